@@ -1,0 +1,1 @@
+//! A functional simulated amdgpu kernel driver and GPU.

@@ -1,0 +1,2 @@
+//! `amdgpu-smoke`: the hardware smoke test.
+fn main() {}

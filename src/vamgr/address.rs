@@ -1,0 +1,138 @@
+//! A GPU virtual address that is valid by construction.
+
+use std::fmt;
+
+/// A GPU virtual address in canonical form: bits 63..=48 repeat bit 47.
+///
+/// The low half is `[0, 2^47)`, the high half `[0xffff_8000_0000_0000, 2^64)`. There is deliberately no `Add`: every
+/// sum is checked, and a sum that leaves its half is refused.
+///
+/// Source: `AMDGPU_GMC_HOLE_START` and `AMDGPU_GMC_HOLE_END` in Linux 6.12, `amdgpu_gmc.h`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct GpuVa(u64);
+
+/// An address between the low and the high half. `AMDGPU_GEM_VA` answers EINVAL to these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("GPU address {0:#x} lies in the hole between the low and the high half")]
+pub struct InTheHole(pub u64);
+
+impl GpuVa {
+    /// Address zero, which no window ever contains (the lowest 64 KiB are reserved).
+    pub const NULL: Self = Self(0);
+
+    /// Accepts a canonical address.
+    ///
+    /// # Errors
+    ///
+    /// [`InTheHole`] when bits 63..=48 do not repeat bit 47.
+    pub const fn new(raw: u64) -> Result<Self, InTheHole> {
+        match raw >> 47 {
+            0 | 0x1_ffff => Ok(Self(raw)),
+            _ => Err(InTheHole(raw)),
+        }
+    }
+
+    /// Sign-extends the low 48 bits, which is how the GPU itself spells an address (fault reports, page tables).
+    pub const fn from_48_bits(raw: u64) -> Self {
+        Self((((raw << 16) as i64) >> 16) as u64)
+    }
+
+    /// Joins the two dwords of a packet.
+    ///
+    /// # Errors
+    ///
+    /// [`InTheHole`] as for [`GpuVa::new`].
+    pub const fn from_halves(low: u32, high: u32) -> Result<Self, InTheHole> {
+        Self::new((high as u64) << 32 | low as u64)
+    }
+
+    /// The address as the kernel and the packets take it.
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// Bits 31..=0.
+    pub const fn low(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Bits 63..=32.
+    pub const fn high(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Bits 47..=0: what GEM_VA works on and what page tables are indexed by.
+    pub const fn low_48_bits(self) -> u64 {
+        self.0 & 0xffff_ffff_ffff
+    }
+
+    /// `self + bytes`; `None` past the end of this half.
+    #[must_use]
+    pub const fn checked_add(self, bytes: u64) -> Option<Self> {
+        match self.0.checked_add(bytes) {
+            Some(sum) if sum >> 47 == self.0 >> 47 => Some(Self(sum)),
+            _ => None,
+        }
+    }
+
+    /// Whether the address is a multiple of `alignment`, which need not be a power of two; zero aligns nothing.
+    pub const fn is_aligned(self, alignment: u64) -> bool {
+        alignment != 0 && self.0 % alignment == 0
+    }
+}
+
+impl fmt::Debug for GpuVa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Display for GpuVa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::LowerHex for GpuVa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
+
+impl TryFrom<u64> for GpuVa {
+    type Error = InTheHole;
+
+    fn try_from(raw: u64) -> Result<Self, InTheHole> {
+        Self::new(raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hole_is_refused_and_both_halves_are_taken() {
+        for good in [0, 0x7fff_ffff_ffff, 0xffff_8000_0000_0000, u64::MAX] {
+            assert_eq!(GpuVa::new(good).map(GpuVa::as_u64), Ok(good));
+        }
+        for bad in [0x8000_0000_0000, 0xffff_7fff_ffff_ffff, 1 << 63] {
+            assert_eq!(GpuVa::new(bad), Err(InTheHole(bad)));
+        }
+    }
+
+    #[test]
+    fn a_sum_never_leaves_its_half() {
+        let top = GpuVa::new(0x7fff_ffff_f000).unwrap();
+        assert_eq!(top.checked_add(0xfff).map(GpuVa::as_u64), Some(0x7fff_ffff_ffff));
+        assert_eq!(top.checked_add(0x1000), None);
+        assert_eq!(GpuVa::new(u64::MAX).unwrap().checked_add(1), None);
+    }
+
+    #[test]
+    fn forty_eight_bits_are_sign_extended() {
+        assert_eq!(GpuVa::from_48_bits(0x8000_4083_e000).as_u64(), 0xffff_8000_4083_e000);
+        assert_eq!(GpuVa::from_48_bits(0x1234).as_u64(), 0x1234);
+    }
+}
