@@ -1,1 +1,29 @@
-//! uapi
+//! The kernel's ABI: structures and request numbers, nothing else.
+//!
+//! Every structure is plain bytes (`zerocopy`), states the offset of every field, and is checked twice: by assertions at
+//! compile time, and by `tests/uapi_layout.rs` against the C headers. Where C declares a union of question and answer,
+//! the question is the [`Argument`] and [`Answered::answer`] reads what the kernel wrote over its start. Flags are kept
+//! as integers in the structures, because the other side may set bits we do not know; the `bitflags` types beside them
+//! name the known ones.
+//!
+//! Sizes differ between header generations on purpose: the kernel zero-extends a shorter argument and ignores the tail
+//! of a longer one (Linux 6.12 `drm_ioctl.c`, `drm_ioctl`), so GEM_VA exists with 40 bytes ([`GemVa`]) and with 64
+//! ([`GemVaTimeline`]).
+
+mod context;
+mod device_info;
+mod dma_buf;
+mod drm;
+mod gem;
+mod info;
+mod macros;
+mod request;
+mod submission;
+mod syncobj;
+
+pub use self::{
+    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, syncobj::*,
+};
+
+/// First number of the driver's own requests.
+const DRIVER_BASE: u8 = 0x40;

@@ -1,0 +1,147 @@
+//! ioctl request numbers, computed from the argument's type so that a wrong size cannot be written down.
+
+use std::fmt;
+
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+/// An ioctl request number: direction (bits 31..30), argument size (29..16), type (15..8) and number (7..0).
+///
+/// Source: `include/uapi/asm-generic/ioctl.h`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Request(u32);
+
+const WRITE: u32 = 1;
+const READ: u32 = 2;
+
+impl Request {
+    const fn new(direction: u32, kind: u8, number: u8, size: usize) -> Self {
+        assert!(size < 1 << 14, "an ioctl argument has at most 16383 bytes");
+        Self(direction << 30 | (size as u32) << 16 | (kind as u32) << 8 | number as u32)
+    }
+
+    /// A request without argument.
+    #[doc(alias = "_IO")]
+    pub const fn bare(kind: u8, number: u8) -> Self {
+        Self::new(0, kind, number, 0)
+    }
+
+    /// A request whose argument the kernel only fills in.
+    #[doc(alias = "_IOR")]
+    pub const fn read<T>(kind: u8, number: u8) -> Self {
+        Self::new(READ, kind, number, size_of::<T>())
+    }
+
+    /// A request whose argument the kernel only reads.
+    #[doc(alias = "_IOW")]
+    pub const fn write<T>(kind: u8, number: u8) -> Self {
+        Self::new(WRITE, kind, number, size_of::<T>())
+    }
+
+    /// A request whose argument the kernel reads and fills in.
+    #[doc(alias = "_IOWR")]
+    pub const fn read_write<T>(kind: u8, number: u8) -> Self {
+        Self::new(READ | WRITE, kind, number, size_of::<T>())
+    }
+
+    /// Takes a number as a foreign program passes it.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The number as the `ioctl` system call takes it.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The type byte: `b'd'` for DRM, `b'b'` for dma-buf, `b'>'` for sync files.
+    pub const fn kind(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    /// The number within the type. DRM drivers own 0x40..=0x9f.
+    pub const fn number(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// The size in bytes that the caller claims for its argument.
+    pub const fn size(self) -> usize {
+        (self.0 >> 16 & 0x3fff) as usize
+    }
+
+    /// Whether the kernel is to read the argument.
+    pub const fn writes_to_kernel(self) -> bool {
+        self.0 >> 30 & WRITE != 0
+    }
+
+    /// Whether the kernel is to write the argument back.
+    pub const fn reads_from_kernel(self) -> bool {
+        self.0 >> 30 & READ != 0
+    }
+
+    /// The same request with another argument size, for structures that differ between header generations.
+    #[must_use]
+    pub const fn with_size(self, size: usize) -> Self {
+        Self::new(self.0 >> 30, self.kind(), self.number(), size)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.0)
+    }
+}
+
+/// A structure that one DRM request carries.
+pub trait Argument: FromBytes + IntoBytes + Immutable + KnownLayout {
+    /// The request number that the header pairs with this very layout.
+    const REQUEST: Request;
+    /// The request's name without its `DRM_IOCTL_` prefix, for errors and traces.
+    const NAME: &'static str;
+}
+
+/// An argument that C declares as a union: the kernel writes its answer over the start of the question.
+pub trait Answered: Argument {
+    /// What the kernel leaves in the argument after success.
+    type Answer: FromBytes + IntoBytes + Immutable + KnownLayout;
+
+    /// Reads the answer out of the argument.
+    fn answer(&self) -> Self::Answer {
+        // The assertion beside each pairing keeps the answer no longer than the argument, so this always succeeds.
+        match Self::Answer::read_from_prefix(self.as_bytes()) {
+            Ok((answer, _)) => answer,
+            Err(_) => Self::Answer::new_zeroed(),
+        }
+    }
+}
+
+/// The layout of a structure by its C names, for the test that compares with the C headers.
+pub trait Layout {
+    /// The tag of the C structure, without `struct`.
+    const C_NAME: &'static str;
+    /// Its size in bytes.
+    const SIZE: usize;
+    /// C field names (empty where C has only padding) and byte offsets.
+    const FIELDS: &'static [(&'static str, usize)];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_c_macros() {
+        assert_eq!(Request::read_write::<[u8; 32]>(b'd', 0x40).bits(), 0xc020_6440);
+        assert_eq!(Request::write::<[u8; 8]>(b'd', 0x09).bits(), 0x4008_6409);
+        assert_eq!(Request::read::<[u8; 4]>(b'd', 0x02).bits(), 0x8004_6402);
+        assert_eq!(Request::bare(b'd', 0x1e).bits(), 0x0000_641e);
+    }
+
+    #[test]
+    fn parts_come_back_out() {
+        let request = Request::write::<[u8; 40]>(b'd', 0x48);
+        assert_eq!((request.kind(), request.number(), request.size()), (b'd', 0x48, 40));
+        assert!(request.writes_to_kernel() && !request.reads_from_kernel());
+        assert_eq!(request.with_size(64).bits(), 0x4040_6448);
+    }
+}

@@ -1,0 +1,176 @@
+//! The one seam: what the library needs of a kernel, and nothing else.
+//!
+//! Everything below [`Kernel`] is somebody else's: the real driver behind a render node
+//! ([`RenderNode`](super::RenderNode)), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
+//! injects faults. All of them speak the same bytes: raw request numbers and the structures of [`uapi`](crate::uapi).
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr::NonNull,
+};
+
+use nix::errno::Errno;
+
+use crate::uapi::{self, Argument, Request};
+
+/// An open file of a DRM node, as the library sees it.
+///
+/// Handles, GPU addresses, contexts and sync objects belong to this file, not to the process: two kernels opened on
+/// the same node share nothing.
+///
+/// # Safety
+///
+/// The library builds safe code on what an implementor promises:
+///
+/// * `ioctl` touches no memory but the argument's `request.size()` bytes and what addresses inside a well-formed
+///   argument designate; it may write any byte pattern there, or nothing at all.
+/// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the
+///   asked protection until `munmap`, and which overlap no other live allocation of the process; with `at` it returns
+///   that very address.
+pub unsafe trait Kernel: Send + Sync {
+    /// Performs one ioctl. Implementations restart after EINTR and EAGAIN, as libdrm's `drmIoctl` does.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's errno.
+    ///
+    /// # Safety
+    ///
+    /// `argument` points at `request.size()` readable and writable bytes (it may dangle if that is 0), and every
+    /// address inside it that the request makes the kernel follow is valid for what the kernel does there.
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno>;
+
+    /// Maps `len` bytes of the node at `offset` (from GEM_MMAP), shared; at the address `at` if given, replacing
+    /// whatever is mapped there.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's errno.
+    ///
+    /// # Safety
+    ///
+    /// With `at`, the caller owns the `len` bytes from there and nothing else uses them.
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno>;
+
+    /// Removes a mapping made by `mmap`.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's errno; the mapping is then still there.
+    ///
+    /// # Safety
+    ///
+    /// `address` and `len` are those of one live mapping, and nothing uses it any more.
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno>;
+}
+
+/// What a CPU mapping allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protection {
+    /// Loads only.
+    Read,
+    /// Loads and stores.
+    ReadWrite,
+}
+
+// SAFETY: every call is forwarded as it is, so the promises are those of the inner kernel.
+unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { (**self).ioctl(request, argument) }
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { (**self).mmap(len, protection, at, offset) }
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { (**self).munmap(address, len) }
+    }
+}
+
+/// An [`Argument`] that holds no address the kernel would follow, so that sending it needs no `unsafe`.
+///
+/// # Safety
+///
+/// No field of the type is an address that its request, or any request that carries it, dereferences.
+pub unsafe trait Plain: Argument {}
+
+macro_rules! plain {
+    ($($argument:ident),* $(,)?) => {$(
+        // SAFETY: the structure's own docs list its fields: handles, numbers, flags, GPU addresses and descriptors.
+        // None of them is a CPU address.
+        unsafe impl Plain for uapi::$argument {}
+    )*};
+}
+
+plain!(
+    GemClose,
+    GetCap,
+    PrimeHandle,
+    GemCreate,
+    GemMmap,
+    GemMetadata,
+    GemWaitIdle,
+    GemVa,
+    Ctx,
+    Vm,
+    WaitCs,
+    FenceToHandle,
+    SyncobjCreate,
+    SyncobjDestroy,
+    SyncobjHandle,
+    SyncobjTransfer,
+    SyncobjEventfd,
+);
+
+/// Sends an argument that holds no addresses, under its own request number.
+pub(super) fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+    send_as(kernel, A::REQUEST, argument)
+}
+
+/// Sends an argument that holds no addresses under another request number that carries the same structure.
+pub(super) fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
+    if request.size() != size_of::<A>() {
+        return Err(Errno::EINVAL);
+    }
+    // SAFETY: `argument` is an exclusive reference to `size_of::<A>()` bytes, which was just compared with the size
+    // that the request claims, and `A: Plain` holds no address.
+    unsafe { send_raw(kernel, request, argument) }
+}
+
+/// Sends an argument that holds addresses.
+///
+/// # Safety
+///
+/// `request` claims at most `size_of::<A>()` bytes, and each address in `argument` is valid for what the request makes
+/// the kernel do there.
+pub(super) unsafe fn send_raw<A: Argument>(
+    kernel: &dyn Kernel,
+    request: Request,
+    argument: &mut A,
+) -> Result<(), Errno> {
+    // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
+    let result = unsafe { kernel.ioctl(request, std::ptr::from_mut(argument).cast()) };
+    match result {
+        Ok(_) => Ok(()),
+        Err(errno) => {
+            tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
+            Err(errno)
+        }
+    }
+}
