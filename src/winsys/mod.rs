@@ -1,13 +1,50 @@
 //! The kernel's objects, one safe wrapper per ioctl.
+//!
+//! [`Device`] is one open file of one GPU and the root of everything: [`Bo`], [`Mapping`], [`Context`], [`Syncobj`].
+//! Each owns what the kernel gave it and gives it back on drop. `unsafe` lives in the modules that form ioctl arguments
+//! with addresses in them or touch mapped memory, and nowhere else.
 
+#[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
+mod bo;
 mod chip;
+mod context;
+mod deadline;
+mod device;
+mod error;
+mod gpu_info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
+#[expect(unsafe_code, reason = "memory that the GPU writes")]
+mod mapping;
+mod node;
+#[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
+mod query;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
+#[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
+mod submission;
+#[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
+mod syncobj;
 
 pub use self::{
-    chip::{GfxLevel, Ip},
+    bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
+    chip::{Chip, Family, GfxLevel, Ip, VramType},
+    context::{Context, Priority},
+    deadline::Deadline,
+    device::{Device, PageFault},
+    error::{Error, Result},
+    gpu_info::{
+        Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
+    },
     kernel::{Kernel, Plain, Protection},
+    mapping::Mapping,
+    node::{Node, PciAddress},
+    query::DriverVersion,
     render_node::RenderNode,
+    submission::{ChunkScratch, Chunks},
+    syncobj::{Syncobj, WaitFor},
 };
+
+/// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and
+/// a kernel under pressure may refuse once what it grants the next time.
+const RELEASE_ATTEMPTS: usize = 3;

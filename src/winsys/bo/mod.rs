@@ -1,0 +1,206 @@
+//! Buffer objects.
+
+mod handle;
+mod share;
+mod userptr;
+
+use std::sync::Arc;
+
+use zerocopy::FromZeros;
+
+use self::handle::OwnedHandle;
+pub(super) use self::handle::SharedHandles;
+use super::{
+    Deadline, Device, Error, Result,
+    kernel::{send, send_raw},
+};
+use crate::uapi::{
+    Answered, Argument, GEM_OP_GET_CREATE_INFO, GemCreate, GemCreateFlags, GemDomain, GemMetadata, GemOp, GemWaitIdle,
+    METADATA_OP_GET, METADATA_OP_SET,
+};
+
+/// Page size of the CPU and the GPU, bytes.
+pub const PAGE_SIZE: u64 = 4096;
+
+/// Alignments from here on pass through a signed 32-bit integer in the kernel and come out wrong.
+const ALIGNMENT_LIMIT: u64 = 1 << 31;
+
+/// What to ask of GEM_CREATE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoRequest {
+    /// Size in bytes, at least 1; the kernel rounds it up to a page.
+    pub size: u64,
+    /// Physical alignment in bytes: 0, or a power of two below 2 GiB.
+    pub alignment: u64,
+    /// Where the kernel may place it.
+    pub domains: GemDomain,
+    /// How it is to be.
+    pub flags: GemCreateFlags,
+}
+
+/// What the kernel remembers of a BO's creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoCreateInfo {
+    /// Size in bytes, rounded to a page.
+    pub size: u64,
+    /// Physical alignment in bytes.
+    pub alignment: u64,
+    /// Where the kernel prefers to place it.
+    pub domains: GemDomain,
+    /// Its flags: those asked for, plus VRAM_CLEARED and VRAM_WIPE_ON_RELEASE, less CPU_ACCESS_REQUIRED.
+    pub flags: GemCreateFlags,
+}
+
+/// The opaque words that travel with a BO to whoever imports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoMetadata {
+    /// The tiling word; its layout depends on the generation.
+    pub tiling: u64,
+    /// Opaque flags.
+    pub flags: u64,
+    /// Up to 256 bytes of the driver's own.
+    pub data: Vec<u8>,
+}
+
+/// A GEM buffer object. Dropping the last owner closes the handle; the kernel frees the storage once the GPU is done.
+#[derive(Debug)]
+pub struct Bo {
+    handle: Arc<OwnedHandle>,
+    size: u64,
+    domains: GemDomain,
+    flags: GemCreateFlags,
+}
+
+impl Bo {
+    /// Creates a BO.
+    ///
+    /// Request: AMDGPU_GEM_CREATE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CreateBo`] with
+    /// * `ENOSPC`: size 0;
+    /// * `EINVAL`: an alignment that is no power of two or too large, a flag or domain the kernel refuses;
+    /// * `ENOMEM`: it fits nowhere.
+    pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
+        let BoRequest { size, alignment, domains, flags } = request;
+        let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
+        if alignment != 0 && (!alignment.is_power_of_two() || alignment >= ALIGNMENT_LIMIT) {
+            return Err(refused(nix::errno::Errno::EINVAL));
+        }
+        let rounded = size.checked_next_multiple_of(PAGE_SIZE).ok_or_else(|| refused(nix::errno::Errno::ENOMEM))?;
+        let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
+        send(device.kernel(), &mut argument).map_err(refused)?;
+        let handle = OwnedHandle::new(device, argument.answer().handle);
+        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO created");
+        Ok(Self { handle: Arc::new(handle), size: rounded, domains, flags })
+    }
+
+    /// The kernel's name for the BO within the device's file.
+    pub fn handle(&self) -> u32 {
+        self.handle.raw()
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        self.handle.device()
+    }
+
+    /// Size in bytes, a multiple of the page size.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Where it was asked to be placed; for an imported BO, where the kernel prefers it.
+    pub fn domains(&self) -> GemDomain {
+        self.domains
+    }
+
+    /// The flags it was asked to have; for an imported BO, those the kernel reports.
+    pub fn flags(&self) -> GemCreateFlags {
+        self.flags
+    }
+
+    /// Asks the kernel what it remembers of the BO's creation.
+    ///
+    /// Request: AMDGPU_GEM_OP (get creation info).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`].
+    pub fn create_info(&self) -> Result<BoCreateInfo> {
+        let mut answer = GemCreate::ZEROED;
+        let mut argument = GemOp {
+            handle: self.handle(),
+            op: GEM_OP_GET_CREATE_INFO,
+            value: std::ptr::from_mut(&mut answer).expose_provenance() as u64,
+        };
+        // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
+        unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(GemOp::NAME, errno))?;
+        Ok(BoCreateInfo {
+            size: answer.bo_size,
+            alignment: answer.alignment,
+            domains: GemDomain::from_bits_retain(answer.domains),
+            flags: GemCreateFlags::from_bits_retain(answer.domain_flags),
+        })
+    }
+
+    /// Waits until no submission that listed the BO is running; false when the deadline came first.
+    ///
+    /// Request: AMDGPU_GEM_WAIT_IDLE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`].
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+        let mut argument = GemWaitIdle { handle: self.handle(), flags: 0, timeout: deadline.for_amdgpu() };
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemWaitIdle::NAME, errno))?;
+        Ok(argument.answer().status == 0)
+    }
+
+    /// Stores the words that travel with the BO.
+    ///
+    /// Request: AMDGPU_GEM_METADATA (set).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`] for more than 256 bytes, [`Error::Bo`] for what the kernel refuses.
+    pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<()> {
+        let mut argument = GemMetadata {
+            handle: self.handle(),
+            op: METADATA_OP_SET,
+            flags: metadata.flags,
+            tiling_info: metadata.tiling,
+            data_size_bytes: metadata.data.len() as u32,
+            ..GemMetadata::new_zeroed()
+        };
+        let room = size_of_val(&argument.data);
+        let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut argument.data);
+        let Some(target) = bytes.get_mut(..metadata.data.len()) else {
+            let (len, size) = (metadata.data.len() as u64, room as u64);
+            return Err(Error::Range { handle: self.handle(), offset: 0, len, size });
+        };
+        target.copy_from_slice(&metadata.data);
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))
+    }
+
+    /// Fetches the words that travel with the BO.
+    ///
+    /// Request: AMDGPU_GEM_METADATA (get).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`].
+    pub fn metadata(&self) -> Result<BoMetadata> {
+        let mut argument = GemMetadata { handle: self.handle(), op: METADATA_OP_GET, ..GemMetadata::new_zeroed() };
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
+        let bytes = zerocopy::IntoBytes::as_bytes(&argument.data);
+        let len = (argument.data_size_bytes as usize).min(bytes.len());
+        Ok(BoMetadata { tiling: argument.tiling_info, flags: argument.flags, data: bytes[..len].to_vec() })
+    }
+
+    pub(super) fn refused(&self, request: &'static str, errno: nix::errno::Errno) -> Error {
+        Error::Bo { request, handle: self.handle(), errno }
+    }
+}

@@ -1,0 +1,74 @@
+//! BOs as dma-bufs: export and import.
+
+use std::{
+    os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+    sync::Arc,
+};
+
+use nix::errno::Errno;
+
+use super::Bo;
+use crate::{
+    uapi::{Argument, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
+    winsys::{
+        Device, Error, Result,
+        kernel::{send, send_as},
+    },
+};
+
+impl Bo {
+    /// Exports the BO as a dma-buf that may be mapped writable; the descriptor is closed on exec.
+    ///
+    /// Request: PRIME_HANDLE_TO_FD.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`]: `EPERM` for user memory and for BOs created VM_ALWAYS_VALID, `EMFILE` without free descriptors.
+    pub fn export(&self) -> Result<OwnedFd> {
+        self.device().shared_handles().list(&self.handle);
+        let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
+        if argument.fd < 0 {
+            // A shim without PRIME says yes and writes nothing.
+            return Err(self.refused(PrimeHandle::NAME, Errno::EBADF));
+        }
+        // SAFETY: the kernel just installed this descriptor for the caller, and nobody else knows its number.
+        Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
+    }
+
+    /// Imports a dma-buf. The same BO imported twice, or imported where it was created, shares one handle.
+    ///
+    /// Size, placement and flags are those the kernel reports, never the caller's word.
+    ///
+    /// Requests: PRIME_FD_TO_HANDLE, AMDGPU_GEM_OP.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`]: `EINVAL` when it is no dma-buf. [`Error::Bo`]: the kernel does not tell what it is.
+    /// [`Error::Absurd`]: a BO without bytes.
+    pub fn import(device: &Arc<Device>, dma_buf: impl AsFd) -> Result<Self> {
+        let fd = dma_buf.as_fd().as_raw_fd();
+        let import = || {
+            let mut argument = PrimeHandle { handle: 0, flags: 0, fd };
+            send_as(device.kernel(), PRIME_FD_TO_HANDLE, &mut argument)?;
+            // Handle 0 never exists; a shim without PRIME says yes and writes nothing.
+            if argument.handle == 0 { Err(Errno::EBADF) } else { Ok(argument.handle) }
+        };
+        let handle = device.shared_handles().import(device, import).map_err(|errno| Error::Descriptor {
+            request: "PRIME_FD_TO_HANDLE",
+            fd,
+            errno,
+        })?;
+        let mut bo =
+            Self { handle, size: 0, domains: super::GemDomain::empty(), flags: super::GemCreateFlags::empty() };
+        let info = bo.create_info()?;
+        if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
+            let reason = "not a positive number of pages";
+            return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
+        }
+        bo.size = info.size;
+        bo.domains = info.domains;
+        bo.flags = info.flags;
+        Ok(bo)
+    }
+}

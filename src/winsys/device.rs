@@ -1,0 +1,128 @@
+//! One open file of one GPU: the root of everything else.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    Error, GpuInfo, Kernel, RenderNode, Result,
+    bo::SharedHandles,
+    query::{info, version},
+};
+use crate::{
+    uapi::{GpuvmFault, MemoryInfo, query},
+    vamgr::GpuVa,
+};
+
+/// A GPU through one open file, with its facts.
+///
+/// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
+/// Every object made from a device keeps it alive.
+pub struct Device {
+    kernel: Box<dyn Kernel>,
+    info: GpuInfo,
+    shared_handles: SharedHandles,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("chip", &self.info.chip_name()).finish_non_exhaustive()
+    }
+}
+
+/// The last page fault of a file's address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageFault {
+    /// The faulting page, in canonical form.
+    pub page: GpuVa,
+    /// The raw fault status register.
+    pub status: u32,
+    /// The hub that faulted: type in bits 7..0 (0 graphics, 1 and 2 multimedia), index in bits 15..8.
+    pub hub: u32,
+}
+
+impl Device {
+    /// Opens a render node such as `/dev/dri/renderD128` and learns the GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Open`], and those of [`GpuInfo::query`].
+    pub fn open(path: &Path) -> Result<Arc<Self>> {
+        let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
+        Self::new(node)
+    }
+
+    /// Learns the GPU behind a kernel: a render node, the simulator, or a wrapper around either.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GpuInfo::query`].
+    pub fn new(kernel: impl Kernel + 'static) -> Result<Arc<Self>> {
+        let _span = tracing::debug_span!("bring-up").entered();
+        let info = GpuInfo::query(&kernel)?;
+        tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
+        Ok(Arc::new(Self { kernel: Box::new(kernel), info, shared_handles: SharedHandles::default() }))
+    }
+
+    /// What is known about the GPU.
+    pub fn info(&self) -> &GpuInfo {
+        &self.info
+    }
+
+    /// The kernel behind the device.
+    pub fn kernel(&self) -> &dyn Kernel {
+        &*self.kernel
+    }
+
+    /// Sizes and current usage of the memory pools, over all processes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn memory_info(&self) -> Result<MemoryInfo> {
+        info(self.kernel(), "MEMORY", query::MEMORY, [0; 4])
+    }
+
+    /// The GPU clock counter, in ticks of [`GpuInfo::clock_counter_khz`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn timestamp(&self) -> Result<u64> {
+        info(self.kernel(), "TIMESTAMP", query::TIMESTAMP, [0; 4])
+    }
+
+    /// Resets so far that lost the contents of VRAM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn vram_lost_counter(&self) -> Result<u32> {
+        info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
+    }
+
+    /// The last page fault of this file's address space; `None` if there was none. Needs minor 55.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`]; EINVAL before minor 55.
+    pub fn page_fault(&self) -> Result<Option<PageFault>> {
+        let fault: GpuvmFault = info(self.kernel(), "GPUVM_FAULT", query::GPUVM_FAULT, [0; 4])?;
+        Ok((fault != GpuvmFault::ZEROED).then(|| PageFault {
+            page: GpuVa::from_48_bits(fault.addr),
+            status: fault.status,
+            hub: fault.vmhub,
+        }))
+    }
+
+    /// Asks the kernel again who it is: a cheap sign of life.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`], with ENODEV once the GPU is unplugged.
+    pub fn ping(&self) -> Result<()> {
+        version(self.kernel()).map(drop)
+    }
+
+    pub(super) fn shared_handles(&self) -> &SharedHandles {
+        &self.shared_handles
+    }
+}

@@ -1,0 +1,227 @@
+//! What can go wrong between the library and the kernel.
+
+use std::path::PathBuf;
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{GemCreateFlags, GemDomain},
+    vamgr::GpuVa,
+};
+
+/// The result of a winsys call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the winsys layer. Each variant holds what the caller needs to act on it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A node could not be opened.
+    #[error("cannot open {}: {errno}", path.display())]
+    Open {
+        /// The node.
+        path: PathBuf,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// The node belongs to another driver.
+    #[error("the driver is {name:?}, not amdgpu")]
+    NotAmdgpu {
+        /// What VERSION calls it.
+        name: String,
+    },
+
+    /// The driver speaks another interface or is too old: the BO list inside CS needs 3.27 (Linux 4.20).
+    #[error("amdgpu {major}.{minor} is not supported, 3.{} or a later 3.x is needed", crate::winsys::MINIMUM_MINOR)]
+    DriverVersion {
+        /// `version_major`.
+        major: i32,
+        /// `version_minor`.
+        minor: i32,
+    },
+
+    /// ACCEL_WORKING answered 0: the kernel could not start the GPU.
+    #[error("the kernel reports that acceleration does not work")]
+    NoAcceleration,
+
+    /// The kernel has no sync objects (CAP_SYNCOBJ is 0).
+    #[error("the kernel has no sync objects")]
+    NoSyncobj,
+
+    /// Neither graphics nor compute has a ring.
+    #[error("neither the graphics nor the compute block has a ring")]
+    NoRings,
+
+    /// A chip that no table knows.
+    #[error("unknown chip: family {family}, external revision {external_rev:#x}")]
+    UnknownChip {
+        /// `family` of DEV_INFO.
+        family: u32,
+        /// `external_rev` of DEV_INFO.
+        external_rev: u32,
+    },
+
+    /// A graphics IP version that no table knows.
+    #[error("unknown graphics IP version {major}.{minor}")]
+    UnknownGfxVersion {
+        /// Major version.
+        major: u32,
+        /// Minor version.
+        minor: u32,
+    },
+
+    /// A question that the kernel refused.
+    #[error("INFO {query}: {errno}")]
+    Info {
+        /// The question's name.
+        query: &'static str,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// An answer that cannot be true. The kernel's word is input like any other.
+    #[error("the kernel answered {field} = {value:#x}: {reason}")]
+    Absurd {
+        /// The field of the answer.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// A request about no object in particular was refused.
+    #[error("{request}: {errno}")]
+    Ioctl {
+        /// The request's name.
+        request: &'static str,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// The kernel made no BO.
+    #[error("no BO of {size} bytes aligned to {alignment} in {domains:?} with {flags:?}: {errno}")]
+    CreateBo {
+        /// Bytes asked for.
+        size: u64,
+        /// Alignment asked for, bytes.
+        alignment: u64,
+        /// Where it was to go.
+        domains: GemDomain,
+        /// How it was to be.
+        flags: GemCreateFlags,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// A request about a BO was refused.
+    #[error("{request} of BO {handle}: {errno}")]
+    Bo {
+        /// The request's name.
+        request: &'static str,
+        /// The BO's handle.
+        handle: u32,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// A request on a descriptor that came from outside was refused.
+    #[error("{request} of descriptor {fd}: {errno}")]
+    Descriptor {
+        /// The request's name.
+        request: &'static str,
+        /// The descriptor.
+        fd: i32,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// A range that is not inside its object.
+    #[error("{len} bytes at offset {offset} are not inside the {size} bytes of BO {handle}")]
+    Range {
+        /// The BO's handle.
+        handle: u32,
+        /// Where the range starts, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        len: u64,
+        /// The object's size, bytes.
+        size: u64,
+    },
+
+    /// A value that must be a multiple of something and is not.
+    #[error("{what} {value:#x} is not a multiple of {alignment}")]
+    Misaligned {
+        /// What it is.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The unit it must be a multiple of, bytes.
+        alignment: u64,
+    },
+
+    /// An object created without CPU access, or one that has none by nature.
+    #[error("BO {handle} cannot be mapped: it was created without CPU access")]
+    NotMappable {
+        /// The BO's handle.
+        handle: u32,
+    },
+
+    /// The page tables were not changed.
+    #[error("{request} of BO {handle}, {len} bytes at {at}: {errno}")]
+    Bind {
+        /// The request's name.
+        request: &'static str,
+        /// The BO's handle.
+        handle: u32,
+        /// Where in the GPU's address space.
+        at: GpuVa,
+        /// How many bytes.
+        len: u64,
+        /// Why.
+        errno: Errno,
+    },
+
+    /// Objects of two devices were mixed.
+    #[error("{what} belongs to another device")]
+    ForeignDevice {
+        /// Which object.
+        what: &'static str,
+    },
+
+    /// A wait ended before what was waited for.
+    #[error("{what} was not done at the deadline")]
+    Timeout {
+        /// What was waited for.
+        what: &'static str,
+    },
+
+    /// The GPU was reset, or the job was lost with it.
+    #[error("{request} on context {context}: the GPU lost the work: {errno}")]
+    DeviceLost {
+        /// The request that reported it.
+        request: &'static str,
+        /// The context's id.
+        context: u32,
+        /// ECANCELED, ENODATA or ETIME.
+        errno: Errno,
+    },
+}
+
+impl Error {
+    /// The kernel's errno behind the error, if there is one.
+    pub fn errno(&self) -> Option<Errno> {
+        match *self {
+            Self::Open { errno, .. }
+            | Self::Info { errno, .. }
+            | Self::Ioctl { errno, .. }
+            | Self::CreateBo { errno, .. }
+            | Self::Bo { errno, .. }
+            | Self::Descriptor { errno, .. }
+            | Self::Bind { errno, .. }
+            | Self::DeviceLost { errno, .. } => Some(errno),
+            _ => None,
+        }
+    }
+}

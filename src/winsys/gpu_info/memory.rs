@@ -1,0 +1,64 @@
+//! Memory pools as the kernel counts them, and as RADV rounds them.
+
+use crate::{
+    uapi::{DevInfo, MemoryInfo},
+    winsys::{Error, Result},
+};
+
+/// Rounding of the VRAM size, bytes: the kernel reports a little less than the board carries.
+const VRAM_GRANULARITY: u64 = 256 << 20;
+
+/// The largest pool believed, bytes: the GPU addresses 48 bits.
+const LARGEST_POOL: u64 = 1 << 48;
+
+/// Sizes of the memory pools and pages. All sizes in bytes.
+///
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. Only `total_heap_size` of AMDGPU_INFO_MEMORY is
+/// used: what is usable changes with what the kernel has pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySizes {
+    /// Video memory as the kernel reports it.
+    pub vram_reported: u64,
+    /// Video memory rounded up to 256 MiB: what the board carries.
+    pub vram: u64,
+    /// The part of video memory that the CPU can map; not rounded.
+    pub visible_vram: u64,
+    /// System memory that the GPU can map; not rounded.
+    pub gtt: u64,
+    /// Size that the TLB likes best: (1 << fragment) pages.
+    pub pte_fragment: u32,
+    /// Page size of GTT.
+    pub gart_page: u32,
+}
+
+impl MemorySizes {
+    pub(super) fn new(memory: &MemoryInfo, dev: &DevInfo) -> Result<Self> {
+        let believable = |field, value: u64| {
+            if value > LARGEST_POOL {
+                return Err(Error::Absurd { field, value, reason: "more than the GPU can address" });
+            }
+            Ok(value)
+        };
+        let vram_reported = believable("vram.total_heap_size", memory.vram.total_heap_size)?;
+        let gtt = believable("gtt.total_heap_size", memory.gtt.total_heap_size)?;
+        let visible_vram =
+            believable("cpu_accessible_vram.total_heap_size", memory.cpu_accessible_vram.total_heap_size)?;
+        if vram_reported == 0 && gtt == 0 {
+            let reason = "neither VRAM nor GTT has any memory";
+            return Err(Error::Absurd { field: "gtt.total_heap_size", value: 0, reason });
+        }
+        Ok(Self {
+            vram_reported,
+            vram: vram_reported.next_multiple_of(VRAM_GRANULARITY),
+            visible_vram,
+            gtt,
+            pte_fragment: dev.pte_fragment_size,
+            gart_page: dev.gart_page_size,
+        })
+    }
+
+    /// Whether the CPU can map (nearly) all of VRAM: a full BAR, or an APU with a large carve-out.
+    pub fn all_vram_visible(&self) -> bool {
+        self.visible_vram * 10 > self.vram * 9
+    }
+}

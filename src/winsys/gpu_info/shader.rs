@@ -1,0 +1,90 @@
+//! Shader engines, compute units, render backends and the L2 cache.
+
+use super::{DriverVersion, Error, GfxLevel, Result};
+use crate::uapi::DevInfo;
+
+/// The shape of the shader array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaderArray {
+    /// Shader engines at most, fused-off ones included.
+    pub max_engines: u32,
+    /// Shader engines with at least one compute unit.
+    pub engines: u32,
+    /// Shader arrays in each engine.
+    pub arrays_per_engine: u32,
+    /// Compute units in use.
+    pub compute_units: u32,
+    /// Render backends in use.
+    pub render_backends: u32,
+    /// Render backends at most.
+    pub max_render_backends: u32,
+    /// One bit for each render backend in use.
+    pub render_backend_mask: u64,
+    /// L2 slices at most.
+    pub max_l2_slices: u32,
+    /// L2 slices in use: the memory channels.
+    pub l2_slices: u32,
+    /// Bytes of an L2 cache line.
+    pub l2_line: u32,
+    /// Whether the render backends must be flushed for L2 to see their writes.
+    pub l2_incoherent_with_render_backends: bool,
+}
+
+/// The kernel's bitmaps have room for 4 x 4 arrays, and engines beyond the fourth in the free columns.
+const MOST_ENGINES: u32 = 8;
+const MOST_ARRAYS: u32 = 2;
+
+impl ShaderArray {
+    pub(super) fn new(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Result<Self> {
+        let limit = |field, value: u32, most: u32| {
+            if value == 0 || value > most {
+                let reason = "beyond the arrays of DEV_INFO, or zero";
+                return Err(Error::Absurd { field, value: value.into(), reason });
+            }
+            Ok(value)
+        };
+        let max_engines = limit("num_shader_engines", dev.num_shader_engines, MOST_ENGINES)?;
+        let arrays_per_engine = limit("num_shader_arrays_per_engine", dev.num_shader_arrays_per_engine, MOST_ARRAYS)?;
+        let has_units = |engine: &u32| {
+            (0..arrays_per_engine).any(|array| {
+                let (row, column) = (engine % 4, array + engine / 4 * 2);
+                dev.cu_bitmap[row as usize][column as usize] != 0
+            })
+        };
+        let render_backend_mask = u64::from(dev.enabled_rb_pipes_mask_hi) << 32 | u64::from(dev.enabled_rb_pipes_mask);
+        let l2_slices = l2_slices(dev, driver, gfx_level)?;
+        Ok(Self {
+            max_engines,
+            engines: (0..max_engines).filter(has_units).count() as u32,
+            arrays_per_engine,
+            compute_units: dev.cu_active_number,
+            render_backends: render_backend_mask.count_ones(),
+            max_render_backends: dev.num_rb_pipes,
+            render_backend_mask,
+            max_l2_slices: dev.num_tcc_blocks,
+            l2_slices,
+            l2_line: match gfx_level {
+                GfxLevel::Gfx12 => 256,
+                GfxLevel::Gfx10 | GfxLevel::Gfx10_3 | GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => 128,
+                _ => 64,
+            },
+            // RADV also means to except chips with as many backends as slices, but tests that before it has counted
+            // the backends; its answer is kept, because it errs on the side of one flush too many.
+            l2_incoherent_with_render_backends: gfx_level < GfxLevel::Gfx12 && !l2_slices.is_power_of_two(),
+        })
+    }
+}
+
+/// Fused-off slices are known from GFX10 and minor 35 on.
+fn l2_slices(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Result<u32> {
+    if gfx_level < GfxLevel::Gfx10 || driver.minor < 35 {
+        return Ok(dev.num_tcc_blocks);
+    }
+    let disabled = dev.tcc_disabled_mask.count_ones();
+    let reason = "disables more L2 slices than there are";
+    dev.num_tcc_blocks.checked_sub(disabled).ok_or(Error::Absurd {
+        field: "tcc_disabled_mask",
+        value: dev.tcc_disabled_mask,
+        reason,
+    })
+}

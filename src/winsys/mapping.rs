@@ -1,0 +1,224 @@
+//! CPU mappings of BOs.
+
+use std::{ptr::NonNull, sync::Arc};
+
+use super::{Bo, Error, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
+use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
+
+/// A CPU mapping of a whole BO, readable and writable.
+///
+/// The GPU may change the bytes at any time, so they are never lent out as a reference: every access is a bounds-
+/// checked volatile copy. The memory comes from mmap and lies outside every Rust allocation. Ordering against the GPU
+/// comes from fences and submissions, not from this type; two threads that write the same bytes get either's.
+///
+/// # Invariants
+///
+/// `base` is the start of a live mapping of `len` bytes made by the device's kernel, page-aligned, which only `Drop`
+/// removes.
+#[derive(Debug)]
+pub struct Mapping {
+    base: NonNull<u8>,
+    len: usize,
+    bo: Arc<Bo>,
+}
+
+// SAFETY: the mapping is plain memory that any thread may access; all accesses are volatile copies, which make no
+// claim that nobody else writes.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps all of a BO.
+    ///
+    /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotMappable`] for a BO without CPU access, [`Error::Bo`] for what the kernel refuses.
+    pub fn new(bo: &Arc<Bo>) -> Result<Self> {
+        if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
+            return Err(Error::NotMappable { handle: bo.handle() });
+        }
+        let kernel = bo.device().kernel();
+        let mut argument = GemMmap { handle: bo.handle(), pad: 0 };
+        send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
+        let offset = argument.answer().addr_ptr;
+        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", nix::errno::Errno::EOVERFLOW))?;
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let base = unsafe { kernel.mmap(len, Protection::ReadWrite, None, offset) }
+            .map_err(|errno| bo.refused("mmap", errno))?;
+        // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
+        Ok(Self { base, len, bo: Arc::clone(bo) })
+    }
+
+    /// The BO behind the mapping.
+    pub fn bo(&self) -> &Arc<Bo> {
+        &self.bo
+    }
+
+    /// Bytes mapped, a multiple of the page size.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Always false: a BO has at least one page.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
+    /// otherwise prepared for the GPU's writes, and end before the mapping is dropped.
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Reads the dword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 4.
+    pub fn load_u32(&self, offset: u64) -> Result<u32> {
+        let address = self.aligned::<u32>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        Ok(unsafe { address.read_volatile() })
+    }
+
+    /// Writes the dword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::load_u32`].
+    pub fn store_u32(&self, offset: u64, value: u32) -> Result<()> {
+        let address = self.aligned::<u32>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        unsafe { address.write_volatile(value) };
+        Ok(())
+    }
+
+    /// Reads the qword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 8.
+    pub fn load_u64(&self, offset: u64) -> Result<u64> {
+        let address = self.aligned::<u64>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        Ok(unsafe { address.read_volatile() })
+    }
+
+    /// Writes the qword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::load_u64`].
+    pub fn store_u64(&self, offset: u64, value: u64) -> Result<()> {
+        let address = self.aligned::<u64>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        unsafe { address.write_volatile(value) };
+        Ok(())
+    }
+
+    /// Copies bytes out, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        let mut from = self.range(offset, into.len())?;
+        // Whole words where the mapping is aligned for them, single bytes before and after.
+        let (head, rest) = into.split_at_mut(from.align_offset(WORD).min(into.len()));
+        let (words, tail) = rest.as_chunks_mut::<WORD>();
+        for byte in head {
+            // SAFETY: `range` found `into.len()` bytes there, and `from` advances by what was read.
+            *byte = unsafe { from.read_volatile() };
+            from = from.wrapping_add(1);
+        }
+        for word in words {
+            // SAFETY: in bounds as above; aligned, because the head reached a multiple of the word's size.
+            *word = unsafe { as_word(from).read_volatile() }.to_ne_bytes();
+            from = from.wrapping_add(WORD);
+        }
+        for byte in tail {
+            // SAFETY: in bounds as above.
+            *byte = unsafe { from.read_volatile() };
+            from = from.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mut to = self.range(offset, bytes.len())?;
+        let (head, rest) = bytes.split_at(to.align_offset(WORD).min(bytes.len()));
+        let (words, tail) = rest.as_chunks::<WORD>();
+        for &byte in head {
+            // SAFETY: `range` found `bytes.len()` bytes there, and `to` advances by what was written.
+            unsafe { to.write_volatile(byte) };
+            to = to.wrapping_add(1);
+        }
+        for &word in words {
+            // SAFETY: in bounds as above; aligned, because the head reached a multiple of the word's size.
+            unsafe { as_word(to).write_volatile(u64::from_ne_bytes(word)) };
+            to = to.wrapping_add(WORD);
+        }
+        for &byte in tail {
+            // SAFETY: in bounds as above.
+            unsafe { to.write_volatile(byte) };
+            to = to.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    /// Writes dwords, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write_dwords(&self, offset: u64, dwords: &[u32]) -> Result<()> {
+        self.write(offset, zerocopy::IntoBytes::as_bytes(dwords))
+    }
+
+    fn range(&self, offset: u64, len: usize) -> Result<*mut u8> {
+        let out_of_range = || Error::Range { handle: self.bo.handle(), offset, len: len as u64, size: self.len as u64 };
+        let start = usize::try_from(offset).map_err(|_| out_of_range())?;
+        if start.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(out_of_range());
+        }
+        // SAFETY: `start <= self.len`, so the sum stays inside the mapping or one past its end (invariant).
+        Ok(unsafe { self.base.as_ptr().add(start) })
+    }
+
+    fn aligned<T>(&self, offset: u64) -> Result<*mut T> {
+        let alignment = size_of::<T>() as u64;
+        if !offset.is_multiple_of(alignment) {
+            return Err(Error::Misaligned { what: "offset", value: offset, alignment });
+        }
+        // The base is page-aligned (invariant), so a multiple of the size is aligned for the type.
+        Ok(self.range(offset, size_of::<T>())?.cast())
+    }
+}
+
+/// Bytes copied at once.
+const WORD: usize = 8;
+
+/// The word at an address that the caller brought to a multiple of its size.
+fn as_word(address: *mut u8) -> *mut u64 {
+    address.cast()
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        for _ in 0..RELEASE_ATTEMPTS {
+            // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
+            match unsafe { self.bo.device().kernel().munmap(self.base, self.len) } {
+                Ok(()) => return,
+                Err(errno) => tracing::warn!(handle = self.bo.handle(), %errno, "munmap refused"),
+            }
+        }
+    }
+}

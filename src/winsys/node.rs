@@ -1,0 +1,133 @@
+//! Finding render nodes.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use drm::node::NodeType;
+
+/// AMD's PCI vendor id.
+const AMD: u16 = 0x1002;
+/// The character device major of DRM nodes.
+const DRM_MAJOR: u32 = 226;
+
+/// Where a device sits on the PCI bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PciAddress {
+    /// Domain.
+    pub domain: u32,
+    /// Bus.
+    pub bus: u8,
+    /// Device.
+    pub device: u8,
+    /// Function.
+    pub function: u8,
+}
+
+impl PciAddress {
+    /// Reads the form `0000:03:00.0`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (domain, rest) = text.split_once(':')?;
+        let (bus, rest) = rest.split_once(':')?;
+        let (device, function) = rest.split_once('.')?;
+        Some(Self {
+            domain: u32::from_str_radix(domain, 16).ok()?,
+            bus: u8::from_str_radix(bus, 16).ok()?,
+            device: u8::from_str_radix(device, 16).ok().filter(|&device| device < 32)?,
+            function: u8::from_str_radix(function, 16).ok().filter(|&function| function < 8)?,
+        })
+    }
+}
+
+impl fmt::Display for PciAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}:{:02x}:{:02x}.{}", self.domain, self.bus, self.device, self.function)
+    }
+}
+
+/// A render node of an AMD GPU, known from sysfs alone: nothing was opened, so a sleeping GPU sleeps on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The node, such as `/dev/dri/renderD128`.
+    pub path: PathBuf,
+    /// Minor device number, from 128 on.
+    pub minor: u32,
+    /// Where the GPU sits.
+    pub pci: PciAddress,
+    /// PCI device id.
+    pub device_id: u16,
+    /// PCI revision.
+    pub revision: u8,
+}
+
+impl Node {
+    /// All render nodes of AMD GPUs, in order of their minor numbers.
+    ///
+    /// Nodes of other vendors and nodes whose sysfs files are missing or unreadable are left out. `root` is `/`, or a
+    /// directory that holds a captured `dev/dri` and `sys/dev/char`.
+    ///
+    /// # Errors
+    ///
+    /// An unreadable `dev/dri`; a missing one is an empty list.
+    pub fn enumerate(root: &Path) -> io::Result<Vec<Self>> {
+        let directory = root.join("dev/dri");
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut nodes = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            if let Some(node) = name.to_str().and_then(|name| Self::read(root, &directory, name)) {
+                nodes.push(node);
+            }
+        }
+        nodes.sort_by_key(|node| node.minor);
+        Ok(nodes)
+    }
+
+    fn read(root: &Path, directory: &Path, name: &str) -> Option<Self> {
+        let minor = name.strip_prefix(NodeType::Render.minor_name_prefix())?.parse().ok()?;
+        let device = root.join(format!("sys/dev/char/{DRM_MAJOR}:{minor}/device"));
+        let file = |name: &str| fs::read_to_string(device.join(name)).ok();
+        if hex(&file("vendor")?)? != u32::from(AMD) {
+            return None;
+        }
+        let uevent = file("uevent")?;
+        let slot = uevent.lines().find_map(|line| line.strip_prefix("PCI_SLOT_NAME="))?;
+        Some(Self {
+            path: directory.join(name),
+            minor,
+            pci: PciAddress::parse(slot.trim())?,
+            device_id: u16::try_from(hex(&file("device")?)?).ok()?,
+            revision: file("revision").and_then(|text| hex(&text)).and_then(|value| u8::try_from(value).ok())?,
+        })
+    }
+}
+
+/// A sysfs number such as `0x73bf`.
+fn hex(text: &str) -> Option<u32> {
+    let text = text.trim();
+    u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_and_printed_alike() {
+        let address = PciAddress::parse("0000:0b:1f.7").unwrap();
+        assert_eq!(address, PciAddress { domain: 0, bus: 0x0b, device: 0x1f, function: 7 });
+        assert_eq!(address.to_string(), "0000:0b:1f.7");
+    }
+
+    #[test]
+    fn what_is_no_address_is_none() {
+        for text in ["", "0000:03:00", "0000:03:20.0", "0000:03:00.8", "x:03:00.0", "0000:103:00.0"] {
+            assert_eq!(PciAddress::parse(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The CS ioctl: chunks in, a sequence number out.
+
+use nix::errno::Errno;
+
+use super::{Context, Error, Result, kernel::send_raw};
+use crate::uapi::{
+    Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
+};
+
+/// What one CS ioctl carries, borrowed from the caller for its duration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chunks<'a> {
+    /// IBs, at least one; the queue of the last one leads.
+    pub ibs: &'a [CsChunkIb],
+    /// BOs that must be resident.
+    pub bos: &'a [BoListEntry],
+    /// Submissions that must have finished first.
+    pub dependencies: &'a [CsChunkDep],
+    /// Sync objects that must have signalled first; point 0 is the binary state.
+    pub waits: &'a [CsChunkSyncobj],
+    /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
+    pub signals: &'a [CsChunkSyncobj],
+    /// Where the GPU writes the sequence number.
+    pub user_fence: Option<&'a CsChunkFence>,
+}
+
+/// Room for chunk headers, kept between submissions so that a steady stream of them allocates nothing.
+#[derive(Debug, Default)]
+pub struct ChunkScratch {
+    headers: Vec<CsChunk>,
+    addresses: Vec<u64>,
+}
+
+impl ChunkScratch {
+    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
+        self.headers.push(CsChunk {
+            chunk_id,
+            length_dw: (size_of_val(payload) / 4) as u32,
+            chunk_data: payload.as_ptr().expose_provenance() as u64,
+        });
+    }
+}
+
+/// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
+const MOST_ENTRIES: usize = crate::uapi::BO_LIST_MAX_ENTRIES as usize;
+
+impl Context {
+    /// Submits; the sequence number counts the submissions of the leading queue from 1.
+    ///
+    /// One ioctl. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs) sees to
+    /// that, and this call does not.
+    ///
+    /// Request: AMDGPU_CS.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeviceLost`] after a reset; [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the
+    /// kernel refuses, `ENOENT` for an unknown BO or sync object, `ENOMEM` when the BOs do not fit together.
+    pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+        if chunks.bos.len() > MOST_ENTRIES {
+            return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
+        }
+        scratch.headers.clear();
+        for ib in chunks.ibs {
+            scratch.push(chunk_id::IB, std::slice::from_ref(ib));
+        }
+        if let Some(fence) = chunks.user_fence {
+            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
+        }
+        if !chunks.dependencies.is_empty() {
+            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
+        }
+        if !chunks.waits.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+        }
+        if !chunks.signals.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+        }
+        let list = BoList {
+            operation: u32::MAX,
+            list_handle: u32::MAX,
+            bo_number: chunks.bos.len() as u32,
+            bo_info_size: size_of::<BoListEntry>() as u32,
+            bo_info_ptr: chunks.bos.as_ptr().expose_provenance() as u64,
+        };
+        scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&list));
+        scratch.addresses.clear();
+        let headers = scratch.headers.iter();
+        scratch.addresses.extend(headers.map(|header| std::ptr::from_ref(header).expose_provenance() as u64));
+        let mut argument = Cs {
+            ctx_id: self.id(),
+            bo_list_handle: 0,
+            num_chunks: scratch.addresses.len() as u32,
+            flags: 0,
+            chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
+        };
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
+        // touched until the call returns; each header's payload is a slice borrowed for this call, or `list`, with its
+        // length in dwords. The kernel only reads them all.
+        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
+            .map_err(|errno| self.submission_error(Cs::NAME, errno))?;
+        Ok(argument.answer().handle)
+    }
+}
