@@ -140,6 +140,19 @@ impl fmt::Display for Ip {
     }
 }
 
+/// The chip with a family number and an external revision; `None` when no table knows it.
+///
+/// Source: Mesa `src/amd/addrlib/src/amdgpu_asic_addr.h`, as the crate `libdrm_amdgpu_sys` carries it, and its family CZ,
+/// which that crate leaves out.
+pub(super) fn identify(family: Family, external_rev: u32) -> Option<Chip> {
+    let chip = match (family, external_rev) {
+        (Family::CZ, 0x01..0x21) => Chip::CHIP_CARRIZO,
+        (Family::CZ, 0x61..0xff) => Chip::CHIP_STONEY,
+        _ => Chip::get(family, external_rev),
+    };
+    (chip != Chip::CHIP_UNKNOWN).then_some(chip)
+}
+
 /// The name RADV prints for a chip.
 ///
 /// Source: Mesa `src/amd/common/amd_family.c`, `ac_get_family_name`. The crate that holds the table of chips names the

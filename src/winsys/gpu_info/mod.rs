@@ -24,6 +24,7 @@ use libdrm_amdgpu_sys::AMDGPU;
 
 use super::{
     Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType,
+    chip::{identify, radv_name},
     query::{capability, info, version},
 };
 use crate::uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query};
@@ -113,16 +114,14 @@ impl GpuInfo {
         if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
             return Err(Error::NoAcceleration);
         }
-        if capability(kernel, cap::SYNCOBJ)? == 0 {
+        if capability(kernel, cap::SYNCOBJ) == 0 {
             return Err(Error::NoSyncobj);
         }
         let dev: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
         check_addresses(&dev)?;
         let family = Family::from(dev.family);
-        let chip = Chip::get(family, dev.external_rev);
-        if chip == Chip::CHIP_UNKNOWN {
-            return Err(Error::UnknownChip { family: dev.family, external_rev: dev.external_rev });
-        }
+        let chip = identify(family, dev.external_rev)
+            .ok_or(Error::UnknownChip { family: dev.family, external_rev: dev.external_rev })?;
         let ip_blocks = rings::query(kernel, driver, chip, family)?;
         let gfx_level = rings::gfx_level(&ip_blocks)?;
         let memory_info: MemoryInfo = info(kernel, "MEMORY", query::MEMORY, [0; 4])?;
@@ -158,7 +157,7 @@ impl GpuInfo {
             pfp_firmware: Firmware::query(kernel, Firmware::PFP)?,
             mec_firmware: Firmware::query(kernel, Firmware::MEC)?,
             tiling: TilingRegisters::query(kernel, &dev)?,
-            capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev)?,
+            capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev),
             ip_blocks,
         })
     }
@@ -175,7 +174,7 @@ impl GpuInfo {
 
     /// The name RADV gives the chip, such as `NAVI21`.
     pub fn chip_name(&self) -> &'static str {
-        super::chip::radv_name(self.chip)
+        radv_name(self.chip)
     }
 
     /// Upper half of every address in the 32-bit windows, which shaders imply when they hold 32-bit pointers.
