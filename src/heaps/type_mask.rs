@@ -1,0 +1,70 @@
+//! Sets of memory types, as `memoryTypeBits` holds them.
+
+use std::fmt;
+
+/// A set of memory-type indices, 0 to 31: Vulkan's `memoryTypeBits`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct TypeMask(u32);
+
+impl TypeMask {
+    /// The empty set.
+    pub const NONE: Self = Self(0);
+
+    /// The set whose bits are set in `bits`.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Bit `i` says whether type `i` is in the set.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Whether type `index` is in the set; no type from 32 on is.
+    pub const fn contains(self, index: u32) -> bool {
+        index < u32::BITS && self.0 >> index & 1 == 1
+    }
+
+    /// What both sets hold.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether nothing is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The indices in the set, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        (0..u32::BITS).filter(move |&index| self.contains(index))
+    }
+}
+
+/// Indices from 32 on are left out: there is no bit for them.
+impl FromIterator<u32> for TypeMask {
+    fn from_iter<I: IntoIterator<Item = u32>>(indices: I) -> Self {
+        Self(indices.into_iter().fold(0, |bits, index| bits | 1u32.checked_shl(index).unwrap_or(0)))
+    }
+}
+
+impl fmt::Debug for TypeMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TypeMask({:#x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_holds_the_indices_it_was_made_of() {
+        let mask: TypeMask = [6, 1, 4, 32, 4000].into_iter().collect();
+        assert_eq!(mask, TypeMask::from_bits(0x52));
+        assert_eq!(mask.iter().collect::<Vec<_>>(), [1, 4, 6]);
+        assert!(!mask.contains(32) && !mask.contains(u32::MAX));
+    }
+}

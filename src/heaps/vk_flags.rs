@@ -1,0 +1,33 @@
+//! Vulkan's flag words for heaps and memory types, bit for bit.
+//!
+//! They are plain words here, so that neither this library nor its users need Vulkan headers; a driver casts them.
+
+bitflags::bitflags! {
+    /// `VkMemoryHeapFlags`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct HeapFlags: u32 {
+        /// The heap is the GPU's own memory, or (on an APU) the share of system memory that is presented as such.
+        const DEVICE_LOCAL = 0x1;
+    }
+
+    /// `VkMemoryPropertyFlags`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct MemoryPropertyFlags: u32 {
+        /// Fastest for the GPU. Set exactly where the heap has [`HeapFlags::DEVICE_LOCAL`].
+        const DEVICE_LOCAL = 0x1;
+        /// The CPU may map it.
+        const HOST_VISIBLE = 0x2;
+        /// CPU and GPU see each other's writes without flush or invalidate.
+        const HOST_COHERENT = 0x4;
+        /// CPU reads go through the CPU's caches: the type for reading back.
+        const HOST_CACHED = 0x8;
+        /// Backed by memory only as far as needed. No type here has it.
+        const LAZILY_ALLOCATED = 0x10;
+        /// Encrypted (TMZ): only protected submissions may touch it.
+        const PROTECTED = 0x20;
+        /// Device writes are coherent without cache operations (`VK_AMD_device_coherent_memory`).
+        const DEVICE_COHERENT_AMD = 0x40;
+        /// The GPU does not cache it in L2 (`VK_AMD_device_coherent_memory`).
+        const DEVICE_UNCACHED_AMD = 0x80;
+    }
+}
