@@ -1,0 +1,144 @@
+//! How much of each heap this process may still use: `VK_EXT_memory_budget`.
+//!
+//! Two sides are known: what this process allocated (its [own usage](OwnUsage), counted here) and what is in use on the
+//! whole device (the [system usage](SystemUsage), which the kernel tells and which includes the first once it is really
+//! placed). A heap's budget is what nobody uses, plus what this process already has:
+//!
+//! ```text
+//! used   = max(own, system)            own memory may not be placed yet, so the system may know less
+//! free   = size - min(size, used)
+//! budget = min(size, free + own)       usage = own
+//! ```
+//!
+//! What differs is which numbers belong to which heap; that is [`Accounting`].
+
+use super::{Accounting, HeapKind, MAX_HEAPS, MemoryProperties, OwnUsage, fixed::FixedList};
+
+/// Bytes in use by all processes and the kernel, as INFO_MEMORY reports them (`heap_usage`). Zero where unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SystemUsage {
+    /// Of all VRAM, visible or not.
+    pub vram: u64,
+    /// Of the visible part of VRAM.
+    pub visible_vram: u64,
+    /// Of GTT.
+    pub gtt: u64,
+}
+
+/// Which figures to report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BudgetRule {
+    /// Those of RADV, to the byte.
+    Radv,
+    /// RADV's with two mistakes put right:
+    ///
+    /// * behind a small BAR, the usage of the invisible heap is that of all VRAM *less the visible part*; RADV counts
+    ///   the visible part against both heaps;
+    /// * a budget is never zero, which Vulkan forbids, but at least a page.
+    #[default]
+    Corrected,
+}
+
+/// `heapBudget` and `heapUsage` of one heap, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapBudget {
+    /// What this process can expect to have in the heap, including what it has: never more than the heap's size.
+    pub budget: u64,
+    /// What this process has. Overcommitted memory counts, so this may pass both the budget and the heap's size.
+    pub usage: u64,
+}
+
+/// The budgets of all heaps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budgets(FixedList<HeapBudget, MAX_HEAPS>);
+
+impl Budgets {
+    /// By heap index.
+    pub fn heaps(&self) -> &[HeapBudget] {
+        self.0.as_slice()
+    }
+
+    /// The two arrays of `VkPhysicalDeviceMemoryBudgetPropertiesEXT`, `heapBudget` and `heapUsage`, zero past the heaps.
+    pub fn arrays(&self) -> ([u64; MAX_HEAPS], [u64; MAX_HEAPS]) {
+        let (mut budgets, mut usages) = ([0; MAX_HEAPS], [0; MAX_HEAPS]);
+        for (heap, (budget, usage)) in self.heaps().iter().zip(budgets.iter_mut().zip(&mut usages)) {
+            (*budget, *usage) = (heap.budget, heap.usage);
+        }
+        (budgets, usages)
+    }
+}
+
+impl MemoryProperties {
+    /// The budget and usage of every heap. Whatever the numbers are, nothing wraps and no budget passes its heap.
+    ///
+    /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_get_memory_budget_properties`.
+    pub fn budgets(&self, own: &OwnUsage, system: &SystemUsage, rule: BudgetRule) -> Budgets {
+        let split = (self.accounting() == Accounting::SplitPool).then(|| self.split_pool(own, system));
+        let mut budgets = FixedList::new(HeapBudget::default());
+        for heap in self.heaps() {
+            let own = self.own_usage(heap.kind, own);
+            let free = match (&split, heap.kind) {
+                (Some(pool), HeapKind::Gtt) => pool.gtt,
+                (Some(pool), _) => pool.device_local,
+                (None, kind) => heap.size.saturating_sub(own.max(self.system_usage(kind, system, rule))),
+            };
+            let least = if rule == BudgetRule::Corrected { self.facts().page_size() } else { 0 };
+            let budget = free.saturating_add(own).max(least).min(heap.size);
+            budgets.push(HeapBudget { budget, usage: own });
+        }
+        Budgets(budgets)
+    }
+
+    /// What this process has in the heap of this kind.
+    fn own_usage(&self, kind: HeapKind, own: &OwnUsage) -> u64 {
+        let all_vram = own.visible_vram.saturating_add(own.invisible_vram);
+        match kind {
+            _ if self.accounting() == Accounting::OnePool => all_vram.saturating_add(own.gtt),
+            HeapKind::Gtt => own.gtt,
+            HeapKind::InvisibleVram => own.invisible_vram,
+            HeapKind::VisibleVram if self.heap_of_kind(HeapKind::InvisibleVram).is_some() => own.visible_vram,
+            HeapKind::VisibleVram => all_vram,
+        }
+    }
+
+    /// What everybody has in the heap of this kind, where the heap is not one of a split pool.
+    fn system_usage(&self, kind: HeapKind, system: &SystemUsage, rule: BudgetRule) -> u64 {
+        let visible = match self.accounting() {
+            Accounting::OnePool => return system.visible_vram.saturating_add(system.gtt),
+            // Really everything is visible, and the kernel says so; pretend that the visible heap fills up first.
+            Accounting::HiddenRebar => {
+                system.vram.min(self.heap_of_kind(HeapKind::VisibleVram).map_or(0, |heap| heap.size))
+            }
+            Accounting::PerHeap | Accounting::SplitPool => system.visible_vram,
+        };
+        let counts_twice = self.accounting() == Accounting::PerHeap && rule == BudgetRule::Radv;
+        match kind {
+            HeapKind::Gtt => system.gtt,
+            HeapKind::VisibleVram => visible,
+            HeapKind::InvisibleVram if counts_twice => system.vram,
+            HeapKind::InvisibleVram => system.vram.saturating_sub(visible),
+        }
+    }
+
+    /// Shares out what is free on an APU as its heaps were: two thirds, in whole pages, to the device-local heap, but no
+    /// more than it has room for; the rest to GTT.
+    fn split_pool(&self, own: &OwnUsage, system: &SystemUsage) -> FreeShares {
+        let size_of = |kind| self.heap_of_kind(kind).map_or(0, |heap| heap.size);
+        let (device_local, gtt) = (size_of(HeapKind::VisibleVram), size_of(HeapKind::Gtt));
+        let own_device_local = self.own_usage(HeapKind::VisibleVram, own);
+        let own_total = own_device_local.saturating_add(own.gtt);
+        let used = own_total.max(system.visible_vram.saturating_add(system.gtt));
+        // Heap sizes add up to less than 2^50, by the limits of `MemoryFacts`.
+        let free = (device_local + gtt).saturating_sub(used);
+        let room = device_local.saturating_sub(own_device_local);
+        let share = (free * 2 / 3).min(room);
+        let share = share - share % self.facts().page_size();
+        FreeShares { device_local: share, gtt: free - share }
+    }
+}
+
+/// How much of a pool's free memory each of its two heaps is granted, in bytes.
+struct FreeShares {
+    device_local: u64,
+    gtt: u64,
+}
