@@ -1,25 +1,126 @@
 //! Vulkan's view of GPU memory: heaps, memory types, budgets, and what an allocation asks of the kernel.
+//!
+//! Everything here is arithmetic on facts learnt earlier; nothing calls the kernel. The order of things:
+//!
+//! ```text
+//!  RawMemoryFacts --judge--> MemoryFacts --+
+//!                                          +--> MemoryProperties --resolve--> BoRequest --> kernel, VA manager
+//!                          TableOptions ---+          |                          |
+//!                                                  budgets <--- OwnUsage --- Ledger <--- Charge, one per allocation
+//! ```
+//!
+//! ```
+//! use amdgpu_winsys::heaps::*;
+//! use amdgpu_winsys::winsys::GfxLevel;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A card of 8 GiB that shows 256 MiB of it to the CPU.
+//! let facts = MemoryFacts::new(&RawMemoryFacts {
+//!     vram: 8176 << 20,
+//!     visible_vram: 256 << 20,
+//!     gtt: 16 << 30,
+//!     ids_flags: 0,
+//!     family: 143,
+//!     external_rev: 3,
+//!     gart_page_size: 4096,
+//!     pte_fragment_size: 2 << 20,
+//!     drm_minor: 54,
+//!     gfx_level: GfxLevel::Gfx10,
+//!     tiling: TilingRegisters::default(),
+//! })?;
+//! let memory = MemoryProperties::new(&facts, &TableOptions::default());
+//! assert_eq!(memory.heaps().iter().map(|heap| heap.size >> 20).collect::<Vec<_>>(), [7936, 16384, 256]);
+//!
+//! // Where to put what the CPU writes and the GPU reads often?
+//! let usable = memory.buffer_types(Addressing::Bits64, false);
+//! let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
+//! let upload = memory.find_type(usable, host, MemoryPropertyFlags::DEVICE_LOCAL).ok_or("no such type")?;
+//! let request = memory.resolve(&AllocateInfo::new(upload, 10_000))?;
+//! assert_eq!((request.size, request.account), (12_288, Account::VisibleVram));
+//!
+//! // While it lives, it is charged; the budget says what is left.
+//! let ledger = Ledger::new(&facts);
+//! let _charge = ledger.charge(request.account, request.size);
+//! let budgets = memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::default());
+//! assert_eq!(budgets.heaps()[2], HeapBudget { budget: 256 << 20, usage: 12_288 });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The memory of a GPU
+//!
+//! A *card* has memory of its own, VRAM, which the CPU reaches through a window, the PCI BAR. With a *small BAR* it is
+//! 256 MiB wide: the rest of VRAM is *invisible*. With *resizable BAR* nearly all VRAM is visible. The card also reads
+//! and writes system memory over PCIe: *GTT*.
+//!
+//! An *APU* has system memory only. The firmware sets a *carve-out* aside, which the kernel calls VRAM (all visible);
+//! the rest can be mapped as GTT. Both are equally fast, and the carve-out is often too small for programs that look for
+//! enough "video memory".
+//!
+//! # Heaps
+//!
+//! 1. VRAM is the kernel's figure [rounded up to 256 MiB](MemoryFacts::vram), and at most
+//!    [`override_vram_mib`](TableOptions::override_vram_mib). What the CPU sees of it is the *visible* part, the rest the
+//!    *invisible* one.
+//! 2. On an APU everything is one pool of `total = visible + GTT`. Two thirds of it, rounded up to a page, are shown as a
+//!    device-local heap and the rest as GTT; or [all of it as one heap](TableOptions::unified_heap_on_apu).
+//! 3. On a card whose VRAM is all visible one can [pretend a small BAR](TableOptions::hide_rebar).
+//! 4. An invisible part smaller than a ninth of the visible one is left out. It is mostly what the rounding added: a
+//!    24560 MiB card with resizable BAR would get a heap of 16 MiB, which allocators took for the one to use.
+//! 5. What is left and not empty becomes a heap, in the order invisible VRAM, GTT, visible VRAM. VRAM heaps are
+//!    `DEVICE_LOCAL`.
+//!
+//! # Memory types
+//!
+//! | | for | heap | properties | GEM_CREATE |
+//! |---|---|---|---|---|
+//! | a | the GPU alone | invisible, else visible | `DEVICE_LOCAL` | VRAM + GTT, NO_CPU_ACCESS |
+//! | b | uploads | GTT | `HOST_VISIBLE`, `HOST_COHERENT` | GTT, CPU_GTT_USWC, CPU_ACCESS_REQUIRED |
+//! | c | data the CPU writes | visible | as b, and `DEVICE_LOCAL` | VRAM + GTT, CPU_ACCESS_REQUIRED |
+//! | d | reading back | GTT | as b, and `HOST_CACHED` | GTT, CPU_ACCESS_REQUIRED |
+//!
+//! A type exists if its heap does. Behind a, c and d stands a *twin* that takes its addresses from the
+//! [32-bit window](Addressing::Bits32). Then come, where the device has [TMZ](MemoryFacts::has_tmz), the *protected*
+//! types with ENCRYPTED (invisible or visible VRAM, visible VRAM, GTT, each with a twin); and on
+//! [GFX9 to GFX11](MemoryFacts::has_uncached_l2) the *uncached* copies of a, b, c and d, which are device-coherent.
+//! That makes 7 types on a GFX8 card, 11 on later ones, 17 with TMZ.
+//!
+//! Vulkan wants a type whose properties are a subset of another's to come first. RADV's order, kept here to the letter,
+//! breaks that once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
+//!
+//! # Older tables
+//!
+//! [`Profile`] switches parts of these rules off, and so gives the layouts that earlier RADV releases had.
+//!
+//! # Source
+//!
+//! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6
+//! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
 mod facts;
 mod fixed;
 mod ledger;
 mod options;
+mod request;
 mod rules;
 mod split;
 mod table;
 mod tiling;
 mod type_mask;
 mod vk_flags;
+mod vk_result;
 
 pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     ledger::{Account, Charge, Ledger, OwnUsage},
     options::{Profile, TableOptions},
+    request::{AllocateError, AllocateFlags, AllocateInfo, BoRequest, Replay},
     split::{Accounting, HeapKind},
     table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},
     tiling::{TilingRegisters, UnknownPipeConfig, max_alignment},
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
+    vk_result::VkResult,
 };

@@ -1,0 +1,26 @@
+//! The results of memory calls, with Vulkan's numbers.
+
+/// The part of `VkResult` that allocating, importing and mapping device memory can answer.
+///
+/// The discriminants are Vulkan's, so `result as i32` is what a driver returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum VkResult {
+    /// `VK_SUCCESS`.
+    Success = 0,
+    /// `VK_ERROR_OUT_OF_HOST_MEMORY`: memory for the driver's own bookkeeping ran out.
+    OutOfHostMemory = -1,
+    /// `VK_ERROR_OUT_OF_DEVICE_MEMORY`: no GPU memory, or no GPU addresses, for it.
+    OutOfDeviceMemory = -2,
+    /// `VK_ERROR_DEVICE_LOST`.
+    DeviceLost = -4,
+    /// `VK_ERROR_MEMORY_MAP_FAILED`: the CPU mapping was refused.
+    MemoryMapFailed = -5,
+    /// `VK_ERROR_UNKNOWN`: the caller broke a rule of Vulkan, or the kernel one of its own.
+    Unknown = -13,
+    /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: not a handle this device can import.
+    InvalidExternalHandle = -1_000_072_003,
+    /// `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`: the address of a replay is not free.
+    InvalidOpaqueCaptureAddress = -1_000_257_000,
+}
