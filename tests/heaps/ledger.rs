@@ -1,0 +1,108 @@
+//! The counters of own usage against a plain list of what lives.
+
+use std::{sync::Arc, thread};
+
+use amdgpu_winsys::{
+    heaps::{Account, Charge, Ledger, OwnUsage},
+    uapi::{GemCreateFlags, GemDomain},
+};
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+use crate::captures::facts;
+
+fn ledger() -> Arc<Ledger> {
+    Ledger::new(&facts("navi10"))
+}
+
+fn sums(live: &[Charge]) -> OwnUsage {
+    let sum = |account| live.iter().filter(|charge| charge.account() == account).map(Charge::bytes).sum();
+    OwnUsage {
+        invisible_vram: sum(Account::InvisibleVram),
+        visible_vram: sum(Account::VisibleVram),
+        gtt: sum(Account::Gtt),
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Charge(Account, u64),
+    Free(Index),
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    let account = prop::sample::select(Account::ALL.to_vec());
+    let bytes = prop_oneof![0..1u64 << 40, any::<u64>(), Just(u64::MAX)];
+    prop_oneof![(account, bytes).prop_map(|(a, b)| Op::Charge(a, b)), any::<Index>().prop_map(Op::Free)]
+}
+
+proptest! {
+    /// Also when the sizes are absurd: the counters equal the sum of what lives, which never passes u64::MAX.
+    #[test]
+    fn counters_are_what_lives_and_end_at_zero(ops in vec(any_op(), 0..60)) {
+        let ledger = ledger();
+        let mut live: Vec<Charge> = Vec::new();
+        for op in ops {
+            match op {
+                Op::Charge(account, bytes) => live.push(ledger.charge(account, bytes)),
+                Op::Free(index) if !live.is_empty() => drop(live.swap_remove(index.index(live.len()))),
+                Op::Free(_) => {}
+            }
+            prop_assert_eq!(ledger.usage(), sums(&live));
+        }
+        drop(live);
+        prop_assert_eq!(ledger.usage(), OwnUsage::default());
+    }
+}
+
+#[test]
+fn charges_are_whole_pages() {
+    let ledger = ledger();
+    let charge = |bytes| ledger.charge(Account::Gtt, bytes).bytes();
+    assert_eq!([0, 1, 4096, 4097].map(charge), [0, 4096, 4096, 8192]);
+}
+
+#[test]
+fn a_full_counter_takes_only_what_fits_and_gives_back_as_much() {
+    let ledger = ledger();
+    let huge = ledger.charge(Account::Gtt, u64::MAX - 4095);
+    let rest = ledger.charge(Account::Gtt, 1 << 20);
+    assert_eq!((huge.bytes(), rest.bytes()), (u64::MAX - 4095, 4095));
+    drop(huge);
+    assert_eq!(ledger.usage().gtt, 4095);
+    drop(rest);
+    assert_eq!(ledger.usage(), OwnUsage::default());
+}
+
+/// What RADV 25.0 gets wrong: it would count an imported VRAM BO as invisible, and take it off the visible counter.
+#[test]
+fn an_import_is_charged_once_and_to_the_account_it_is_taken_off_again() {
+    let vram_and_gtt = GemDomain::VRAM | GemDomain::GTT;
+    let account = |domains, flags| Account::of_bo(domains, flags);
+    assert_eq!(account(vram_and_gtt, GemCreateFlags::empty()), Some(Account::VisibleVram));
+    assert_eq!(account(vram_and_gtt, GemCreateFlags::NO_CPU_ACCESS), Some(Account::InvisibleVram));
+    assert_eq!(account(GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS), Some(Account::Gtt));
+    assert_eq!(account(GemDomain::GDS | GemDomain::OA, GemCreateFlags::empty()), None);
+    assert_eq!(account(GemDomain::empty(), GemCreateFlags::empty()), None);
+}
+
+#[test]
+fn threads_charge_and_free_without_losing_a_byte() {
+    let ledger = ledger();
+    let kept: Vec<Charge> = thread::scope(|scope| {
+        let worker = || {
+            let mut kept = Vec::new();
+            for round in 0..2000u64 {
+                let charge = ledger.charge(Account::ALL[(round % 3) as usize], round << 12);
+                if round % 7 == 0 {
+                    kept.push(charge);
+                }
+            }
+            kept
+        };
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    assert_eq!(ledger.usage(), sums(&kept));
+    drop(kept);
+    assert_eq!(ledger.usage(), OwnUsage::default());
+}

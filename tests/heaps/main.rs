@@ -1,0 +1,8 @@
+//! `amdgpu_winsys::heaps` as its users see it: against recordings of RADV, against small models, and by its laws.
+
+mod captures;
+mod golden;
+mod laws;
+mod ledger;
+mod profiles;
+mod requests;
