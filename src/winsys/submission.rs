@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::{Context, Error, Result, kernel::send_raw};
+use super::{Capabilities, Context, Error, Result, kernel::send_raw};
 use crate::uapi::{
     Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
@@ -29,6 +29,8 @@ pub struct Chunks<'a> {
 pub struct ChunkScratch {
     headers: Vec<CsChunk>,
     addresses: Vec<u64>,
+    wait_handles: Vec<u32>,
+    signal_handles: Vec<u32>,
 }
 
 impl ChunkScratch {
@@ -41,10 +43,42 @@ impl ChunkScratch {
     }
 }
 
+impl ChunkScratch {
+    /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
+    fn push_binary(&mut self, waits: &[CsChunkSyncobj], signals: &[CsChunkSyncobj]) -> Result<()> {
+        if waits.iter().chain(signals).any(|sync| sync.point != 0) {
+            return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EOPNOTSUPP });
+        }
+        let Self { headers, wait_handles, signal_handles, .. } = self;
+        for (id, syncs, handles) in
+            [(chunk_id::SYNCOBJ_IN, waits, wait_handles), (chunk_id::SYNCOBJ_OUT, signals, signal_handles)]
+        {
+            handles.clear();
+            handles.extend(syncs.iter().map(|sync| sync.handle));
+            if !handles.is_empty() {
+                headers.push(CsChunk {
+                    chunk_id: id,
+                    length_dw: handles.len() as u32,
+                    chunk_data: handles.as_ptr().expose_provenance() as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
 const MOST_ENTRIES: usize = crate::uapi::BO_LIST_MAX_ENTRIES as usize;
 
+/// The first minor whose CS has timeline chunks.
+const TIMELINE_MINOR: i32 = 32;
+
 impl Context {
+    fn has_timelines(&self) -> bool {
+        let info = self.device().info();
+        info.driver.minor >= TIMELINE_MINOR && info.capabilities.contains(Capabilities::TIMELINE_SYNCOBJ)
+    }
+
     /// Submits; the sequence number counts the submissions of the leading queue from 1.
     ///
     /// One ioctl. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs) sees to
@@ -54,7 +88,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] after a reset; [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the
+    /// [`Error::DeviceLost`] after a reset; [`Error::Ioctl`] with `EOPNOTSUPP` for a point on a kernel without timelines, `EINVAL` for an IP, ring, chunk or IB size that the
     /// kernel refuses, `ENOENT` for an unknown BO or sync object, `ENOMEM` when the BOs do not fit together.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
@@ -70,11 +104,15 @@ impl Context {
         if !chunks.dependencies.is_empty() {
             scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
         }
-        if !chunks.waits.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
-        }
-        if !chunks.signals.is_empty() {
-            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+        if self.has_timelines() {
+            if !chunks.waits.is_empty() {
+                scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+            }
+            if !chunks.signals.is_empty() {
+                scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+            }
+        } else {
+            scratch.push_binary(chunks.waits, chunks.signals)?;
         }
         let list = BoList {
             operation: u32::MAX,
@@ -95,7 +133,7 @@ impl Context {
             chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
-        // touched until the call returns; each header's payload is a slice borrowed for this call, or `list`, with its
+        // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle lists in `scratch`, or `list`, with its
         // length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.submission_error(Cs::NAME, errno))?;

@@ -1,0 +1,329 @@
+//! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    Error, Fence, Result, Submittable, Target,
+    command_list::Ib,
+    user_fence::UserFence,
+};
+use crate::{
+    uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
+    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Device, Ip, Syncobj, Error as WinsysError},
+};
+
+/// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Validation order of everything that is listed; RADV gives its IBs the same.
+const IB_PRIORITY: u32 = 31;
+const MEMORY_PRIORITY: u32 = 14;
+
+/// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncPoint<'a> {
+    /// The sync object.
+    pub syncobj: &'a Syncobj,
+    /// The point.
+    pub point: u64,
+}
+
+impl<'a> SyncPoint<'a> {
+    /// The binary state.
+    pub fn binary(syncobj: &'a Syncobj) -> Self {
+        Self { syncobj, point: 0 }
+    }
+}
+
+/// One submission: command lists that run in order, and what they touch.
+#[derive(Clone, Copy, Default)]
+pub struct Submission<'a> {
+    /// At least one.
+    pub lists: &'a [&'a dyn Submittable],
+    /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
+    pub memory: &'a [Arc<Binding>],
+    /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most.
+    pub waits: &'a [SyncPoint<'a>],
+    /// Sync objects that signal when the lists are done.
+    pub signals: &'a [SyncPoint<'a>],
+    /// Submissions to queues of this device that must have finished first.
+    pub after: &'a [&'a Fence],
+}
+
+/// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
+#[derive(Debug)]
+pub struct Queue {
+    shared: Arc<Shared>,
+}
+
+/// What fences and their queue have in common.
+#[derive(Debug)]
+pub(super) struct Shared {
+    context: Arc<Context>,
+    ip: Ip,
+    ring: u32,
+    target: Target,
+    user_fence: UserFence,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    in_flight: VecDeque<InFlight>,
+    /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
+    spare: Vec<InFlight>,
+    scratch: Scratch,
+}
+
+/// What one running submission uses.
+#[derive(Debug, Default)]
+struct InFlight {
+    sequence: u64,
+    ibs: Vec<Arc<Ib>>,
+    memory: Vec<Arc<Binding>>,
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    chunks: ChunkScratch,
+    ibs: Vec<CsChunkIb>,
+    bos: Vec<BoListEntry>,
+    dependencies: Vec<CsChunkDep>,
+    waits: Vec<CsChunkSyncobj>,
+    signals: Vec<CsChunkSyncobj>,
+}
+
+impl Queue {
+    /// The queue of `context` on ring `ring` of `ip`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], or [`Error::Winsys`] without memory.
+    pub fn new(context: &Arc<Context>, ip: Ip, ring: u32) -> Result<Self> {
+        let device = context.device();
+        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
+        let rings = device.info().ring_count(ip);
+        if ring >= rings {
+            return Err(Error::NoSuchRing { ip, ring, rings });
+        }
+        let shared = Shared {
+            context: Arc::clone(context),
+            ip,
+            ring,
+            target,
+            user_fence: UserFence::new(device)?,
+            state: Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The IP.
+    pub fn ip(&self) -> Ip {
+        self.shared.ip
+    }
+
+    /// The ring, a queue index of the context.
+    pub fn ring(&self) -> u32 {
+        self.shared.ring
+    }
+
+    /// What streams for this queue are recorded in.
+    pub fn target(&self) -> Target {
+        self.shared.target
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.shared.context
+    }
+
+    /// Submits. One ioctl; nothing is allocated once the queue has seen a submission of this size.
+    ///
+    /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NothingToSubmit`], [`Error::TooManyIbs`], [`Error::TooManyBos`], [`Error::WrongQueue`];
+    /// [`Error::Winsys`] for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then
+    /// submitted, and no sync object has changed.
+    pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
+        let shared = &self.shared;
+        shared.check(submission)?;
+        let mut state = shared.state.lock();
+        shared.retire(&mut state);
+        let State { in_flight, spare, scratch } = &mut *state;
+        shared.fill(scratch, submission);
+        let chunks = Chunks {
+            ibs: &scratch.ibs,
+            bos: &scratch.bos,
+            dependencies: &scratch.dependencies,
+            waits: &scratch.waits,
+            signals: &scratch.signals,
+            user_fence: Some(&shared.user_fence.chunk()),
+        };
+        let sequence = shared.context.submit(chunks, &mut scratch.chunks)?;
+        let mut job = spare.pop().unwrap_or_default();
+        job.sequence = sequence;
+        job.ibs.extend(submission.lists.iter().map(|list| Arc::clone(list.ib())));
+        job.memory.extend(submission.memory.iter().cloned());
+        in_flight.push_back(job);
+        tracing::trace!(ip = %shared.ip, ring = shared.ring, sequence, "submitted");
+        Ok(Fence::new(Arc::clone(shared), sequence))
+    }
+
+    /// Waits for everything submitted so far; false when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`] when a job was lost.
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+        let last = self.shared.state.lock().in_flight.back().map(|job| job.sequence);
+        last.map_or(Ok(true), |sequence| self.shared.wait(sequence, deadline))
+    }
+
+    /// Submissions that were not yet seen to be done.
+    pub fn in_flight(&self) -> usize {
+        let mut state = self.shared.state.lock();
+        self.shared.retire(&mut state);
+        state.in_flight.len()
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        match self.wait_idle(Deadline::after(DRAIN)) {
+            Ok(true) => {}
+            // The kernel holds its own references and orders every unbinding behind the running jobs.
+            Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
+            Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
+        }
+    }
+}
+
+impl Shared {
+    fn device(&self) -> &Arc<Device> {
+        self.context.device()
+    }
+
+    fn check(&self, submission: &Submission<'_>) -> Result<()> {
+        let count = submission.lists.len();
+        let limit = self.device().info().max_ibs.get(self.ip.index()).copied().unwrap_or(0);
+        if count == 0 {
+            return Err(Error::NothingToSubmit);
+        }
+        if count > limit as usize {
+            return Err(Error::TooManyIbs { count, ip: self.ip, limit });
+        }
+        let bos = count + submission.memory.len();
+        if bos > crate::uapi::BO_LIST_MAX_ENTRIES as usize {
+            return Err(Error::TooManyBos { count: bos });
+        }
+        for list in submission.lists {
+            self.own("command list", list.ib().device())?;
+            let recorded = list.ib().target();
+            if recorded != self.target {
+                return Err(Error::WrongQueue { recorded, queue: self.target });
+            }
+        }
+        for binding in submission.memory {
+            self.own("memory", binding.device())?;
+        }
+        for sync in submission.waits.iter().chain(submission.signals) {
+            self.own("sync object", sync.syncobj.device())?;
+        }
+        for fence in submission.after {
+            self.own("fence", fence.shared().device())?;
+        }
+        Ok(())
+    }
+
+    fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
+        if Arc::ptr_eq(self.device(), device) {
+            Ok(())
+        } else {
+            Err(WinsysError::ForeignDevice { what }.into())
+        }
+    }
+
+    fn fill(&self, scratch: &mut Scratch, submission: &Submission<'_>) {
+        scratch.ibs.clear();
+        scratch.ibs.extend(submission.lists.iter().map(|list| CsChunkIb {
+            pad: 0,
+            flags: 0,
+            va_start: list.ib().address().as_u64(),
+            ib_bytes: list.ib().bytes(),
+            ip_type: self.ip as u32,
+            ip_instance: 0,
+            ring: self.ring,
+        }));
+        let entry = |binding: &Binding, bo_priority| BoListEntry { bo_handle: binding.bo().handle(), bo_priority };
+        scratch.bos.clear();
+        scratch.bos.extend(submission.lists.iter().map(|list| entry(list.ib().binding(), IB_PRIORITY)));
+        scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, MEMORY_PRIORITY)));
+        scratch.dependencies.clear();
+        scratch.dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
+        let point = |flags: SyncobjWaitFlags| {
+            move |sync: &SyncPoint<'_>| CsChunkSyncobj {
+                handle: sync.syncobj.handle(),
+                flags: flags.bits(),
+                point: sync.point,
+            }
+        };
+        scratch.waits.clear();
+        scratch.waits.extend(submission.waits.iter().map(point(SyncobjWaitFlags::WAIT_FOR_SUBMIT)));
+        scratch.signals.clear();
+        scratch.signals.extend(submission.signals.iter().map(point(SyncobjWaitFlags::empty())));
+    }
+
+    /// Lets go of what finished submissions used, as far as the user fence tells without an ioctl.
+    fn retire(&self, state: &mut State) {
+        self.retire_up_to(state, self.user_fence.value());
+    }
+
+    fn retire_up_to(&self, state: &mut State, done: u64) {
+        while let Some(mut job) = state.in_flight.pop_front_if(|job| job.sequence <= done) {
+            job.ibs.clear();
+            job.memory.clear();
+            state.spare.push(job);
+        }
+    }
+
+    /// Whether the GPU has written this sequence number or a later one.
+    pub(super) fn has_reached(&self, sequence: u64) -> bool {
+        self.user_fence.value() >= sequence
+    }
+
+    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+        if !self.has_reached(sequence) {
+            match self.context.wait(self.ip, self.ring, sequence, deadline) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    // A lost job uses nothing any more.
+                    if matches!(error, WinsysError::DeviceLost { .. }) {
+                        self.retire_up_to(&mut self.state.lock(), sequence);
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        self.retire_up_to(&mut self.state.lock(), sequence);
+        Ok(true)
+    }
+
+    pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {
+        CsChunkDep {
+            ip_type: self.ip as u32,
+            ip_instance: 0,
+            ring: self.ring,
+            ctx_id: self.context.id(),
+            handle: sequence,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The page where the GPU writes sequence numbers.
+
+use std::sync::Arc;
+
+use super::Result;
+use crate::{
+    uapi::{CsChunkFence, GemCreateFlags, GemDomain},
+    winsys::{Bo, BoRequest, Device, Mapping, PAGE_SIZE},
+};
+
+/// A page of system memory into which the GPU writes the sequence number of each finished submission of one queue.
+///
+/// The kernel wants a BO of exactly one page that is neither bound nor listed; it writes 8 bytes, and up to 24 more
+/// when a job is preempted (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`).
+#[derive(Debug)]
+pub(super) struct UserFence {
+    mapping: Mapping,
+}
+
+impl UserFence {
+    pub(super) fn new(device: &Arc<Device>) -> Result<Self> {
+        let bo = Bo::create(
+            device,
+            BoRequest {
+                size: PAGE_SIZE,
+                alignment: PAGE_SIZE,
+                domains: GemDomain::GTT,
+                flags: GemCreateFlags::CPU_ACCESS_REQUIRED,
+            },
+        )?;
+        Ok(Self { mapping: Mapping::new(&Arc::new(bo))? })
+    }
+
+    pub(super) fn chunk(&self) -> CsChunkFence {
+        CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
+    }
+
+    /// The last sequence number written; 0 before the first.
+    pub(super) fn value(&self) -> u64 {
+        // Offset 0 of a page is in range and aligned, so this never falls back.
+        let value = self.mapping.load_u64(0).unwrap_or(0);
+        // What the GPU wrote before the number is visible to what the caller reads after it.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+        value
+    }
+}

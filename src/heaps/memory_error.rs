@@ -1,0 +1,56 @@
+//! Why there is no device memory, and what Vulkan calls that.
+
+use super::{AllocateError, FactsError, VkResult};
+use crate::{vamgr::VaError, winsys};
+
+/// An error of the memory manager.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The kernel's numbers make no sense together.
+    #[error(transparent)]
+    Facts(#[from] FactsError),
+
+    /// The request itself is wrong.
+    #[error(transparent)]
+    Request(#[from] AllocateError),
+
+    /// No address.
+    #[error("no address for {size} bytes of memory type {memory_type}: {source}")]
+    Address {
+        /// Bytes asked for.
+        size: u64,
+        /// The memory type.
+        memory_type: u32,
+        /// Whether a captured address was asked for.
+        replay: bool,
+        /// What the address manager says.
+        source: VaError,
+    },
+
+    /// The layer below refused.
+    #[error(transparent)]
+    Winsys(#[from] winsys::Error),
+}
+
+impl MemoryError {
+    /// What RADV returns in that case.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` and `radv_amdgpu_winsys_bo_map`.
+    pub fn vk_result(&self) -> VkResult {
+        match self {
+            Self::Facts(_) => VkResult::Unknown,
+            Self::Request(error) => error.vk_result(),
+            Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address { .. } => VkResult::OutOfDeviceMemory,
+            Self::Winsys(error) => match error {
+                winsys::Error::CreateBo { .. } => VkResult::OutOfDeviceMemory,
+                winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
+                winsys::Error::NotMappable { .. } => VkResult::MemoryMapFailed,
+                winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
+                winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
+                _ => VkResult::Unknown,
+            },
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Where device memory comes from: the tables, the ledger and the addresses of one device.
+
+use std::sync::Arc;
+
+use super::{
+    AllocateInfo, Budgets, BudgetRule, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, RawMemoryFacts,
+    SystemUsage, TableOptions,
+};
+use crate::winsys::Device;
+
+/// Allocates device memory of one device and keeps account of it.
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # use amdgpu_winsys::{heaps::*, winsys::Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let properties = manager.properties();
+/// let usable = properties.buffer_types(Addressing::Bits64, false);
+/// let upload = properties.find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::empty());
+/// let mut memory = manager.allocate(&AllocateInfo::new(upload.ok_or("no such type")?, 1 << 20))?;
+/// memory.map()?.write(0, b"hello")?;
+/// println!("the GPU finds it at {}", memory.address());
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct MemoryManager {
+    device: Arc<Device>,
+    properties: MemoryProperties,
+    ledger: Arc<Ledger>,
+}
+
+impl MemoryManager {
+    /// Builds the heap and type tables of a device.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
+        let facts = MemoryFacts::new(&RawMemoryFacts::from(device.info()))?;
+        let (properties, ledger) = (MemoryProperties::new(&facts, options), Ledger::new(&facts));
+        Ok(Self { device: Arc::clone(device), properties, ledger })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Heaps and memory types.
+    pub fn properties(&self) -> &MemoryProperties {
+        &self.properties
+    }
+
+    /// What this process has allocated here.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
+    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`].
+    pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+        let memory = self.device.memory_info()?;
+        let system = SystemUsage {
+            vram: memory.vram.heap_usage,
+            visible_vram: memory.cpu_accessible_vram.heap_usage,
+            gtt: memory.gtt.heap_usage,
+        };
+        Ok(self.properties.budgets(&self.ledger.usage(), &system, rule))
+    }
+
+    /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
+    /// are undone.
+    ///
+    /// # Errors
+    ///
+    /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
+    /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
+    /// * [`MemoryError::Winsys`]: the kernel refuses.
+    pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
+        let request = self.properties.resolve(info)?;
+        let _span = tracing::trace_span!("allocate", size = request.size, memory_type = request.memory_type).entered();
+        DeviceMemory::new(&self.device, &request, &self.ledger)
+    }
+}

@@ -1,0 +1,185 @@
+//! GPU page-table bindings.
+
+use std::sync::Arc;
+
+use super::{
+    Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result,
+    kernel::send,
+};
+use crate::{
+    uapi::{Argument, GemVa, VaFlags, VaOperation},
+    vamgr::{GpuVa, VaLease},
+};
+
+/// A lease that the page tables point through: (part of) a BO at a GPU address.
+///
+/// Dropping it unbinds, then lets go of the BO, and last gives the addresses back: never before the kernel has taken
+/// the binding away. The kernel orders the unbinding behind everything this file submitted before, so a running job
+/// does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
+#[derive(Debug)]
+pub struct Binding {
+    /// Taken only by `Drop`.
+    lease: Option<VaLease>,
+    bo: Arc<Bo>,
+    at: GpuVa,
+    offset: u64,
+    len: u64,
+    flags: VaFlags,
+    has_guard_page: bool,
+}
+
+impl Binding {
+    /// Binds all of a BO at the start of `lease`.
+    ///
+    /// Request: AMDGPU_GEM_VA (map).
+    ///
+    /// # Errors
+    ///
+    /// As [`Binding::of_part`].
+    pub fn new(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+        let len = bo.size();
+        Self::of_part(bo, 0, len, lease, flags)
+    }
+
+    /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
+    ///
+    /// Request: AMDGPU_GEM_VA (map).
+    ///
+    /// # Errors
+    ///
+    /// The lease comes back beside the error: retry elsewhere, or drop it.
+    /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
+    /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
+    /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
+    pub fn of_part(
+        bo: Arc<Bo>,
+        offset: u64,
+        len: u64,
+        lease: VaLease,
+        flags: VaFlags,
+    ) -> Result<Self, (VaLease, Error)> {
+        let at = lease.start();
+        if let Err(error) = check(&bo, offset, len, &lease).and_then(|()| {
+            operate(&bo, VaOperation::Map, at, offset, len, flags)
+        }) {
+            return Err((lease, error));
+        }
+        tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
+        Ok(Self { lease: Some(lease), bo, at, offset, len, flags, has_guard_page: false })
+    }
+
+    /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
+    /// past the end of what they are told to load. The lease must be a page longer than the BO.
+    ///
+    /// Source: Mesa 26.2 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Binding::of_part`], without the lease. Nothing stays bound.
+    pub fn with_guard_page(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self> {
+        let size = bo.size();
+        if lease.len() < size.saturating_add(PAGE_SIZE) {
+            return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
+        }
+        let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
+        binding.guard_page(VaOperation::Map, flags - VaFlags::WRITEABLE)?;
+        binding.has_guard_page = true;
+        Ok(binding)
+    }
+
+    fn guard_page(&self, operation: VaOperation, flags: VaFlags) -> Result<()> {
+        // The lease reaches a page further, so the address exists.
+        let Some(at) = self.at.checked_add(self.len) else { return Ok(()) };
+        operate(&self.bo, operation, at, 0, PAGE_SIZE, flags)
+    }
+
+    /// The BO behind the addresses.
+    pub fn bo(&self) -> &Arc<Bo> {
+        &self.bo
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        self.bo.device()
+    }
+
+    /// The first bound address.
+    pub fn address(&self) -> GpuVa {
+        self.at
+    }
+
+    /// Where in the BO the binding starts, bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes bound, a multiple of the page size.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Always false: a binding has at least one page.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the page behind the binding is bound too, read-only.
+    pub fn has_guard_page(&self) -> bool {
+        self.has_guard_page
+    }
+
+    /// Access rights and memory type.
+    pub fn flags(&self) -> VaFlags {
+        self.flags
+    }
+}
+
+fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
+    for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
+        if !value.is_multiple_of(PAGE_SIZE) {
+            return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
+        }
+    }
+    let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
+    if len == 0 || !inside || len > lease.len() {
+        return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
+    }
+    Ok(())
+}
+
+fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
+    let mut argument = GemVa {
+        handle: bo.handle(),
+        pad: 0,
+        operation: operation as u32,
+        flags: flags.bits(),
+        va_address: at.as_u64(),
+        offset_in_bo: offset,
+        map_size: len,
+    };
+    send(bo.device().kernel(), &mut argument)
+        .map_err(|errno| Error::Bind { request: GemVa::NAME, handle: bo.handle(), at, len, errno })
+}
+
+/// Tries an unbinding as often as a drop may; whether it was done.
+fn unbind(attempt: impl Fn() -> Result<()>) -> bool {
+    (0..RELEASE_ATTEMPTS).any(|_| match attempt() {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(%error, "not unbound");
+            false
+        }
+    })
+}
+
+impl Drop for Binding {
+    fn drop(&mut self) {
+        let none = VaFlags::empty();
+        let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, none));
+        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, self.at, self.offset, self.len, none));
+        if let (false, Some(lease)) = (guard_gone && gone, self.lease.take()) {
+            // The page tables may still point through these addresses: nobody may have them again.
+            self.bo.device().strand(lease);
+        }
+    }
+}
