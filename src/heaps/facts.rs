@@ -1,11 +1,11 @@
 //! What the memory tables need to know of a device: sizes, generation, and a few quirks.
 
-use super::tiling::{TilingRegisters, UnknownPipeConfig, max_alignment};
-use crate::{uapi::IdsFlags, winsys::GfxLevel};
+use super::tiling::{UnknownPipeConfig, max_alignment};
+use crate::winsys::{Capabilities, Chip, GfxLevel, GpuInfo, TilingRegisters, installed_vram};
 
-/// The numbers as the kernel reports them, before any of them is judged.
+/// The facts as the kernel reports them, before any of them is judged. Sizes are bytes.
 ///
-/// Everything comes from `AMDGPU_INFO_MEMORY`, `AMDGPU_INFO_DEV_INFO` and READ_MMR_REG. Sizes are bytes.
+/// [`GpuInfo`] has them all; written out, they describe a device that need not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawMemoryFacts {
     /// `vram.total_heap_size`. The other sizes of the heap (`usable_heap_size`, `max_allocation`) are not used.
@@ -14,12 +14,12 @@ pub struct RawMemoryFacts {
     pub visible_vram: u64,
     /// `gtt.total_heap_size`.
     pub gtt: u64,
-    /// `ids_flags`; FUSION (an APU) and TMZ are looked at.
-    pub ids_flags: u64,
-    /// `family`: an `AMDGPU_FAMILY_*` number.
-    pub family: u32,
-    /// `external_rev`, which tells the chips of a family apart.
-    pub external_rev: u32,
+    /// Whether the VRAM is a card's own. Otherwise it is a carve-out of an APU's system memory.
+    pub has_dedicated_vram: bool,
+    /// Whether the kernel offers encrypted memory (`ids_flags`, TMZ).
+    pub offers_tmz: bool,
+    /// The chip.
+    pub chip: Chip,
     /// `gart_page_size`, 4096 or the CPU's page if that is larger.
     pub gart_page_size: u32,
     /// `pte_fragment_size`, usually 2 MiB: from this size on, addresses are aligned to it. Zero aligns nothing.
@@ -66,14 +66,34 @@ pub struct MemoryFacts {
     max_alignment: u64,
 }
 
-/// VRAM sizes are counted in units of this many bytes; see [`MemoryFacts::vram`].
-const VRAM_UNIT: u64 = 256 << 20;
-
-/// One byte more than a page-table entry can point at (48 address bits).
+/// Bytes that page-table entries can point at: 48 address bits.
 const ADDRESSABLE: u64 = 1 << 48;
 
-const FAMILY_AI: u32 = 141;
-const FAMILY_RV: u32 = 142;
+impl From<&GpuInfo> for RawMemoryFacts {
+    fn from(gpu: &GpuInfo) -> Self {
+        Self {
+            vram: gpu.memory.vram_reported,
+            visible_vram: gpu.memory.visible_vram,
+            gtt: gpu.memory.gtt,
+            has_dedicated_vram: gpu.has_dedicated_vram,
+            offers_tmz: gpu.capabilities.contains(Capabilities::TMZ),
+            chip: gpu.chip,
+            gart_page_size: gpu.memory.gart_page,
+            pte_fragment_size: gpu.memory.pte_fragment,
+            drm_minor: u32::try_from(gpu.driver.minor).unwrap_or(0),
+            gfx_level: gpu.gfx_level,
+            tiling: gpu.tiling,
+        }
+    }
+}
+
+impl TryFrom<&GpuInfo> for MemoryFacts {
+    type Error = FactsError;
+
+    fn try_from(gpu: &GpuInfo) -> Result<Self, FactsError> {
+        Self::new(&gpu.into())
+    }
+}
 
 impl MemoryFacts {
     /// Judges what the kernel said.
@@ -100,7 +120,7 @@ impl MemoryFacts {
             return Err(FactsError::PageSize { bytes: raw.gart_page_size });
         }
         let max_alignment = max_alignment(raw.gfx_level, &raw.tiling)?;
-        Ok(Self { raw: *raw, vram: raw.vram.next_multiple_of(VRAM_UNIT), max_alignment })
+        Ok(Self { raw: *raw, vram: installed_vram(raw.vram), max_alignment })
     }
 
     /// Video memory in bytes, rounded up to 256 MiB.
@@ -128,7 +148,7 @@ impl MemoryFacts {
 
     /// Whether the VRAM is the card's own: false on an APU, whose "VRAM" is a carve-out of system memory.
     pub const fn has_dedicated_vram(&self) -> bool {
-        self.raw.ids_flags & IdsFlags::FUSION.bits() == 0
+        self.raw.has_dedicated_vram
     }
 
     /// Whether the BAR shows (nearly) all VRAM: more than nine tenths of it.
@@ -180,9 +200,8 @@ impl MemoryFacts {
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_tmz_enabled`.
     pub fn has_tmz(&self) -> bool {
-        let is_vega10 = self.raw.family == FAMILY_AI && (0x01..0x14).contains(&self.raw.external_rev);
-        let works = self.raw.gfx_level >= GfxLevel::Gfx10 || is_vega10;
-        works && self.raw.ids_flags & IdsFlags::TMZ.bits() != 0
+        let works = self.raw.gfx_level >= GfxLevel::Gfx10 || self.raw.chip == Chip::CHIP_VEGA10;
+        works && self.raw.offers_tmz
     }
 
     /// Whether a scalar load past the end of a buffer reaches memory (GFX6 and GFX7) and can fault.
@@ -196,9 +215,7 @@ impl MemoryFacts {
     ///
     /// Source: Mesa 26.2 `src/amd/common/ac_gpu_info.c`, `has_smem_partial_oob_access_bug`.
     pub fn partial_scalar_loads_hang(&self) -> bool {
-        let (raven2, renoir) = (0x81..0x90, 0x91..0xff);
-        let rev = self.raw.external_rev;
-        let is_spared = self.raw.family == FAMILY_RV && (raven2.contains(&rev) || renoir.contains(&rev));
+        let is_spared = matches!(self.raw.chip, Chip::CHIP_RAVEN2 | Chip::CHIP_RENOIR);
         self.raw.gfx_level == GfxLevel::Gfx9 && !is_spared
     }
 }
@@ -212,14 +229,22 @@ mod tests {
         vram: 0x1_ff00_0000,
         visible_vram: 256 << 20,
         gtt: 0x1_f23e_4800,
-        ids_flags: 0,
-        family: 143,
-        external_rev: 3,
+        has_dedicated_vram: true,
+        offers_tmz: false,
+        chip: Chip::CHIP_NAVI10,
         gart_page_size: 4096,
         pte_fragment_size: 2 << 20,
         drm_minor: 54,
         gfx_level: GfxLevel::Gfx10,
-        tiling: TilingRegisters { gb_addr_config: 0x0010_0044, tile_modes: [0; 32], macrotile_modes: [0; 16] },
+        tiling: TilingRegisters {
+            gb_addr_config: 0x0010_0044,
+            tile_modes: [0; 32],
+            macro_tile_modes: [0; 16],
+            mc_arb_ramcfg: 0,
+            backend_disable: [0; 4],
+            raster_config: [0; 4],
+            raster_config_1: [0; 4],
+        },
     };
 
     fn navi10(change: impl FnOnce(&mut RawMemoryFacts)) -> Result<MemoryFacts, FactsError> {
@@ -244,11 +269,11 @@ mod tests {
     #[test]
     fn all_visible_means_more_than_nine_tenths() {
         let all_visible = |visible| {
-            navi10(|raw| (raw.vram, raw.visible_vram) = (10 * VRAM_UNIT, visible)).unwrap().has_all_vram_visible()
+            navi10(|raw| (raw.vram, raw.visible_vram) = (2560 << 20, visible)).unwrap().has_all_vram_visible()
         };
-        assert!(!all_visible(VRAM_UNIT));
-        assert!(!all_visible(9 * VRAM_UNIT));
-        assert!(all_visible(9 * VRAM_UNIT + 1));
+        assert!(!all_visible(256 << 20));
+        assert!(!all_visible(2304 << 20));
+        assert!(all_visible((2304 << 20) + 1));
     }
 
     #[test]
@@ -269,16 +294,12 @@ mod tests {
 
     #[test]
     fn tmz_counts_on_vega10_and_from_gfx10_on() {
-        let tmz = |ids_flags, family, external_rev, gfx_level| {
-            let chip = |raw: &mut RawMemoryFacts| {
-                *raw = RawMemoryFacts { ids_flags, family, external_rev, gfx_level, ..*raw };
-            };
-            navi10(chip).unwrap().has_tmz()
+        let tmz = |offers_tmz, chip, gfx_level| {
+            MemoryFacts::new(&RawMemoryFacts { offers_tmz, chip, gfx_level, ..NAVI10 }).unwrap().has_tmz()
         };
-        assert!(tmz(4, 143, 3, GfxLevel::Gfx10) && tmz(5, 144, 1, GfxLevel::Gfx10_3));
-        assert!(tmz(4, FAMILY_AI, 0x13, GfxLevel::Gfx9), "Vega 10");
-        assert!(!tmz(4, FAMILY_AI, 0x14, GfxLevel::Gfx9), "Vega 12");
-        assert!(!tmz(5, FAMILY_RV, 0xa1, GfxLevel::Gfx9), "Renoir");
-        assert!(!tmz(0, 145, 1, GfxLevel::Gfx11), "the kernel does not offer it");
+        assert!(tmz(true, Chip::CHIP_NAVI10, GfxLevel::Gfx10) && tmz(true, Chip::CHIP_VANGOGH, GfxLevel::Gfx10_3));
+        assert!(tmz(true, Chip::CHIP_VEGA10, GfxLevel::Gfx9));
+        assert!(!tmz(true, Chip::CHIP_VEGA12, GfxLevel::Gfx9) && !tmz(true, Chip::CHIP_RENOIR, GfxLevel::Gfx9));
+        assert!(!tmz(false, Chip::CHIP_GFX1100, GfxLevel::Gfx11), "the kernel does not offer it");
     }
 }

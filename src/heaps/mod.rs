@@ -3,25 +3,28 @@
 //! Everything here is arithmetic on facts learnt earlier; nothing calls the kernel. The order of things:
 //!
 //! ```text
-//!  RawMemoryFacts --judge--> MemoryFacts --+
-//!                                          +--> MemoryProperties --resolve--> BoRequest --> kernel, VA manager
-//!                          TableOptions ---+          |                          |
-//!                                                  budgets <--- OwnUsage --- Ledger <--- Charge, one per allocation
+//!  GpuInfo --> RawMemoryFacts --judge--> MemoryFacts --+
+//!                                                      +--> MemoryProperties --resolve--> AllocationPlan
+//!                                     TableOptions ----+          |                            |
+//!                                                                 |                      kernel, VA manager
+//!                     budget and usage of each heap <-- budgets --+                            |
+//!                                                          ^                                   v
+//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per allocation
 //! ```
 //!
 //! ```
 //! use amdgpu_winsys::heaps::*;
-//! use amdgpu_winsys::winsys::GfxLevel;
+//! use amdgpu_winsys::winsys::{Chip, GfxLevel, TilingRegisters};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A card of 8 GiB that shows 256 MiB of it to the CPU.
+//! // A card of 8 GiB that shows 256 MiB of it to the CPU. (For an open device: `MemoryFacts::try_from(gpu_info)`.)
 //! let facts = MemoryFacts::new(&RawMemoryFacts {
 //!     vram: 8176 << 20,
 //!     visible_vram: 256 << 20,
 //!     gtt: 16 << 30,
-//!     ids_flags: 0,
-//!     family: 143,
-//!     external_rev: 3,
+//!     has_dedicated_vram: true,
+//!     offers_tmz: false,
+//!     chip: Chip::CHIP_NAVI10,
 //!     gart_page_size: 4096,
 //!     pte_fragment_size: 2 << 20,
 //!     drm_minor: 54,
@@ -35,12 +38,12 @@
 //! let usable = memory.buffer_types(Addressing::Bits64, false);
 //! let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
 //! let upload = memory.find_type(usable, host, MemoryPropertyFlags::DEVICE_LOCAL).ok_or("no such type")?;
-//! let request = memory.resolve(&AllocateInfo::new(upload, 10_000))?;
-//! assert_eq!((request.size, request.account), (12_288, Account::VisibleVram));
+//! let plan = memory.resolve(&AllocateInfo::new(upload, 10_000))?;
+//! assert_eq!((plan.bo.size, plan.account), (12_288, Account::VisibleVram));
 //!
 //! // While it lives, it is charged; the budget says what is left.
 //! let ledger = Ledger::new(&facts);
-//! let _charge = ledger.charge(request.account, request.size);
+//! let _charge = ledger.charge(plan.account, plan.bo.size);
 //! let budgets = memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::default());
 //! assert_eq!(budgets.heaps()[2], HeapBudget { budget: 256 << 20, usage: 12_288 });
 //! # Ok(())
@@ -116,10 +119,10 @@ pub use self::{
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     ledger::{Account, Charge, Ledger, OwnUsage},
     options::{Profile, TableOptions},
-    request::{AllocateError, AllocateFlags, AllocateInfo, BoRequest, Replay},
+    request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
     split::{Accounting, HeapKind},
     table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},
-    tiling::{TilingRegisters, UnknownPipeConfig, max_alignment},
+    tiling::{UnknownPipeConfig, max_alignment},
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
     vk_result::VkResult,

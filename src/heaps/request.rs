@@ -4,7 +4,7 @@ use super::{Account, Addressing, MemoryProperties, MemoryType, VkResult};
 use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::GpuVa,
-    winsys::GfxLevel,
+    winsys::{BoRequest, GfxLevel, PAGE_SIZE},
 };
 
 bitflags::bitflags! {
@@ -71,22 +71,16 @@ impl AllocateInfo {
 
 /// What to ask of the kernel and of the VA manager for one allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BoRequest {
+pub struct AllocationPlan {
     /// Index of the memory type.
     pub memory_type: u32,
     /// Index of the heap.
     pub heap: u32,
-    /// GEM_CREATE: bytes, a multiple of 4096. Also what GEM_VA maps.
-    pub size: u64,
-    /// GEM_CREATE: alignment in VRAM, bytes.
-    pub alignment: u64,
-    /// GEM_CREATE: domains.
-    pub domains: GemDomain,
-    /// GEM_CREATE: flags.
-    pub create_flags: GemCreateFlags,
-    /// GEM_VA: flags.
+    /// What to ask of GEM_CREATE. Its size, a multiple of 4096, is also what GEM_VA maps.
+    pub bo: BoRequest,
+    /// GEM_VA's flags.
     pub va_flags: VaFlags,
-    /// Bytes of addresses to lease: `size`, and the guard page if there is one.
+    /// Bytes of addresses to lease: the BO's size, and the guard page if there is one.
     pub va_size: u64,
     /// Alignment of the lease, bytes.
     pub va_alignment: u64,
@@ -94,7 +88,7 @@ pub struct BoRequest {
     pub addressing: Addressing,
     /// Which address to lease.
     pub replay: Replay,
-    /// Map the BO's first page once more, read-only ([`BoRequest::guard_va_flags`]), right behind it.
+    /// Map the BO's first page once more, read-only ([`AllocationPlan::guard_va_flags`]), right behind it.
     pub guard_page: bool,
     /// Priority of the BO in submissions: 0 to 27, higher stays longer in VRAM.
     pub priority: u32,
@@ -144,12 +138,6 @@ impl AllocateError {
     }
 }
 
-/// Sizes are rounded up to this, whatever the GPU's page size.
-const SIZE_UNIT: u64 = 4096;
-
-/// Bytes of addresses behind a BO that its guard page takes.
-const GUARD_BYTES: u64 = 4096;
-
 /// Priorities from here on are the driver's own (query pools, descriptors, shaders).
 const APPLICATION_PRIORITIES: u32 = 28;
 
@@ -164,23 +152,20 @@ impl MemoryProperties {
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`, and
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
-    pub fn resolve(&self, info: &AllocateInfo) -> Result<BoRequest, AllocateError> {
+    pub fn resolve(&self, info: &AllocateInfo) -> Result<AllocationPlan, AllocateError> {
         let &AllocateInfo { memory_type, size, flags, priority, replay } = info;
         let ty = self.type_at(memory_type)?;
         self.check_size(info, ty)?;
-        let size = size.next_multiple_of(SIZE_UNIT); // at most the heap's size, far from overflow
+        let size = size.next_multiple_of(PAGE_SIZE); // at most the heap's size, far from overflow
         let guard_page = self.has_guard_pages() && !flags.contains(AllocateFlags::INTERNAL);
         let alignment = self.facts().max_alignment();
         let fragment = self.facts().pte_fragment_size();
-        Ok(BoRequest {
+        Ok(AllocationPlan {
             memory_type,
             heap: ty.heap,
-            size,
-            alignment,
-            domains: ty.domains,
-            create_flags: self.create_flags(ty, flags),
+            bo: BoRequest { size, alignment, domains: ty.domains, flags: self.create_flags(ty, flags) },
             va_flags: self.va_flags(ty, flags),
-            va_size: if guard_page { size + GUARD_BYTES } else { size },
+            va_size: if guard_page { size + PAGE_SIZE } else { size },
             va_alignment: if size >= fragment { alignment.max(fragment) } else { alignment },
             addressing: ty.addressing,
             replay,
@@ -248,7 +233,7 @@ impl MemoryType {
     }
 }
 
-impl BoRequest {
+impl AllocationPlan {
     /// GEM_VA's flags for the guard page: those of the allocation, but read-only.
     pub fn guard_va_flags(&self) -> VaFlags {
         self.va_flags - VaFlags::WRITEABLE

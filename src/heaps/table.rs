@@ -42,7 +42,7 @@ pub struct MemoryType {
     pub properties: MemoryPropertyFlags,
     /// Where the kernel may place the BO.
     pub domains: GemDomain,
-    /// GEM_CREATE's flags that every allocation of this type has; a [request](super::BoRequest) adds more.
+    /// GEM_CREATE's flags that every allocation of this type has; a [plan](super::AllocationPlan) adds more.
     pub create_flags: GemCreateFlags,
     /// GEM_VA's flags.
     pub va_flags: VaFlags,

@@ -3,21 +3,7 @@
 //! An application binds images to memory it allocated before, so a block must start where the pickiest image could. A
 //! full address library is not needed to know that alignment: it follows from the generation and a few registers.
 
-use crate::winsys::GfxLevel;
-
-/// The registers that say how the chip spreads memory over pipes and banks, as READ_MMR_REG returns them.
-///
-/// All zero is what a chip without them has (the tile tables exist on GFX6 to GFX8, the macro-tile table on GFX7 and
-/// GFX8); it leads to the smallest alignment of the generation, 64 KiB up to GFX10.3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TilingRegisters {
-    /// GB_ADDR_CONFIG (dword 0x263e): NUM_PIPES in bits 2..=0, as a logarithm. Read on GFX10.3.
-    pub gb_addr_config: u32,
-    /// GB_TILE_MODE0 to 31 (dwords 0x2644 on). Read on GFX6 to GFX8.
-    pub tile_modes: [u32; 32],
-    /// GB_MACROTILE_MODE0 to 15 (dwords 0x2664 on). Read on GFX7 and GFX8.
-    pub macrotile_modes: [u32; 16],
-}
+use crate::winsys::{GfxLevel, TilingRegisters};
 
 /// GB_TILE_MODE0 names a pipe configuration that no chip has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +28,8 @@ const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 /// * GFX10.3: one 16 KiB slice per pipe, as the variable-size blocks are that large;
 /// * GFX11 on: the 256 KiB swizzle block.
 ///
+/// Registers that are all zero lead to the smallest alignment of the generation.
+///
 /// # Errors
 ///
 /// [`UnknownPipeConfig`] on GFX6 to GFX8, where the number of pipes comes from the tile table.
@@ -51,7 +39,7 @@ const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 pub fn max_alignment(level: GfxLevel, registers: &TilingRegisters) -> Result<u64, UnknownPipeConfig> {
     let needed = match level {
         GfxLevel::Gfx6 => pipes(registers)? * largest(&registers.tile_modes, |_, mode| macro_tile_gfx6(mode)),
-        GfxLevel::Gfx7 | GfxLevel::Gfx8 => pipes(registers)? * largest(&registers.macrotile_modes, macro_tile_gfx7),
+        GfxLevel::Gfx7 | GfxLevel::Gfx8 => pipes(registers)? * largest(&registers.macro_tile_modes, macro_tile_gfx7),
         GfxLevel::Gfx9 | GfxLevel::Gfx10 => KIB_64,
         GfxLevel::Gfx10_3 => 1 << (field(registers.gb_addr_config, 0, 3) + 14),
         GfxLevel::Gfx11 | GfxLevel::Gfx11_5 | GfxLevel::Gfx12 => KIB_256,
@@ -146,7 +134,7 @@ mod tests {
     fn any_register_contents_give_a_power_of_two() {
         let mut registers = TilingRegisters { gb_addr_config: u32::MAX, ..Default::default() };
         registers.tile_modes = [!(0x1f << 6) & !(1 << 2) | 17 << 6; 32];
-        registers.macrotile_modes = [u32::MAX; 16];
+        registers.macro_tile_modes = [u32::MAX; 16];
         for level in GfxLevel::ALL {
             assert!(max_alignment(level, &registers).unwrap().is_power_of_two(), "{level}");
         }

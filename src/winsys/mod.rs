@@ -26,6 +26,7 @@ mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
 mod syncobj;
 
+pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
     chip::{Chip, Family, GfxLevel, Ip, VramType},

@@ -1,8 +1,8 @@
 //! Device captures as [`MemoryFacts`], and recorded RADV results as JSON.
 
 use amdgpu_winsys::{
-    heaps::{MemoryFacts, RawMemoryFacts, TableOptions, TilingRegisters},
-    winsys::GfxLevel,
+    heaps::{MemoryFacts, RawMemoryFacts, TableOptions},
+    winsys::{Chip, GfxLevel, TilingRegisters},
 };
 use serde_json::Value;
 
@@ -55,9 +55,9 @@ pub(crate) fn raw_facts(device: &str) -> RawMemoryFacts {
         vram: total("vram"),
         visible_vram: total("cpu_accessible_vram"),
         gtt: total("gtt"),
-        ids_flags: number(&info["ids_flags"]),
-        family: number32(&info["family"]),
-        external_rev: number32(&info["external_rev"]),
+        has_dedicated_vram: number(&info["ids_flags"]) & 1 == 0,
+        offers_tmz: number(&info["ids_flags"]) & 4 != 0,
+        chip: chip(device),
         gart_page_size: number32(&info["gart_page_size"]),
         pte_fragment_size: number32(&info["pte_fragment_size"]),
         drm_minor: number32(&capture["synthetic"]["drm_version"]["version_minor"]),
@@ -70,6 +70,24 @@ pub(crate) fn facts(device: &str) -> MemoryFacts {
     MemoryFacts::new(&raw_facts(device)).unwrap()
 }
 
+fn chip(device: &str) -> Chip {
+    match device {
+        "navi10" => Chip::CHIP_NAVI10,
+        "navi21" => Chip::CHIP_NAVI21,
+        "navi31" => Chip::CHIP_GFX1100,
+        "pitcairn" => Chip::CHIP_PITCAIRN,
+        "polaris10" => Chip::CHIP_POLARIS10,
+        "polaris12" => Chip::CHIP_POLARIS12,
+        "raphael_mendocino" => Chip::CHIP_GFX1036,
+        "raven" => Chip::CHIP_RAVEN,
+        "renoir" => Chip::CHIP_RENOIR,
+        "stoney" => Chip::CHIP_STONEY,
+        "vangogh" => Chip::CHIP_VANGOGH,
+        "vega10" => Chip::CHIP_VEGA10,
+        _ => panic!("unknown device {device}"),
+    }
+}
+
 fn tiling(registers: &Value) -> TilingRegisters {
     let mut tiling = TilingRegisters::default();
     for register in registers.as_array().unwrap() {
@@ -77,7 +95,7 @@ fn tiling(registers: &Value) -> TilingRegisters {
         match number32(&register["dword_offset"]) {
             0x263e => tiling.gb_addr_config = value,
             offset @ 0x2644..0x2664 => tiling.tile_modes[offset as usize - 0x2644] = value,
-            offset @ 0x2664..0x2674 => tiling.macrotile_modes[offset as usize - 0x2664] = value,
+            offset @ 0x2664..0x2674 => tiling.macro_tile_modes[offset as usize - 0x2664] = value,
             _ => {}
         }
     }

@@ -103,16 +103,16 @@ fn memory_types_have_radvs_properties_order_and_requests() {
             assert_eq!(&names(ty.properties.iter_names()), recorded["propertyFlagNames"].as_array().unwrap(), "{at}");
             assert_eq!(Some(ty.addressing == Addressing::Bits32), recorded["is32bit"].as_bool(), "{at}");
 
-            let request = run.memory.resolve(&AllocateInfo::new(index, 64 << 10)).unwrap();
+            let plan = run.memory.resolve(&AllocateInfo::new(index, 64 << 10)).unwrap();
             let wanted = &recorded["request"];
             let fields = ["domains", "domain_flags", "alignment", "va_flags", "va_window", "guard_page"];
             assert_fields(wanted, &fields, &run);
-            assert_eq!(request.domains, domains(&wanted["domains"]), "{at}");
-            assert_eq!(request.create_flags, create_flags(&wanted["domain_flags"]), "{at}");
-            assert_eq!(request.alignment, number(&wanted["alignment"]), "{at}");
-            assert_eq!(request.va_flags, va_flags(&wanted["va_flags"]), "{at}");
-            assert_eq!(Some(window(&run, request.addressing)), wanted["va_window"].as_str(), "{at}");
-            assert_eq!(Some(request.guard_page), wanted["guard_page"].as_bool(), "{at}");
+            assert_eq!(plan.bo.domains, domains(&wanted["domains"]), "{at}");
+            assert_eq!(plan.bo.flags, create_flags(&wanted["domain_flags"]), "{at}");
+            assert_eq!(plan.bo.alignment, number(&wanted["alignment"]), "{at}");
+            assert_eq!(plan.va_flags, va_flags(&wanted["va_flags"]), "{at}");
+            assert_eq!(Some(window(&run, plan.addressing)), wanted["va_window"].as_str(), "{at}");
+            assert_eq!(Some(plan.guard_page), wanted["guard_page"].as_bool(), "{at}");
         }
     }
 }
@@ -152,19 +152,19 @@ fn allocations_make_radvs_calls() {
                 "plain" | "size" | "device address" => {}
                 _ => panic!("unknown probe in {at}"),
             }
-            let request = run.memory.resolve(&info).unwrap();
+            let plan = run.memory.resolve(&info).unwrap();
             assert_eq!(probe["result"], "VK_SUCCESS", "{at}");
-            assert_eq!(probe["vaWindow"].as_str(), Some(window(&run, request.addressing)), "{at}");
+            assert_eq!(probe["vaWindow"].as_str(), Some(window(&run, plan.addressing)), "{at}");
             let calls = probe["allocate"].as_array().unwrap().iter();
             let calls: Vec<_> = calls.filter(|call| call["ioctl"] != "SYNCOBJ_TIMELINE_WAIT").collect();
-            assert_eq!(calls.len(), if request.guard_page { 3 } else { 2 }, "{at}");
-            assert_creates(calls[0], &request, &at);
-            let address = assert_maps(calls[1], request.va_flags, request.size, &at);
-            assert!(address.is_multiple_of(request.va_alignment), "{at}");
+            assert_eq!(calls.len(), if plan.guard_page { 3 } else { 2 }, "{at}");
+            assert_creates(calls[0], &plan, &at);
+            let address = assert_maps(calls[1], plan.va_flags, plan.bo.size, &at);
+            assert!(address.is_multiple_of(plan.va_alignment), "{at}");
             if let Some(guard) = calls.get(2) {
-                let behind = assert_maps(guard, request.guard_va_flags(), 4096, &at);
-                assert_eq!(behind, address + request.size, "{at}");
-                assert_eq!(request.va_size, request.size + 4096, "{at}");
+                let behind = assert_maps(guard, plan.guard_va_flags(), 4096, &at);
+                assert_eq!(behind, address + plan.bo.size, "{at}");
+                assert_eq!(plan.va_size, plan.bo.size + 4096, "{at}");
             }
             seen += 1;
         }
@@ -172,12 +172,12 @@ fn allocations_make_radvs_calls() {
     assert_eq!(seen, 12 * (12 + 15), "twelve by default, one under each option");
 }
 
-fn assert_creates(call: &Value, request: &BoRequest, at: &str) {
+fn assert_creates(call: &Value, plan: &AllocationPlan, at: &str) {
     assert_eq!(call["ioctl"], "GEM_CREATE", "{at}");
-    assert_eq!(request.size, number(&call["bo_size"]), "{at}");
-    assert_eq!(request.alignment, number(&call["alignment"]), "{at}");
-    assert_eq!(request.domains, domains(&call["domains"]), "{at}");
-    assert_eq!(request.create_flags, create_flags(&call["domain_flags"]), "{at}");
+    assert_eq!(plan.bo.size, number(&call["bo_size"]), "{at}");
+    assert_eq!(plan.bo.alignment, number(&call["alignment"]), "{at}");
+    assert_eq!(plan.bo.domains, domains(&call["domains"]), "{at}");
+    assert_eq!(plan.bo.flags, create_flags(&call["domain_flags"]), "{at}");
 }
 
 /// Checks a GEM_VA and returns its address.
@@ -215,8 +215,8 @@ fn budgets_follow_radvs_through_a_series_of_allocations() {
                 assert_fields(step, &fields, &run);
                 assert_eq!(step["result"], "VK_SUCCESS", "{}", run.name);
                 let info = AllocateInfo::new(number32(&step["memoryTypeIndex"]), number(&step["allocationSize"]));
-                let request = run.memory.resolve(&info).unwrap();
-                charges.push(ledger.charge(request.account, request.size));
+                let plan = run.memory.resolve(&info).unwrap();
+                charges.push(ledger.charge(plan.account, plan.bo.size));
             }
             // The recorded system refuses the usage queries, which RADV takes as zero.
             let budgets = run.memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::Radv);

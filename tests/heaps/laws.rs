@@ -1,6 +1,9 @@
 //! What holds for every device and every option, hostile numbers included.
 
-use amdgpu_winsys::{heaps::*, winsys::GfxLevel};
+use amdgpu_winsys::{
+    heaps::*,
+    winsys::{Chip, GfxLevel, TilingRegisters},
+};
 use proptest::prelude::*;
 
 use crate::captures::{DEVICES, facts};
@@ -8,22 +11,23 @@ use crate::captures::{DEVICES, facts};
 fn any_facts() -> impl Strategy<Value = MemoryFacts> {
     let bytes = || prop_oneof![Just(0), Just(1 << 48), 0..1u64 << 48, (0..64u64).prop_map(|mib| mib << 20), 0..9000u64];
     let sizes = (bytes(), bytes(), bytes());
-    let chip = (0..8u64, prop_oneof![Just(141u32), Just(142), 110..160u32], 0..256u32, 0..GfxLevel::ALL.len());
+    let chips = vec![Chip::CHIP_VEGA10, Chip::CHIP_RAVEN2, Chip::CHIP_NAVI10, Chip::CHIP_UNKNOWN];
+    let chip = (any::<[bool; 2]>(), prop::sample::select(chips), prop::sample::select(GfxLevel::ALL.to_vec()));
     let pages = (12..32u32, any::<u32>(), 0..70u32);
     (sizes, chip, pages).prop_filter_map("no memory at all", |(sizes, chip, pages)| {
-        let ((vram, visible_vram, gtt), (ids_flags, family, external_rev, level)) = (sizes, chip);
+        let ((vram, visible_vram, gtt), ([has_dedicated_vram, offers_tmz], chip, gfx_level)) = (sizes, chip);
         let (page_log2, pte_fragment_size, drm_minor) = pages;
         let raw = RawMemoryFacts {
             vram,
             visible_vram,
             gtt,
-            ids_flags,
-            family,
-            external_rev,
+            has_dedicated_vram,
+            offers_tmz,
+            chip,
             gart_page_size: 1 << page_log2,
             pte_fragment_size,
             drm_minor,
-            gfx_level: GfxLevel::ALL[level],
+            gfx_level,
             tiling: TilingRegisters::default(),
         };
         MemoryFacts::new(&raw).ok()
@@ -124,12 +128,12 @@ proptest! {
     ) {
         let flags = AllocateFlags::from_bits_truncate(wishes);
         let info = AllocateInfo { flags, priority, ..AllocateInfo::new(memory_type, size) };
-        if let Ok(request) = memory.resolve(&info) {
-            prop_assert!(request.size >= size && request.size - size < 4096 && request.size % 4096 == 0);
-            prop_assert!(request.alignment.is_power_of_two());
-            prop_assert!(request.va_size >= request.size && request.va_alignment >= request.alignment);
-            prop_assert!(request.priority < 28);
-            prop_assert_eq!(request.domains.is_empty(), false);
+        if let Ok(plan) = memory.resolve(&info) {
+            prop_assert!(plan.bo.size >= size && plan.bo.size - size < 4096 && plan.bo.size % 4096 == 0);
+            prop_assert!(plan.bo.alignment.is_power_of_two());
+            prop_assert!(plan.va_size >= plan.bo.size && plan.va_alignment >= plan.bo.alignment);
+            prop_assert!(plan.priority < 28);
+            prop_assert_eq!(plan.bo.domains.is_empty(), false);
         }
     }
 

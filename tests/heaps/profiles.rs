@@ -1,6 +1,9 @@
 //! The tables written out, for each generation of them and for devices that no capture covers.
 
-use amdgpu_winsys::{heaps::*, winsys::GfxLevel};
+use amdgpu_winsys::{
+    heaps::*,
+    winsys::{Chip, GfxLevel},
+};
 
 use crate::captures::{facts, raw_facts};
 
@@ -78,7 +81,7 @@ fn an_invisible_remainder_is_a_heap_from_a_ninth_of_the_visible_part_on() {
 #[test]
 fn protected_types_stand_between_the_base_types_and_the_uncached_ones() {
     let mut raw = raw_facts("navi10");
-    raw.ids_flags |= 4;
+    raw.offers_tmz = true;
     let facts = MemoryFacts::new(&raw).unwrap();
     let memory = MemoryProperties::new(&facts, &TableOptions::default());
     let all = types(&memory);
@@ -94,7 +97,7 @@ fn protected_types_stand_between_the_base_types_and_the_uncached_ones() {
     assert_eq!(memory.buffer_types(Addressing::Bits32, true).iter().collect::<Vec<_>>(), [8, 10, 12]);
     assert!(memory.buffer_types(Addressing::Bits64, false).intersection(memory.types_protected()).is_empty());
     for (index, flags) in [(7, 0x4c2), (9, 0x4c0), (11, 0x4c0)] {
-        assert_eq!(memory.resolve(&AllocateInfo::new(index, 4096)).unwrap().create_flags.bits(), flags, "type {index}");
+        assert_eq!(memory.resolve(&AllocateInfo::new(index, 4096)).unwrap().bo.flags.bits(), flags, "type {index}");
     }
     let without = MemoryProperties::new(&facts, &TableOptions { no_tmz: true, ..Default::default() });
     assert_eq!(types(&without), types(&tables("navi10", TableOptions::default())));
@@ -121,28 +124,24 @@ fn hiding_a_bar_of_at_most_256_mib_changes_nothing() {
 
 #[test]
 fn guard_pages_follow_the_chip() {
-    let guarded = |gfx_level, family, external_rev, no_smem_mitigation| {
-        let raw = RawMemoryFacts { gfx_level, family, external_rev, ..raw_facts("navi10") };
+    let guarded = |gfx_level, chip, no_smem_mitigation| {
+        let raw = RawMemoryFacts { gfx_level, chip, ..raw_facts("navi10") };
         let options = TableOptions { no_smem_mitigation, ..Default::default() };
         MemoryProperties::new(&MemoryFacts::new(&raw).unwrap(), &options).has_guard_pages()
     };
-    for (level, plain, unmitigated) in
-        [(GfxLevel::Gfx6, true, false), (GfxLevel::Gfx7, true, false), (GfxLevel::Gfx8, false, false)]
-    {
-        assert_eq!((guarded(level, 110, 1, false), guarded(level, 110, 1, true)), (plain, unmitigated), "{level}");
-    }
-    for (chip, family, external_rev, wanted) in [
-        ("Vega 10", 141, 0x01, true),
-        ("Vega 20", 141, 0x28, true),
-        ("Raven", 142, 0x80, true),
-        ("Raven 2", 142, 0x81, false),
-        ("the last Raven 2", 142, 0x8f, false),
-        ("no known chip", 142, 0x90, true),
-        ("Renoir", 142, 0x91, false),
+    for (level, chip, plain, unmitigated) in [
+        (GfxLevel::Gfx6, Chip::CHIP_TAHITI, true, false),
+        (GfxLevel::Gfx7, Chip::CHIP_HAWAII, true, false),
+        (GfxLevel::Gfx8, Chip::CHIP_FIJI, false, false),
+        (GfxLevel::Gfx9, Chip::CHIP_VEGA10, true, true),
+        (GfxLevel::Gfx9, Chip::CHIP_VEGA20, true, true),
+        (GfxLevel::Gfx9, Chip::CHIP_RAVEN, true, true),
+        (GfxLevel::Gfx9, Chip::CHIP_RAVEN2, false, false),
+        (GfxLevel::Gfx9, Chip::CHIP_RENOIR, false, false),
+        (GfxLevel::Gfx10, Chip::CHIP_NAVI10, false, false),
     ] {
-        assert_eq!(guarded(GfxLevel::Gfx9, family, external_rev, true), wanted, "{chip}");
+        assert_eq!((guarded(level, chip, false), guarded(level, chip, true)), (plain, unmitigated), "{chip:?}");
     }
-    assert!(!guarded(GfxLevel::Gfx10, 143, 1, false));
 }
 
 #[test]

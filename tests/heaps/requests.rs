@@ -13,7 +13,7 @@ fn card() -> MemoryProperties {
     MemoryProperties::new(&facts("navi10"), &TableOptions::default())
 }
 
-fn with_flags(memory: &MemoryProperties, memory_type: u32, flags: AllocateFlags) -> BoRequest {
+fn with_flags(memory: &MemoryProperties, memory_type: u32, flags: AllocateFlags) -> AllocationPlan {
     memory.resolve(&AllocateInfo { flags, ..AllocateInfo::new(memory_type, 4096) }).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn a_whole_heap_fits_and_a_byte_more_does_not() {
     for (memory_type, ty) in (0..).zip(memory.types()) {
         let heap_size = memory.heaps()[ty.heap as usize].size;
         let whole = memory.resolve(&AllocateInfo::new(memory_type, heap_size)).unwrap();
-        assert_eq!(whole.size, heap_size.next_multiple_of(4096));
+        assert_eq!(whole.bo.size, heap_size.next_multiple_of(4096));
         for size in [heap_size + 1, u64::MAX - 4095, u64::MAX] {
             let refused = memory.resolve(&AllocateInfo::new(memory_type, size)).unwrap_err();
             assert_eq!(refused, AllocateError::BeyondHeap { size, heap: ty.heap, heap_size });
@@ -51,14 +51,14 @@ fn a_whole_heap_fits_and_a_byte_more_does_not() {
 
 #[test]
 fn more_than_4_gib_may_be_asked_for_at_once() {
-    assert_eq!(card().resolve(&AllocateInfo::new(0, 6 << 30)).unwrap().size, 6 << 30);
+    assert_eq!(card().resolve(&AllocateInfo::new(0, 6 << 30)).unwrap().bo.size, 6 << 30);
 }
 
 #[test]
 fn exported_vram_is_write_combined_and_never_always_valid() {
     let memory = card();
     for (memory_type, ty) in (0..).zip(memory.types()) {
-        let flags = with_flags(&memory, memory_type, AllocateFlags::EXPORTABLE).create_flags;
+        let flags = with_flags(&memory, memory_type, AllocateFlags::EXPORTABLE).bo.flags;
         assert!(!flags.contains(GemCreateFlags::VM_ALWAYS_VALID), "type {memory_type}");
         let was_combined = ty.create_flags.contains(GemCreateFlags::CPU_GTT_USWC);
         let is_vram = ty.domains.contains(GemDomain::VRAM);
@@ -68,14 +68,14 @@ fn exported_vram_is_write_combined_and_never_always_valid() {
 
 #[test]
 fn implicit_sync_clears_explicit_sync() {
-    let flags = with_flags(&card(), 0, AllocateFlags::IMPLICIT_SYNC).create_flags;
+    let flags = with_flags(&card(), 0, AllocateFlags::IMPLICIT_SYNC).bo.flags;
     assert_eq!(flags, GemCreateFlags::NO_CPU_ACCESS | GemCreateFlags::VM_ALWAYS_VALID);
 }
 
 #[test]
 fn only_vram_is_asked_to_be_cleared() {
     let cleared = |memory_type| {
-        with_flags(&card(), memory_type, AllocateFlags::ZERO).create_flags.contains(GemCreateFlags::VRAM_CLEARED)
+        with_flags(&card(), memory_type, AllocateFlags::ZERO).bo.flags.contains(GemCreateFlags::VRAM_CLEARED)
     };
     assert_eq!([0, 2, 3, 5].map(cleared), [true, false, true, false]);
 }
@@ -96,7 +96,7 @@ fn what_the_kernel_is_too_old_for_is_not_asked() {
         let facts = MemoryFacts::new(&RawMemoryFacts { gfx_level, drm_minor, ..raw_facts("navi31") }).unwrap();
         let memory = MemoryProperties::new(&facts, &TableOptions::default());
         let wishes = AllocateFlags::DISCARDABLE | AllocateFlags::ALLOW_DCC;
-        let asked = [0, 2, 3].map(|memory_type| with_flags(&memory, memory_type, wishes).create_flags);
+        let asked = [0, 2, 3].map(|memory_type| with_flags(&memory, memory_type, wishes).bo.flags);
         let asked_for = |flag| asked.map(|flags: GemCreateFlags| flags.contains(flag));
         (asked_for(GemCreateFlags::DISCARDABLE), asked_for(GemCreateFlags::GFX12_DCC))
     };

@@ -31,6 +31,11 @@ pub struct MemorySizes {
     pub gart_page: u32,
 }
 
+/// What a board carries whose kernel reports this much VRAM, bytes.
+pub(crate) const fn installed_vram(reported: u64) -> u64 {
+    reported.next_multiple_of(VRAM_GRANULARITY)
+}
+
 impl MemorySizes {
     pub(super) fn new(memory: &MemoryInfo, dev: &DevInfo) -> Result<Self> {
         let believable = |field, value: u64| {
@@ -49,7 +54,7 @@ impl MemorySizes {
         }
         Ok(Self {
             vram_reported,
-            vram: vram_reported.next_multiple_of(VRAM_GRANULARITY),
+            vram: installed_vram(vram_reported),
             visible_vram,
             gtt,
             pte_fragment: dev.pte_fragment_size,

@@ -11,6 +11,7 @@ mod rings;
 mod shader;
 mod tiling;
 
+pub(crate) use self::memory::installed_vram;
 pub use self::{
     capabilities::Capabilities,
     firmware::Firmware,

@@ -8,7 +8,7 @@ use crate::{
 /// Tiling registers. Only `gb_addr_config` exists on every generation; the rest is zero from GFX9 on.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TilingRegisters {
     /// GB_ADDR_CONFIG: pipes, interleave, packers.
     pub gb_addr_config: u32,
