@@ -1,0 +1,209 @@
+//! The header of a packet, and writing and reading what follows it.
+
+use bitflags::bitflags;
+
+use super::{Target, opcode};
+use crate::cs::field::{FieldError, Wire, require};
+use crate::cs::wire::{Counter, Reader, Writer};
+use crate::cs::{DecodeFault, EncodeError};
+use crate::winsys::GfxLevel;
+
+bitflags! {
+    /// The three flags a type-3 header can carry.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3` and the `PKT3_*_S` macros.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct HeaderFlags: u32 {
+        /// PFP skips the packet while predication says so. MEC ignores it.
+        const PREDICATE = 1 << 0;
+        /// The packet concerns compute state. It helps the graphics ring and means nothing to MEC, where RADV sets it on
+        /// ACQUIRE_MEM before GFX10 all the same.
+        const COMPUTE = 1 << 1;
+        /// The register filter forgets what it has seen; used with the packed register packets. GFX10 and later.
+        const RESET_FILTER_CAM = 1 << 2;
+    }
+}
+
+impl HeaderFlags {
+    /// The flags that exist on a generation.
+    pub fn known(level: GfxLevel) -> Self {
+        if level >= GfxLevel::Gfx10 { Self::all() } else { Self::PREDICATE | Self::COMPUTE }
+    }
+
+    #[inline]
+    fn require_known(self, level: GfxLevel) -> Result<(), FieldError> {
+        let bits = self.difference(Self::known(level)).bits();
+        require(bits == 0, FieldError::Flags { field: "header", bits })
+    }
+}
+
+/// The most dwords that can follow a header: COUNT holds one less, and 0x3fff is taken by the bare NOP.
+pub(super) const MAX_PAYLOAD: usize = 0x3fff;
+
+/// A type-3 header in front of `payload` dwords, 1 to [`MAX_PAYLOAD`].
+#[inline]
+pub(super) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32 {
+    3 << 30 | ((payload as u32).wrapping_sub(1) & 0x3fff) << 16 | (opcode as u32) << 8 | flags.bits()
+}
+
+/// The description of a packet; [`super::packet_impl!`] makes a [`Packet`](crate::cs::Packet) of it.
+pub(super) trait Describe<'a>: Copy {
+    /// The name in error messages.
+    const NAME: &'static str;
+
+    /// Any value; reading starts from it and replaces every field.
+    const BLANK: Self;
+
+    /// The opcode this value is written with; `None` where there is no such packet.
+    fn opcode(self, target: Target) -> Option<u8>;
+
+    /// Whether the ring takes `opcode`, one of the packet's own.
+    fn takes(opcode: u8, target: Target) -> bool {
+        Self::BLANK.opcode(target) == Some(opcode)
+    }
+
+    /// The payload, dword by dword, see [`crate::cs::field`].
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, FieldError>;
+}
+
+#[cold]
+fn field<'a, P: Describe<'a>>(target: Target, source: FieldError) -> EncodeError {
+    EncodeError::Field { packet: P::NAME, target: target.into(), source }
+}
+
+#[inline]
+fn opcode_of<'a, P: Describe<'a>>(packet: P, target: Target) -> Result<u8, EncodeError> {
+    packet.opcode(target).ok_or(EncodeError::NoSuchPacket { packet: P::NAME, target: target.into() })
+}
+
+pub(super) fn measure<'a, P: Describe<'a>>(
+    packet: P,
+    target: Target,
+    flags: HeaderFlags,
+) -> Result<usize, EncodeError> {
+    let opcode = opcode_of(packet, target)?;
+    let mut counter = Counter::new(1);
+    flags
+        .require_known(target.level)
+        .and_then(|()| packet.describe(&mut counter, target, opcode))
+        .and_then(|_| require_payload(counter.len() - 1))
+        .map_err(|source| field::<P>(target, source))?;
+    Ok(counter.len())
+}
+
+#[inline]
+fn require_payload(dwords: usize) -> Result<(), FieldError> {
+    let wrong = FieldError::TooWide { field: "payload", value: dwords as u64, max: MAX_PAYLOAD as u64 };
+    require(dwords <= MAX_PAYLOAD, wrong)
+}
+
+#[inline]
+pub(super) fn write<'a, P: Describe<'a>>(
+    packet: P,
+    target: Target,
+    flags: HeaderFlags,
+    out: &mut [u32],
+) -> Result<usize, EncodeError> {
+    let opcode = opcode_of(packet, target)?;
+    let room = out.len();
+    let mut writer = Writer::new(out, 1);
+    let written = flags
+        .require_known(target.level)
+        .and_then(|()| packet.describe(&mut writer, target, opcode))
+        .and_then(|_| require_payload(writer.len() - 1));
+    match written {
+        Ok(()) => {}
+        Err(FieldError::Missing { .. }) => return Err(no_room(packet, target, flags, room)),
+        Err(source) => return Err(field::<P>(target, source)),
+    }
+    let len = writer.len();
+    match out.first_mut() {
+        Some(header) => *header = type3(opcode, len - 1, flags),
+        None => return Err(no_room(packet, target, flags, room)),
+    }
+    Ok(len)
+}
+
+#[cold]
+fn no_room<'a, P: Describe<'a>>(packet: P, target: Target, flags: HeaderFlags, left: usize) -> EncodeError {
+    match measure(packet, target, flags) {
+        Ok(needed) => EncodeError::NoRoom { packet: P::NAME, needed, left },
+        Err(error) => error,
+    }
+}
+
+/// Reads `packet`, header and payload and nothing else; `None` where the ring does not take it.
+pub(super) fn read<'a, P: Describe<'a>>(
+    packet: &'a [u32],
+    target: Target,
+    opcode: u8,
+) -> Option<Result<P, DecodeFault>> {
+    if !P::takes(opcode, target) {
+        return None;
+    }
+    let mut reader = Reader::new(packet, 1);
+    let value = P::BLANK.describe(&mut reader, target, opcode).and_then(|value| {
+        let dwords = packet.len() - reader.len();
+        require(dwords == 0, FieldError::Surplus { dwords })?;
+        Ok(value)
+    });
+    let name = opcode::name(opcode).unwrap_or(P::NAME);
+    Some(value.map_err(|source| DecodeFault::Field { packet: name, source }))
+}
+
+/// A packet with flags in its header.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Packet, pm4};
+/// use amdgpu_winsys::winsys::GfxLevel;
+///
+/// let flags = pm4::HeaderFlags::PREDICATE;
+/// let packet = pm4::Flagged { flags, packet: pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH) };
+/// let mut out = [0; 2];
+/// packet.encode(pm4::Target::gfx(GfxLevel::Gfx9), &mut out)?;
+/// assert_eq!(out, [0xc000_4601, 0x407]);
+/// # Ok::<(), amdgpu_winsys::cs::EncodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flagged<P> {
+    /// The flags.
+    pub flags: HeaderFlags,
+    /// The packet.
+    pub packet: P,
+}
+
+/// Makes [`Packet`](crate::cs::Packet)s of described types.
+macro_rules! packet_impl {
+    ($($packet:ident $(<$life:lifetime>)?),+ $(,)?) => {$(
+        impl $(<$life>)? $crate::cs::Packet for $packet $(<$life>)? {
+            type Language = $crate::cs::pm4::Target;
+            const NAME: &'static str = <Self as Describe<'_>>::NAME;
+
+            #[inline]
+            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::cs::EncodeError> {
+                measure(*self, target, HeaderFlags::empty())
+            }
+
+            #[inline]
+            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::cs::EncodeError> {
+                write(*self, target, HeaderFlags::empty(), out)
+            }
+        }
+
+        impl $(<$life>)? $crate::cs::Packet for Flagged<$packet $(<$life>)?> {
+            type Language = $crate::cs::pm4::Target;
+            const NAME: &'static str = <$packet as Describe<'_>>::NAME;
+
+            #[inline]
+            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::cs::EncodeError> {
+                measure(self.packet, target, self.flags)
+            }
+
+            #[inline]
+            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::cs::EncodeError> {
+                write(self.packet, target, self.flags, out)
+            }
+        }
+    )+};
+}
+pub(super) use packet_impl;

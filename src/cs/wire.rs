@@ -1,0 +1,281 @@
+//! The three things a packet's description runs over: a [`Writer`], a [`Reader`] and a [`Counter`].
+
+use super::field::{Bits, FieldError, Wire, require};
+
+/// The bits `hi..=lo`.
+const fn mask(hi: u32, lo: u32) -> u32 {
+    (u32::MAX >> (31 - (hi - lo))) << lo
+}
+
+/// A dword being put together.
+pub(crate) struct Filling(u32);
+
+impl Bits for Filling {
+    #[inline]
+    fn masked(&mut self, field: &'static str, mask: u32, value: u32) -> Result<u32, FieldError> {
+        let bits = value & !mask;
+        require(bits == 0, FieldError::Flags { field, bits })?;
+        self.0 |= value;
+        Ok(value)
+    }
+
+    #[inline]
+    fn bits<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, FieldError> {
+        const { assert!(LO <= HI && HI < 32, "bits are written HI, LO and lie in a dword") };
+        let max = mask(HI, LO) >> LO;
+        require(value <= max, FieldError::TooWide { field, value: value.into(), max: max.into() })?;
+        self.0 |= value << LO;
+        Ok(value)
+    }
+
+    #[inline]
+    fn flag<const BIT: u32>(&mut self, value: bool) -> bool {
+        self.0 |= u32::from(value) << BIT;
+        value
+    }
+}
+
+/// A dword being taken apart.
+pub(crate) struct Taking {
+    value: u32,
+    claimed: u32,
+}
+
+impl Taking {
+    fn claim(&mut self, mask: u32) -> u32 {
+        debug_assert_eq!(self.claimed & mask, 0, "two fields share a bit");
+        self.claimed |= mask;
+        self.value & mask
+    }
+}
+
+impl Bits for Taking {
+    #[inline]
+    fn masked(&mut self, _: &'static str, mask: u32, _: u32) -> Result<u32, FieldError> {
+        Ok(self.claim(mask))
+    }
+
+    #[inline]
+    fn bits<const HI: u32, const LO: u32>(&mut self, _: &'static str, _: u32) -> Result<u32, FieldError> {
+        const { assert!(LO <= HI && HI < 32, "bits are written HI, LO and lie in a dword") };
+        Ok(self.claim(mask(HI, LO)) >> LO)
+    }
+
+    #[inline]
+    fn flag<const BIT: u32>(&mut self, _: bool) -> bool {
+        self.claim(1 << BIT) != 0
+    }
+}
+
+/// Puts a packet into memory.
+pub(crate) struct Writer<'o> {
+    out: &'o mut [u32],
+    next: usize,
+}
+
+impl<'o> Writer<'o> {
+    /// Writes from dword `first` on; the header, which holds the length, comes last.
+    #[inline]
+    pub(crate) const fn new(out: &'o mut [u32], first: usize) -> Self {
+        Self { out, next: first }
+    }
+
+    /// Dwords from the start of the packet up to here.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.next
+    }
+}
+
+impl<'a> Wire<'a> for Writer<'_> {
+    type Dword = Filling;
+
+    #[inline]
+    fn open(&mut self) -> Result<Filling, FieldError> {
+        Ok(Filling(0))
+    }
+
+    #[inline]
+    fn close(&mut self, dword: Filling) -> Result<(), FieldError> {
+        match self.out.get_mut(self.next) {
+            Some(slot) => *slot = dword.0,
+            None => return Err(FieldError::Missing { dword: self.next }),
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], FieldError> {
+        require(data.len() == count, FieldError::Surplus { dwords: data.len().abs_diff(count) })?;
+        self.rest(data)
+    }
+
+    #[inline]
+    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], FieldError> {
+        match self.out.get_mut(self.next..).and_then(|out| out.get_mut(..data.len())) {
+            Some(slots) => slots.copy_from_slice(data),
+            None => return Err(FieldError::Missing { dword: self.out.len() }),
+        }
+        self.next += data.len();
+        Ok(data)
+    }
+}
+
+/// Takes a packet from memory.
+pub(crate) struct Reader<'a> {
+    dwords: &'a [u32],
+    next: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from dword `first` on.
+    #[inline]
+    pub(crate) const fn new(dwords: &'a [u32], first: usize) -> Self {
+        Self { dwords, next: first }
+    }
+
+    /// Dwords from the start of the packet up to here.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.next
+    }
+}
+
+impl<'a> Wire<'a> for Reader<'a> {
+    type Dword = Taking;
+
+    #[inline]
+    fn open(&mut self) -> Result<Taking, FieldError> {
+        match self.dwords.get(self.next) {
+            Some(&value) => Ok(Taking { value, claimed: 0 }),
+            None => Err(FieldError::Missing { dword: self.next }),
+        }
+    }
+
+    #[inline]
+    fn close(&mut self, dword: Taking) -> Result<(), FieldError> {
+        let bits = dword.value & !dword.claimed;
+        require(bits == 0, FieldError::Reserved { dword: self.next, bits })?;
+        self.next += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&mut self, _: &'a [u32], count: usize) -> Result<&'a [u32], FieldError> {
+        match self.dwords.get(self.next..).and_then(|rest| rest.get(..count)) {
+            Some(data) => {
+                self.next += count;
+                Ok(data)
+            }
+            None => Err(FieldError::Missing { dword: self.next.saturating_add(count).saturating_sub(1) }),
+        }
+    }
+
+    #[inline]
+    fn rest(&mut self, _: &'a [u32]) -> Result<&'a [u32], FieldError> {
+        let data = self.dwords.get(self.next..).unwrap_or_default();
+        self.next += data.len();
+        Ok(data)
+    }
+}
+
+/// Measures a packet.
+pub(crate) struct Counter(usize);
+
+impl Counter {
+    /// Counts on from `first` dwords.
+    #[inline]
+    pub(crate) const fn new(first: usize) -> Self {
+        Self(first)
+    }
+
+    /// Dwords counted.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.0
+    }
+}
+
+impl<'a> Wire<'a> for Counter {
+    type Dword = Filling;
+
+    #[inline]
+    fn open(&mut self) -> Result<Filling, FieldError> {
+        Ok(Filling(0))
+    }
+
+    #[inline]
+    fn close(&mut self, _: Filling) -> Result<(), FieldError> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], FieldError> {
+        require(data.len() == count, FieldError::Surplus { dwords: data.len().abs_diff(count) })?;
+        self.rest(data)
+    }
+
+    #[inline]
+    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], FieldError> {
+        self.0 += data.len();
+        Ok(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vamgr::{GpuVa, InTheHole};
+
+    #[test]
+    fn a_value_that_does_not_fit_is_refused_and_never_cut() {
+        let mut d = Filling(0);
+        assert_eq!(d.bits::<11, 8>("sel", 15), Ok(15));
+        assert_eq!(d.bits::<19, 16>("sel", 16), Err(FieldError::TooWide { field: "sel", value: 16, max: 15 }));
+        assert_eq!(d.masked("flags", 0x6, 0x3), Err(FieldError::Flags { field: "flags", bits: 1 }));
+        assert_eq!(d.0, 0xf00);
+    }
+
+    #[test]
+    fn the_widest_and_the_narrowest_field_keep_every_bit() {
+        let mut d = Filling(0);
+        assert_eq!(d.bits::<31, 0>("all", u32::MAX), Ok(u32::MAX));
+        let mut d = Taking { value: 0x8000_0001, claimed: 0 };
+        assert!(d.flag::<31>(false) && d.flag::<0>(false) && !d.flag::<5>(true));
+    }
+
+    #[test]
+    fn a_bit_that_no_field_claims_is_refused() {
+        let mut r = Reader::new(&[0x21], 0);
+        let mut d = r.open().unwrap();
+        assert_eq!(d.bits::<3, 0>("low", 0), Ok(1));
+        assert_eq!(r.close(d), Err(FieldError::Reserved { dword: 0, bits: 0x20 }));
+    }
+
+    #[test]
+    fn a_reader_that_runs_out_says_where() {
+        let mut r = Reader::new(&[7], 0);
+        assert_eq!(r.word(0), Ok(7));
+        assert_eq!(r.word(0), Err(FieldError::Missing { dword: 1 }));
+        assert_eq!(r.take(&[], 3), Err(FieldError::Missing { dword: 3 }));
+        assert_eq!(r.take(&[], 0), Ok(&[][..]));
+    }
+
+    #[test]
+    fn an_address_keeps_its_place_and_its_alignment() {
+        let va = GpuVa::new(0x81_2345_6780).unwrap();
+        let mut out = [0; 2];
+        assert_eq!(Writer::new(&mut out, 0).address::<2, 15>("at", va), Ok(va));
+        assert_eq!(out, [0x2345_6780, 0x81]);
+        assert_eq!(
+            Writer::new(&mut out, 0).address::<8, 15>("at", va),
+            Err(FieldError::Misaligned { field: "at", value: 0x2345_6780, multiple: 256 })
+        );
+        assert_eq!(
+            Reader::new(&[0, 0x8000], 0).address::<2, 31>("at", GpuVa::NULL),
+            Err(FieldError::Address { field: "at", source: InTheHole(0x8000_0000_0000) })
+        );
+    }
+}
