@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{BoRequest, Charge, Ledger, MemoryError, Replay};
+use super::{AllocationPlan, Charge, Ledger, MemoryError, Replay};
 use crate::{
     vamgr::{GpuVa, VaRequest},
-    winsys::{self, Binding, Bo, Device, Mapping},
+    winsys::{Binding, Bo, Device, Mapping},
 };
 
 /// Device memory: a BO, bound at leased addresses, mapped when asked, charged to its heap.
@@ -22,35 +22,26 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    pub(super) fn new(device: &Arc<Device>, request: &BoRequest, ledger: &Arc<Ledger>) -> Result<Self, MemoryError> {
-        let no_address = |source| MemoryError::Address {
-            size: request.size,
-            memory_type: request.memory_type,
-            replay: matches!(request.replay, Replay::At(_)),
+    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan, ledger: &Arc<Ledger>) -> Result<Self, MemoryError> {
+        let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
+            size: plan.bo.size,
+            memory_type: plan.memory_type,
+            replay: matches!(plan.replay, Replay::At(_)),
             source,
-        };
-        let lease = device.addresses().allocate(va_request(request)).map_err(no_address)?;
-        let bo = Arc::new(Bo::create(
-            device,
-            winsys::BoRequest {
-                size: request.size,
-                alignment: request.alignment,
-                domains: request.domains,
-                flags: request.create_flags,
-            },
-        )?);
-        let binding = if request.guard_page {
-            Binding::with_guard_page(bo, lease, request.va_flags)?
+        })?;
+        let bo = Arc::new(Bo::create(device, plan.bo)?);
+        let binding = if plan.guard_page {
+            Binding::with_guard_page(bo, lease, plan.va_flags)?
         } else {
-            Binding::new(bo, lease, request.va_flags).map_err(|(_lease, error)| error)?
+            Binding::new(bo, lease, plan.va_flags).map_err(|(_lease, error)| error)?
         };
         Ok(Self {
             mapping: None,
+            charge: ledger.charge(plan.account, binding.len()),
             binding: Arc::new(binding),
-            charge: ledger.charge(request.account, request.size),
-            memory_type: request.memory_type,
-            heap: request.heap,
-            priority: request.priority,
+            memory_type: plan.memory_type,
+            heap: plan.heap,
+            priority: plan.priority,
         })
     }
 
@@ -58,7 +49,7 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`NotMappable`](winsys::Error::NotMappable) for a type that is not host-visible, or
+    /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible, or
     /// what the kernel refuses.
     pub fn map(&mut self) -> Result<&Mapping, MemoryError> {
         match self.mapping {

@@ -44,7 +44,8 @@ impl MemoryError {
             Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
             Self::Address { .. } => VkResult::OutOfDeviceMemory,
             Self::Winsys(error) => match error {
-                winsys::Error::CreateBo { .. } => VkResult::OutOfDeviceMemory,
+                // Mesa 25.0.7 says UNKNOWN for a refused binding, 26.2 this.
+                winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => VkResult::OutOfDeviceMemory,
                 winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
                 winsys::Error::NotMappable { .. } => VkResult::MemoryMapFailed,
                 winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,

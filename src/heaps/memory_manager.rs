@@ -82,8 +82,8 @@ impl MemoryManager {
     /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
     /// * [`MemoryError::Winsys`]: the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        let request = self.properties.resolve(info)?;
-        let _span = tracing::trace_span!("allocate", size = request.size, memory_type = request.memory_type).entered();
-        DeviceMemory::new(&self.device, &request, &self.ledger)
+        let plan = self.properties.resolve(info)?;
+        let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
+        DeviceMemory::new(&self.device, &plan, &self.ledger)
     }
 }

@@ -101,9 +101,12 @@
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
+mod device_memory;
 mod facts;
 mod fixed;
 mod ledger;
+mod memory_error;
+mod memory_manager;
 mod options;
 mod request;
 mod rules;
@@ -116,8 +119,11 @@ mod vk_result;
 
 pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
+    device_memory::DeviceMemory,
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     ledger::{Account, Charge, Ledger, OwnUsage},
+    memory_error::MemoryError,
+    memory_manager::MemoryManager,
     options::{Profile, TableOptions},
     request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
     split::{Accounting, HeapKind},
