@@ -13,48 +13,28 @@ use crate::{
 /// A queue that runs it keeps it alive, so it can be dropped right after submitting; it can be recorded anew once no
 /// queue uses it ([`CommandList::record_again`]).
 #[derive(Clone, Debug)]
-pub struct CommandList<L: Language> {
+pub struct CommandList {
     ib: Arc<Ib>,
-    language: L,
 }
 
-/// What a queue needs of a command list, whatever its language.
 #[derive(Debug)]
-pub(super) struct Ib {
+struct Ib {
     memory: IbMemory,
     target: Target,
     dwords: usize,
 }
 
-impl Ib {
-    pub(super) fn address(&self) -> GpuVa {
-        self.memory.address()
+impl CommandList {
+    pub(super) fn new(memory: IbMemory, target: Target, dwords: usize) -> Self {
+        Self { ib: Arc::new(Ib { memory, target, dwords }) }
     }
 
-    pub(super) fn bytes(&self) -> u32 {
-        // At most 0xfffff dwords.
-        (self.dwords * 4) as u32
+    /// The ring it was recorded for.
+    pub fn target(&self) -> Target {
+        self.ib.target
     }
 
-    pub(super) fn target(&self) -> Target {
-        self.target
-    }
-
-    pub(super) fn binding(&self) -> &Arc<Binding> {
-        self.memory.binding()
-    }
-
-    pub(super) fn device(&self) -> &Arc<Device> {
-        self.memory.binding().device()
-    }
-}
-
-impl<L: Language> CommandList<L> {
-    pub(super) fn new(memory: IbMemory, language: L, dwords: usize) -> Self {
-        Self { ib: Arc::new(Ib { memory, target: language.into(), dwords }), language }
-    }
-
-    /// Length with its padding, in dwords.
+    /// Length with its padding, in dwords; at most [`MAX_IB_DWORDS`](super::MAX_IB_DWORDS).
     pub fn len(&self) -> usize {
         self.ib.dwords
     }
@@ -66,40 +46,26 @@ impl<L: Language> CommandList<L> {
 
     /// Where the GPU finds it.
     pub fn address(&self) -> GpuVa {
-        self.ib.address()
+        self.ib.memory.address()
     }
 
-    /// Starts recording anew in the same memory.
+    /// Starts recording anew in the same memory, for any ring.
     ///
     /// # Errors
     ///
     /// The list itself, when a queue still runs it or another clone exists.
-    pub fn record_again(self) -> Result<Stream<L>, Self> {
-        let language = self.language;
+    pub fn record_again<L: Language>(self, language: L) -> Result<Stream<L>, Self> {
         match Arc::try_unwrap(self.ib) {
             Ok(ib) => Ok(Stream::over(ib.memory, language)),
-            Err(ib) => Err(Self { ib, language }),
+            Err(ib) => Err(Self { ib }),
         }
     }
-}
 
-/// A command list as a queue takes it.
-pub trait Submittable: sealed::Sealed {}
-
-impl<L: Language> Submittable for CommandList<L> {}
-
-pub(super) mod sealed {
-    use std::sync::Arc;
-
-    /// Keeps foreign types out and the IB inside.
-    pub trait Sealed {
-        #[doc(hidden)]
-        fn ib(&self) -> &Arc<super::Ib>;
+    pub(super) fn binding(&self) -> &Arc<Binding> {
+        self.ib.memory.binding()
     }
 
-    impl<L: super::Language> Sealed for super::CommandList<L> {
-        fn ib(&self) -> &Arc<super::Ib> {
-            &self.ib
-        }
+    pub(super) fn device(&self) -> &Arc<Device> {
+        self.binding().device()
     }
 }

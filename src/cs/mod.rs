@@ -21,7 +21,7 @@ mod user_fence;
 mod wire;
 
 pub use self::{
-    command_list::{CommandList, Submittable},
+    command_list::CommandList,
     error::{Error, Result},
     fence::Fence,
     field::FieldError,

@@ -1,21 +1,13 @@
 //! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::{
-    Error, Fence, Result, Submittable, Target,
-    command_list::Ib,
-    user_fence::UserFence,
-};
+use super::{CommandList, Error, Fence, Result, Target, user_fence::UserFence};
 use crate::{
     uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
-    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Device, Ip, Syncobj, Error as WinsysError},
+    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Device, Error as WinsysError, Ip, Syncobj},
 };
 
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
@@ -45,7 +37,7 @@ impl<'a> SyncPoint<'a> {
 #[derive(Clone, Copy, Default)]
 pub struct Submission<'a> {
     /// At least one.
-    pub lists: &'a [&'a dyn Submittable],
+    pub lists: &'a [&'a CommandList],
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
     pub memory: &'a [Arc<Binding>],
     /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most.
@@ -81,11 +73,22 @@ struct State {
     scratch: Scratch,
 }
 
+impl State {
+    /// Lets go of what submissions up to this sequence number used; their containers are kept.
+    fn retire_up_to(&mut self, done: u64) {
+        while let Some(mut job) = self.in_flight.pop_front_if(|job| job.sequence <= done) {
+            job.lists.clear();
+            job.memory.clear();
+            self.spare.push(job);
+        }
+    }
+}
+
 /// What one running submission uses.
 #[derive(Debug, Default)]
 struct InFlight {
     sequence: u64,
-    ibs: Vec<Arc<Ib>>,
+    lists: Vec<CommandList>,
     memory: Vec<Arc<Binding>>,
 }
 
@@ -170,7 +173,7 @@ impl Queue {
         let sequence = shared.context.submit(chunks, &mut scratch.chunks)?;
         let mut job = spare.pop().unwrap_or_default();
         job.sequence = sequence;
-        job.ibs.extend(submission.lists.iter().map(|list| Arc::clone(list.ib())));
+        job.lists.extend(submission.lists.iter().copied().cloned());
         job.memory.extend(submission.memory.iter().cloned());
         in_flight.push_back(job);
         tracing::trace!(ip = %shared.ip, ring = shared.ring, sequence, "submitted");
@@ -225,8 +228,8 @@ impl Shared {
             return Err(Error::TooManyBos { count: bos });
         }
         for list in submission.lists {
-            self.own("command list", list.ib().device())?;
-            let recorded = list.ib().target();
+            self.own("command list", list.device())?;
+            let recorded = list.target();
             if recorded != self.target {
                 return Err(Error::WrongQueue { recorded, queue: self.target });
             }
@@ -244,11 +247,7 @@ impl Shared {
     }
 
     fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
-        if Arc::ptr_eq(self.device(), device) {
-            Ok(())
-        } else {
-            Err(WinsysError::ForeignDevice { what }.into())
-        }
+        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 
     fn fill(&self, scratch: &mut Scratch, submission: &Submission<'_>) {
@@ -256,15 +255,15 @@ impl Shared {
         scratch.ibs.extend(submission.lists.iter().map(|list| CsChunkIb {
             pad: 0,
             flags: 0,
-            va_start: list.ib().address().as_u64(),
-            ib_bytes: list.ib().bytes(),
+            va_start: list.address().as_u64(),
+            ib_bytes: (list.len() * 4) as u32,
             ip_type: self.ip as u32,
             ip_instance: 0,
             ring: self.ring,
         }));
         let entry = |binding: &Binding, bo_priority| BoListEntry { bo_handle: binding.bo().handle(), bo_priority };
         scratch.bos.clear();
-        scratch.bos.extend(submission.lists.iter().map(|list| entry(list.ib().binding(), IB_PRIORITY)));
+        scratch.bos.extend(submission.lists.iter().map(|list| entry(list.binding(), IB_PRIORITY)));
         scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, MEMORY_PRIORITY)));
         scratch.dependencies.clear();
         scratch.dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
@@ -283,15 +282,7 @@ impl Shared {
 
     /// Lets go of what finished submissions used, as far as the user fence tells without an ioctl.
     fn retire(&self, state: &mut State) {
-        self.retire_up_to(state, self.user_fence.value());
-    }
-
-    fn retire_up_to(&self, state: &mut State, done: u64) {
-        while let Some(mut job) = state.in_flight.pop_front_if(|job| job.sequence <= done) {
-            job.ibs.clear();
-            job.memory.clear();
-            state.spare.push(job);
-        }
+        state.retire_up_to(self.user_fence.value());
     }
 
     /// Whether the GPU has written this sequence number or a later one.
@@ -307,13 +298,13 @@ impl Shared {
                 Err(error) => {
                     // A lost job uses nothing any more.
                     if matches!(error, WinsysError::DeviceLost { .. }) {
-                        self.retire_up_to(&mut self.state.lock(), sequence);
+                        self.state.lock().retire_up_to(sequence);
                     }
                     return Err(error.into());
                 }
             }
         }
-        self.retire_up_to(&mut self.state.lock(), sequence);
+        self.state.lock().retire_up_to(sequence);
         Ok(true)
     }
 

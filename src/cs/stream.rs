@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CommandList, EncodeError, Error, Language, Packet, Result, Target, ib::IbMemory};
+use super::{CommandList, EncodeError, Error, Language, Packet, Result, ib::IbMemory};
 use crate::winsys::Device;
 
 /// The longest IB, in dwords: 20 bits of size.
@@ -22,7 +22,7 @@ pub const MAX_IB_DWORDS: usize = 0xf_ffff;
 /// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
 /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
 /// stream.push(&pm4::Nop::new(8))?;
-/// let list = stream.finish()?;
+/// let list = stream.finish();
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
@@ -117,11 +117,7 @@ impl<L: Language> Stream<L> {
     }
 
     /// Pads the IB as the ring wants it and closes the stream. An empty stream becomes one block of fillers.
-    ///
-    /// # Errors
-    ///
-    /// None today; the result leaves room for streams that must grow to close.
-    pub fn finish(mut self) -> Result<CommandList<L>> {
+    pub fn finish(mut self) -> CommandList {
         let padding = match self.used {
             0 => L::PAD_DWORDS,
             used => self.language.padding(used, 0),
@@ -129,16 +125,10 @@ impl<L: Language> Stream<L> {
         // The limit is a multiple of the block, so padding up to the next one always fits.
         let (used, language) = (self.used, self.language);
         language.fill(&mut self.memory.as_mut_slice()[used..used + padding]);
-        Ok(CommandList::new(self.memory, language, used + padding))
+        CommandList::new(self.memory, language.into(), used + padding)
     }
 
     fn full(&self, needed: usize, left: usize) -> Error {
         Error::StreamFull { needed, left, capacity: self.limit }
-    }
-}
-
-impl<L: Language> From<&Stream<L>> for Target {
-    fn from(stream: &Stream<L>) -> Self {
-        stream.language.into()
     }
 }

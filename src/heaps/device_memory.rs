@@ -108,3 +108,8 @@ impl DeviceMemory {
         &self.charge
     }
 }
+
+/// Where the addresses come from.
+fn va_request(plan: &AllocationPlan) -> VaRequest {
+    VaRequest::new(plan.va_size, plan.va_alignment)
+}

@@ -47,8 +47,9 @@ impl MemoryError {
                 // Mesa 25.0.7 says UNKNOWN for a refused binding, 26.2 this.
                 winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => VkResult::OutOfDeviceMemory,
                 winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
-                winsys::Error::NotMappable { .. } => VkResult::MemoryMapFailed,
-                winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
+                winsys::Error::NotMappable { .. } | winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => {
+                    VkResult::MemoryMapFailed
+                }
                 winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
                 _ => VkResult::Unknown,
             },

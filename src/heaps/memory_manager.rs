@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    AllocateInfo, Budgets, BudgetRule, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, RawMemoryFacts,
-    SystemUsage, TableOptions,
+    AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, SystemUsage,
+    TableOptions,
 };
 use crate::winsys::Device;
 
@@ -38,7 +38,7 @@ impl MemoryManager {
     ///
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
     pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
-        let facts = MemoryFacts::new(&RawMemoryFacts::from(device.info()))?;
+        let facts = MemoryFacts::try_from(device.info())?;
         let (properties, ledger) = (MemoryProperties::new(&facts, options), Ledger::new(&facts));
         Ok(Self { device: Arc::clone(device), properties, ledger })
     }

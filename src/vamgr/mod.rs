@@ -2,3 +2,5 @@
 mod address;
 
 pub use address::{GpuVa, InTheHole};
+mod stub;
+pub use stub::*;

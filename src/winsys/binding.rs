@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result,
-    kernel::send,
-};
+use super::{Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease},
@@ -59,9 +56,9 @@ impl Binding {
         flags: VaFlags,
     ) -> Result<Self, (VaLease, Error)> {
         let at = lease.start();
-        if let Err(error) = check(&bo, offset, len, &lease).and_then(|()| {
-            operate(&bo, VaOperation::Map, at, offset, len, flags)
-        }) {
+        if let Err(error) =
+            check(&bo, offset, len, &lease).and_then(|()| operate(&bo, VaOperation::Map, at, offset, len, flags))
+        {
             return Err((lease, error));
         }
         tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
@@ -157,8 +154,13 @@ fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, fl
         offset_in_bo: offset,
         map_size: len,
     };
-    send(bo.device().kernel(), &mut argument)
-        .map_err(|errno| Error::Bind { request: GemVa::NAME, handle: bo.handle(), at, len, errno })
+    send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
+        request: GemVa::NAME,
+        handle: bo.handle(),
+        at,
+        len,
+        errno,
+    })
 }
 
 /// Tries an unbinding as often as a drop may; whether it was done.

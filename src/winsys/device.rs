@@ -2,6 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use parking_lot::Mutex;
+
 use super::{
     Error, GpuInfo, Kernel, RenderNode, Result,
     bo::SharedHandles,
@@ -9,7 +11,7 @@ use super::{
 };
 use crate::{
     uapi::{GpuvmFault, MemoryInfo, query},
-    vamgr::GpuVa,
+    vamgr::{GpuVa, VaLease, VaManager},
 };
 
 /// A GPU through one open file, with its facts.
@@ -19,7 +21,10 @@ use crate::{
 pub struct Device {
     kernel: Box<dyn Kernel>,
     info: GpuInfo,
+    addresses: Arc<VaManager>,
     shared_handles: SharedHandles,
+    /// Addresses that the kernel would not unbind.
+    stranded: Mutex<Vec<VaLease>>,
 }
 
 impl std::fmt::Debug for Device {
@@ -59,7 +64,14 @@ impl Device {
         let _span = tracing::debug_span!("bring-up").entered();
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
-        Ok(Arc::new(Self { kernel: Box::new(kernel), info, shared_handles: SharedHandles::default() }))
+        let addresses = Arc::new(VaManager);
+        Ok(Arc::new(Self {
+            kernel: Box::new(kernel),
+            info,
+            addresses,
+            shared_handles: SharedHandles::default(),
+            stranded: Mutex::default(),
+        }))
     }
 
     /// What is known about the GPU.
@@ -120,6 +132,17 @@ impl Device {
     /// [`Error::Ioctl`], with ENODEV once the GPU is unplugged.
     pub fn ping(&self) -> Result<()> {
         version(self.kernel()).map(drop)
+    }
+
+    /// The GPU addresses of the device's file.
+    pub fn addresses(&self) -> &Arc<VaManager> {
+        &self.addresses
+    }
+
+    /// Keeps addresses for ever, because the page tables may still point through them.
+    pub(super) fn strand(&self, lease: VaLease) {
+        tracing::error!(start = %lease.start(), len = lease.len(), "addresses lost: the kernel would not unbind them");
+        self.stranded.lock().push(lease);
     }
 
     pub(super) fn shared_handles(&self) -> &SharedHandles {

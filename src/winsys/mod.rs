@@ -4,6 +4,7 @@
 //! Each owns what the kernel gave it and gives it back on drop. `unsafe` lives in the modules that form ioctl arguments
 //! with addresses in them or touch mapped memory, and nowhere else.
 
+mod binding;
 #[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
 mod bo;
 mod chip;
@@ -28,6 +29,7 @@ mod syncobj;
 
 pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
+    binding::Binding,
     bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
     chip::{Chip, Family, GfxLevel, Ip, VramType},
     context::{Context, Priority},

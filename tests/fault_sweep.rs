@@ -1,0 +1,130 @@
+//! Every call of a whole scenario fails once, for every n: nothing is leaked, nothing panics, every error is typed.
+
+mod support;
+
+use std::sync::Arc;
+
+use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_winsys::{
+    cs::{Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
+    heaps::{AllocateFlags, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
+    winsys::{Bo, Context, Deadline, Device, Ip, Mapping, Priority, Syncobj},
+};
+use nix::errno::Errno;
+use support::{Trouble, chip, job_time};
+
+type Kernel = Arc<FaultInjector<SimKernel>>;
+
+/// What a driver does between two frames, once over: every kind of call the library makes is in it.
+fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
+    let manager = MemoryManager::new(device, &TableOptions::default())?;
+    let mut memories = Vec::new();
+    for (index, ty) in manager.properties().types().iter().enumerate() {
+        let mut memory = manager.allocate(&AllocateInfo::new(index as u32, 64 << 10))?;
+        if ty.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
+            memory.map()?.write(0, &[index as u8; 100])?;
+        }
+        memories.push(memory);
+    }
+    share(device, &manager)?;
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        run(device, ip, &memories[0])?;
+    }
+    manager.budgets(amdgpu_winsys::heaps::BudgetRule::default())?;
+    Ok(())
+}
+
+fn share(device: &Arc<Device>, manager: &MemoryManager) -> Result<(), Trouble> {
+    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(5, 4096) };
+    let memory = manager.allocate(&info)?;
+    let fd = memory.bo().export()?;
+    let again = Arc::new(Bo::import(device, &fd)?);
+    drop(memory);
+    Mapping::new(&again)?.store_u32(0, 1)?;
+    Ok(())
+}
+
+fn run(device: &Arc<Device>, ip: Ip, memory: &amdgpu_winsys::heaps::DeviceMemory) -> Result<(), Trouble> {
+    let context = Arc::new(Context::new(device, Priority::Normal)?);
+    let queue = Queue::new(&context, ip, 0)?;
+    let list = match queue.target() {
+        Target::Pm4(target) => {
+            let mut stream = Stream::new(device, target, 64)?;
+            stream.push(&pm4::Nop::new(8))?;
+            stream.finish()
+        }
+        Target::Sdma(version) => {
+            let mut stream = Stream::new(device, version, 64)?;
+            stream.push(&sdma::Nop::new(8))?;
+            stream.finish()
+        }
+    };
+    let done = Syncobj::new(device, false)?;
+    let fence = queue.submit(&Submission {
+        lists: &[&list],
+        memory: &[Arc::clone(memory.binding())],
+        signals: &[SyncPoint::binary(&done)],
+        ..Submission::default()
+    })?;
+    drop(list);
+    if !fence.wait(job_time())? || !done.wait(job_time())? {
+        return Err(Trouble::NotDone);
+    }
+    Ok(())
+}
+
+/// Runs the scenario with the n-th call failing; whether there was an n-th call.
+fn fails_cleanly(name: &str, n: u64, errno: Errno) -> bool {
+    let kernel: Kernel = Arc::new(FaultInjector::new(SimKernel::open(chip(name))));
+    let closed = kernel.inner().census();
+    kernel.fail_nth(n, errno);
+    let outcome = match Device::new(Arc::clone(&kernel)) {
+        Ok(device) => {
+            let bytes = |device: &Device| device.addresses().live_bytes();
+            let before = (kernel.inner().census(), bytes(&device));
+            let outcome = scenario(&device);
+            let after = (kernel.inner().census(), bytes(&device));
+            assert_eq!(after, before, "{name}: call {n} failed with {errno}: {outcome:?}");
+            outcome
+        }
+        Err(error) => Err(Trouble::Winsys(error)),
+    };
+    assert_eq!(kernel.inner().census(), closed, "{name}: call {n} failed with {errno}, and the device was dropped");
+    let reached = kernel.has_fired();
+    if !reached {
+        outcome.unwrap_or_else(|error| panic!("{name}: no call failed, and yet: {error}"));
+    }
+    reached
+}
+
+fn sweep(name: &str, errno: Errno) -> u64 {
+    let calls = (0..).find(|&n| !fails_cleanly(name, n, errno)).unwrap();
+    assert!(calls > 100, "{name}: the scenario makes only {calls} calls");
+    calls
+}
+
+#[test]
+fn no_single_failure_leaks_anything_on_a_card() {
+    sweep("navi21", Errno::ENOMEM);
+}
+
+#[test]
+fn no_single_failure_leaks_anything_on_an_apu() {
+    sweep("renoir", Errno::EIO);
+}
+
+#[test]
+fn no_single_failure_leaks_guard_pages_on_the_oldest_chip() {
+    sweep("pitcairn", Errno::ENOMEM);
+}
+
+/// A wait that times out is not an error, whatever failed before.
+#[test]
+fn a_poll_after_a_failure_still_answers() {
+    let kernel: Kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let syncobj = Syncobj::new(&device, false).unwrap();
+    kernel.fail_nth(0, Errno::ENOMEM);
+    assert!(syncobj.wait(Deadline::POLL).is_err());
+    assert!(!syncobj.wait(Deadline::POLL).unwrap());
+}

@@ -1,0 +1,70 @@
+//! What the tests on the simulator share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use amdgpu_sim::{Profile, SimDevice, SimOptions};
+use amdgpu_winsys::{
+    cs, heaps,
+    winsys::{self, Deadline, Device},
+};
+use serde_json::Value;
+
+/// The captured chips: file names in `tests/data`, profiles of the simulator.
+pub const CHIPS: [&str; 12] = [
+    "navi10",
+    "navi21",
+    "navi31",
+    "pitcairn",
+    "polaris10",
+    "polaris12",
+    "raphael_mendocino",
+    "raven",
+    "renoir",
+    "stoney",
+    "vangogh",
+    "vega10",
+];
+
+/// The simulator's profile of a chip.
+pub fn chip(name: &str) -> &'static Profile {
+    amdgpu_sim::profile(name).unwrap_or_else(|| panic!("the simulator has no {name}"))
+}
+
+/// A device on the simulator as it is by default.
+pub fn device(name: &str) -> Arc<Device> {
+    Device::new(SimDevice::new(chip(name), SimOptions::default()).open()).unwrap()
+}
+
+/// Far more than any job of a test needs.
+pub fn job_time() -> Deadline {
+    Deadline::after(Duration::from_secs(20))
+}
+
+/// Any error of the library.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    #[error(transparent)]
+    Winsys(#[from] winsys::Error),
+    #[error(transparent)]
+    Memory(#[from] heaps::MemoryError),
+    #[error(transparent)]
+    Submission(#[from] cs::Error),
+    #[error("a job was not done in time")]
+    NotDone,
+}
+
+/// What RADV made of a chip.
+pub struct RadvResults(Value);
+
+impl RadvResults {
+    pub fn read(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/radv").join(format!("{name}.json"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self(serde_json::from_str(&text).unwrap())
+    }
+
+    pub fn radeon_info(&self) -> Value {
+        self.0["radeon_info"].clone()
+    }
+}
