@@ -117,10 +117,10 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What a job may spend. A stream this long would keep a real engine busy for minutes.
-    const WHOLE: u64 = 1 << 28;
-    /// What it costs to begin another IB.
-    const JUMP: u64 = 1 << 8;
+    /// What a job may spend: one for each packet and each dword fetched. No honest stream has 4 GiB of commands.
+    const WHOLE: u64 = 1 << 30;
+    /// What it costs to begin another IB, besides its dwords.
+    const JUMP: u64 = 1 << 10;
 
     pub(super) const fn new() -> Self {
         Self { left: Self::WHOLE, packets: 0 }
@@ -133,11 +133,11 @@ impl Budget {
     }
 
     /// Pays for going to another IB, and asks whether the job still wants to.
-    pub(super) fn jump(&mut self, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
+    pub(super) fn jump(&mut self, ib: Ib, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
         if env.job.is_cancelled() {
             return Err(Stop::Cancelled { place });
         }
-        self.spend(Self::JUMP, place)
+        self.spend(Self::JUMP + u64::from(ib.dwords), place)
     }
 
     fn spend(&mut self, cost: u64, place: Place) -> Result<(), Stop> {

@@ -70,11 +70,11 @@ impl Engine {
             match flow {
                 Flow::On => {}
                 Flow::Chain(ib) => {
-                    budget.jump(place, env)?;
+                    budget.jump(ib, place, env)?;
                     frame.load(ib, env);
                 }
                 Flow::Call(ib) => {
-                    budget.jump(place, env)?;
+                    budget.jump(ib, place, env)?;
                     return Ok(Some(ib));
                 }
             }
