@@ -159,3 +159,25 @@ impl Language for Version {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ib_is_padded_with_the_nops_of_its_version_and_an_empty_one_to_a_full_block() {
+        for version in Version::ALL {
+            assert_eq!([0, 1, 15, 16, 17].map(|used| version.padding(used, 0)), [16, 15, 1, 0, 15]);
+            let mut gap = [7; 3];
+            version.fill(&mut gap);
+            assert_eq!(gap, [if version == Version::V1_0 { 0xf000_0000 } else { 0 }; 3]);
+        }
+    }
+
+    #[test]
+    fn every_generation_has_a_version_and_later_ones_no_older() {
+        let versions = GfxLevel::ALL.map(Version::of);
+        assert!(versions.is_sorted());
+        assert_eq!((versions[0], versions[8]), (Version::V1_0, Version::V7_0));
+    }
+}
