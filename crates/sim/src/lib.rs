@@ -1,1 +1,2 @@
 //! A functional simulated amdgpu kernel driver and GPU.
+pub mod gpu;
