@@ -1,6 +1,9 @@
 //! Fences: something that will be done, well or badly.
 
-use std::sync::{Arc, OnceLock, atomic::{AtomicBool, Ordering}};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use nix::errno::Errno;
 

@@ -10,7 +10,7 @@ use std::{
     os::fd::{BorrowedFd, OwnedFd},
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -20,7 +20,11 @@ use parking_lot::Mutex;
 
 use crate::fence::Fence;
 
-pub(crate) use self::{backing::Backing, pools::{Place, Pools, Taken}, user_pages::{UserPages, validate}};
+pub(crate) use self::{
+    backing::Backing,
+    pools::{Place, Pools, Taken},
+    user_pages::{UserPages, validate},
+};
 
 /// Page size of the CPU and the GPU, bytes.
 pub(crate) const PAGE: u64 = 4096;
@@ -76,9 +80,6 @@ pub(crate) struct Bo {
     fences: Mutex<Vec<Use>>,
     /// The first export's descriptor, which later exports share.
     exported: OnceLock<OwnedFd>,
-    handles: AtomicU32,
-    /// The file whose VM keeps it resident, for VM_ALWAYS_VALID.
-    pub(crate) always_valid_in: Option<u64>,
     touched_by_cpu: AtomicBool,
 }
 
@@ -95,7 +96,6 @@ pub(crate) struct New {
     pub(crate) attributes: Attributes,
     pub(crate) mmap_offset: u64,
     pub(crate) taken: Taken,
-    pub(crate) always_valid_in: Option<u64>,
     pub(crate) user_pages: Option<UserPages>,
 }
 
@@ -115,8 +115,6 @@ impl Bo {
             _taken: new.taken,
             fences: Mutex::default(),
             exported: OnceLock::new(),
-            handles: AtomicU32::new(0),
-            always_valid_in: new.always_valid_in,
             touched_by_cpu: AtomicBool::new(false),
         }
     }
@@ -151,15 +149,6 @@ impl Bo {
     /// Whether the CPU may map it.
     pub(crate) fn is_mappable(&self) -> bool {
         !self.is_user_memory() && !self.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
-    }
-
-    /// A file gets or loses a handle for it.
-    pub(crate) fn count_handle(&self, up: bool) {
-        if up {
-            self.handles.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.handles.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 
     /// The memory, made now if nobody touched it before; `None` for user memory.

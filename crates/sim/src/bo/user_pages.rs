@@ -49,7 +49,7 @@ impl UserPages {
 }
 
 fn pid() -> libc::pid_t {
-    nix::unistd::getpid().as_raw()
+    std::process::id().cast_signed()
 }
 
 /// What GEM_USERPTR with VALIDATE checks of a range, by the process's own list of areas.

@@ -1,6 +1,9 @@
 //! The capture of NAVI10 (AMD Radeon RX 5700 XT).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -49,20 +52,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x1_ff00_0000, usable_heap_size: 0x1_fdce_6000, heap_usage: 0, max_allocation: 0x1_7e5a_c800 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1000_0000, usable_heap_size: 0xf4f_6000, heap_usage: 0, max_allocation: 0xb7b_8800 },
-        gtt: HeapInfo { total_heap_size: 0x1_f23e_4800, usable_heap_size: 0x1_f189_f800, heap_usage: 0, max_allocation: 0x1_7527_7a00 },
+        vram: HeapInfo {
+            total_heap_size: 0x1_ff00_0000,
+            usable_heap_size: 0x1_fdce_6000,
+            heap_usage: 0,
+            max_allocation: 0x1_7e5a_c800,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1000_0000,
+            usable_heap_size: 0xf4f_6000,
+            heap_usage: 0,
+            max_allocation: 0xb7b_8800,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x1_f23e_4800,
+            usable_heap_size: 0x1_f189_f800,
+            heap_usage: 0,
+            max_allocation: 0x1_7527_7a00,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0xa_010a },
-    compute: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0xa_010a },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0xa_010a,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0xa_010a,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 100, feature: 34 },
         pfp: InfoFirmware { ver: 155, feature: 34 },
         mec: InfoFirmware { ver: 146, feature: 34 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x10_0044 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x10_0044 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of NAVI21 (AMD Radeon RX 6800).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -53,20 +56,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x3_ff00_0000, usable_heap_size: 0x3_fcef_6000, heap_usage: 0, max_allocation: 0x2_fdb3_8800 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1000_0000, usable_heap_size: 0x1046_8000, heap_usage: 0, max_allocation: 0xc34_e000 },
-        gtt: HeapInfo { total_heap_size: 0x3_e62f_a800, usable_heap_size: 0x3_e566_d800, heap_usage: 0, max_allocation: 0x2_ec0d_2200 },
+        vram: HeapInfo {
+            total_heap_size: 0x3_ff00_0000,
+            usable_heap_size: 0x3_fcef_6000,
+            heap_usage: 0,
+            max_allocation: 0x2_fdb3_8800,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1000_0000,
+            usable_heap_size: 0x1046_8000,
+            heap_usage: 0,
+            max_allocation: 0xc34_e000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x3_e62f_a800,
+            usable_heap_size: 0x3_e566_d800,
+            heap_usage: 0,
+            max_allocation: 0x2_ec0d_2200,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0xa_0300 },
-    compute: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0xa_0300 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0xa_0300,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0xa_0300,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 64, feature: 42 },
         pfp: InfoFirmware { ver: 95, feature: 42 },
         mec: InfoFirmware { ver: 104, feature: 42 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x444 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x444 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of NAVI31 (AMD Radeon RX 7900 XTX).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -55,20 +58,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x5_ff00_0000, usable_heap_size: 0x5_fab6_7000, heap_usage: 0, max_allocation: 0x4_7c08_d400 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x5_ff00_0000, usable_heap_size: 0x5_fab6_7000, heap_usage: 0, max_allocation: 0x4_7c08_d400 },
-        gtt: HeapInfo { total_heap_size: 0x7_be1b_a000, usable_heap_size: 0x7_bd4f_d000, heap_usage: 0, max_allocation: 0x5_cdfb_dc00 },
+        vram: HeapInfo {
+            total_heap_size: 0x5_ff00_0000,
+            usable_heap_size: 0x5_fab6_7000,
+            heap_usage: 0,
+            max_allocation: 0x4_7c08_d400,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x5_ff00_0000,
+            usable_heap_size: 0x5_fab6_7000,
+            heap_usage: 0,
+            max_allocation: 0x4_7c08_d400,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x7_be1b_a000,
+            usable_heap_size: 0x7_bd4f_d000,
+            heap_usage: 0,
+            max_allocation: 0x5_cdfb_dc00,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 11, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0xb_0000 },
-    compute: InfoHwIp { hw_ip_version_major: 11, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0xb_0000 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 11,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0xb_0000,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 11,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0xb_0000,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 1486, feature: 29 },
         pfp: InfoFirmware { ver: 1525, feature: 29 },
         mec: InfoFirmware { ver: 494, feature: 29 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x545 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x545 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of PITCAIRN (AMD Radeon HD 7800 Series).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -45,13 +48,44 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x8000_0000, usable_heap_size: 0x7f34_1000, heap_usage: 0, max_allocation: 0x5f67_0c00 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1000_0000, usable_heap_size: 0xfb4_1000, heap_usage: 0, max_allocation: 0xbc7_0c00 },
-        gtt: HeapInfo { total_heap_size: 0x1_f279_b000, usable_heap_size: 0x1_f247_d000, heap_usage: 0, max_allocation: 0x1_75b5_dc00 },
+        vram: HeapInfo {
+            total_heap_size: 0x8000_0000,
+            usable_heap_size: 0x7f34_1000,
+            heap_usage: 0,
+            max_allocation: 0x5f67_0c00,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1000_0000,
+            usable_heap_size: 0xfb4_1000,
+            heap_usage: 0,
+            max_allocation: 0xbc7_0c00,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x1_f279_b000,
+            usable_heap_size: 0x1_f247_d000,
+            heap_usage: 0,
+            max_allocation: 0x1_75b5_dc00,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 6, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 6, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x3, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 6,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 6,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x3,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 145, feature: 29 },

@@ -1,6 +1,9 @@
 //! The capture of POLARIS10 (AMD Radeon RX 580 Series).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -45,13 +48,44 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x2_0000_0000, usable_heap_size: 0x1_ff2d_0000, heap_usage: 0, max_allocation: 0x1_7f61_c000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1000_0000, usable_heap_size: 0xfad_0000, heap_usage: 0, max_allocation: 0xbc1_c000 },
-        gtt: HeapInfo { total_heap_size: 0x3_e7f1_2800, usable_heap_size: 0x3_e762_e800, heap_usage: 0, max_allocation: 0x2_ed8a_2e00 },
+        vram: HeapInfo {
+            total_heap_size: 0x2_0000_0000,
+            usable_heap_size: 0x1_ff2d_0000,
+            heap_usage: 0,
+            max_allocation: 0x1_7f61_c000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1000_0000,
+            usable_heap_size: 0xfad_0000,
+            heap_usage: 0,
+            max_allocation: 0xbc1_c000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x3_e7f1_2800,
+            usable_heap_size: 0x3_e762_e800,
+            heap_usage: 0,
+            max_allocation: 0x2_ed8a_2e00,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 167, feature: 49 },

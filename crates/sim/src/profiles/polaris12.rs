@@ -1,6 +1,9 @@
 //! The capture of POLARIS12 (AMD Radeon RX 550 / 550 Series).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -48,13 +51,44 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x1_0000_0000, usable_heap_size: 0xff2d_0000, heap_usage: 0, max_allocation: 0xbf61_c000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1_0000_0000, usable_heap_size: 0xff2d_0000, heap_usage: 0, max_allocation: 0xbf61_c000 },
-        gtt: HeapInfo { total_heap_size: 0x7_be1b_a000, usable_heap_size: 0x7_bdcd_5000, heap_usage: 0, max_allocation: 0x5_ce59_fc00 },
+        vram: HeapInfo {
+            total_heap_size: 0x1_0000_0000,
+            usable_heap_size: 0xff2d_0000,
+            heap_usage: 0,
+            max_allocation: 0xbf61_c000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1_0000_0000,
+            usable_heap_size: 0xff2d_0000,
+            heap_usage: 0,
+            max_allocation: 0xbf61_c000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x7_be1b_a000,
+            usable_heap_size: 0x7_bdcd_5000,
+            heap_usage: 0,
+            max_allocation: 0x5_ce59_fc00,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 167, feature: 49 },

@@ -1,6 +1,9 @@
 //! The capture of RAPHAEL_MENDOCINO (AMD Radeon Graphics).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -53,20 +56,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x2000_0000, usable_heap_size: 0x1e85_c000, heap_usage: 0, max_allocation: 0x16e4_5000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x2000_0000, usable_heap_size: 0x1e85_c000, heap_usage: 0, max_allocation: 0x16e4_5000 },
-        gtt: HeapInfo { total_heap_size: 0x7_be1b_a000, usable_heap_size: 0x7_bd60_a000, heap_usage: 0, max_allocation: 0x5_ce08_7800 },
+        vram: HeapInfo {
+            total_heap_size: 0x2000_0000,
+            usable_heap_size: 0x1e85_c000,
+            heap_usage: 0,
+            max_allocation: 0x16e4_5000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x2000_0000,
+            usable_heap_size: 0x1e85_c000,
+            heap_usage: 0,
+            max_allocation: 0x16e4_5000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x7_be1b_a000,
+            usable_heap_size: 0x7_bd60_a000,
+            heap_usage: 0,
+            max_allocation: 0x5_ce08_7800,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0xa_0306 },
-    compute: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0xa_0306 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0xa_0306,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0xa_0306,
+    },
     sdma_engines: 1,
     firmware: Firmware {
         me: InfoFirmware { ver: 13, feature: 38 },
         pfp: InfoFirmware { ver: 13, feature: 38 },
         mec: InfoFirmware { ver: 18, feature: 38 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x42 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x42 }],
 };

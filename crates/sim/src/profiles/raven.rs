@@ -1,6 +1,9 @@
 //! The capture of RAVEN (AMD Radeon Vega 10 Graphics).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -49,20 +52,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x400_0000, usable_heap_size: 0x400_0000, heap_usage: 0, max_allocation: 0x300_0000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x400_0000, usable_heap_size: 0x400_0000, heap_usage: 0, max_allocation: 0x300_0000 },
-        gtt: HeapInfo { total_heap_size: 0xc000_0000, usable_heap_size: 0xc000_0000, heap_usage: 0, max_allocation: 0x9000_0000 },
+        vram: HeapInfo {
+            total_heap_size: 0x400_0000,
+            usable_heap_size: 0x400_0000,
+            heap_usage: 0,
+            max_allocation: 0x300_0000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x400_0000,
+            usable_heap_size: 0x400_0000,
+            heap_usage: 0,
+            max_allocation: 0x300_0000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0xc000_0000,
+            usable_heap_size: 0xc000_0000,
+            heap_usage: 0,
+            max_allocation: 0x9000_0000,
+        },
     },
     memory_usable_captured: false,
-    gfx: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 1,
     firmware: Firmware {
         me: InfoFirmware { ver: 162, feature: 47 },
         pfp: InfoFirmware { ver: 185, feature: 47 },
         mec: InfoFirmware { ver: 427, feature: 47 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2400_0042 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2400_0042 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of RENOIR (AMD Radeon Graphics).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -48,20 +51,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x400_0000, usable_heap_size: 0x400_0000, heap_usage: 0, max_allocation: 0x300_0000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x400_0000, usable_heap_size: 0x400_0000, heap_usage: 0, max_allocation: 0x300_0000 },
-        gtt: HeapInfo { total_heap_size: 0x1_0000_0000, usable_heap_size: 0x1_0000_0000, heap_usage: 0, max_allocation: 0xc000_0000 },
+        vram: HeapInfo {
+            total_heap_size: 0x400_0000,
+            usable_heap_size: 0x400_0000,
+            heap_usage: 0,
+            max_allocation: 0x300_0000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x400_0000,
+            usable_heap_size: 0x400_0000,
+            heap_usage: 0,
+            max_allocation: 0x300_0000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x1_0000_0000,
+            usable_heap_size: 0x1_0000_0000,
+            heap_usage: 0,
+            max_allocation: 0xc000_0000,
+        },
     },
     memory_usable_captured: false,
-    gfx: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0x9_0300 },
-    compute: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0x9_0300 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0x9_0300,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0x9_0300,
+    },
     sdma_engines: 1,
     firmware: Firmware {
         me: InfoFirmware { ver: 166, feature: 53 },
         pfp: InfoFirmware { ver: 194, feature: 53 },
         mec: InfoFirmware { ver: 464, feature: 53 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2601_0042 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2601_0042 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of STONEY (AMD Radeon R3 Graphics).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -43,13 +46,44 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x100_0000, usable_heap_size: 0x100_0000, heap_usage: 0, max_allocation: 0xc0_0000 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x100_0000, usable_heap_size: 0x100_0000, heap_usage: 0, max_allocation: 0xc0_0000 },
-        gtt: HeapInfo { total_heap_size: 0xc000_0000, usable_heap_size: 0xc000_0000, heap_usage: 0, max_allocation: 0x9000_0000 },
+        vram: HeapInfo {
+            total_heap_size: 0x100_0000,
+            usable_heap_size: 0x100_0000,
+            heap_usage: 0,
+            max_allocation: 0xc0_0000,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x100_0000,
+            usable_heap_size: 0x100_0000,
+            heap_usage: 0,
+            max_allocation: 0xc0_0000,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0xc000_0000,
+            usable_heap_size: 0xc000_0000,
+            heap_usage: 0,
+            max_allocation: 0x9000_0000,
+        },
     },
     memory_usable_captured: false,
-    gfx: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 1, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 8, hw_ip_version_minor: 1, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 1,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 8,
+        hw_ip_version_minor: 1,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 1,
     firmware: Firmware {
         me: InfoFirmware { ver: 52, feature: 35 },

@@ -1,6 +1,9 @@
 //! The capture of VANGOGH (AMD Custom GPU 0405).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -46,20 +49,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x4000_0000, usable_heap_size: 0x3e06_1000, heap_usage: 0, max_allocation: 0x2e84_8c00 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x4000_0000, usable_heap_size: 0x3e06_1000, heap_usage: 0, max_allocation: 0x2e84_8c00 },
-        gtt: HeapInfo { total_heap_size: 0x1_fc00_0000, usable_heap_size: 0x1_fb4b_a000, heap_usage: 0, max_allocation: 0x1_7c78_b800 },
+        vram: HeapInfo {
+            total_heap_size: 0x4000_0000,
+            usable_heap_size: 0x3e06_1000,
+            heap_usage: 0,
+            max_allocation: 0x2e84_8c00,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x4000_0000,
+            usable_heap_size: 0x3e06_1000,
+            heap_usage: 0,
+            max_allocation: 0x2e84_8c00,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x1_fc00_0000,
+            usable_heap_size: 0x1_fb4b_a000,
+            heap_usage: 0,
+            max_allocation: 0x1_7c78_b800,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0 },
-    compute: InfoHwIp { hw_ip_version_major: 10, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 10,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0,
+    },
     sdma_engines: 1,
     firmware: Firmware {
         me: InfoFirmware { ver: 64, feature: 41 },
         pfp: InfoFirmware { ver: 95, feature: 41 },
         mec: InfoFirmware { ver: 98, feature: 41 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x142 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x142 }],
 };

@@ -1,6 +1,9 @@
 //! The capture of VEGA10 (AMD Radeon RX Vega).
 
-use amdgpu_winsys::{uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo}, winsys::GfxLevel};
+use amdgpu_winsys::{
+    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
+    winsys::GfxLevel,
+};
 
 use super::{Firmware, Profile, Register};
 
@@ -48,20 +51,49 @@ pub(super) const PROFILE: Profile = Profile {
         ..DevInfo::ZEROED
     },
     memory: MemoryInfo {
-        vram: HeapInfo { total_heap_size: 0x1_ff00_0000, usable_heap_size: 0x1_fe01_2000, heap_usage: 0, max_allocation: 0x1_7e80_d800 },
-        cpu_accessible_vram: HeapInfo { total_heap_size: 0x1000_0000, usable_heap_size: 0xf81_2000, heap_usage: 0, max_allocation: 0xba0_d800 },
-        gtt: HeapInfo { total_heap_size: 0x1_f23e_4800, usable_heap_size: 0x1_f182_1800, heap_usage: 0, max_allocation: 0x1_7521_9200 },
+        vram: HeapInfo {
+            total_heap_size: 0x1_ff00_0000,
+            usable_heap_size: 0x1_fe01_2000,
+            heap_usage: 0,
+            max_allocation: 0x1_7e80_d800,
+        },
+        cpu_accessible_vram: HeapInfo {
+            total_heap_size: 0x1000_0000,
+            usable_heap_size: 0xf81_2000,
+            heap_usage: 0,
+            max_allocation: 0xba0_d800,
+        },
+        gtt: HeapInfo {
+            total_heap_size: 0x1_f23e_4800,
+            usable_heap_size: 0x1_f182_1800,
+            heap_usage: 0,
+            max_allocation: 0x1_7521_9200,
+        },
     },
     memory_usable_captured: true,
-    gfx: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0x1, ip_discovery_version: 0x9_0001 },
-    compute: InfoHwIp { hw_ip_version_major: 9, hw_ip_version_minor: 0, capabilities_flags: 0, ib_start_alignment: 32, ib_size_alignment: 32, available_rings: 0xf, ip_discovery_version: 0x9_0001 },
+    gfx: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0x1,
+        ip_discovery_version: 0x9_0001,
+    },
+    compute: InfoHwIp {
+        hw_ip_version_major: 9,
+        hw_ip_version_minor: 0,
+        capabilities_flags: 0,
+        ib_start_alignment: 32,
+        ib_size_alignment: 32,
+        available_rings: 0xf,
+        ip_discovery_version: 0x9_0001,
+    },
     sdma_engines: 2,
     firmware: Firmware {
         me: InfoFirmware { ver: 166, feature: 53 },
         pfp: InfoFirmware { ver: 194, feature: 53 },
         mec: InfoFirmware { ver: 33_236, feature: 53 },
     },
-    registers: &[
-        Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2a11_4042 },
-    ],
+    registers: &[Register { dword_offset: 0x263e, instance: Register::BROADCAST, value: 0x2a11_4042 }],
 };
