@@ -32,7 +32,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn execute(arguments: &Arguments) -> Exit {
     if arguments.list_profiles {
-        return list(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_string()));
+        return list(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_owned()));
     }
     if arguments.list_checks {
         let level = |check: &&plan::Check| check.level <= arguments.level;

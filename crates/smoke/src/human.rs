@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    report::{CheckResult, Facts, Gpu, Report, Word},
+    report::{CheckResult, Facts, Gpu, Report, Summary, Word},
     run::Observer,
 };
 
@@ -84,11 +84,9 @@ impl<W: Write> Observer for Human<W> {
             self.line(format_args!("Aborted: the GPU was lost, {} checks were not run.", report.summary.notrun));
         }
         let summary = report.summary;
-        let mut last = format!("{} passed, {} failed, {} skipped", summary.pass, summary.fail, summary.skip);
-        if summary.crash > 0 {
-            last.push_str(&format!(", {} crashed", summary.crash));
-        }
-        self.line(last);
+        let crashed = if summary.crash > 0 { format!(", {} crashed", summary.crash) } else { String::new() };
+        let Summary { pass, fail, skip, .. } = summary;
+        self.line(format_args!("{pass} passed, {fail} failed, {skip} skipped{crashed}"));
     }
 }
 

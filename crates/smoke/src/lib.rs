@@ -38,7 +38,7 @@ pub use self::{
     app::main,
     cli::Level,
     exit::Exit,
-    report::{CheckResult, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow, Word},
+    report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow, Word},
     run::{Observer, Options, run},
     target::{NoTarget, Target},
 };

@@ -30,6 +30,7 @@ pub(crate) fn ensure(condition: bool, evidence: impl FnOnce() -> String) -> Resu
 }
 
 /// Fails unless what was found is what was expected.
+#[expect(clippy::needless_pass_by_value, reason = "both are mostly figures that were made for the comparison")]
 pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Stop> {
     ensure(found == expected, || format!("{what}: found {found:?}, expected {expected:?}"))
 }

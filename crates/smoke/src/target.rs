@@ -1,8 +1,14 @@
 //! Which GPU is tested.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    cell::RefCell,
+    fmt,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::{Arc, Weak},
+};
 
-use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::winsys::{self, Device, Node, PciAddress};
 
 use crate::report::Gpu;
@@ -79,10 +85,12 @@ impl Target {
         }
         let nodes = Node::enumerate(Path::new("/"))?;
         if let Some(wanted) = gpu {
-            let found = find(&nodes, wanted).cloned();
-            return found
-                .map(Self::real)
-                .ok_or_else(|| NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes });
+            return match find(&nodes, wanted) {
+                Some(node) => Ok(Self::real(node.clone())),
+                // What sysfs does not know, as in many containers, may still open.
+                None if wanted.starts_with('/') && Path::new(wanted).exists() => Ok(Self::at(wanted.into())),
+                None => Err(NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes }),
+            };
         }
         if let Some(node) = nodes.into_iter().next() {
             return Ok(Self::real(node));
@@ -98,6 +106,11 @@ impl Target {
         Self::new(location, move || Device::open(&node.path))
     }
 
+    /// Whatever is at this path; opening it will tell.
+    pub fn at(path: PathBuf) -> Self {
+        Self::new(path.display().to_string(), move || Device::open(&path))
+    }
+
     /// A simulated GPU, fresh from the factory.
     ///
     /// # Errors
@@ -106,10 +119,14 @@ impl Target {
     pub fn simulated(name: &str) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
         let device = SimDevice::new(profile, SimOptions::default());
-        let opener = device.clone();
-        Ok(Self::new(name, move || Device::new(opener.open()))
-            .simulating()
-            .counting(move || format!("{:?}", device.census())))
+        let files = Rc::new(RefCell::new(Vec::new()));
+        let (opener, opened) = (device.clone(), Rc::clone(&files));
+        let open = move || {
+            let file = Arc::new(opener.open());
+            opened.borrow_mut().push(Arc::downgrade(&file));
+            Device::new(file)
+        };
+        Ok(Self::new(name, open).simulating().counting(move || census(&device, &files.borrow())))
     }
 
     /// Whatever `open` opens; each call gives a file of its own, with handles and addresses of its own.
@@ -146,6 +163,12 @@ impl Target {
     pub(crate) fn census(&self) -> Option<String> {
         self.census.as_ref().map(|census| census())
     }
+}
+
+/// What is alive on a simulated device, and what each file holds that is still open.
+fn census(device: &SimDevice, files: &[Weak<SimKernel>]) -> String {
+    let files: Vec<_> = files.iter().filter_map(Weak::upgrade).map(|file| file.census()).collect();
+    format!("{:?} {files:?}", device.census())
 }
 
 /// By path, by PCI address, or by index.

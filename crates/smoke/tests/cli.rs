@@ -156,6 +156,16 @@ fn a_gpu_that_is_not_there_is_77() {
 }
 
 #[test]
+fn what_is_no_amdgpu_node_fails_to_open_and_says_why() {
+    let output = output(&["--gpu", "/dev/null", "--json"]);
+    assert_eq!(code(&output), 98);
+    let report = json(&output);
+    let opened: Vec<_> = results(&report).collect();
+    let [("inventory.open", "fail", evidence)] = opened[..] else { panic!("{opened:?}") };
+    assert!(evidence.starts_with("opening the device: VERSION: ENOTTY"), "{evidence}");
+}
+
+#[test]
 fn a_filter_that_fits_nothing_skips_everything() {
     let output = output(&["--sim", "navi21", "--filter", "no.such.check"]);
     assert_eq!(code(&output), 77);

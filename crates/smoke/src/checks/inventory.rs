@@ -27,6 +27,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 fn open(lab: &Lab<'_>) -> Outcome {
+    lab.device.ping().doing("asking the driver again who it is")?;
     let info = lab.device.info();
     let (engines, units) = (info.shader.engines, info.shader.compute_units);
     Ok(format!("{}, {engines} shader engines, {units} compute units", info.chip_name()))
