@@ -93,7 +93,7 @@ fn derive(info: &GpuInfo) -> Value {
             "max_gflops": format!("{} GFLOPS", info.peak_gflops()),
             "memory_channels": format!("{} (TCC blocks)", info.shader.l2_slices),
             "memory_size": format!("{} GB ({} MB)", info.memory.vram.div_ceil(1 << 30), mebibytes(info.memory.vram)),
-            "memory_freq": format!("{} GHz", (info.effective_memory_clock_mhz() + 500) / 1000),
+            "memory_freq": format!("{} GHz", info.effective_memory_clock_mhz().div_ceil(1000)),
             "memory_bus_width": format!("{} bits", info.vram_bit_width),
             "memory_bandwidth": format!("{} GB/s", info.memory_bandwidth_gbps()),
             "pcie_gen": info.pcie_generation,

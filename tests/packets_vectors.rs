@@ -1,8 +1,8 @@
 //! The byte-exact packets of `tests/data/packets/vectors.json`, made with the macros of Mesa and of the kernel.
 //!
-//! For every generation and ring a vector claims, the values written down here must encode to exactly its dwords, and its
-//! dwords must decode to exactly those values. Vectors of packets that the library does not describe are listed by name,
-//! so none is passed over in silence.
+//! For every generation and ring a vector claims, the values written down here must encode to exactly its dwords, and
+//! its dwords must decode to exactly those values. Vectors of packets that the library does not describe are listed by
+//! name, so none is passed over in silence.
 
 use std::collections::BTreeSet;
 

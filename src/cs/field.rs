@@ -11,9 +11,9 @@
 //!
 //! Run over a [`Writer`](super::wire::Writer) a field takes the value it is handed and puts it on the wire; over a
 //! [`Reader`](super::wire::Reader) it ignores that value and answers with what the wire holds; over a
-//! [`Counter`](super::wire::Counter) it only counts. Either way the function returns the packet, so what was written and
-//! what is read back can not drift apart. Bits that no field claims must be zero: the reader refuses them, which catches a
-//! packet of another generation before it does something else than was meant.
+//! [`Counter`](super::wire::Counter) it only counts. Either way the function returns the packet, so what was written
+//! and what is read back can not drift apart. Bits that no field claims must be zero: the reader refuses them, which
+//! catches a packet of another generation before it does something else than was meant.
 //!
 //! Everything is generic and small: encoding compiles to the same shifts and stores one would write by hand.
 

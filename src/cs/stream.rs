@@ -21,7 +21,7 @@ pub const MAX_IB_DWORDS: usize = 0xf_ffff;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
 /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
-/// stream.push(&pm4::Nop::new(8))?;
+/// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
 /// let list = stream.finish();
 /// # Ok(()) }
 /// ```

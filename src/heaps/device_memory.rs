@@ -111,5 +111,5 @@ impl DeviceMemory {
 
 /// Where the addresses come from.
 fn va_request(plan: &AllocationPlan) -> VaRequest {
-    VaRequest::new(plan.va_size, plan.va_alignment)
+    VaRequest::new(plan.va_size, plan.va_alignment).bits32(plan.addressing == super::Addressing::Bits32)
 }

@@ -11,7 +11,7 @@ use amdgpu_winsys::{
 use serde_json::Value;
 
 /// The captured chips: file names in `tests/data`, profiles of the simulator.
-pub const CHIPS: [&str; 12] = [
+pub(crate) const CHIPS: [&str; 12] = [
     "navi10",
     "navi21",
     "navi31",
@@ -27,23 +27,23 @@ pub const CHIPS: [&str; 12] = [
 ];
 
 /// The simulator's profile of a chip.
-pub fn chip(name: &str) -> &'static Profile {
+pub(crate) fn chip(name: &str) -> &'static Profile {
     amdgpu_sim::profile(name).unwrap_or_else(|| panic!("the simulator has no {name}"))
 }
 
 /// A device on the simulator as it is by default.
-pub fn device(name: &str) -> Arc<Device> {
+pub(crate) fn device(name: &str) -> Arc<Device> {
     Device::new(SimDevice::new(chip(name), SimOptions::default()).open()).unwrap()
 }
 
 /// Far more than any job of a test needs.
-pub fn job_time() -> Deadline {
+pub(crate) fn job_time() -> Deadline {
     Deadline::after(Duration::from_secs(20))
 }
 
 /// Any error of the library.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
     #[error(transparent)]
@@ -55,16 +55,21 @@ pub enum Trouble {
 }
 
 /// What RADV made of a chip.
-pub struct RadvResults(Value);
+pub(crate) struct RadvResults(Value);
 
 impl RadvResults {
-    pub fn read(name: &str) -> Self {
+    pub(crate) fn read(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/radv").join(format!("{name}.json"));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self(serde_json::from_str(&text).unwrap())
     }
 
-    pub fn radeon_info(&self) -> Value {
+    pub(crate) fn radeon_info(&self) -> Value {
         self.0["radeon_info"].clone()
     }
+}
+
+/// A device on the simulator as the captures were taken: the driver's version of then, no copy engine, no MAX_IBS.
+pub(crate) fn device_like_the_recording(name: &str) -> Arc<Device> {
+    Device::new(SimDevice::new(chip(name), SimOptions::RECORDING).open()).unwrap()
 }

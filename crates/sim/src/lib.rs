@@ -1,1 +1,54 @@
 //! A functional simulated amdgpu kernel driver and GPU.
+//!
+//! [`SimKernel`] is one open file of a simulated render node and implements the library's seam,
+//! [`Kernel`](amdgpu_winsys::winsys::Kernel): it speaks the real driver's bytes, keeps handles, page tables and memory pools
+//! of its own, and refuses what Linux 6.12 refuses with the same errno. Behind it, [`gpu`] really executes the packets that
+//! are submitted, asynchronously, through the page tables of the file that submitted them.
+//!
+//! What is not simulated is refused loudly: an error in the log, a sentence in [`SimKernel::complaints`], and an errno.
+//!
+//! ```
+//! use amdgpu_sim::{SimKernel, profile};
+//! use amdgpu_winsys::winsys::{Bo, BoRequest, Device};
+//! use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain};
+//!
+//! let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+//! let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::VRAM, flags: GemCreateFlags::empty() };
+//! let bo = Bo::create(&device, request)?;
+//! assert_eq!(device.memory_info()?.vram.heap_usage, bo.size());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bo;
+mod census;
+mod complaints;
+mod context;
+mod device;
+mod dispatch;
+mod events;
+#[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
+mod fault_injector;
+mod fence;
+mod file;
+pub mod gpu;
+mod ids;
+mod ioctl;
+#[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
+mod kernel;
+mod options;
+mod profiles;
+mod ring;
+mod space;
+mod syncobj;
+#[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
+mod user;
+mod vm;
+
+pub use self::{
+    census::{Census, DeviceCensus},
+    device::SimDevice,
+    fault_injector::FaultInjector,
+    kernel::SimKernel,
+    options::SimOptions,
+    profiles::{Firmware, Profile, Register, profile, profiles},
+};

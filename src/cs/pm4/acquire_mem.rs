@@ -93,8 +93,8 @@ pub enum AcquireWait {
     },
 }
 
-/// Cache actions over a range of memory, then a wait: SURFACE_SYNC (opcode 0x43) on the graphics rings of GFX6 to GFX8 and
-/// the compute rings of GFX6, ACQUIRE_MEM (0x58) elsewhere.
+/// Cache actions over a range of memory, then a wait: SURFACE_SYNC (opcode 0x43) on the graphics rings of GFX6 to GFX8
+/// and the compute rings of GFX6, ACQUIRE_MEM (0x58) elsewhere.
 ///
 /// | SURFACE_SYNC | ACQUIRE_MEM to GFX9 | from GFX10     | field                                            |
 /// |--------------|---------------------|----------------|--------------------------------------------------|

@@ -185,11 +185,11 @@ impl TcActions {
 bitflags! {
     /// GCR_CNTL, the cache actions from GFX10 on.
     ///
-    /// GLI caches instructions, GLK scalar loads, GLV is the vector L0, GL1 the L1 of a shader array, GL2 the L2, GLM the
-    /// metadata part of L2.
+    /// GLI caches instructions, GLK scalar loads, GLV is the vector L0, GL1 the L1 of a shader array, GL2 the L2, GLM
+    /// the metadata part of L2.
     ///
-    /// Source: Mesa 25.0.7 `src/amd/registers/gfx10-rsrc.json` and `src/amd/common/sid.h`, `S_586_*`; Linux 6.12 `nvd.h`,
-    /// `PACKET3_ACQUIRE_MEM_GCR_CNTL_*`.
+    /// Source: Mesa 25.0.7 `src/amd/registers/gfx10-rsrc.json` and `src/amd/common/sid.h`, `S_586_*`; Linux 6.12
+    /// `nvd.h`, `PACKET3_ACQUIRE_MEM_GCR_CNTL_*`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Gcr: u32 {
         /// Forget all instructions.

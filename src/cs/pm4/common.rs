@@ -23,7 +23,8 @@ choices! {
 choices! {
     /// How long L2 keeps what an access brings in. It never changes what is read or written.
     ///
-    /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `CACHE_POLICY`; on GFX12 the same two bits are the temporal hint.
+    /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `CACHE_POLICY`; on GFX12 the same two bits are the temporal
+    /// hint.
     #[derive(Default)]
     pub enum Policy {
         /// Kept as long as it is used (GFX12: regular).

@@ -151,8 +151,8 @@ impl CpDma {
         }
     }
 
-    /// The chunk that drivers cut long transfers into: a multiple of 32 bytes, for speed. From GFX11 on RADV stays below
-    /// 32 KiB, though the field holds more.
+    /// The chunk that drivers cut long transfers into: a multiple of 32 bytes, for speed. From GFX11 on RADV stays
+    /// below 32 KiB, though the field holds more.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `cp_dma_max_byte_count`.
     pub const fn max_chunk_bytes(level: GfxLevel) -> u32 {

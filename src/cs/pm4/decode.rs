@@ -39,7 +39,10 @@ macro_rules! commands {
         impl<'ib> Command<'ib> {
             fn read(packet: &'ib [u32], target: Target, opcode: u8) -> Result<Self, DecodeFault> {
                 let known = match opcode {
-                    opcode::NOP => read::<Skip>(packet, target, opcode).map(|r| r.map(|skip| Self::Nop(Nop::Skip(skip.0)))),
+                    opcode::NOP => {
+                        let skip = read::<Skip>(packet, target, opcode);
+                        skip.map(|r| r.map(|skip| Self::Nop(Nop::Skip(skip.0))))
+                    }
                     $($(opcode::$opcode)|+ => read::<$name>(packet, target, opcode).map(|r| r.map(Self::$name)),)+
                     _ => None,
                 };
@@ -232,7 +235,8 @@ fn understand(packet: &[u32], header: u32, target: Target) -> Result<(HeaderFlag
 
 /// The packets of an IB, one after the other.
 ///
-/// After a packet with a wrong field the walk goes on behind it, for its length is known; after any other error it ends.
+/// After a packet with a wrong field the walk goes on behind it, for its length is known; after any other error it
+/// ends.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
     ib: &'ib [u32],
@@ -247,9 +251,11 @@ pub struct Decoder<'ib> {
 /// use amdgpu_winsys::winsys::GfxLevel;
 ///
 /// let ib = [0xc000_4600, 0x407, 0xffff_1000];
-/// let commands: Result<Vec<_>, _> = pm4::decode(&ib, pm4::Target::gfx(GfxLevel::Gfx9)).map(|d| d.map(|d| d.command)).collect();
+/// let mut packets = pm4::decode(&ib, pm4::Target::gfx(GfxLevel::Gfx9));
 /// let flush = pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH);
-/// assert_eq!(commands?, [flush.into(), pm4::Command::Nop(pm4::Nop::Bare)]);
+/// assert_eq!(packets.next().unwrap()?.command, flush.into());
+/// assert_eq!(packets.next().unwrap()?.command, pm4::Command::Nop(pm4::Nop::Bare));
+/// assert_eq!(packets.next(), None);
 /// # Ok::<(), amdgpu_winsys::cs::DecodeError>(())
 /// ```
 pub const fn decode(ib: &[u32], target: Target) -> Decoder<'_> {

@@ -166,8 +166,8 @@ impl EopStore {
 /// | 5, 6        | 4, 5     | 4        | data                                                             |
 /// | 7           |          |          | interrupt context from GFX9 on: 0                                |
 ///
-/// What the recorder has to add: on the graphics rings of GFX7 and GFX8 the packet is sent twice, the second one counts; on
-/// that of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address goes before it.
+/// What the recorder has to add: on the graphics rings of GFX7 and GFX8 the packet is sent twice, the second one
+/// counts; on that of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address goes before it.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`; Linux 6.12 `gfx_v7_0.c`,
 /// `gfx_v7_0_ring_emit_fence_gfx` and `gfx_v7_0_ring_emit_fence_compute`, `gfx_v9_0.c`, `gfx_v9_0_ring_emit_fence`.

@@ -16,8 +16,8 @@ bitflags! {
     pub struct HeaderFlags: u32 {
         /// PFP skips the packet while predication says so. MEC ignores it.
         const PREDICATE = 1 << 0;
-        /// The packet concerns compute state. It helps the graphics ring and means nothing to MEC, where RADV sets it on
-        /// ACQUIRE_MEM before GFX10 all the same.
+        /// The packet concerns compute state. It helps the graphics ring and means nothing to MEC, where RADV sets it
+        /// on ACQUIRE_MEM before GFX10 all the same.
         const COMPUTE = 1 << 1;
         /// The register filter forgets what it has seen; used with the packed register packets. GFX10 and later.
         const RESET_FILTER_CAM = 1 << 2;

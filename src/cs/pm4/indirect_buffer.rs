@@ -9,8 +9,8 @@ use crate::winsys::GfxLevel;
 
 /// INDIRECT_BUFFER, opcode 0x3f: the engine fetches from another IB.
 ///
-/// A *chain* leaves the current IB for good; what follows the packet is dead. A *call* comes back when the other IB is done;
-/// only the graphics ring can, and only from an IB that was not called itself.
+/// A *chain* leaves the current IB for good; what follows the packet is dead. A *call* comes back when the other IB is
+/// done; only the graphics ring can, and only from an IB that was not called itself.
 ///
 /// | dword | bits  | field     | meaning                                                                       |
 /// |-------|-------|-----------|-------------------------------------------------------------------------------|

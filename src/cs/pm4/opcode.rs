@@ -1,7 +1,7 @@
 //! The type-3 opcodes and their names.
 
-/// What AMD's headers call the packet with this opcode; `None` for numbers no header lists. Where a number has changed its
-/// meaning over the generations, the newest.
+/// What AMD's headers call the packet with this opcode; `None` for numbers no header lists. Where a number has changed
+/// its meaning over the generations, the newest.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`; Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`,
 /// `soc15d.h` and `nvd.h`; AMD PAL's packet headers for the later ones.

@@ -4,10 +4,11 @@ use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write}
 use super::{Target, opcode};
 use crate::cs::field::{FieldError, Wire};
 
-/// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the compute
-/// rings, whose firmware is the same. One dword follows, which is zero.
+/// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the
+/// compute rings, whose firmware is the same. One dword follows, which is zero.
 ///
-/// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_PFP_SYNC_ME`; Linux 6.12 `gfx_v9_0.c`, `gfx_v9_0_ring_emit_vm_flush`.
+/// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_PFP_SYNC_ME`; Linux 6.12 `gfx_v9_0.c`,
+/// `gfx_v9_0_ring_emit_vm_flush`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfpSyncMe;
 

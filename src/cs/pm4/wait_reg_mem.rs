@@ -7,8 +7,8 @@ use crate::cs::field::{Bits, FieldError, Wire};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
-/// WAIT_REG_MEM, opcode 0x3c: the engine waits until the dword at an address, masked, compares with a reference. A wait on
-/// ME does not hold PFP up.
+/// WAIT_REG_MEM, opcode 0x3c: the engine waits until the dword at an address, masked, compares with a reference. A wait
+/// on ME does not hold PFP up.
 ///
 /// | dword | bits  | field         | meaning                       |
 /// |-------|-------|---------------|-------------------------------|

@@ -8,8 +8,8 @@ use crate::vamgr::GpuVa;
 choices! {
     /// The unit in which CONST_FILL works.
     pub enum FillSize {
-        /// Any length and alignment. What a pattern whose four bytes differ gives is nowhere documented; the kernel uses
-        /// it for patterns of equal bytes.
+        /// Any length and alignment. What a pattern whose four bytes differ gives is nowhere documented; the kernel
+        /// uses it for patterns of equal bytes.
         Byte = 0,
         /// Whole dwords at a multiple of 4.
         Dword = 2,
@@ -25,13 +25,13 @@ choices! {
 /// | 3     |       | pattern  |                                                                            |
 /// | 4     |       | count    | bytes up to 3.0, bytes less one since; 22 bits, 30 from 6.0 on             |
 ///
-/// With whole dwords the two low bits of the count do not count, and are written as if the last byte were addressed. On 1.0
-/// the header holds the count in dwords, dwords 1 to 3 the low address, the pattern, and bits 39:32 of the address in
-/// 23:16.
+/// With whole dwords the two low bits of the count do not count, and are written as if the last byte were addressed. On
+/// 1.0 the header holds the count in dwords, dwords 1 to 3 the low address, the pattern, and bits 39:32 of the address
+/// in 23:16.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_CONSTANT_FILL`, and `si_dma.c`,
-/// `si_dma_emit_fill_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_fill_buffer`, which writes bytes less
-/// one on 2.x and 3.x too, where the kernel writes bytes.
+/// `si_dma_emit_fill_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_fill_buffer`, which writes bytes
+/// less one on 2.x and 3.x too, where the kernel writes bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstFill {
     /// Where to; a multiple of 4 for whole dwords.

@@ -13,8 +13,8 @@ macro_rules! commands {
         #[non_exhaustive]
         pub enum Command<'ib> {
             $($(#[$doc])* $name($name $(<$life>)?),)+
-            /// A packet that this library does not describe, or that this version does not have. Its length is unknown, so
-            /// everything up to the end of the IB is kept with it.
+            /// A packet that this library does not describe, or that this version does not have. Its length is unknown,
+            /// so everything up to the end of the IB is kept with it.
             Unknown {
                 /// The opcode.
                 op: u8,
@@ -127,8 +127,8 @@ pub fn decode_at(ib: &[u32], offset: usize, version: Version) -> Option<Result<D
     })
 }
 
-/// The packets of an IB, one after the other. An unknown packet or an error is the last, for where the next one starts is
-/// then unknown.
+/// The packets of an IB, one after the other. An unknown packet or an error is the last, for where the next one starts
+/// is then unknown.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
     ib: &'ib [u32],

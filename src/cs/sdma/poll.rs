@@ -6,7 +6,8 @@ use crate::cs::field::{Bits, FieldError, Wire, join};
 use crate::cs::pm4::Compare;
 use crate::vamgr::GpuVa;
 
-/// POLL_REGMEM, opcode 8 (14 on 1.0): the engine waits until the dword at an address, masked, compares with a reference.
+/// POLL_REGMEM, opcode 8 (14 on 1.0): the engine waits until the dword at an address, masked, compares with a
+/// reference.
 ///
 /// | dword | bits  | field       | meaning                                                     |
 /// |-------|-------|-------------|-------------------------------------------------------------|
@@ -18,8 +19,8 @@ use crate::vamgr::GpuVa;
 /// | 5     | 15:0  | interval    | in units of 16 clocks                                       |
 /// | 5     | 27:16 | retry_count | give up, and go on, after that many looks; 0xfff means never |
 ///
-/// On 1.0 the retries are in dword 2 (27:16), the mask comes before the reference, the function is in dword 5 (30:28) and
-/// mem_poll in bit 27 of the header. Polls of registers are the kernel's and are not taken.
+/// On 1.0 the retries are in dword 2 (27:16), the mask comes before the reference, the function is in dword 5 (30:28)
+/// and mem_poll in bit 27 of the header. Polls of registers are the kernel's and are not taken.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_POLL_REGMEM`, and `si_dma.c`,
 /// `si_dma_ring_emit_pipeline_sync`; Mesa 25.0.7 `src/amd/vulkan/radv_cs.h`, `radv_cp_wait_mem`.

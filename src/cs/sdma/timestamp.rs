@@ -5,8 +5,8 @@ use super::wire::{Describe, measure, opcode, packet_impl, write};
 use crate::cs::field::{FieldError, Wire};
 use crate::vamgr::GpuVa;
 
-/// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): the GPU's reference counter, 64 bits, is stored when all earlier work
-/// is done. 2.0 and later.
+/// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): the GPU's reference counter, 64 bits, is stored when all earlier
+/// work is done. 2.0 and later.
 ///
 /// | dword | bits | field   | meaning         |
 /// |-------|------|---------|-----------------|

@@ -7,8 +7,8 @@ use crate::winsys::GfxLevel;
 
 /// A version of the copy engine's packet language, ordered.
 ///
-/// Versions with the same packets share a value: 3.0 stands for 3.x, 4.0 for 4.x, 6.0 for 6.x, 5.0 for the GFX10.1 chips
-/// and 5.2 for the GFX10.3 chips. 1.0 is the DMA engine of GFX6, whose packets look different altogether.
+/// Versions with the same packets share a value: 3.0 stands for 3.x, 4.0 for 4.x, 6.0 for 6.x, 5.0 for the GFX10.1
+/// chips and 5.2 for the GFX10.3 chips. 1.0 is the DMA engine of GFX6, whose packets look different altogether.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say it all")]
 pub enum Version {
@@ -47,14 +47,14 @@ impl Version {
         }
     }
 
-    /// The most bytes that a recorder should let one [`CopyLinear`](super::CopyLinear) move: a multiple of 32 that is safe
-    /// for every alignment.
+    /// The most bytes that a recorder should let one [`CopyLinear`](super::CopyLinear) move: a multiple of 32 that is
+    /// safe for every alignment.
     ///
-    /// The count field holds a little more. Up to 3.0 the engine rounds the start down to 32 bytes and counts from there,
-    /// so the last units of the field depend on the address; from 4.0 on these are RADV's chunks.
+    /// The count field holds a little more. Up to 3.0 the engine rounds the start down to 32 bytes and counts from
+    /// there, so the last units of the field depend on the address; from 4.0 on these are RADV's chunks.
     ///
-    /// Source: Linux 6.12 `si_dma.c`, `cik_sdma.c`, `sdma_v3_0.c`, `copy_max_bytes` in the buffer functions; Mesa 25.0.7
-    /// `src/amd/common/sid.h`, `CIK_SDMA_COPY_MAX_SIZE` and `SDMA_V5_2_COPY_MAX_SIZE`.
+    /// Source: Linux 6.12 `si_dma.c`, `cik_sdma.c`, `sdma_v3_0.c`, `copy_max_bytes` in the buffer functions; Mesa
+    /// 25.0.7 `src/amd/common/sid.h`, `CIK_SDMA_COPY_MAX_SIZE` and `SDMA_V5_2_COPY_MAX_SIZE`.
     pub const fn max_copy_bytes(self) -> u32 {
         match self {
             Self::V1_0 => 0xf_ffe0,
@@ -157,5 +157,27 @@ impl Language for Version {
             0 => 0,
             over => Self::PAD_DWORDS - over,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ib_is_padded_with_the_nops_of_its_version_and_an_empty_one_to_a_full_block() {
+        for version in Version::ALL {
+            assert_eq!([0, 1, 15, 16, 17].map(|used| version.padding(used, 0)), [16, 15, 1, 0, 15]);
+            let mut gap = [7; 3];
+            version.fill(&mut gap);
+            assert_eq!(gap, [if version == Version::V1_0 { 0xf000_0000 } else { 0 }; 3]);
+        }
+    }
+
+    #[test]
+    fn every_generation_has_a_version_and_later_ones_no_older() {
+        let versions = GfxLevel::ALL.map(Version::of);
+        assert!(versions.is_sorted());
+        assert_eq!((versions[0], versions[8]), (Version::V1_0, Version::V7_0));
     }
 }

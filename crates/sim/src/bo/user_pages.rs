@@ -1,0 +1,95 @@
+//! Pages of the client's own as a BO.
+
+use nix::errno::Errno;
+
+/// A range of this process's memory that a client handed over with GEM_USERPTR.
+///
+/// It is reached with `process_vm_readv` and `process_vm_writev` on the process itself, which answer EFAULT where plain
+/// loads and stores would crash: a client may unmap the range whenever it likes.
+#[derive(Debug)]
+pub(crate) struct UserPages {
+    address: u64,
+    len: u64,
+}
+
+impl UserPages {
+    pub(crate) const fn new(address: u64, len: u64) -> Self {
+        Self { address, len }
+    }
+
+    /// Copies bytes out; zero where nothing is mapped any more.
+    pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
+        let Some(remote) = self.remote(offset, out.len()) else { return };
+        let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
+        // SAFETY: `local` is `out`, exclusive and as long as it says; the kernel checks every byte of `remote`.
+        let copied = unsafe { libc::process_vm_readv(pid(), &raw const local, 1, &raw const remote, 1, 0) };
+        let copied = usize::try_from(copied).unwrap_or(0);
+        if let Some(rest) = out.get_mut(copied..) {
+            rest.fill(0);
+        }
+    }
+
+    /// Copies bytes in; lost where nothing is mapped any more.
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) {
+        let Some(remote) = self.remote(offset, data.len()) else { return };
+        let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
+        // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, and that the client
+        // lets the GPU write there is what it vouched for when it made the BO.
+        let copied = unsafe { libc::process_vm_writev(pid(), &raw const local, 1, &raw const remote, 1, 0) };
+        if copied < 0 {
+            tracing::warn!(errno = %Errno::last(), "a GPU write to user memory was lost");
+        }
+    }
+
+    fn remote(&self, offset: u64, len: usize) -> Option<libc::iovec> {
+        offset.checked_add(len as u64).filter(|&end| end <= self.len)?;
+        let address = usize::try_from(self.address.checked_add(offset)?).ok()?;
+        Some(libc::iovec { iov_base: std::ptr::with_exposed_provenance_mut(address), iov_len: len })
+    }
+}
+
+fn pid() -> libc::pid_t {
+    std::process::id().cast_signed()
+}
+
+/// What GEM_USERPTR with VALIDATE checks of a range, by the process's own list of areas.
+///
+/// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`.
+pub(crate) fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
+    let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::EFAULT)?;
+    let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
+    let area = maps.lines().filter_map(Area::parse).find(|area| area.start <= address && address < area.end);
+    let Some(area) = area else { return Err(Errno::EFAULT) };
+    if anonymous_only && (area.is_file || area.end < end) {
+        return Err(Errno::EPERM);
+    }
+    if !area.writable && !read_only {
+        return Err(Errno::EPERM);
+    }
+    if area.readable { Ok(()) } else { Err(Errno::EFAULT) }
+}
+
+/// One line of `/proc/self/maps`.
+struct Area {
+    start: u64,
+    end: u64,
+    readable: bool,
+    writable: bool,
+    is_file: bool,
+}
+
+impl Area {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let rights = words.next()?.as_bytes();
+        let inode = words.nth(2)?;
+        Some(Self {
+            start: u64::from_str_radix(start, 16).ok()?,
+            end: u64::from_str_radix(end, 16).ok()?,
+            readable: rights.first() == Some(&b'r'),
+            writable: rights.get(1) == Some(&b'w'),
+            is_file: inode != "0",
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! Contexts and their entities.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+};
+
+use amdgpu_winsys::{uapi::CtxStateFlags, winsys::Ip};
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::fence::Fence;
+
+/// The kernel remembers this many submissions of an entity, and lets no more be outstanding (`sched_jobs`).
+pub(crate) const REMEMBERED: u64 = 32;
+
+/// Entities of each IP in a context: the queue indices that exist, whatever the hardware has.
+///
+/// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`.
+pub(crate) const fn entities_of(ip: Ip) -> u32 {
+    match ip {
+        Ip::Compute => 4,
+        Ip::Sdma => 2,
+        _ => 1,
+    }
+}
+
+/// One context of a file.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The device's reset counter when it was made.
+    resets_at_birth: u32,
+    /// The counter at the last QUERY_STATE.
+    resets_seen: AtomicU32,
+    /// VRAM-lost counter when it was made.
+    losses_at_birth: u32,
+    guilty: AtomicBool,
+    entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
+    /// The stable pstate it set, if any.
+    pub(crate) owns_pstate: AtomicBool,
+}
+
+/// One FIFO of jobs: (context, IP, ring).
+#[derive(Debug, Default)]
+pub(crate) struct Entity {
+    state: Mutex<EntityState>,
+}
+
+#[derive(Debug, Default)]
+struct EntityState {
+    /// The last number handed out.
+    issued: u64,
+    /// The fences of the last submissions, oldest first; the last one has number `issued`.
+    fences: VecDeque<Arc<Fence>>,
+    /// What the last job that reached the hardware ended with.
+    error: Option<Errno>,
+}
+
+/// What a sequence number stands for.
+#[derive(Debug)]
+pub(crate) enum Numbered {
+    /// So long ago that it is forgotten, or nothing at all.
+    Done,
+    /// A fence.
+    Fence(Arc<Fence>),
+}
+
+impl Context {
+    pub(crate) fn new(resets: u32, losses: u32) -> Self {
+        Self {
+            resets_at_birth: resets,
+            resets_seen: AtomicU32::new(resets),
+            losses_at_birth: losses,
+            guilty: AtomicBool::new(false),
+            entities: Mutex::default(),
+            owns_pstate: AtomicBool::new(false),
+        }
+    }
+
+    /// The entity that IP type, instance and ring name, by the checks every user of one makes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
+    pub(crate) fn entity(&self, ip_type: u32, instance: u32, ring: u32) -> Result<(Ip, Arc<Entity>), Errno> {
+        let ip = Ip::from_raw(ip_type).ok_or(Errno::EINVAL)?;
+        if instance != 0 || ring >= entities_of(ip) {
+            return Err(Errno::EINVAL);
+        }
+        let entity = Arc::clone(self.entities.lock().entry((ip, ring)).or_default());
+        match entity.state.lock().error {
+            Some(errno) => Err(errno),
+            None => Ok((ip, Arc::clone(&entity))),
+        }
+    }
+
+    pub(crate) fn is_guilty(&self) -> bool {
+        self.guilty.load(Ordering::Acquire)
+    }
+
+    /// A job of this context hung the GPU.
+    pub(crate) fn blame(&self) {
+        self.guilty.store(true, Ordering::Release);
+    }
+
+    /// Whether VRAM was lost since it was made: all its submissions are refused from then on.
+    pub(crate) fn is_stale(&self, losses: u32) -> bool {
+        self.losses_at_birth != losses
+    }
+
+    /// QUERY_STATE2.
+    pub(crate) fn state(&self, resets: u32, losses: u32) -> CtxStateFlags {
+        let mut flags = CtxStateFlags::empty();
+        flags.set(CtxStateFlags::RESET, resets != self.resets_at_birth);
+        flags.set(CtxStateFlags::VRAMLOST, self.is_stale(losses));
+        flags.set(CtxStateFlags::GUILTY, self.is_guilty());
+        flags
+    }
+
+    /// QUERY_STATE: whether there was a reset since the last time.
+    pub(crate) fn take_reset(&self, resets: u32) -> bool {
+        self.resets_seen.swap(resets, Ordering::AcqRel) != resets
+    }
+}
+
+impl Entity {
+    /// Hands out the next number for a job's fence.
+    pub(crate) fn issue(&self, fence: &Arc<Fence>) -> u64 {
+        let mut state = self.state.lock();
+        state.issued += 1;
+        state.fences.push_back(Arc::clone(fence));
+        if state.fences.len() as u64 > REMEMBERED {
+            state.fences.pop_front();
+        }
+        state.issued
+    }
+
+    /// The fence that must signal before another job may be issued.
+    pub(crate) fn oldest_outstanding(&self) -> Option<Arc<Fence>> {
+        let state = self.state.lock();
+        let full = state.fences.len() as u64 >= REMEMBERED;
+        state.fences.front().filter(|_| full).cloned()
+    }
+
+    /// What a number stands for.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_fence`.
+    pub(crate) fn numbered(&self, number: u64) -> Result<Numbered, Errno> {
+        let state = self.state.lock();
+        let number = if number == u64::MAX { state.issued } else { number };
+        if number > state.issued {
+            return Err(Errno::EINVAL);
+        }
+        let back = state.issued - number;
+        let index = (state.fences.len() as u64).checked_sub(back + 1);
+        Ok(match index.and_then(|index| state.fences.get(index as usize)) {
+            Some(fence) if number != 0 => Numbered::Fence(Arc::clone(fence)),
+            _ => Numbered::Done,
+        })
+    }
+
+    /// A job of it ended with an error: it takes no more.
+    pub(crate) fn fail(&self, errno: Errno) {
+        self.state.lock().error.get_or_insert(errno);
+    }
+
+    /// What its jobs end with, once one has failed.
+    pub(crate) fn error(&self) -> Option<Errno> {
+        self.state.lock().error
+    }
+}

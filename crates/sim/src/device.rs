@@ -1,0 +1,255 @@
+//! A simulated GPU: what all its open files share.
+
+use std::{
+    collections::HashMap,
+    os::fd::OwnedFd,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use amdgpu_winsys::{cs::Target, winsys::Ip};
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::{
+    Profile, SimKernel, SimOptions,
+    bo::{Attributes, Bo, Metadata, PAGE, Pools, WeakBo},
+    census::DeviceCensus,
+    complaints::Complaints,
+    events::Events,
+    ring::Ring,
+    syncobj::Syncobj,
+};
+
+/// One simulated GPU, with the kernel driver that serves it.
+///
+/// Clones are the same GPU. Each [`SimDevice::open`] is another file of its node: handles, addresses and contexts of
+/// their own.
+///
+/// ```
+/// use amdgpu_sim::{SimDevice, SimOptions, profile};
+/// use amdgpu_winsys::winsys::Device;
+///
+/// let gpu = SimDevice::new(profile("renoir").ok_or("no such chip")?, SimOptions::default());
+/// let device = Device::new(gpu.open())?;
+/// assert_eq!(device.info().chip_name(), "RENOIR");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SimDevice {
+    gpu: Arc<Gpu>,
+}
+
+impl SimDevice {
+    /// A fresh GPU: nothing allocated, nothing running.
+    pub fn new(profile: &'static Profile, options: SimOptions) -> Self {
+        Self { gpu: Gpu::new(profile, options) }
+    }
+
+    /// Opens its render node once more.
+    pub fn open(&self) -> SimKernel {
+        SimKernel::new(&self.gpu)
+    }
+
+    /// The chip.
+    pub fn profile(&self) -> &'static Profile {
+        self.gpu.profile
+    }
+
+    /// What clients asked for that is wrong or not simulated, in words, oldest first.
+    pub fn complaints(&self) -> Vec<String> {
+        self.gpu.complaints.list()
+    }
+
+    /// What is alive on the whole device.
+    pub fn census(&self) -> DeviceCensus {
+        let memory = self.gpu.pools.memory_info();
+        DeviceCensus {
+            files: self.gpu.files.load(Ordering::Acquire),
+            bos: self.gpu.live_bos(),
+            vram_bytes: memory.vram.heap_usage,
+            visible_vram_bytes: memory.cpu_accessible_vram.heap_usage,
+            gtt_bytes: memory.gtt.heap_usage,
+        }
+    }
+}
+
+/// The device behind its files.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(crate) profile: &'static Profile,
+    pub(crate) options: SimOptions,
+    pub(crate) pools: Arc<Pools>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) complaints: Complaints,
+    pub(crate) files: AtomicU32,
+    /// GET_STABLE_PSTATE's answer.
+    pub(crate) pstate: AtomicU32,
+    born: Instant,
+    resets: AtomicU32,
+    losses: AtomicU32,
+    next_file: AtomicU64,
+    next_offset: AtomicU64,
+    by_offset: Mutex<HashMap<u64, WeakBo>>,
+    rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
+    dma_bufs: Mutex<HashMap<u64, DmaBuf>>,
+    syncobj_files: Mutex<HashMap<u64, (Arc<Syncobj>, OwnedFd)>>,
+    descriptors: AtomicI32,
+}
+
+/// What is remembered of a BO that was exported, so that its descriptor can be imported after the BO's last handle went.
+#[derive(Debug)]
+struct DmaBuf {
+    bo: WeakBo,
+    attributes: Attributes,
+    metadata: Metadata,
+}
+
+/// Offsets for mmap start here and never repeat (Linux 6.12 `drm_vma_manager.h`, `DRM_FILE_PAGE_OFFSET_START`).
+const FIRST_OFFSET: u64 = 1 << 32;
+
+impl Gpu {
+    fn new(profile: &'static Profile, options: SimOptions) -> Arc<Self> {
+        Arc::new(Self {
+            profile,
+            options,
+            pools: Pools::new(profile),
+            events: Arc::default(),
+            complaints: Complaints::default(),
+            files: AtomicU32::new(0),
+            pstate: AtomicU32::new(0),
+            born: Instant::now(),
+            resets: AtomicU32::new(0),
+            losses: AtomicU32::new(0),
+            next_file: AtomicU64::new(1),
+            next_offset: AtomicU64::new(FIRST_OFFSET),
+            by_offset: Mutex::default(),
+            rings: Mutex::default(),
+            dma_bufs: Mutex::default(),
+            syncobj_files: Mutex::default(),
+            descriptors: AtomicI32::new(0),
+        })
+    }
+
+    /// A number for a new file, never used again.
+    pub(crate) fn next_file(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A place in the node for mmap to find a BO of this size.
+    pub(crate) fn reserve_offset(&self, size: u64) -> u64 {
+        self.next_offset.fetch_add(size.max(PAGE), Ordering::Relaxed)
+    }
+
+    /// Makes a BO findable by its offset.
+    pub(crate) fn publish(&self, bo: &Arc<Bo>) {
+        self.by_offset.lock().insert(bo.mmap_offset, Arc::downgrade(bo));
+    }
+
+    pub(crate) fn bo_at_offset(&self, offset: u64) -> Option<Arc<Bo>> {
+        self.by_offset.lock().get(&offset).and_then(Weak::upgrade)
+    }
+
+    /// Forgets the offset of a BO that nobody holds any more.
+    pub(crate) fn forget_offset(&self, offset: u64) {
+        let mut table = self.by_offset.lock();
+        if table.get(&offset).is_some_and(|bo| bo.strong_count() == 0) {
+            table.remove(&offset);
+        }
+    }
+
+    fn live_bos(&self) -> usize {
+        self.by_offset.lock().values().filter(|bo| bo.strong_count() > 0).count()
+    }
+
+    /// The GPU clock: ticks at `gpu_counter_freq` kHz since the device came to life, and never twice the same.
+    pub(crate) fn ticks(&self) -> u64 {
+        let nanoseconds = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ticks = u128::from(nanoseconds) * u128::from(self.profile.dev_info.gpu_counter_freq) / 1_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn resets(&self) -> u32 {
+        self.resets.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn losses(&self) -> u32 {
+        self.losses.load(Ordering::Acquire)
+    }
+
+    /// A full reset without loss of VRAM: every job that had started is lost.
+    pub(crate) fn reset(&self) {
+        self.resets.fetch_add(1, Ordering::AcqRel);
+        for ring in self.rings.lock().values() {
+            ring.cancel_running();
+        }
+        self.events.ring();
+    }
+
+    /// The block of an IP, as far as the options let it exist.
+    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_winsys::uapi::InfoHwIp> {
+        self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
+    }
+
+    /// The ring, started at its first use.
+    pub(crate) fn ring(self: &Arc<Self>, ip: Ip, index: u32) -> Result<Arc<Ring>, Errno> {
+        let mut rings = self.rings.lock();
+        if let Some(ring) = rings.get(&(ip, index)) {
+            return Ok(Arc::clone(ring));
+        }
+        let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
+        let ring = Arc::new(Ring::start(self, target, format!("{ip} {index}"))?);
+        rings.insert((ip, index), Arc::clone(&ring));
+        Ok(ring)
+    }
+
+    /// Remembers an exported BO by its descriptor's inode.
+    pub(crate) fn remember_export(&self, inode: u64, bo: &Arc<Bo>) {
+        let metadata = bo.metadata.lock().clone();
+        let entry = DmaBuf { bo: Arc::downgrade(bo), attributes: bo.attributes(), metadata };
+        self.dma_bufs.lock().insert(inode, entry);
+    }
+
+    /// The BO of a descriptor; a BO whose last handle went is made anew over the descriptor's memory.
+    pub(crate) fn bo_of_export(
+        &self,
+        inode: u64,
+        revive: impl FnOnce(Attributes) -> Result<Bo, Errno>,
+    ) -> Result<Arc<Bo>, Errno> {
+        let mut table = self.dma_bufs.lock();
+        let entry = table.get_mut(&inode).ok_or(Errno::EINVAL)?;
+        if let Some(bo) = entry.bo.upgrade() {
+            return Ok(bo);
+        }
+        let bo = Arc::new(revive(entry.attributes)?);
+        *bo.metadata.lock() = entry.metadata.clone();
+        entry.bo = Arc::downgrade(&bo);
+        drop(table);
+        self.publish(&bo);
+        Ok(bo)
+    }
+
+    /// Remembers a sync object by its descriptor's inode, with a descriptor of our own that keeps the inode taken.
+    pub(crate) fn remember_syncobj(&self, inode: u64, syncobj: Arc<Syncobj>, keep: OwnedFd) {
+        self.syncobj_files.lock().insert(inode, (syncobj, keep));
+    }
+
+    pub(crate) fn syncobj_of_file(&self, inode: u64) -> Option<Arc<Syncobj>> {
+        self.syncobj_files.lock().get(&inode).map(|(syncobj, _)| Arc::clone(syncobj))
+    }
+
+    /// The inode of a descriptor that was already exported for this sync object, with a copy of it.
+    pub(crate) fn file_of_syncobj(&self, syncobj: &Arc<Syncobj>) -> Option<OwnedFd> {
+        let table = self.syncobj_files.lock();
+        let (_, fd) = table.values().find(|(known, _)| Arc::ptr_eq(known, syncobj))?;
+        fd.try_clone().ok()
+    }
+
+    /// A number for the next descriptor's name.
+    pub(crate) fn next_descriptor(&self) -> i32 {
+        self.descriptors.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,179 @@
+//! From a request number to the code that serves it.
+//!
+//! Source: Linux 6.12 `drm_ioctl.c`, `drm_ioctl` and `drm_ioctl_permit`; the table of `amdgpu_drv.c`.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::uapi::{self, Answered, Argument, Request};
+use nix::errno::Errno;
+use zerocopy::IntoBytes as _;
+
+use crate::{
+    bo::{Bo, PAGE},
+    file::File,
+    ioctl::{bo_list, context, core, gem, info, prime, submit, syncobj, va, wait},
+};
+
+/// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
+pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
+
+/// One line of the table.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// The kernel's size of the argument, bytes.
+    pub(crate) size: usize,
+    request: Request,
+    access: Access,
+    pub(crate) handler: Handler,
+}
+
+/// Who may call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Anybody with a render node.
+    Render,
+    /// Not render nodes.
+    PrimaryOnly,
+}
+
+impl Entry {
+    /// Whether the argument is copied in, and whether it is copied out: where both the caller's number and the kernel's
+    /// definition say so.
+    pub(crate) fn directions(&self, request: Request) -> (bool, bool) {
+        let copy_in = request.writes_to_kernel() && self.request.writes_to_kernel();
+        let copy_out = request.reads_from_kernel() && self.request.reads_from_kernel();
+        (copy_in, copy_out)
+    }
+
+    /// Checked after the argument was copied in.
+    pub(crate) fn permit(&self) -> Result<(), Errno> {
+        if self.access == Access::PrimaryOnly { Err(Errno::EACCES) } else { Ok(()) }
+    }
+}
+
+fn render<A: Argument>(handler: Handler) -> Entry {
+    render_as::<A>(A::REQUEST, A::NAME, handler)
+}
+
+fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
+    Entry { name, size: size_of::<A>(), request, access: Access::Render, handler }
+}
+
+fn primary(request: Request, name: &'static str) -> Entry {
+    Entry { name, size: request.size(), request, access: Access::PrimaryOnly, handler: |_, _| Err(Errno::EACCES) }
+}
+
+/// The table's line for a request. Only type and number count; size and direction may differ.
+///
+/// # Errors
+///
+/// ENOTTY for another type than DRM's, EINVAL for a number without a line.
+pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
+    if request.kind() != b'd' {
+        file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
+        return Err(Errno::ENOTTY);
+    }
+    line(request.number()).ok_or_else(|| {
+        file.gpu.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
+        Errno::EINVAL
+    })
+}
+
+fn line(number: u8) -> Option<Entry> {
+    use uapi::{
+        BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
+        GemWaitIdle, GetCap, Info, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
+        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs,
+        WaitFences,
+    };
+    Some(match number {
+        0x00 => render::<Version>(core::version),
+        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE"),
+        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC"),
+        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT"),
+        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION"),
+        0x09 => render::<GemClose>(gem::close),
+        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK"),
+        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN"),
+        0x0c => render::<GetCap>(core::get_cap),
+        0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP"),
+        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC"),
+        0x1e => primary(uapi::SET_MASTER, "SET_MASTER"),
+        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER"),
+        0x2d => render::<PrimeHandle>(prime::handle_to_fd),
+        0x2e => render_as::<PrimeHandle>(uapi::PRIME_FD_TO_HANDLE, "PRIME_FD_TO_HANDLE", prime::fd_to_handle),
+        0x40 => render::<GemCreate>(gem::create),
+        0x41 => render::<GemMmap>(gem::mmap),
+        0x42 => render::<Ctx>(context::ctx),
+        0x43 => render::<BoList>(bo_list::bo_list),
+        0x44 => render::<Cs>(submit::cs),
+        0x45 => render::<Info>(info::info),
+        0x46 => render::<GemMetadata>(gem::metadata),
+        0x47 => render::<GemWaitIdle>(gem::wait_idle),
+        0x48 => render::<GemVa>(va::gem_va),
+        0x49 => render::<WaitCs>(wait::wait_cs),
+        0x50 => render::<GemOp>(gem::op),
+        0x51 => render::<GemUserptr>(gem::userptr),
+        0x52 => render::<WaitFences>(wait::wait_fences),
+        0x53 => render::<Vm>(context::vm),
+        0x54 => render::<FenceToHandle>(wait::fence_to_handle),
+        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED"),
+        // Mode setting: every one of these needs a primary node.
+        0xa0..=0xbe => primary(Request::bare(b'd', number), "MODE_*"),
+        0xbf => render::<SyncobjCreate>(syncobj::create),
+        0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
+        0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),
+        0xc2 => render_as::<SyncobjHandle>(uapi::SYNCOBJ_FD_TO_HANDLE, "SYNCOBJ_FD_TO_HANDLE", syncobj::fd_to_handle),
+        0xc3 => render::<SyncobjWait>(syncobj::wait),
+        0xc4 => render::<SyncobjArray>(syncobj::reset),
+        0xc5 => render_as::<SyncobjArray>(uapi::SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL", syncobj::signal),
+        0xc6..=0xc9 | 0xce | 0xd0 => primary(Request::bare(b'd', number), "MODE_*"),
+        0xca => render::<SyncobjTimelineWait>(syncobj::timeline_wait),
+        0xcb => render::<SyncobjTimelineArray>(syncobj::query),
+        0xcc => render::<SyncobjTransfer>(syncobj::transfer),
+        0xcd => render_as::<SyncobjTimelineArray>(
+            uapi::SYNCOBJ_TIMELINE_SIGNAL,
+            "SYNCOBJ_TIMELINE_SIGNAL",
+            syncobj::timeline_signal,
+        ),
+        0xcf => render::<SyncobjEventfd>(syncobj::eventfd),
+        _ => return None,
+    })
+}
+
+/// Takes the argument out of its bytes. They are at least as long as the kernel's structure.
+pub(crate) fn argument<A: Argument>(bytes: &[u8]) -> Result<A, Errno> {
+    A::read_from_prefix(bytes).map(|(argument, _)| argument).map_err(|_| Errno::EFAULT)
+}
+
+/// Puts an argument back, for requests whose fields are filled in.
+pub(crate) fn fill<A: Argument>(bytes: &mut [u8], argument: &A) -> Result<(), Errno> {
+    argument.write_to_prefix(bytes).map_err(|_| Errno::EFAULT)
+}
+
+/// Puts the answer of a union in place of the question; the rest of it becomes zero.
+pub(crate) fn answer<A: Answered>(bytes: &mut [u8], answer: &A::Answer) -> Result<(), Errno> {
+    if let Some(whole) = bytes.get_mut(..size_of::<A>()) {
+        whole.fill(0);
+    }
+    answer.write_to_prefix(bytes).map_err(|_| Errno::EFAULT)
+}
+
+/// The BO that an mmap of the node means.
+///
+/// Source: Linux 6.12 `drm_gem.c`, `drm_gem_mmap`; `amdgpu_gem.c`, `amdgpu_gem_object_mmap`.
+///
+/// # Errors
+///
+/// EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
+/// a BO that the CPU may not map.
+pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
+    let bo = file.gpu.bo_at_offset(offset).ok_or(Errno::EINVAL)?;
+    if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
+        return Err(Errno::EINVAL);
+    }
+    if !file.handles.lock().iter().any(|(_, held)| Arc::ptr_eq(held, &bo)) {
+        return Err(Errno::EACCES);
+    }
+    if bo.is_mappable() { Ok(bo) } else { Err(Errno::EPERM) }
+}

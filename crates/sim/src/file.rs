@@ -1,0 +1,159 @@
+//! One open file: handle spaces and an address space of its own.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+use amdgpu_winsys::uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault};
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::{
+    bo::Bo, census::Census, context::Context, device::Gpu, gpu::PageFault, ids::Ids, ring::fault_status,
+    syncobj::Syncobj, vm::Vm,
+};
+
+/// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
+const MOST_CONTEXTS: u32 = 4095;
+/// Handles of one file at most; the kernel's limit is the memory for them.
+const MOST_HANDLES: u32 = i32::MAX as u32;
+
+/// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
+pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
+
+/// What one `open` of the node made.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) gpu: Arc<Gpu>,
+    /// Never used again by another file of the device.
+    pub(crate) number: u64,
+    pub(crate) handles: Mutex<Ids<Arc<Bo>>>,
+    /// Handles of BOs that came from or went to a dma-buf, by inode.
+    pub(crate) prime: Mutex<HashMap<u64, u32>>,
+    pub(crate) vm: Mutex<Vm>,
+    pub(crate) contexts: Mutex<Ids<Arc<Context>>>,
+    pub(crate) bo_lists: Mutex<Ids<BoList>>,
+    pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
+    /// BOs created VM_ALWAYS_VALID, which take part in every submission.
+    pub(crate) always_valid: Mutex<Vec<crate::bo::WeakBo>>,
+    pub(crate) faults: Arc<FaultCell>,
+    /// CPU mappings by address: their length, and the BO they keep alive.
+    pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
+}
+
+/// The last page fault of a file's address space.
+#[derive(Debug)]
+pub(crate) struct FaultCell(Mutex<GpuvmFault>);
+
+impl FaultCell {
+    pub(crate) fn record(&self, fault: PageFault) {
+        *self.0.lock() =
+            GpuvmFault { addr: fault.va.low_48_bits() & !0xfff, status: fault_status(fault.access), vmhub: 0 };
+    }
+
+    pub(crate) fn last(&self) -> GpuvmFault {
+        *self.0.lock()
+    }
+}
+
+impl File {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
+        gpu.files.fetch_add(1, Ordering::AcqRel);
+        Self {
+            gpu: Arc::clone(gpu),
+            number: gpu.next_file(),
+            handles: Mutex::new(Ids::new(MOST_HANDLES)),
+            prime: Mutex::default(),
+            vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
+            contexts: Mutex::new(Ids::new(MOST_CONTEXTS)),
+            bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
+            syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
+            always_valid: Mutex::default(),
+            faults: Arc::new(FaultCell(Mutex::new(GpuvmFault::ZEROED))),
+            mappings: Mutex::default(),
+        }
+    }
+
+    /// The BO of a handle.
+    pub(crate) fn bo(&self, handle: u32) -> Option<Arc<Bo>> {
+        self.handles.lock().get(handle).cloned()
+    }
+
+    /// Gives a BO a handle in this file.
+    pub(crate) fn add_handle(&self, bo: Arc<Bo>) -> Result<u32, Errno> {
+        self.handles.lock().insert(bo).map_err(|_| Errno::ENOSPC)
+    }
+
+    /// GEM_CLOSE: the file's bindings of the BO go with its last handle here.
+    ///
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`.
+    pub(crate) fn close_handle(&self, handle: u32) -> Result<(), Errno> {
+        // The number is free again only once everything about it is gone.
+        let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
+        let is_last = self.handles.lock().iter().filter(|(_, other)| Arc::ptr_eq(other, &bo)).take(2).count() < 2;
+        if is_last {
+            self.vm.lock().forget(&bo);
+            self.prime.lock().retain(|_, known| *known != handle);
+        }
+        self.handles.lock().remove(handle).ok_or(Errno::EINVAL)?;
+        self.release(bo);
+        Ok(())
+    }
+
+    /// Lets go of a BO, and of its mmap offset if nobody else holds it.
+    fn release(&self, bo: Arc<Bo>) {
+        let offset = bo.mmap_offset;
+        drop(bo);
+        self.gpu.forget_offset(offset);
+    }
+
+    pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>, Errno> {
+        self.contexts.lock().get(id).cloned().ok_or(Errno::EINVAL)
+    }
+
+    pub(crate) fn syncobj(&self, handle: u32) -> Option<Arc<Syncobj>> {
+        self.syncobjs.lock().get(handle).cloned()
+    }
+
+    pub(crate) fn census(&self) -> Census {
+        let (handles, handle_bytes) = {
+            let handles = self.handles.lock();
+            (handles.len(), handles.iter().map(|(_, bo)| bo.size()).sum())
+        };
+        let (bindings, bound_bytes) = self.vm.lock().census();
+        let (mappings, mapped_bytes) = {
+            let mappings = self.mappings.lock();
+            (mappings.len(), mappings.values().map(|(len, _)| *len as u64).sum())
+        };
+        Census {
+            handles,
+            handle_bytes,
+            bindings,
+            bound_bytes,
+            mappings,
+            mapped_bytes,
+            contexts: self.contexts.lock().len(),
+            bo_lists: self.bo_lists.lock().len(),
+            syncobjs: self.syncobjs.lock().len(),
+        }
+    }
+}
+
+impl Drop for File {
+    /// Closes the file: sync objects, handles, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// use.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
+    fn drop(&mut self) {
+        self.syncobjs.get_mut().clear();
+        let bos = self.handles.get_mut().clear();
+        let offsets: Vec<u64> = bos.iter().map(|bo| bo.mmap_offset).collect();
+        drop(bos);
+        self.contexts.get_mut().clear();
+        *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
+        self.bo_lists.get_mut().clear();
+        offsets.into_iter().for_each(|offset| self.gpu.forget_offset(offset));
+        self.gpu.files.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,29 @@
+//! Copies and fills, as the command processor and the copy engine both do them.
+
+use amdgpu_winsys::vamgr::GpuVa;
+
+use super::Stop;
+use super::port::Port;
+
+/// Copies `bytes` bytes. A copy onto itself, which drivers use to bring data into L2, does nothing.
+///
+/// # Errors
+///
+/// The ranges overlap otherwise: hardware makes no promise then.
+pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Result<(), Stop> {
+    if bytes == 0 || to == from {
+        return Ok(());
+    }
+    if to.as_u64().abs_diff(from.as_u64()) < bytes {
+        return Err(Stop::Refused { place: port.place(), what: "source and destination overlap" });
+    }
+    port.copy(to, from, bytes);
+    Ok(())
+}
+
+/// Fills `bytes` bytes.
+pub(super) fn fill(port: &Port<'_>, to: GpuVa, pattern: u32, bytes: u64) {
+    if bytes > 0 {
+        port.fill(to, pattern, bytes);
+    }
+}

@@ -1,0 +1,75 @@
+//! An IB on its way through the engine.
+
+use amdgpu_winsys::cs::Target;
+use amdgpu_winsys::vamgr::GpuVa;
+use zerocopy::IntoBytes;
+
+use super::port::{clip, pages};
+use super::{Access, Environment, Ib, PageFault, Place, Stop};
+
+/// The IB that one level executes, fetched as a whole when it begins: what is written to it later comes too late, as it
+/// may on hardware, which fetches ahead.
+#[derive(Debug)]
+pub(super) struct Frame {
+    ib: Ib,
+    dwords: Vec<u32>,
+    next: usize,
+    fault: Option<PageFault>,
+}
+
+impl Frame {
+    pub(super) const fn new() -> Self {
+        Self { ib: Ib { va: GpuVa::NULL, dwords: 0 }, dwords: Vec::new(), next: 0, fault: None }
+    }
+
+    /// Fetches `ib`. What is not mapped is noticed when the engine gets there.
+    pub(super) fn load(&mut self, ib: Ib, env: &Environment<'_>) {
+        let (bytes, fault) = clip(ib.va, 4 * u64::from(ib.dwords), Access::Fetch);
+        self.ib = ib;
+        self.next = 0;
+        self.fault = fault;
+        self.dwords.clear();
+        self.dwords.resize(bytes as usize / 4, 0);
+        if env.memory.read(ib.va, self.dwords.as_mut_bytes()).is_err() {
+            self.load_pages(env);
+        }
+    }
+
+    /// Fetches up to the first page that is not mapped.
+    fn load_pages(&mut self, env: &Environment<'_>) {
+        let mut done = 0usize;
+        for (va, len) in pages(self.ib.va, self.dwords.as_bytes().len() as u64) {
+            let Some(page) = self.dwords.as_mut_bytes().get_mut(done..done + len as usize) else { break };
+            if let Err(fault) = env.memory.read(va, page) {
+                self.fault = Some(PageFault { access: Access::Fetch, ..fault });
+                break;
+            }
+            done += len as usize;
+        }
+        self.dwords.truncate(done / 4);
+    }
+
+    /// The dwords that could be fetched.
+    pub(super) fn dwords(&self) -> &[u32] {
+        &self.dwords
+    }
+
+    /// Where the next packet starts.
+    pub(super) const fn next(&self) -> usize {
+        self.next
+    }
+
+    pub(super) const fn advance(&mut self, dwords: usize) {
+        self.next += dwords;
+    }
+
+    /// The fetch that failed, if the engine has come to it.
+    pub(super) fn failed_fetch(&self, target: Target, level: u8) -> Option<Stop> {
+        let fault = self.fault?;
+        Some(Stop::Fetch { place: self.place(target, level, "command fetch"), fault })
+    }
+
+    pub(super) const fn place(&self, target: Target, level: u8, packet: &'static str) -> Place {
+        Place { target, ib: self.ib, offset: self.next, level, packet }
+    }
+}

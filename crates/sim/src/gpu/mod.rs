@@ -1,0 +1,32 @@
+//! The simulated GPU: engines that execute IBs.
+//!
+//! An [`Engine`] stands behind one ring. It fetches an [`Ib`] from GPU memory, reads its packets with the very
+//! definitions that [`amdgpu_winsys::cs`] writes them with, and does what each one says. What it works on is handed in
+//! as an [`Environment`]: the GPU's [`Memory`] (the kernel half implements it over page tables), its [`Clock`], and the
+//! [`Job`] it runs for, which decides how long to wait and hears of page faults.
+//!
+//! Packets are executed strictly in stream order, PFP and ME together, and each is finished before the next begins.
+//! That is a legal schedule of the hardware, so caches, partial flushes and PFP_SYNC_ME have nothing left to do.
+//!
+//! Two kinds of trouble are kept apart as on hardware:
+//!
+//! * *data* at an address that is not mapped: the write is dropped, the read gives zero, the job hears of it
+//!   ([`Job::fault`]) and goes on;
+//! * a stream the engine can not follow (an unknown packet, a wrong field, a bad IB, a wait nobody ends): [`Stop`].
+//!   Real engines hang there; this one says where and why.
+mod dma;
+mod engine;
+mod environment;
+mod fetch;
+mod pm4;
+mod port;
+mod registers;
+mod sdma;
+mod stop;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{Engine, Ib};
+pub use environment::{Access, Clock, Environment, Job, Memory, PageFault};
+pub use registers::Registers;
+pub use stop::{Place, Stop};

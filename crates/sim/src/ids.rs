@@ -1,0 +1,79 @@
+//! Handle spaces: numbers from 1, the lowest free one first.
+
+use std::collections::BTreeSet;
+
+/// A table of things with numbers.
+#[derive(Debug)]
+pub(crate) struct Ids<T> {
+    slots: Vec<Option<T>>,
+    free: BTreeSet<u32>,
+    limit: u32,
+}
+
+impl<T> Ids<T> {
+    /// A table that hands out at most `limit` numbers.
+    pub(crate) const fn new(limit: u32) -> Self {
+        Self { slots: Vec::new(), free: BTreeSet::new(), limit }
+    }
+
+    /// Gives a thing the lowest free number; the thing back when there is none.
+    pub(crate) fn insert(&mut self, thing: T) -> Result<u32, T> {
+        if let Some(id) = self.free.pop_first() {
+            self.slots[id as usize - 1] = Some(thing);
+            return Ok(id);
+        }
+        if self.slots.len() >= self.limit as usize {
+            return Err(thing);
+        }
+        self.slots.push(Some(thing));
+        Ok(self.slots.len() as u32)
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<&T> {
+        self.slots.get((id as usize).checked_sub(1)?)?.as_ref()
+    }
+
+    pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
+        let thing = self.slots.get_mut((id as usize).checked_sub(1)?)?.take()?;
+        self.free.insert(id);
+        Some(thing)
+    }
+
+    /// Puts another thing under a number that is taken; the old one back.
+    pub(crate) fn replace(&mut self, id: u32, thing: T) -> Result<T, T> {
+        match self.slots.get_mut((id as usize).wrapping_sub(1)) {
+            Some(Some(slot)) => Ok(std::mem::replace(slot, thing)),
+            _ => Err(thing),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (1..).zip(&self.slots).filter_map(|(id, slot)| Some((id, slot.as_ref()?)))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Takes everything out.
+    pub(crate) fn clear(&mut self) -> Vec<T> {
+        self.free.clear();
+        std::mem::take(&mut self.slots).into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_free_number_comes_first() {
+        let mut ids = Ids::new(3);
+        assert_eq!([ids.insert('a'), ids.insert('b'), ids.insert('c')], [Ok(1), Ok(2), Ok(3)]);
+        assert_eq!(ids.insert('d'), Err('d'));
+        assert_eq!((ids.remove(2), ids.remove(1), ids.remove(2)), (Some('b'), Some('a'), None));
+        assert_eq!((ids.insert('e'), ids.insert('f')), (Ok(1), Ok(2)));
+        assert_eq!((ids.get(0), ids.get(2), ids.get(9)), (None, Some(&'f'), None));
+        assert_eq!(ids.len(), 3);
+    }
+}

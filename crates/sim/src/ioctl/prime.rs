@@ -1,0 +1,86 @@
+//! PRIME: BOs as dma-bufs.
+//!
+//! A dma-buf is the memfd behind the BO, so it can be mapped, measured with lseek and passed to another process. It is
+//! recognised by its inode, within this process and device.
+//!
+//! Source: Linux 6.12 `drm_prime.c`; `amdgpu_dma_buf.c`.
+
+use std::{
+    os::fd::{BorrowedFd, IntoRawFd, OwnedFd},
+    sync::Arc,
+};
+
+use amdgpu_winsys::uapi::{GemCreateFlags, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, FdFlag, fcntl},
+    sys::stat::fstat,
+};
+
+use crate::{
+    bo::{Attributes, Bo, New, errno_of},
+    dispatch::{argument, fill},
+    file::File,
+    user,
+};
+
+/// PRIME_HANDLE_TO_FD.
+pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: PrimeHandle = argument(bytes)?;
+    if request.flags & !(PRIME_CLOEXEC | PRIME_RDWR) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
+    let private = bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+    if bo.is_user_memory() || private {
+        return Err(Errno::EPERM);
+    }
+    let shared = bo.dma_buf(request.flags & PRIME_RDWR != 0)?;
+    let inode = inode(shared)?;
+    file.gpu.remember_export(inode, &bo);
+    file.prime.lock().insert(inode, request.handle);
+    let fd = duplicate(shared, request.flags & PRIME_CLOEXEC != 0)?;
+    request.fd = fd.into_raw_fd();
+    fill(bytes, &request)
+}
+
+/// PRIME_FD_TO_HANDLE. The same BO keeps one handle in a file, which is not counted again.
+pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: PrimeHandle = argument(bytes)?;
+    let fd = user::descriptor(request.fd)?;
+    let inode = inode(fd)?;
+    if let Some(&known) = file.prime.lock().get(&inode) {
+        request.handle = known;
+        return fill(bytes, &request);
+    }
+    let bo = file.gpu.bo_of_export(inode, |attributes| revive(file, fd, attributes))?;
+    let held = file.handles.lock().iter().find(|(_, other)| Arc::ptr_eq(other, &bo)).map(|(handle, _)| handle);
+    request.handle = match held {
+        Some(handle) => handle,
+        None => file.add_handle(bo)?,
+    };
+    file.prime.lock().insert(inode, request.handle);
+    fill(bytes, &request)
+}
+
+/// Makes a BO anew over the memory of one whose last handle went. While nothing but the descriptor held it, the pools
+/// did not count it, which a real kernel would have.
+fn revive(file: &File, fd: BorrowedFd<'_>, attributes: Attributes) -> Result<Bo, Errno> {
+    let (taken, _) = file.gpu.pools.place(attributes.size, attributes.allowed, attributes.flags)?;
+    let new = New { attributes, mmap_offset: file.gpu.reserve_offset(attributes.size), taken, user_pages: None };
+    Bo::revive(new, fd.try_clone_to_owned().map_err(errno_of)?)
+}
+
+/// What tells one dma-buf from another.
+pub(crate) fn inode(fd: BorrowedFd<'_>) -> Result<u64, Errno> {
+    fstat(fd).map(|stat| stat.st_ino)
+}
+
+/// Another descriptor of the same open file.
+pub(crate) fn duplicate(fd: BorrowedFd<'_>, close_on_exec: bool) -> Result<OwnedFd, Errno> {
+    let copy = fd.try_clone_to_owned().map_err(errno_of)?;
+    if !close_on_exec {
+        fcntl(&copy, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    Ok(copy)
+}

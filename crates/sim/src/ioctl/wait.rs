@@ -1,0 +1,89 @@
+//! Waiting for submissions by number.
+//!
+//! Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_wait_ioctl`, `amdgpu_cs_wait_fences_ioctl`,
+//! `amdgpu_cs_fence_to_handle_ioctl`.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::uapi::{
+    CsFence, FenceToHandle, FenceToHandleAnswer, WaitCs, WaitCsAnswer, WaitFences, WaitFencesAnswer,
+};
+use nix::errno::Errno;
+
+use crate::{
+    context::Numbered,
+    dispatch::{answer, argument},
+    events::Until,
+    fence::Fence,
+    file::File,
+    syncobj::Syncobj,
+    user,
+};
+
+/// The fence of a number; one that is done and forgotten is an already signalled one.
+fn look_up(file: &File, fence: &CsFence) -> Result<Arc<Fence>, Errno> {
+    let context = file.context(fence.ctx_id)?;
+    let (_, entity) = context.entity(fence.ip_type, fence.ip_instance, fence.ring)?;
+    Ok(match entity.numbered(fence.seq_no)? {
+        Numbered::Done => Fence::signalled(),
+        Numbered::Fence(fence) => fence,
+    })
+}
+
+/// WAIT_CS. A timeout is no error; a fence that ended with an error makes the wait fail with it.
+pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: WaitCs = argument(bytes)?;
+    let WaitCs { handle: seq_no, ip_type, ip_instance, ring, ctx_id, .. } = request;
+    let fence = look_up(file, &CsFence { ctx_id, ip_type, ip_instance, ring, seq_no })?;
+    let status = match file.gpu.events.wait(Until::amdgpu(request.timeout), || fence.outcome()) {
+        Some(outcome) => outcome.map(|()| 0)?,
+        None => 1,
+    };
+    answer::<WaitCs>(bytes, &WaitCsAnswer { status })
+}
+
+/// WAIT_FENCES.
+pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: WaitFences = argument(bytes)?;
+    let numbers: Vec<CsFence> = user::read_slice(request.fences, request.fence_count as usize)?;
+    let until = Until::amdgpu(request.timeout_ns);
+    if request.wait_all != 0 {
+        let fences = numbers.iter().map(|number| look_up(file, number)).collect::<Result<Vec<_>, _>>()?;
+        let all = Fence::All(fences);
+        let outcome = file.gpu.events.wait(until, || all.outcome());
+        let status = u32::from(outcome.transpose()?.is_some());
+        return answer::<WaitFences>(bytes, &WaitFencesAnswer { status, first_signaled: 0 });
+    }
+    if numbers.is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    let fences = numbers.iter().map(|number| look_up(file, number)).collect::<Result<Vec<_>, _>>()?;
+    let first = file
+        .gpu
+        .events
+        .wait(until, || fences.iter().enumerate().find_map(|(index, fence)| Some((index as u32, fence.outcome()?))));
+    let (status, first_signaled, outcome) = match first {
+        Some((index, outcome)) => (1, index, outcome),
+        None => (0, u32::MAX, Ok(())),
+    };
+    answer::<WaitFences>(bytes, &WaitFencesAnswer { status, first_signaled })?;
+    outcome
+}
+
+/// FENCE_TO_HANDLE as a sync object; descriptors are not simulated.
+pub(crate) fn fence_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: FenceToHandle = argument(bytes)?;
+    let fence = look_up(file, &request.fence)?;
+    match request.what {
+        0 => {
+            let syncobj = Arc::new(Syncobj::new(Some(fence)));
+            let handle = file.syncobjs.lock().insert(syncobj).map_err(|_| Errno::ENOMEM)?;
+            answer::<FenceToHandle>(bytes, &FenceToHandleAnswer { handle })
+        }
+        1 | 2 => {
+            file.gpu.complaints.say("FENCE_TO_HANDLE with a descriptor is not simulated".to_owned());
+            Err(Errno::EOPNOTSUPP)
+        }
+        _ => Err(Errno::EINVAL),
+    }
+}

@@ -1,0 +1,44 @@
+//! What a test can choose about a simulated device.
+
+use std::time::Duration;
+
+/// Options of a [`SimDevice`](crate::SimDevice).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimOptions {
+    /// Minor version of the driver. What a minor before the reference kernel's did not have is refused.
+    pub drm_minor: i32,
+    /// How long a ring may be stuck before it is reset. Real kernels wait ten seconds, or sixty on compute rings.
+    pub hang_timeout: Duration,
+    /// Whether the copy engines are there, which no capture holds.
+    pub sdma: bool,
+    /// Whether INFO knows MAX_IBS.
+    pub max_ibs: bool,
+    /// Whether the process may have context priorities above normal.
+    pub may_raise_priority: bool,
+}
+
+impl Default for SimOptions {
+    fn default() -> Self {
+        Self {
+            drm_minor: Self::REFERENCE_MINOR,
+            hang_timeout: Duration::from_millis(200),
+            sdma: true,
+            max_ibs: true,
+            may_raise_priority: false,
+        }
+    }
+}
+
+impl SimOptions {
+    /// What Linux 6.12 reports.
+    pub const REFERENCE_MINOR: i32 = 61;
+
+    /// What the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
+    pub const RECORDING: Self = Self {
+        drm_minor: 54,
+        hang_timeout: Duration::from_millis(200),
+        sdma: false,
+        max_ibs: false,
+        may_raise_priority: false,
+    };
+}

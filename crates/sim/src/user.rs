@@ -1,0 +1,66 @@
+//! What a client names inside ioctl arguments: memory by address, files by descriptor.
+//!
+//! Everything here is called under the contract of `Kernel::ioctl`: the addresses in an argument are valid for what the
+//! request does there. Null is refused with EFAULT; other bad addresses are the caller's broken promise.
+
+use std::os::fd::BorrowedFd;
+
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, fcntl},
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// Arrays longer than this are refused: no request takes that much.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Reads `count` values.
+pub(crate) fn read_slice<T: FromBytes + IntoBytes + Clone>(address: u64, count: usize) -> Result<Vec<T>, Errno> {
+    let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= MOST_BYTES).ok_or(Errno::ENOMEM)?;
+    let mut values = vec![T::new_zeroed(); count];
+    read_bytes(address, &mut values.as_mut_slice().as_mut_bytes()[..bytes])?;
+    Ok(values)
+}
+
+/// Reads bytes.
+pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let from = pointer(address)?;
+    // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are readable; `out` is ours alone.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), out.as_mut_ptr(), out.len()) };
+    Ok(())
+}
+
+/// Writes bytes.
+pub(crate) fn write_bytes(address: u64, data: &[u8]) -> Result<(), Errno> {
+    if data.is_empty() {
+        return Ok(());
+    }
+    let to = pointer(address)?;
+    // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are writable; `data` is ours.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+    Ok(())
+}
+
+/// Writes values.
+pub(crate) fn write_slice<T: IntoBytes + Immutable>(address: u64, values: &[T]) -> Result<(), Errno> {
+    write_bytes(address, values.as_bytes())
+}
+
+fn pointer(address: u64) -> Result<*mut u8, Errno> {
+    let address = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
+    if address == 0 { Err(Errno::EFAULT) } else { Ok(std::ptr::with_exposed_provenance_mut(address)) }
+}
+
+/// A descriptor of the client's; EBADF when it is not open.
+pub(crate) fn descriptor(fd: i32) -> Result<BorrowedFd<'static>, Errno> {
+    if fd < 0 {
+        return Err(Errno::EBADF);
+    }
+    // SAFETY: the descriptor is only asked for its flags and inode and duplicated, within the ioctl that names it; if the
+    // client closes it meanwhile, those calls fail with EBADF.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    fcntl(fd, FcntlArg::F_GETFD).map(|_| fd)
+}

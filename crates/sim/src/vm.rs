@@ -1,0 +1,165 @@
+//! A file's GPU address space: which pages are bound to what.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use amdgpu_winsys::uapi::{DevInfo, VaFlags};
+use nix::errno::Errno;
+
+use crate::bo::{Bo, PAGE};
+
+/// GEM_VA works on 48 bits of address.
+const ADDRESS_MASK: u64 = (1 << 48) - 1;
+/// The lowest addresses are never bound (`AMDGPU_VA_RESERVED_BOTTOM`).
+const RESERVED_BOTTOM: u64 = 0x1_0000;
+/// Between the halves (`AMDGPU_GMC_HOLE_START` and `_END`).
+const HOLE: std::ops::Range<u64> = 0x8000_0000_0000..0xffff_8000_0000_0000;
+
+/// One binding, from its first page on.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    /// Pages.
+    pub(crate) pages: u64,
+    /// Nothing behind it when `None`: PRT, reads zero and drops writes.
+    pub(crate) bo: Option<Arc<Bo>>,
+    /// First page of the BO.
+    pub(crate) bo_page: u64,
+    pub(crate) flags: VaFlags,
+}
+
+/// Bindings by first page number, of 48-bit addresses. None overlap.
+pub(crate) type Table = BTreeMap<u64, Bound>;
+
+/// The address space.
+///
+/// The table is shared with the jobs that were submitted under it and copied when it changes while one still runs. So a
+/// job sees the bindings of its submission, and an unbinding never disturbs it, which is what the kernel's ordering of
+/// page-table updates amounts to.
+#[derive(Debug)]
+pub(crate) struct Vm {
+    table: Arc<Table>,
+    end: u64,
+}
+
+/// A range as GEM_VA was asked for it, judged: whole pages inside the VM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+}
+
+impl Pages {
+    const fn end(self) -> u64 {
+        self.first + self.count
+    }
+}
+
+impl Vm {
+    /// An empty address space with the limits that DEV_INFO tells.
+    ///
+    /// Linux 6.12 ends the VM 0x41_0000 bytes before its size; a capture of another kernel tells another end, and what
+    /// DEV_INFO tells must be bindable.
+    pub(crate) fn new(info: &DevInfo) -> Self {
+        let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
+        Self { table: Arc::default(), end }
+    }
+
+    /// The bindings as they are now, for a job.
+    pub(crate) fn snapshot(&self) -> Arc<Table> {
+        Arc::clone(&self.table)
+    }
+
+    /// Steps 1 to 3 of GEM_VA: the address, before anything else is looked at.
+    ///
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
+    pub(crate) fn check_address(&self, va: u64, size: u64) -> Result<(), Errno> {
+        if va < RESERVED_BOTTOM || HOLE.contains(&va) {
+            return Err(Errno::EINVAL);
+        }
+        // A sum that wraps passes here, as in the kernel, and is caught by `pages`.
+        if (va & ADDRESS_MASK).wrapping_add(size) > self.end {
+            return Err(Errno::EINVAL);
+        }
+        Ok(())
+    }
+
+    /// The checks that MAP, REPLACE and CLEAR share.
+    ///
+    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_verify_parameters`.
+    pub(crate) fn pages(&self, va: u64, size: u64, offset: u64, bo_size: Option<u64>) -> Result<Pages, Errno> {
+        let va = va & ADDRESS_MASK;
+        let aligned = [va, size, offset].iter().all(|value| value.is_multiple_of(PAGE));
+        let end = va.checked_add(size);
+        let bo_end = offset.checked_add(size);
+        let inside = end.is_some_and(|end| end <= self.end)
+            && bo_end.is_some_and(|end| bo_size.is_none_or(|bo_size| end <= bo_size));
+        if !aligned || size == 0 || !inside {
+            return Err(Errno::EINVAL);
+        }
+        Ok(Pages { first: va / PAGE, count: size / PAGE })
+    }
+
+    /// Binds; any overlap is EINVAL and changes nothing.
+    pub(crate) fn map(&mut self, pages: Pages, bo: Option<Arc<Bo>>, offset: u64, flags: VaFlags) -> Result<(), Errno> {
+        let before = self.table.range(..pages.end()).next_back();
+        if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
+            return Err(Errno::EINVAL);
+        }
+        let bound = Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags };
+        Arc::make_mut(&mut self.table).insert(pages.first, bound);
+        Ok(())
+    }
+
+    /// Removes the one binding of `bo` (PRT for `None`) that starts at the address.
+    pub(crate) fn unmap(&mut self, va: u64, bo: Option<&Arc<Bo>>) -> Result<(), Errno> {
+        let page = (va & ADDRESS_MASK) / PAGE;
+        let found = self.table.get(&page).is_some_and(|bound| same(bound.bo.as_ref(), bo));
+        if !found {
+            return Err(Errno::ENOENT);
+        }
+        Arc::make_mut(&mut self.table).remove(&page);
+        Ok(())
+    }
+
+    /// Removes everything in a range; what sticks out stays bound.
+    pub(crate) fn clear(&mut self, pages: Pages) {
+        let mut hit: Vec<u64> = self.table.range(pages.first..pages.end()).map(|(&first, _)| first).collect();
+        let before = self.table.range(..pages.first).next_back();
+        hit.extend(before.filter(|&(&first, bound)| first + bound.pages > pages.first).map(|(&first, _)| first));
+        if hit.is_empty() {
+            return;
+        }
+        let table = Arc::make_mut(&mut self.table);
+        for first in hit {
+            let Some(bound) = table.remove(&first) else { continue };
+            let end = first + bound.pages;
+            if first < pages.first {
+                table.insert(first, Bound { pages: pages.first - first, ..bound.clone() });
+            }
+            if end > pages.end() {
+                let cut = pages.end() - first;
+                let rest = Bound { pages: end - pages.end(), bo_page: bound.bo_page + cut, ..bound };
+                table.insert(pages.end(), rest);
+            }
+        }
+    }
+
+    /// Removes every binding of a BO, as closing its last handle does.
+    pub(crate) fn forget(&mut self, bo: &Arc<Bo>) {
+        if self.table.values().any(|bound| same(bound.bo.as_ref(), Some(bo))) {
+            Arc::make_mut(&mut self.table).retain(|_, bound| !same(bound.bo.as_ref(), Some(bo)));
+        }
+    }
+
+    /// Bindings, and the bytes they cover.
+    pub(crate) fn census(&self) -> (usize, u64) {
+        (self.table.len(), self.table.values().map(|bound| bound.pages * PAGE).sum())
+    }
+}
+
+fn same(one: Option<&Arc<Bo>>, other: Option<&Arc<Bo>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
