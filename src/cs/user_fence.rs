@@ -28,7 +28,10 @@ impl UserFence {
                 flags: GemCreateFlags::CPU_ACCESS_REQUIRED,
             },
         )?;
-        Ok(Self { mapping: Mapping::new(&Arc::new(bo))? })
+        let mapping = Mapping::new(&Arc::new(bo))?;
+        // A kernel gives zeroed pages; a shim that stands in for one may give used ones, and with them old numbers.
+        mapping.store_u64(0, 0)?;
+        Ok(Self { mapping })
     }
 
     pub(super) fn chunk(&self) -> CsChunkFence {

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     pub(crate) sim: Option<String>,
 
     /// How much to check.
-    #[arg(long, value_enum, default_value_t = Level::Quick)]
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) level: Level,
 
     /// Only checks whose id contains this text.
@@ -38,19 +38,40 @@ pub(crate) struct Arguments {
 }
 
 /// How much to check; each level includes the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Level {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Level {
     /// Read only: open, versions, facts, heaps.
     Inventory,
     /// Every ring, memory type and object once; ten seconds at most.
+    #[default]
     Quick,
 }
 
 impl Level {
-    pub(crate) const fn name(self) -> &'static str {
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Inventory => "inventory",
             Self::Quick => "quick",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn levels_are_called_what_the_report_calls_them() {
+        for level in [Level::Inventory, Level::Quick] {
+            assert_eq!(Level::from_str(level.name(), false), Ok(level));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use crate::report::{Report, Word};
+use crate::report::Report;
 
 /// How the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Everything that ran passed.
     Pass = 0,
     /// No device, or everything was skipped.
@@ -15,25 +15,27 @@ pub(crate) enum Exit {
     Invalid = 79,
     /// At least one check failed.
     Fail = 98,
-    /// The machine cannot be trusted any more: the GPU was reset, and the plan ended early.
+    /// The machine cannot be trusted any more: the GPU was lost, and the plan ended early.
     Aborted = 112,
 }
 
 impl Exit {
-    pub(crate) fn of(report: &Report) -> Self {
-        let any = |word| report.results.iter().any(|result| result.word == word);
+    /// How this run ended.
+    pub fn of(report: &Report) -> Self {
+        let summary = report.summary;
         if report.aborted {
             Self::Aborted
-        } else if any(Word::Fail) || any(Word::Crash) {
+        } else if summary.fail > 0 || summary.crash > 0 {
             Self::Fail
-        } else if any(Word::Pass) {
+        } else if summary.pass > 0 {
             Self::Pass
         } else {
             Self::Skip
         }
     }
 
-    pub(crate) const fn code(self) -> u8 {
+    /// The process's exit status.
+    pub const fn code(self) -> u8 {
         self as u8
     }
 }

@@ -3,79 +3,209 @@
 use std::{sync::Arc, time::Duration};
 
 use amdgpu_winsys::{
-    cs::{Fence, Queue},
-    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
-    winsys::{Context, Deadline, Device, Ip, Priority},
+    cs::{CommandList, Fence, Queue, Submission},
+    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    uapi::CtxStateFlags,
+    winsys::{Context, Deadline, Device, Mapping, Priority},
 };
+use nix::errno::Errno;
 
 use crate::{
     outcome::{Doing, Stop, fail},
+    recorder::Recorder,
+    report::Facts,
+    ring::Ring,
     target::Target,
 };
 
 /// How long a job of this test may take: far more than any needs, less than the kernel's own time-out.
 const JOB_TIME: Duration = Duration::from_secs(4);
 
+/// A sequence number that no context has issued.
+const NEVER_ISSUED: u64 = 1 << 40;
+
 /// An open device and its memory manager.
 pub(crate) struct Lab<'a> {
     pub(crate) target: &'a Target,
     pub(crate) device: Arc<Device>,
     pub(crate) memory: MemoryManager,
+    pub(crate) rings: Vec<Ring>,
+    /// A context that submits nothing: what resets do to it was done by others. None where the kernel grants none.
+    witness: Option<Context>,
+    vram_lost: Option<u32>,
+    is_stand_in: bool,
 }
 
 impl<'a> Lab<'a> {
     pub(crate) fn open(target: &'a Target) -> Result<Self, Stop> {
         let device = target.open().doing("opening the device")?;
         let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
-        Ok(Self { target, device, memory })
+        let rings = Ring::all(device.info());
+        let witness = Context::new(&device, Priority::Normal).ok();
+        let is_stand_in = witness
+            .as_ref()
+            .zip(rings.first())
+            .is_some_and(|(context, ring)| context.wait(ring.ip, ring.index, NEVER_ISSUED, Deadline::POLL).is_ok());
+        let vram_lost = device.vram_lost_counter().ok();
+        Ok(Self { target, device, memory, rings, witness, vram_lost, is_stand_in })
+    }
+
+    /// Whether the kernel says yes to what every real one refuses: it only pretends, as Mesa's no-op shim does.
+    pub(crate) fn is_stand_in(&self) -> bool {
+        self.is_stand_in
+    }
+
+    /// What the report says of the GPU.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts::new(self.device.info(), self.memory.properties(), &self.rings, self.is_stand_in)
+    }
+
+    /// Why the GPU cannot be trusted any more, if so.
+    pub(crate) fn lost(&self) -> Option<String> {
+        if self.device.ping().is_err_and(|error| error.errno() == Some(Errno::ENODEV)) {
+            return Some("the GPU is gone".to_owned());
+        }
+        let lost = CtxStateFlags::RESET | CtxStateFlags::VRAMLOST | CtxStateFlags::RESET_IN_PROGRESS;
+        if let Some(Ok(state)) = self.witness.as_ref().map(Context::state)
+            && state.intersects(lost)
+        {
+            return Some(format!("the GPU was reset: {state:?}"));
+        }
+        let (before, now) = self.vram_lost.zip(self.device.vram_lost_counter().ok())?;
+        (before != now).then(|| format!("VRAM was lost: counter {now}, was {before}"))
     }
 
     /// The queue of a fresh context on one ring.
-    pub(crate) fn queue(&self, ip: Ip, ring: u32) -> Result<Queue, Stop> {
+    pub(crate) fn queue(&self, ring: Ring) -> Result<Queue, Stop> {
         let context = Context::new(&self.device, Priority::Normal).doing("allocating a context")?;
-        Queue::new(&Arc::new(context), ip, ring).doing("making the queue")
+        Queue::new(&Arc::new(context), ring.ip, ring.index).doing("making the queue")
     }
 
-    /// Memory of the first type with these properties.
-    pub(crate) fn allocate(&self, size: u64, properties: MemoryPropertyFlags) -> Result<DeviceMemory, Stop> {
+    /// Memory of the type that has the required properties and most of the preferred ones.
+    pub(crate) fn allocate(
+        &self,
+        size: u64,
+        required: MemoryPropertyFlags,
+        preferred: MemoryPropertyFlags,
+    ) -> Result<DeviceMemory, Stop> {
         let tables = self.memory.properties();
-        let usable = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
-        match tables.find_type(usable, properties, MemoryPropertyFlags::empty()) {
+        let usable = tables.buffer_types(Addressing::Bits64, false);
+        match tables.find_type(usable, required, preferred) {
             Some(memory_type) => self
                 .memory
                 .allocate(&AllocateInfo::new(memory_type, size))
                 .doing(&format!("allocating {size} bytes of type {memory_type}")),
-            None => fail(format!("no memory type with {properties:?}")),
+            None => fail(format!("no memory type with {required:?}")),
         }
     }
 
-    /// Cached system memory that CPU and GPU both see: where results are read back from.
-    pub(crate) fn host_memory(&self, size: u64) -> Result<DeviceMemory, Stop> {
-        self.allocate(size, MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT)
+    /// Mapped system memory that the CPU reads through its caches: where jobs and results meet.
+    pub(crate) fn host_memory(&self, size: u64) -> Result<HostMemory, Stop> {
+        let required = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
+        HostMemory::new(self.allocate(size, required, MemoryPropertyFlags::HOST_CACHED)?)
     }
 
-    /// Waits for a job, and tells a GPU that executes nothing from one that fails.
-    pub(crate) fn wait(&self, fence: &Fence) -> Result<(), Stop> {
+    /// Memory that is the GPU's own.
+    pub(crate) fn device_memory(&self, size: u64) -> Result<DeviceMemory, Stop> {
+        self.allocate(size, MemoryPropertyFlags::DEVICE_LOCAL, MemoryPropertyFlags::empty())
+    }
+
+    /// Records a command list for a queue.
+    pub(crate) fn record(
+        &self,
+        queue: &Queue,
+        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::Error>,
+    ) -> Result<CommandList, Stop> {
+        let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
+        commands(&mut recorder).doing("recording")?;
+        Ok(recorder.finish())
+    }
+
+    /// Waits for a job. `touched` tells whether memory shows that something ran: with that a job that runs wrong can be
+    /// told from one that never ran.
+    pub(crate) fn wait(&self, fence: &Fence, touched: impl FnOnce() -> bool) -> Result<(), Stop> {
         let done = fence.wait(Deadline::after(JOB_TIME)).doing("waiting for the job")?;
         if done && fence.is_signalled() {
             return Ok(());
         }
+        let ran = if touched() { "memory was written, but" } else { "nothing executed:" };
+        let why = if done {
+            "the kernel calls the job done, and no sequence number was written"
+        } else {
+            "the job was not done at the deadline"
+        };
         let fault = match self.device.page_fault() {
             Ok(Some(fault)) => format!("; last page fault at {}", fault.page),
             _ => String::new(),
         };
-        fail(if done {
-            format!("nothing executed: the kernel calls the job done, but no sequence number was written{fault}")
-        } else {
-            format!("nothing executed: the job was not done at the deadline{fault}")
-        })
+        fail(format!("{ran} {why}{fault}"))
     }
 
-    /// Every ring the library can record for.
-    pub(crate) fn rings(&self) -> Vec<(Ip, u32)> {
-        [Ip::Gfx, Ip::Compute, Ip::Sdma]
-            .into_iter()
-            .flat_map(|ip| (0..self.device.info().ring_count(ip)).map(move |ring| (ip, ring)))
-            .collect()
+    /// Records one command list, submits it to a fresh queue of the ring, and waits for it.
+    pub(crate) fn run(
+        &self,
+        ring: Ring,
+        memory: &[&DeviceMemory],
+        touched: impl FnOnce() -> bool,
+        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::Error>,
+    ) -> Result<(), Stop> {
+        let queue = self.queue(ring)?;
+        let list = self.record(&queue, commands)?;
+        let memory: Vec<_> = memory.iter().map(|memory| Arc::clone(memory.binding())).collect();
+        let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
+        let fence = queue.submit(&submission).doing("submitting")?;
+        self.wait(&fence, touched)
+    }
+}
+
+/// Device memory with its CPU mapping.
+pub(crate) struct HostMemory {
+    memory: DeviceMemory,
+}
+
+impl HostMemory {
+    fn new(mut memory: DeviceMemory) -> Result<Self, Stop> {
+        memory.map().doing("mapping it")?;
+        Ok(Self { memory })
+    }
+
+    /// The memory, to name in a submission.
+    pub(crate) fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    /// Where the GPU finds the byte `offset`.
+    pub(crate) fn at(&self, offset: u64) -> Result<amdgpu_winsys::vamgr::GpuVa, Stop> {
+        match self.memory.address().checked_add(offset) {
+            Some(va) => Ok(va),
+            None => fail(format!("{} + {offset:#x} is no address", self.memory.address())),
+        }
+    }
+
+    /// Stores bytes from the CPU.
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
+        self.mapping()?.write(offset, bytes).doing("writing through the mapping")
+    }
+
+    /// Loads bytes with the CPU.
+    pub(crate) fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>, Stop> {
+        let mut bytes = vec![0; len];
+        self.mapping()?.read(offset, &mut bytes).doing("reading through the mapping")?;
+        Ok(bytes)
+    }
+
+    /// Loads dwords with the CPU.
+    pub(crate) fn dwords(&self, offset: u64, len: usize) -> Result<Vec<u32>, Stop> {
+        let bytes = self.read(offset, len * 4)?;
+        Ok(bytes.as_chunks::<4>().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect())
+    }
+
+    /// Whether the first bytes are not these any more.
+    pub(crate) fn differs(&self, from: &[u8]) -> bool {
+        self.read(0, from.len()).is_ok_and(|now| now != from)
+    }
+
+    fn mapping(&self) -> Result<&Mapping, Stop> {
+        self.memory.mapping().map_or_else(|| fail("not mapped"), Ok)
     }
 }

@@ -1,2 +1,7 @@
 //! `amdgpu-smoke`: the hardware smoke test.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    amdgpu_smoke::main(std::env::args_os())
+}

@@ -1,26 +1,41 @@
 //! Which GPU is tested.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    cell::RefCell,
+    fmt,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::{Arc, Weak},
+};
 
-use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::winsys::{self, Device, Node, PciAddress};
 
 use crate::report::Gpu;
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
-pub(crate) const DEFAULT_PROFILE: &str = "navi21";
+const DEFAULT_PROFILE: &str = "navi21";
 
-/// What to test: a real GPU or a simulated one.
-pub(crate) enum Target {
-    /// A render node.
-    Real(Node),
-    /// A device of the simulator.
-    Simulated(SimDevice),
+type Open = dyn Fn() -> winsys::Result<Arc<Device>>;
+type Census = dyn Fn() -> String;
+
+/// What to test: a Radeon, a simulated GPU, or a kernel of the caller's.
+pub struct Target {
+    gpu: Gpu,
+    open: Box<Open>,
+    census: Option<Box<Census>>,
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").field("gpu", &self.gpu).finish_non_exhaustive()
+    }
 }
 
 /// Why there is nothing to test.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoTarget {
+#[non_exhaustive]
+pub enum NoTarget {
     /// No node fits what was asked for.
     #[error("no AMD GPU {wanted:?}; there is {}", listed(present))]
     NoSuchGpu {
@@ -41,8 +56,8 @@ pub(crate) enum NoTarget {
 }
 
 impl NoTarget {
-    /// Whether the user named something that does not exist by its form, rather than a GPU that is not there.
-    pub(crate) fn is_usage(&self) -> bool {
+    /// Whether the user asked for something that no machine has, rather than for a GPU that this one lacks.
+    pub fn is_usage(&self) -> bool {
         matches!(self, Self::NoSuchProfile { .. })
     }
 }
@@ -51,50 +66,109 @@ fn listed(nodes: &[Node]) -> String {
     if nodes.is_empty() {
         return "none".to_owned();
     }
-    nodes.iter().map(|node| format!("{} at {}", node.path.display(), node.pci)).collect::<Vec<_>>().join(", ")
+    nodes.iter().map(place).collect::<Vec<_>>().join(", ")
+}
+
+fn place(node: &Node) -> String {
+    format!("{} at {}", node.path.display(), node.pci)
 }
 
 impl Target {
     /// The GPU asked for, else the first Radeon, else the simulator.
-    pub(crate) fn choose(gpu: Option<&str>, sim: Option<&str>) -> Result<Self, NoTarget> {
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget`].
+    pub fn choose(gpu: Option<&str>, sim: Option<&str>) -> Result<Self, NoTarget> {
         if let Some(name) = sim {
             return Self::simulated(name);
         }
         let nodes = Node::enumerate(Path::new("/"))?;
-        match gpu {
-            Some(wanted) => match find(&nodes, wanted) {
-                Some(node) => Ok(Self::Real(node.clone())),
+        if let Some(wanted) = gpu {
+            return match find(&nodes, wanted) {
+                Some(node) => Ok(Self::real(node.clone())),
+                // What sysfs does not know, as in many containers, may still open.
+                None if wanted.starts_with('/') && Path::new(wanted).exists() => Ok(Self::at(wanted.into())),
                 None => Err(NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes }),
-            },
-            None => match nodes.into_iter().next() {
-                Some(node) => Ok(Self::Real(node)),
-                None => Self::simulated(DEFAULT_PROFILE),
-            },
+            };
         }
-    }
-
-    fn simulated(name: &str) -> Result<Self, NoTarget> {
-        let profile =
-            amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
-        Ok(Self::Simulated(SimDevice::new(profile, SimOptions::default())))
-    }
-
-    /// Opens the GPU once more: a file of its own, with handles and addresses of its own.
-    pub(crate) fn open(&self) -> winsys::Result<Arc<Device>> {
-        match self {
-            Self::Real(node) => Device::open(&node.path),
-            Self::Simulated(device) => Device::new(device.open()),
+        if let Some(node) = nodes.into_iter().next() {
+            return Ok(Self::real(node));
         }
+        let mut target = Self::simulated(DEFAULT_PROFILE)?;
+        target.gpu.fallback = true;
+        Ok(target)
     }
 
-    /// For the report, as far as it is known without opening anything.
-    pub(crate) fn describe(&self) -> Gpu {
-        let (simulated, location) = match self {
-            Self::Real(node) => (false, format!("{} at {}", node.path.display(), node.pci)),
-            Self::Simulated(device) => (true, format!("simulated {}", device.profile().name)),
+    /// The GPU behind a render node.
+    pub fn real(node: Node) -> Self {
+        let location = place(&node);
+        Self::new(location, move || Device::open(&node.path))
+    }
+
+    /// Whatever is at this path; opening it will tell.
+    pub fn at(path: PathBuf) -> Self {
+        Self::new(path.display().to_string(), move || Device::open(&path))
+    }
+
+    /// A simulated GPU, fresh from the factory.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget::NoSuchProfile`].
+    pub fn simulated(name: &str) -> Result<Self, NoTarget> {
+        let profile = amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
+        let device = SimDevice::new(profile, SimOptions::default());
+        let files = Rc::new(RefCell::new(Vec::new()));
+        let (opener, opened) = (device.clone(), Rc::clone(&files));
+        let open = move || {
+            let file = Arc::new(opener.open());
+            opened.borrow_mut().push(Arc::downgrade(&file));
+            Device::new(file)
         };
-        Gpu { simulated, location, name: None, chip: None, gfx_level: None, driver: None }
+        Ok(Self::new(name, open).simulating().counting(move || census(&device, &files.borrow())))
     }
+
+    /// Whatever `open` opens; each call gives a file of its own, with handles and addresses of its own.
+    pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<Device>> + 'static) -> Self {
+        let gpu = Gpu { location: location.into(), ..Gpu::default() };
+        Self { gpu, open: Box::new(open), census: None }
+    }
+
+    /// The same, called simulated in the report.
+    #[must_use]
+    pub fn simulating(mut self) -> Self {
+        self.gpu.simulated = true;
+        self
+    }
+
+    /// The same, with what its kernel counts of the objects it keeps for everybody: equal texts mean that nothing was
+    /// left behind.
+    #[must_use]
+    pub fn counting(self, census: impl Fn() -> String + 'static) -> Self {
+        Self { census: Some(Box::new(census)), ..self }
+    }
+
+    /// What it is, as far as that is known without opening it.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Opens the GPU once more.
+    pub(crate) fn open(&self) -> winsys::Result<Arc<Device>> {
+        (self.open)()
+    }
+
+    /// What the kernel counts, where it does.
+    pub(crate) fn census(&self) -> Option<String> {
+        self.census.as_ref().map(|census| census())
+    }
+}
+
+/// What is alive on a simulated device, and what each file holds that is still open.
+fn census(device: &SimDevice, files: &[Weak<SimKernel>]) -> String {
+    let files: Vec<_> = files.iter().filter_map(Weak::upgrade).map(|file| file.census()).collect();
+    format!("{:?} {files:?}", device.census())
 }
 
 /// By path, by PCI address, or by index.
@@ -104,4 +178,39 @@ fn find<'a>(nodes: &'a [Node], wanted: &str) -> Option<&'a Node> {
     }
     let address = PciAddress::parse(wanted);
     nodes.iter().find(|node| node.path == Path::new(wanted) || Some(node.pci) == address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes() -> Vec<Node> {
+        let node = |minor, pci| Node {
+            path: format!("/dev/dri/renderD{minor}").into(),
+            minor,
+            pci: PciAddress::parse(pci).unwrap(),
+            device_id: 0x73bf,
+            revision: 0xc1,
+        };
+        vec![node(128, "0000:03:00.0"), node(129, "0000:0c:00.0")]
+    }
+
+    #[test]
+    fn a_gpu_is_found_by_index_path_and_pci_address() {
+        let nodes = nodes();
+        for wanted in ["1", "/dev/dri/renderD129", "0000:0c:00.0"] {
+            assert_eq!(find(&nodes, wanted), Some(&nodes[1]), "{wanted}");
+        }
+        for wanted in ["2", "-1", "", "renderD129", "0000:04:00.0", "/dev/dri/card0"] {
+            assert_eq!(find(&nodes, wanted), None, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn who_asks_for_a_missing_gpu_is_told_which_there_are() {
+        let error = NoTarget::NoSuchGpu { wanted: "7".to_owned(), present: nodes() };
+        let both = "/dev/dri/renderD128 at 0000:03:00.0, /dev/dri/renderD129 at 0000:0c:00.0";
+        assert_eq!(error.to_string(), format!("no AMD GPU \"7\"; there is {both}"));
+        assert!(!error.is_usage());
+    }
 }

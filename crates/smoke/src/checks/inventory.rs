@@ -1,0 +1,108 @@
+//! What the kernel tells, and whether it can be true. Nothing is changed.
+
+use std::time::Duration;
+
+use amdgpu_winsys::{
+    heaps::{Addressing, HeapFlags, MemoryPropertyFlags},
+    uapi::HeapInfo,
+    winsys::Ip,
+};
+
+use crate::{
+    lab::Lab,
+    outcome::{Doing, Outcome, ensure, fail, same, skip},
+    plan::Check,
+};
+
+/// The check that is the opening itself.
+pub(crate) const OPEN: &str = "inventory.open";
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::inventory(OPEN, "the node opens and the library knows the GPU behind it", open),
+    Check::inventory("inventory.rings", "there are rings, and the kernel says how to submit to them", rings),
+    Check::inventory("inventory.firmware", "the command processors run firmware", firmware),
+    Check::inventory("inventory.pools", "no memory pool is fuller than it is large", pools),
+    Check::inventory("inventory.heaps", "heaps and memory types are what Vulkan demands of them", heaps),
+    Check::inventory("inventory.clock", "the GPU's clock counter advances", clock),
+];
+
+fn open(lab: &Lab<'_>) -> Outcome {
+    lab.device.ping().doing("asking the driver again who it is")?;
+    let info = lab.device.info();
+    let (engines, units) = (info.shader.engines, info.shader.compute_units);
+    Ok(format!("{}, {engines} shader engines, {units} compute units", info.chip_name()))
+}
+
+fn rings(lab: &Lab<'_>) -> Outcome {
+    let info = lab.device.info();
+    ensure(!lab.rings.is_empty(), || "no ring takes packets".to_owned())?;
+    let mut found = Vec::new();
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        let Some(block) = info.ip_block(ip) else { continue };
+        let most = info.max_ibs.get(ip.index()).copied().unwrap_or(0);
+        ensure(most > 0, || format!("{ip} has {} rings and takes no IB", block.rings))?;
+        found.push(format!("{} {ip} {}.{}", block.rings, block.version.major, block.version.minor));
+    }
+    Ok(found.join(", "))
+}
+
+fn firmware(lab: &Lab<'_>) -> Outcome {
+    let info = lab.device.info();
+    let (graphics, compute) = (info.ip_block(Ip::Gfx).is_some(), info.ip_block(Ip::Compute).is_some());
+    let mec = compute && info.gfx_level > amdgpu_winsys::winsys::GfxLevel::Gfx6;
+    let engines =
+        [("ME", info.me_firmware, graphics), ("PFP", info.pfp_firmware, graphics), ("MEC", info.mec_firmware, mec)];
+    let running = || engines.iter().filter(|(.., exists)| *exists);
+    for (name, firmware, _) in running() {
+        ensure(firmware.version != 0, || format!("{name} has no firmware"))?;
+    }
+    Ok(running().map(|(name, firmware, _)| format!("{name} {}", firmware.version)).collect::<Vec<_>>().join(", "))
+}
+
+fn pools(lab: &Lab<'_>) -> Outcome {
+    let memory = lab.device.memory_info().doing("asking for the memory pools")?;
+    let pools = [("VRAM", memory.vram), ("visible VRAM", memory.cpu_accessible_vram), ("GTT", memory.gtt)];
+    for (name, pool) in pools {
+        let HeapInfo { total_heap_size: total, heap_usage: used, .. } = pool;
+        ensure(used <= total, || format!("{used} of {total} bytes of {name} are in use"))?;
+    }
+    let (all, visible) = (memory.vram.total_heap_size, memory.cpu_accessible_vram.total_heap_size);
+    ensure(visible <= all, || format!("{visible} bytes of VRAM are visible, and there are only {all}"))?;
+    let in_use = |(name, pool): (&str, HeapInfo)| {
+        format!("{name} {} of {} MiB", pool.heap_usage >> 20, pool.total_heap_size >> 20)
+    };
+    Ok(pools.map(in_use).join(", "))
+}
+
+/// The rules of `VkPhysicalDeviceMemoryProperties`.
+fn heaps(lab: &Lab<'_>) -> Outcome {
+    let memory = lab.memory.properties();
+    let (heaps, types) = (memory.heaps(), memory.types());
+    for (index, row) in types.iter().enumerate() {
+        let Some(heap) = heaps.get(row.heap as usize) else {
+            return fail(format!("type {index} takes from heap {}, there are only {}", row.heap, heaps.len()));
+        };
+        let local = row.properties.contains(MemoryPropertyFlags::DEVICE_LOCAL);
+        same(&format!("type {index} is device-local"), local, heap.flags.contains(HeapFlags::DEVICE_LOCAL))?;
+    }
+    let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
+    for needed in [host, MemoryPropertyFlags::DEVICE_LOCAL] {
+        ensure(types.iter().any(|row| row.properties.contains(needed)), || format!("no type has {needed:?}"))?;
+    }
+    let wide = types.iter().filter(|row| row.addressing == Addressing::Bits64).count();
+    Ok(format!("{} heaps, {} types, {} of them in the 32-bit window", heaps.len(), types.len(), types.len() - wide))
+}
+
+fn clock(lab: &Lab<'_>) -> Outcome {
+    /// Enough for many ticks of the slowest counter (25 MHz).
+    const PAUSE: Duration = Duration::from_millis(1);
+    let before = match lab.device.timestamp() {
+        Ok(0) => return skip("the counter is at zero"),
+        Ok(before) => before,
+        Err(error) => return skip(error.to_string()),
+    };
+    std::thread::sleep(PAUSE);
+    let after = lab.device.timestamp().doing("reading the clock again")?;
+    ensure(after > before, || format!("the counter went from {before} to {after}"))?;
+    Ok(format!("{} ticks in {PAUSE:?} or a little more, {} kHz", after - before, lab.device.info().clock_counter_khz))
+}

@@ -1,0 +1,86 @@
+//! Device memory, as vkAllocateMemory gives it.
+
+use amdgpu_winsys::heaps::{Addressing, AllocateInfo, BudgetRule, DeviceMemory, HeapBudget, MemoryPropertyFlags};
+
+use crate::{
+    lab::Lab,
+    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
+    pattern::pattern,
+    plan::Check,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("memory.types", "each memory type gives memory in its window, mapped where Vulkan says so", types),
+    Check::once("memory.budget", "own usage follows each allocation, and no budget passes its heap", budget),
+];
+
+const SIZE: u64 = 64 << 10;
+
+fn types(lab: &Lab<'_>) -> Outcome {
+    let types = lab.memory.properties().types();
+    let mut mapped = 0;
+    for (index, row) in (0..).zip(types) {
+        let memory = allocate(lab, index)?;
+        in_its_window(lab, index, row.addressing, &memory)?;
+        if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
+            holds_what_is_written(index, memory)?;
+            mapped += 1;
+        }
+    }
+    Ok(format!("{} types, {mapped} of them mapped", types.len()))
+}
+
+fn allocate(lab: &Lab<'_>, memory_type: u32) -> Result<DeviceMemory, Stop> {
+    let info = AllocateInfo::new(memory_type, SIZE);
+    lab.memory.allocate(&info).doing(&format!("allocating {SIZE} bytes of type {memory_type}"))
+}
+
+fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &DeviceMemory) -> Result<(), Stop> {
+    let (info, address) = (lab.device.info(), memory.address());
+    let in_32_bit_window = address.high() == info.address32_hi();
+    same(
+        &format!("type {index} at {address} in the 32-bit window"),
+        in_32_bit_window,
+        addressing == Addressing::Bits32,
+    )?;
+    let alignment = u64::from(info.va_alignment);
+    ensure(address.is_aligned(alignment), || format!("type {index}: {address} is not a multiple of {alignment}"))
+}
+
+fn holds_what_is_written(index: u32, mut memory: DeviceMemory) -> Result<(), Stop> {
+    let bytes = pattern(index, SIZE as usize);
+    let mapping = memory.map().doing(&format!("mapping type {index}"))?;
+    mapping.write(0, &bytes).doing("writing")?;
+    let mut found = vec![0; bytes.len()];
+    mapping.read(0, &mut found).doing("reading")?;
+    same_bytes(&found, &bytes).map_err(|stop| match stop {
+        Stop::Fail(evidence) => Stop::Fail(format!("type {index}: {evidence}")),
+        skip @ Stop::Skip(_) => skip,
+    })
+}
+
+fn budget(lab: &Lab<'_>) -> Outcome {
+    let properties = lab.memory.properties();
+    let mut least = u64::MAX;
+    for (heap, row) in (0..).zip(properties.heaps()) {
+        let Some((memory_type, _)) = (0..).zip(properties.types()).find(|(_, row)| row.heap == heap) else { continue };
+        let before = of_heap(lab, heap)?;
+        let memory = allocate(lab, memory_type)?;
+        let during = of_heap(lab, heap)?;
+        same(&format!("own usage of heap {heap}"), during.usage, before.usage + memory.charge().bytes())?;
+        for HeapBudget { budget, .. } in [before, during] {
+            ensure(0 < budget && budget <= row.size, || {
+                format!("the budget of heap {heap} is {budget}, its size {}", row.size)
+            })?;
+            least = least.min(budget);
+        }
+        drop(memory);
+        same(&format!("own usage of heap {heap} after freeing"), of_heap(lab, heap)?.usage, before.usage)?;
+    }
+    Ok(format!("{} heaps, smallest budget {} MiB", properties.heaps().len(), least >> 20))
+}
+
+fn of_heap(lab: &Lab<'_>, heap: u32) -> Result<HeapBudget, Stop> {
+    let budgets = lab.memory.budgets(BudgetRule::Corrected).doing("asking for the budgets")?;
+    budgets.heaps().get(heap as usize).copied().ok_or_else(|| Stop::Fail(format!("heap {heap} has no budget")))
+}

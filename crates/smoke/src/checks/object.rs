@@ -1,0 +1,113 @@
+//! Buffer objects.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::{
+    cs,
+    heaps::{AllocateError, AllocateInfo, MemoryError},
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::{self, Bo, BoMetadata, BoRequest, Ip, Mapping, PAGE_SIZE},
+};
+
+use crate::{
+    lab::Lab,
+    outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
+    pattern::pattern,
+    plan::Check,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("bo.create", "BOs are created in VRAM and GTT, and the kernel remembers them as asked", create),
+    Check::once("bo.map", "two CPU mappings of a BO show the same bytes, also when one of them is gone", map),
+    Check::once("bo.metadata", "the words stored with a BO come back", metadata).needing_a_kernel(),
+    Check::once("bo.refusals", "what cannot be is refused with an error that says what it is", refusals),
+];
+
+const MAPPABLE: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED;
+
+fn bo(lab: &Lab<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Arc<Bo>, Stop> {
+    let request = BoRequest { size, alignment: PAGE_SIZE, domains, flags };
+    Ok(Arc::new(Bo::create(&lab.device, request).doing("creating a BO")?))
+}
+
+fn create(lab: &Lab<'_>) -> Outcome {
+    /// More than a page and no multiple of one.
+    const SIZE: u64 = 5000;
+    let mut told = 0;
+    for domain in [GemDomain::GTT, GemDomain::VRAM] {
+        let bo = bo(lab, SIZE, domain, MAPPABLE)?;
+        same("size", bo.size(), 2 * PAGE_SIZE)?;
+        match bo.create_info() {
+            // A stand-in kernel leaves the answer as it was.
+            Ok(info) if info.size == 0 && lab.is_stand_in() => {}
+            Ok(info) => {
+                same("size the kernel remembers", info.size, 2 * PAGE_SIZE)?;
+                same("domain the kernel remembers", info.domains, domain)?;
+                told += 1;
+            }
+            Err(_) if lab.is_stand_in() => {}
+            Err(error) => return Err(Stop::Fail(error.to_string())),
+        }
+    }
+    Ok(format!("{SIZE} bytes became two pages in GTT and in VRAM; the kernel confirmed {told} of 2"))
+}
+
+fn map(lab: &Lab<'_>) -> Outcome {
+    let bo = bo(lab, 2 * PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
+    let len = 2 * PAGE_SIZE as usize;
+    let first = Mapping::new(&bo).doing("mapping it")?;
+    let second = Mapping::new(&bo).doing("mapping it again")?;
+    let (ours, theirs) = (pattern(1, len), pattern(2, len));
+    let mut seen = vec![0; len];
+    first.write(0, &ours).doing("writing through the first mapping")?;
+    second.read(0, &mut seen).doing("reading through the second mapping")?;
+    same_bytes(&seen, &ours)?;
+    second.write(0, &theirs).doing("writing through the second mapping")?;
+    drop(second);
+    first.read(0, &mut seen).doing("reading through the first mapping")?;
+    same_bytes(&seen, &theirs)?;
+    Ok(format!("{len} bytes both ways"))
+}
+
+fn metadata(lab: &Lab<'_>) -> Outcome {
+    let bo = bo(lab, PAGE_SIZE, GemDomain::GTT, GemCreateFlags::empty())?;
+    let stored = BoMetadata { tiling: 0, flags: 0x5a, data: pattern(3, 64) };
+    bo.set_metadata(&stored).doing("storing metadata")?;
+    let found = bo.metadata().doing("fetching metadata")?;
+    same("flags", found.flags, stored.flags)?;
+    same_bytes(&found.data, &stored.data)?;
+    Ok(format!("{} bytes", stored.data.len()))
+}
+
+/// Only what the library itself refuses: kernels differ in what they let pass.
+fn refusals(lab: &Lab<'_>) -> Outcome {
+    let types = lab.memory.properties().types();
+    let allocate = |memory_type, size| lab.memory.allocate(&AllocateInfo::new(memory_type, size));
+    let is = |wanted: AllocateError| move |error: &MemoryError| *error == MemoryError::Request(wanted);
+    let count = types.len() as u32;
+    refused("an allocation of no bytes", allocate(0, 0), is(AllocateError::ZeroSize { memory_type: 0 }))?;
+    let no_type = AllocateError::NoSuchType { memory_type: count, count };
+    refused("an allocation of no type", allocate(count, 4096), is(no_type))?;
+    let beyond = |error: &MemoryError| matches!(error, MemoryError::Request(AllocateError::BeyondHeap { .. }));
+    refused("an allocation of all bytes there are", allocate(0, u64::MAX), beyond)?;
+
+    let hidden = bo(lab, PAGE_SIZE, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS)?;
+    let unmappable = |error: &winsys::Error| *error == winsys::Error::NotMappable { handle: hidden.handle() };
+    refused("mapping a BO without CPU access", Mapping::new(&hidden), unmappable)?;
+    let misaligned = BoRequest { size: 1, alignment: 3, domains: GemDomain::GTT, flags: MAPPABLE };
+    let created = Bo::create(&lab.device, misaligned);
+    refused("an alignment of 3", created, |error| matches!(error, winsys::Error::CreateBo { alignment: 3, .. }))?;
+    let long = BoMetadata { data: vec![0; 257], ..BoMetadata::default() };
+    let range = |error: &winsys::Error| matches!(error, winsys::Error::Range { .. });
+    refused("257 bytes of metadata", hidden.set_metadata(&long), range)?;
+
+    let shown = bo(lab, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
+    let mapping = Mapping::new(&shown).doing("mapping a page")?;
+    refused("a load past the end", mapping.load_u32(PAGE_SIZE), range)?;
+    ensure(lab.queue(crate::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
+        "a queue on a ring that does not exist was not refused".to_owned()
+    })?;
+    let capacity = cs::Stream::new(&lab.device, cs::pm4::Target::gfx(lab.device.info().gfx_level), 0);
+    refused("a stream without room", capacity, |error| *error == cs::Error::StreamCapacity { dwords: 0 })?;
+    Ok("9 requests".to_owned())
+}

@@ -1,0 +1,120 @@
+//! Order between rings: what one ring writes, another reads, because a fence says that it may.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::{
+    cs::{Fence, Queue, Submission, SyncPoint},
+    heaps::DeviceMemory,
+    vamgr::GpuVa,
+    winsys::{Binding, Capabilities, Deadline, Syncobj},
+};
+
+use crate::{
+    lab::{HostMemory, Lab},
+    outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
+    pattern::pattern,
+    plan::Check,
+    ring::Ring,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("order.syncobj", "a ring that waits for a sync object reads what its signaller wrote", syncobj),
+    Check::once("order.dependency", "a job that names an earlier fence reads what that job wrote", dependency),
+    Check::once("order.timeline", "a ring that waits for a point reads what its signaller wrote", timeline),
+];
+
+const SIZE: u64 = 256 << 10;
+
+/// Two jobs on two queues: the first copies `from` into `through`, the second `through` into `to`.
+struct Relay {
+    from: HostMemory,
+    through: DeviceMemory,
+    to: HostMemory,
+    first: Queue,
+    second: Queue,
+    seed: u32,
+}
+
+impl Relay {
+    fn new(lab: &Lab<'_>, first: Ring, second: Ring, seed: u32) -> Result<Self, Stop> {
+        let (from, to) = (lab.host_memory(SIZE)?, lab.host_memory(SIZE)?);
+        from.write(0, &pattern(seed, SIZE as usize))?;
+        to.write(0, &vec![0; SIZE as usize])?;
+        let through = lab.device_memory(SIZE)?;
+        Ok(Self { from, through, to, first: lab.queue(first)?, second: lab.queue(second)?, seed })
+    }
+
+    fn memory(&self) -> [Arc<Binding>; 3] {
+        [self.from.memory(), &self.through, self.to.memory()].map(|memory| Arc::clone(memory.binding()))
+    }
+
+    /// Submits the first job.
+    fn start(&self, lab: &Lab<'_>, signals: &[SyncPoint<'_>]) -> Result<Fence, Stop> {
+        let (to, from) = (self.through.address(), self.from.at(0)?);
+        self.submit(lab, &self.first, to, from, &Submission { signals, ..Submission::default() })
+    }
+
+    /// Submits the second job, which waits as `order` says, and looks at what arrived.
+    fn end(&self, lab: &Lab<'_>, order: &Submission<'_>) -> Result<(), Stop> {
+        let (to, from) = (self.to.at(0)?, self.through.address());
+        let fence = self.submit(lab, &self.second, to, from, order)?;
+        lab.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
+        same_bytes(&self.to.read(0, SIZE as usize)?, &pattern(self.seed, SIZE as usize))
+    }
+
+    fn submit(
+        &self,
+        lab: &Lab<'_>,
+        queue: &Queue,
+        to: GpuVa,
+        from: GpuVa,
+        order: &Submission<'_>,
+    ) -> Result<Fence, Stop> {
+        let list = lab.record(queue, |recorder| recorder.copy(to, from, SIZE))?;
+        queue.submit(&Submission { lists: &[&list], memory: &self.memory(), ..*order }).doing("submitting")
+    }
+}
+
+/// Runs a relay from each ring to the next one, and from the last to the first.
+fn around(lab: &Lab<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) -> Outcome {
+    let next = lab.rings.iter().cycle().skip(1);
+    for ((&first, &second), seed) in lab.rings.iter().zip(next).zip(10..) {
+        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| match stop {
+            Stop::Fail(evidence) => Stop::Fail(format!("{first} to {second}: {evidence}")),
+            skip @ Stop::Skip(_) => skip,
+        })?;
+    }
+    Ok(format!("{} pairs of rings", lab.rings.len()))
+}
+
+fn syncobj(lab: &Lab<'_>) -> Outcome {
+    around(lab, |relay| {
+        let done = Syncobj::new(&lab.device, false).doing("creating a sync object")?;
+        let point = [SyncPoint::binary(&done)];
+        relay.start(lab, &point)?;
+        relay.end(lab, &Submission { waits: &point, ..Submission::default() })?;
+        same("sync object signalled", done.wait(Deadline::POLL).doing("polling")?, true)
+    })
+}
+
+fn dependency(lab: &Lab<'_>) -> Outcome {
+    around(lab, |relay| {
+        let first = relay.start(lab, &[])?;
+        relay.end(lab, &Submission { after: &[&first], ..Submission::default() })
+    })
+}
+
+fn timeline(lab: &Lab<'_>) -> Outcome {
+    if !lab.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
+        return skip("the kernel has no timeline sync objects");
+    }
+    let timeline = Syncobj::new(&lab.device, false).doing("creating a sync object")?;
+    let point = std::cell::Cell::new(0);
+    around(lab, |relay| {
+        point.set(point.get() + 1);
+        let point = [SyncPoint { syncobj: &timeline, point: point.get() }];
+        relay.start(lab, &point)?;
+        relay.end(lab, &Submission { waits: &point, ..Submission::default() })?;
+        same("last point", timeline.query().doing("asking for the last point")?, point[0].point)
+    })
+}

@@ -1,0 +1,69 @@
+//! Sync objects, signalled from the CPU.
+
+use amdgpu_winsys::winsys::{Capabilities, Deadline, Syncobj};
+
+use crate::{
+    lab::Lab,
+    outcome::{Doing, Outcome, Stop, ensure, same, skip},
+    plan::Check,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("syncobj.binary", "a sync object is signalled exactly from signal to reset", binary).needing_a_kernel(),
+    Check::once("syncobj.timeline", "a timeline reaches its points and no later ones", timeline).needing_a_kernel(),
+    Check::once("syncobj.share", "a sync object signalled in one open file is signalled in the other", share)
+        .needing_a_kernel(),
+];
+
+/// A stand-in kernel answers without writing a handle.
+fn real(syncobj: &Syncobj) -> Result<(), Stop> {
+    ensure(syncobj.handle() != 0, || "the sync object got handle 0, which names nothing".to_owned())
+}
+
+fn is_signalled(syncobj: &Syncobj) -> Result<bool, Stop> {
+    syncobj.wait(Deadline::POLL).doing("polling")
+}
+
+fn binary(lab: &Lab<'_>) -> Outcome {
+    let syncobj = Syncobj::new(&lab.device, false).doing("creating it")?;
+    real(&syncobj)?;
+    same("signalled when new", is_signalled(&syncobj)?, false)?;
+    syncobj.signal().doing("signalling")?;
+    same("signalled after signal", is_signalled(&syncobj)?, true)?;
+    syncobj.reset().doing("resetting")?;
+    same("signalled after reset", is_signalled(&syncobj)?, false)?;
+    let born = Syncobj::new(&lab.device, true).doing("creating a signalled one")?;
+    same("signalled when created so", is_signalled(&born)?, true)?;
+    Ok(String::new())
+}
+
+fn timeline(lab: &Lab<'_>) -> Outcome {
+    if !lab.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
+        return skip("the kernel has no timeline sync objects");
+    }
+    let syncobj = Syncobj::new(&lab.device, false).doing("creating it")?;
+    real(&syncobj)?;
+    let reached = |point| syncobj.wait_point(point, Deadline::POLL).doing("polling a point");
+    same("point 1 reached when new", reached(1)?, false)?;
+    for point in [1, 4] {
+        syncobj.signal_point(point).doing("signalling a point")?;
+        same("last point", syncobj.query().doing("asking for the last point")?, point)?;
+        same("the point reached", reached(point)?, true)?;
+        same("the next point reached", reached(point + 1)?, false)?;
+    }
+    same("point 3 reached, as 4 is", reached(3)?, true)?;
+    Ok("points 1 and 4".to_owned())
+}
+
+fn share(lab: &Lab<'_>) -> Outcome {
+    let ours = Syncobj::new(&lab.device, false).doing("creating it")?;
+    let fd = ours.export().doing("exporting")?;
+    let other = lab.target.open().doing("opening the GPU again")?;
+    let theirs = Syncobj::import(&other, &fd).doing("importing")?;
+    same("signalled there before", is_signalled(&theirs)?, false)?;
+    ours.signal().doing("signalling here")?;
+    same("signalled there", is_signalled(&theirs)?, true)?;
+    theirs.reset().doing("resetting there")?;
+    same("signalled here after a reset there", is_signalled(&ours)?, false)?;
+    Ok(String::new())
+}

@@ -1,0 +1,60 @@
+//! Pages of this process, read and written by the GPU.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::{
+    cs::Submission,
+    vamgr::GpuVa,
+    winsys::{Capabilities, Ip},
+};
+
+use crate::{
+    lab::{HostMemory, Lab},
+    outcome::{Doing, Outcome, Stop, same_bytes, skip},
+    pattern::pattern,
+    plan::Check,
+    ring::Ring,
+    user_pages::UserPages,
+};
+
+pub(crate) const CHECKS: &[Check] =
+    &[Check::once("userptr.share", "the GPU reads and writes anonymous pages of this process", share)];
+
+const SIZE: usize = 64 << 10;
+
+fn share(lab: &Lab<'_>) -> Outcome {
+    if !lab.device.info().capabilities.contains(Capabilities::USERPTR) {
+        return skip("the kernel takes no pages of a process");
+    }
+    let rings = || lab.rings.iter().copied();
+    let Some(ring) = rings().find(|ring| ring.ip == Ip::Sdma).or_else(|| rings().next()) else {
+        return skip("no ring to copy with");
+    };
+    let pages = match UserPages::new(&lab.device, SIZE) {
+        Err(Stop::Fail(evidence)) if lab.is_stand_in() => {
+            return skip(format!("this kernel only pretends: {evidence}"));
+        }
+        pages => pages?,
+    };
+    let host = lab.host_memory(SIZE as u64)?;
+    let (ours, theirs) = (pattern(7, SIZE), pattern(8, SIZE));
+
+    pages.write(&ours)?;
+    copy(lab, ring, &pages, &host, host.at(0)?, pages.address()?)?;
+    same_bytes(&host.read(0, SIZE)?, &ours)?;
+    host.write(0, &theirs)?;
+    copy(lab, ring, &pages, &host, pages.address()?, host.at(0)?)?;
+    same_bytes(&pages.read(), &theirs)?;
+    Ok(format!("{} KiB out and in by {ring}", SIZE >> 10))
+}
+
+/// Copies everything one way.
+fn copy(lab: &Lab<'_>, ring: Ring, pages: &UserPages, host: &HostMemory, to: GpuVa, from: GpuVa) -> Result<(), Stop> {
+    let before = (pages.read(), host.read(0, SIZE)?);
+    let queue = lab.queue(ring)?;
+    let list = lab.record(&queue, |recorder| recorder.copy(to, from, SIZE as u64))?;
+    let memory = [Arc::clone(pages.binding()?), Arc::clone(host.memory().binding())];
+    let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
+    let fence = queue.submit(&submission).doing("submitting")?;
+    lab.wait(&fence, || pages.read() != before.0 || host.differs(&before.1))
+}

@@ -1,0 +1,288 @@
+//! The program as its users run it: arguments, exit codes, and what is on standard output.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// The chips of the simulator.
+const CHIPS: [&str; 12] = [
+    "navi10",
+    "navi21",
+    "navi31",
+    "pitcairn",
+    "polaris10",
+    "polaris12",
+    "raphael_mendocino",
+    "raven",
+    "renoir",
+    "stoney",
+    "vangogh",
+    "vega10",
+];
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
+    command.env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    program().args(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {}\n{}", output.status, stderr(output)))
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stdout(output)))
+}
+
+fn results(report: &Value) -> impl Iterator<Item = (&str, &str, &str)> {
+    report["results"].as_array().unwrap().iter().map(|result| {
+        let field = |key: &str| result[key].as_str().unwrap_or_else(|| panic!("{key} of {result}"));
+        (field("id"), field("word"), field("detail"))
+    })
+}
+
+/// The whole plan on one chip: nothing fails, and each ring was tried.
+fn passes(chip: &str) {
+    let output = output(&["--sim", chip, "--json"]);
+    let report = json(&output);
+    let bad: Vec<_> = results(&report).filter(|(_, word, _)| !["pass", "skip"].contains(word)).collect();
+    assert_eq!(bad, [], "{chip}");
+    assert_eq!(code(&output), 0, "{chip}: {}", stderr(&output));
+    assert_eq!(report["gpu"]["simulated"], true);
+    assert_eq!(report["gpu"]["stand_in"], false, "{chip}: the simulator is taken for a kernel that only pretends");
+    let passed: Vec<_> = results(&report).filter(|&(_, word, _)| word == "pass").map(|(id, ..)| id).collect();
+    let rings = report["gpu"]["rings"].as_array().unwrap();
+    assert!(rings.len() >= 3, "{chip}: only {rings:?}");
+    for ring in rings.iter().map(|ring| ring.as_str().unwrap()) {
+        for check in ["exec.nop", "exec.write", "exec.fill", "exec.copy", "exec.fence", "exec.many"] {
+            let id = format!("{check}.{ring}");
+            assert!(passed.contains(&id.as_str()), "{chip}: {id} did not pass");
+        }
+    }
+}
+
+macro_rules! every_chip_passes {
+    ($($chip:ident)*) => {$(
+        #[test]
+        fn $chip() {
+            passes(stringify!($chip));
+        }
+    )*};
+}
+
+mod the_whole_plan_passes_on {
+    use super::passes;
+
+    every_chip_passes! {
+        navi10 navi21 navi31 pitcairn polaris10 polaris12 raphael_mendocino raven renoir stoney vangogh vega10
+    }
+}
+
+#[test]
+fn profiles_are_listed_one_a_line() {
+    let output = output(&["--list-profiles"]);
+    assert_eq!(code(&output), 0);
+    let mut listed: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    listed.sort();
+    assert_eq!(listed, CHIPS);
+}
+
+#[test]
+fn checks_are_listed_with_what_they_prove() {
+    let output = output(&["--list-checks"]);
+    assert_eq!(code(&output), 0);
+    let text = stdout(&output);
+    for id in ["inventory.open", "va.windows", "bo.map", "exec.copy.RING", "order.syncobj", "leak.objects"] {
+        let line = text.lines().find(|line| line.split(' ').next() == Some(id));
+        assert!(line.is_some_and(|line| line.len() > 40), "{id} in\n{text}");
+    }
+    let inventory = stdout(&self::output(&["--list-checks", "--level", "inventory"]));
+    assert!(inventory.lines().all(|line| line.starts_with("inventory.")), "{inventory}");
+}
+
+#[test]
+fn bad_usage_is_79_and_says_why_on_stderr() {
+    let cases: [&[&str]; 7] = [
+        &["--nonsense"],
+        &["surplus"],
+        &["--level", "destructive"],
+        &["--sim"],
+        &["--sim", "navi99"],
+        &["--sim", "navi21", "--gpu", "0"],
+        &["--list-profiles", "--sim", "navi21"],
+    ];
+    for arguments in cases {
+        let output = output(arguments);
+        assert_eq!(code(&output), 79, "{arguments:?}");
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert!(!stderr(&output).is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (argument, expected) in [("--help", "--list-profiles"), ("--version", env!("CARGO_PKG_VERSION"))] {
+        let output = output(&[argument]);
+        assert_eq!(code(&output), 0, "{argument}");
+        assert!(stdout(&output).contains(expected), "{argument}");
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_77() {
+    for gpu in ["4711", "/dev/dri/renderD999", "ffff:ff:1f.7", "no such thing"] {
+        let output = output(&["--gpu", gpu, "--json"]);
+        assert_eq!(code(&output), 77, "{gpu}");
+        assert_eq!(stdout(&output), "", "{gpu}");
+        assert!(stderr(&output).contains(gpu), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_is_no_amdgpu_node_fails_to_open_and_says_why() {
+    let output = output(&["--gpu", "/dev/null", "--json"]);
+    assert_eq!(code(&output), 98);
+    let report = json(&output);
+    let opened: Vec<_> = results(&report).collect();
+    let [("inventory.open", "fail", evidence)] = opened[..] else { panic!("{opened:?}") };
+    assert!(evidence.starts_with("opening the device: VERSION: ENOTTY"), "{evidence}");
+}
+
+#[test]
+fn a_filter_that_fits_nothing_skips_everything() {
+    let output = output(&["--sim", "navi21", "--filter", "no.such.check"]);
+    assert_eq!(code(&output), 77);
+    assert!(stdout(&output).ends_with("0 passed, 0 failed, 0 skipped\n"));
+}
+
+#[test]
+fn the_report_in_json_follows_its_schema() {
+    let report = json(&output(&["--sim", "renoir", "--json", "--level", "inventory"]));
+    assert_eq!(report["schema"], "amdgpu-smoke/1");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["level"], "inventory");
+    assert_eq!(report["aborted"], false);
+    let gpu = &report["gpu"];
+    let known = [("location", "renoir"), ("chip", "RENOIR"), ("gfx_level", "GFX9")];
+    for (key, value) in known {
+        assert_eq!(gpu[key], value, "{key}");
+    }
+    assert_eq!((&gpu["simulated"], &gpu["fallback"]), (&true.into(), &false.into()));
+    for key in ["name", "driver"] {
+        assert!(gpu[key].is_string(), "{key}");
+    }
+    let heap = &gpu["heaps"][0];
+    assert!(heap["size"].is_u64() && heap["flags"].is_array() && heap["kind"].is_string(), "{heap}");
+    let memory_type = &gpu["memory_types"][0];
+    assert!(memory_type["heap"].is_u64() && memory_type["properties"].is_array(), "{memory_type}");
+    for (id, word, _) in results(&report) {
+        assert!(id.starts_with("inventory."), "{id} is more than inventory");
+        assert!(["pass", "skip"].contains(&word), "{id}: {word}");
+    }
+    assert!(report["results"][0]["ms"].is_number());
+    let counted: u64 =
+        ["pass", "fail", "skip", "crash"].iter().map(|word| report["summary"][word].as_u64().unwrap()).sum();
+    assert_eq!(counted, results(&report).count() as u64);
+}
+
+#[test]
+fn the_report_for_people_begins_with_what_is_tested_and_ends_with_the_count() {
+    let output = output(&["--sim", "navi21"]);
+    let text = stdout(&output);
+    assert_eq!(text.lines().next(), Some("Testing a simulated GPU: navi21"));
+    assert!(text.contains("15.75 GiB  invisible VRAM"), "{text}");
+    assert!(!text.contains('\x1b'), "colours in a pipe");
+    assert!(text.lines().all(|line| line.trim_end() == line), "blanks at the end of a line");
+    let last = text.lines().last().unwrap();
+    assert!(last.contains(" passed, 0 failed, ") && last.ends_with(" skipped"), "{last}");
+}
+
+#[test]
+fn without_a_radeon_the_simulator_is_tested_and_said_to_be() {
+    if Path::new("/dev/dri").exists() {
+        eprintln!("not tried: this machine has /dev/dri");
+        return;
+    }
+    let output = output(&["--level", "inventory"]);
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).starts_with("No Radeon here: testing a simulated GPU, "));
+}
+
+#[test]
+fn logs_go_to_stderr_and_leave_the_report_alone() {
+    let mut command = program();
+    command.args(["--sim", "navi21", "--json", "--filter", "bo.map"]).env("RUST_LOG", "amdgpu_winsys=trace");
+    let output = command.output().unwrap();
+    assert_eq!(json(&output)["summary"]["pass"], 1);
+    assert!(stderr(&output).contains("BO created"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_reader_who_leaves_early_gets_no_panic() {
+    for format in [&["--sim", "navi21"][..], &["--sim", "navi21", "--json"], &["--list-checks"]] {
+        let mut child = program().args(format).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert!(!first.is_empty());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), 0, "{format:?}");
+        assert!(!stderr(&output).contains("panicked"), "{format:?}: {}", stderr(&output));
+    }
+}
+
+const SHIM: &str = "libamdgpu_noop_drm_shim.so";
+
+/// Whether Mesa's no-op shim is installed where the loader looks.
+fn shim_is_installed() -> bool {
+    let mut directories = vec!["/usr/lib".into(), "/usr/lib64".into()];
+    let inner = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    directories.extend(inner.filter(|path| path.is_dir()));
+    directories.iter().any(|directory: &std::path::PathBuf| directory.join(SHIM).exists())
+}
+
+/// A kernel that takes every request and executes nothing: what needs no GPU passes, the rest says what is wrong.
+#[test]
+fn on_a_kernel_that_executes_nothing_every_failure_says_so() {
+    if !shim_is_installed() {
+        eprintln!("not tried: {SHIM} is not installed");
+        return;
+    }
+    for chip in ["navi21", "pitcairn", "renoir"] {
+        let output = program().args(["--json"]).env("LD_PRELOAD", SHIM).env("AMDGPU_GPU_ID", chip).output().unwrap();
+        assert_eq!(code(&output), 98, "{chip}: {}", stderr(&output));
+        let report = json(&output);
+        assert_eq!(report["gpu"]["stand_in"], true, "{chip}");
+        assert_eq!(report["aborted"], false, "{chip}");
+        let mut failed = 0;
+        for (id, word, detail) in results(&report) {
+            assert!(["pass", "fail", "skip"].contains(&word), "{chip}: {id}: {word}: {detail}");
+            if word == "fail" {
+                failed += 1;
+                assert!(detail.contains("nothing executed"), "{chip}: {id}: {detail}");
+            }
+            assert_eq!(word == "fail", id.starts_with("exec.") || id.starts_with("order."), "{chip}: {id}: {word}");
+        }
+        assert!(failed > 0, "{chip}");
+        let passed: Vec<_> = results(&report).filter(|&(_, word, _)| word == "pass").map(|(id, ..)| id).collect();
+        for id in ["inventory.open", "inventory.heaps", "va.windows", "bo.create", "bo.map", "memory.types"] {
+            assert!(passed.contains(&id), "{chip}: {id} did not pass");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The test can fail: a kernel that does one thing wrong makes the check fail that is there to find it.
+#![expect(unsafe_code, reason = "a kernel below the seam reads and writes ioctl arguments")]
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr::NonNull,
+    sync::{Mutex, PoisonError},
+};
+
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_smoke::{CheckResult, Exit, Options, Report, Target, Word, run};
+use amdgpu_winsys::{
+    uapi::{
+        Argument, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemMetadata, GemVa, Info, METADATA_OP_SET,
+        MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait, SyncobjWait,
+        VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
+    },
+    winsys::{Device, Kernel, Protection},
+};
+use nix::errno::Errno;
+
+/// What a saboteur is asked before the kernel is: an answer, or nothing to let the request through.
+type Trick = fn(&Below, Request, *mut c_void) -> Option<Result<c_int, Errno>>;
+
+/// A kernel that answers some requests wrongly.
+struct Saboteur {
+    below: Below,
+    trick: Trick,
+    private_mappings: bool,
+}
+
+/// The honest kernel, and what the saboteur has seen.
+struct Below {
+    kernel: SimKernel,
+    /// The first mapping of at least a mebibyte, while it lasts.
+    large_mapping: Mutex<Option<(usize, usize)>>,
+}
+
+impl Below {
+    /// Lets a request through.
+    fn ask(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // SAFETY: tricks pass on what the library passed, or an argument of the same layout on their stack.
+        unsafe { self.kernel.ioctl(request, argument) }
+    }
+}
+
+/// The argument of a request, which is one of `T`.
+fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
+    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised as many
+    // bytes, exclusively, until it returns.
+    unsafe { &mut *argument.cast::<T>() }
+}
+
+// SAFETY: every call is forwarded to the simulator or answered within the bytes of its argument; a private mapping is an
+// anonymous one of the same length.
+unsafe impl Kernel for Saboteur {
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        (self.trick)(&self.below, request, argument).unwrap_or_else(|| self.below.ask(request, argument))
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        if self.private_mappings {
+            return anonymous(len);
+        }
+        // SAFETY: the caller's promises are passed on unchanged.
+        let mapped = unsafe { self.below.kernel.mmap(len, protection, at, offset) }?;
+        if len >= 1 << 20 {
+            lock(&self.below.large_mapping).get_or_insert((mapped.as_ptr().expose_provenance(), len));
+        }
+        Ok(mapped)
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        let mut large = lock(&self.below.large_mapping);
+        if large.is_some_and(|(base, _)| base == address.as_ptr().addr()) {
+            *large = None;
+        }
+        // SAFETY: the caller's promises are passed on unchanged; an anonymous mapping is one to munmap like any other.
+        unsafe { self.below.kernel.munmap(address, len) }
+    }
+}
+
+fn anonymous(len: usize) -> Result<NonNull<u8>, Errno> {
+    use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
+    let len = std::num::NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
+    let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+    // SAFETY: no address is asked for, so nothing that exists is replaced.
+    unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }.map(NonNull::cast)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Descriptors and mappings are counted for the whole process, so only one test runs at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
+    let _turn = lock(&ONE_AT_A_TIME);
+    let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
+    let counted = gpu.clone();
+    let open = move || {
+        let below = Below { kernel: gpu.open(), large_mapping: Mutex::default() };
+        Device::new(Saboteur { below, trick, private_mappings })
+    };
+    let target = Target::new("sabotaged", open).simulating().counting(move || format!("{:?}", counted.census()));
+    run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
+}
+
+fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
+    report.results.iter().find(|result| result.id == id).unwrap_or_else(|| panic!("{id} did not run: {report:#?}"))
+}
+
+/// The check fails, its evidence holds the text, and with it the run fails.
+#[track_caller]
+fn fails(report: &Report, id: &str, evidence: &str) {
+    let result = result(report, id);
+    assert_eq!(result.word, Word::Fail, "{id}: {}", result.detail);
+    assert!(result.detail.contains(evidence), "{id}: {:?} does not say {evidence:?}", result.detail);
+    assert!(matches!(Exit::of(report), Exit::Fail | Exit::Aborted));
+}
+
+#[test]
+fn an_honest_kernel_passes() {
+    let report = run_with(false, "", |_, _, _| None);
+    let bad: Vec<_> = report.results.iter().filter(|result| matches!(result.word, Word::Fail | Word::Crash)).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    assert_eq!(Exit::of(&report), Exit::Pass);
+}
+
+#[test]
+fn another_driver_is_not_opened() {
+    let report = run_with(false, "exec", |below, request, version| {
+        (request == Version::REQUEST).then(|| {
+            let done = below.ask(request, version);
+            argument::<Version>(version).version_minor = 1;
+            done
+        })
+    });
+    fails(&report, "inventory.open", "amdgpu 3.1 is not supported");
+    assert_eq!(report.results.len(), 1);
+    assert_eq!(Exit::of(&report), Exit::Fail);
+}
+
+#[test]
+fn a_pool_fuller_than_it_is_large_is_found() {
+    let report = run_with(false, "inventory", |below, request, info| {
+        let asked = request == Info::REQUEST && argument::<Info>(info).query == query::MEMORY;
+        asked.then(|| {
+            let done = below.ask(request, info);
+            let answer = argument::<Info>(info).return_pointer as usize;
+            // SAFETY: the library asked for a `MemoryInfo` there, and the simulator has just written one.
+            let answer = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<MemoryInfo>(answer) };
+            answer.gtt.heap_usage = answer.gtt.total_heap_size + 1;
+            done
+        })
+    });
+    fails(&report, "inventory.pools", "of GTT are in use");
+}
+
+#[test]
+fn a_clock_that_stands_still_is_found() {
+    let report = run_with(false, "inventory", |_, request, info| {
+        let asked = request == Info::REQUEST && argument::<Info>(info).query == query::TIMESTAMP;
+        asked.then(|| {
+            let answer = argument::<Info>(info).return_pointer as usize;
+            // SAFETY: the library has room for the u64 that TIMESTAMP answers with.
+            unsafe { std::ptr::with_exposed_provenance_mut::<u64>(answer).write(7) };
+            Ok(0)
+        })
+    });
+    fails(&report, "inventory.clock", "from 7 to 7");
+}
+
+#[test]
+fn memory_in_the_wrong_domain_is_found() {
+    let report = run_with(false, "bo.create", |below, request, create| {
+        (request == GemCreate::REQUEST).then(|| {
+            argument::<GemCreate>(create).domains = amdgpu_winsys::uapi::GemDomain::GTT.bits();
+            below.ask(request, create)
+        })
+    });
+    fails(&report, "bo.create", "domain the kernel remembers");
+}
+
+#[test]
+fn mappings_that_do_not_share_are_found() {
+    let report = run_with(true, "bo.map", |_, _, _| None);
+    fails(&report, "bo.map", "byte 0x0 of 0x2000: found 00");
+}
+
+#[test]
+fn lost_metadata_is_found() {
+    let report = run_with(false, "bo.metadata", |_, request, metadata| {
+        let stores = request == GemMetadata::REQUEST && argument::<GemMetadata>(metadata).op == METADATA_OP_SET;
+        stores.then_some(Ok(0))
+    });
+    fails(&report, "bo.metadata", "flags: found 0, expected 90");
+}
+
+#[test]
+fn an_import_that_is_another_bo_is_found() {
+    let report = run_with(false, "prime", |below, request, prime| {
+        (request == PRIME_FD_TO_HANDLE).then(|| {
+            let mut create = GemCreate { bo_size: 64 << 10, alignment: 0, domains: 2, domain_flags: 1 };
+            let done = below.ask(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast());
+            // The handle is the answer's first word.
+            argument::<PrimeHandle>(prime).handle = create.bo_size as u32;
+            done
+        })
+    });
+    fails(&report, "prime.share", "byte 0x0");
+    fails(&report, "prime.again", "handle where it was created");
+}
+
+#[test]
+fn a_sync_object_that_is_always_signalled_is_found() {
+    let report = run_with(false, "syncobj", |_, request, _| {
+        [SyncobjWait::REQUEST, SyncobjTimelineWait::REQUEST].contains(&request).then_some(Ok(0))
+    });
+    for id in ["syncobj.binary", "syncobj.timeline", "syncobj.share"] {
+        fails(&report, id, "found true, expected false");
+    }
+}
+
+#[test]
+fn a_sync_object_that_is_never_reset_is_found() {
+    let report = run_with(false, "syncobj", |_, request, _| (request == SyncobjArray::REQUEST).then_some(Ok(0)));
+    fails(&report, "syncobj.binary", "signalled after reset");
+    fails(&report, "syncobj.share", "signalled here after a reset there");
+}
+
+#[test]
+fn a_refused_submission_is_reported_with_its_errno() {
+    let report = run_with(false, "exec.nop", |_, request, _| (request == Cs::REQUEST).then_some(Err(Errno::ENOMEM)));
+    for id in ["exec.nop.gfx0", "exec.nop.compute0", "exec.nop.sdma0"] {
+        fails(&report, id, "submitting: AMDGPU_CS: ENOMEM");
+    }
+    assert_eq!(Exit::of(&report), Exit::Fail);
+}
+
+/// Jobs are taken and never run, and waits say so.
+fn never_runs(below: &Below, request: Request, job: *mut c_void) -> Option<Result<c_int, Errno>> {
+    /// The library's probe for kernels that know no refusal; an honest answer keeps it from taking us for one.
+    const PROBED: u64 = 1 << 40;
+    if request == Cs::REQUEST {
+        // SAFETY: the answer to CS is a u64 at the start of its 24 bytes.
+        unsafe { job.cast::<u64>().write(1) };
+        return Some(Ok(0));
+    }
+    if request == WaitCs::REQUEST && argument::<WaitCs>(job).handle < PROBED {
+        // The answer is a u64 at the same place: 1 is busy.
+        argument::<WaitCs>(job).handle = 1;
+        return Some(Ok(0));
+    }
+    let _ = below;
+    None
+}
+
+#[test]
+fn a_ring_that_executes_nothing_is_found_on_every_check() {
+    let report = run_with(false, "", never_runs);
+    for id in ["exec.nop.gfx0", "exec.write.compute1", "exec.fill.sdma0", "exec.copy.sdma1", "exec.fence.gfx0"] {
+        fails(&report, id, "nothing executed: the job was not done");
+    }
+    for id in ["exec.many.gfx0", "order.syncobj", "order.dependency", "order.timeline", "userptr.share"] {
+        fails(&report, id, "nothing executed: the job was not done");
+    }
+    assert!(!report.gpu.facts.as_ref().unwrap().stand_in);
+    assert_eq!(Exit::of(&report), Exit::Fail);
+}
+
+/// The chunk with the user fence does not reach the kernel.
+fn without_user_fence(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
+    if request != Cs::REQUEST {
+        return None;
+    }
+    let given = argument::<Cs>(submission);
+    let kept: Vec<u64> =
+        chunks(given).filter(|(_, chunk)| chunk.chunk_id != chunk_id::FENCE).map(|(at, _)| at).collect();
+    let mut changed = Cs { num_chunks: kept.len() as u32, chunks: kept.as_ptr().expose_provenance() as u64, ..*given };
+    let done = below.ask(request, std::ptr::from_mut(&mut changed).cast());
+    *given = changed;
+    Some(done)
+}
+
+/// The chunks of a submission, with their addresses.
+fn chunks(submission: &Cs) -> impl Iterator<Item = (u64, CsChunk)> {
+    let (address, count) = (submission.chunks as usize, submission.num_chunks as usize);
+    // SAFETY: the library built the submission: that many addresses of chunk headers are there.
+    let addresses = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u64>(address), count) };
+    addresses.iter().map(|&at| {
+        // SAFETY: as above.
+        (at, unsafe { *std::ptr::with_exposed_provenance::<CsChunk>(at as usize) })
+    })
+}
+
+#[test]
+fn a_sequence_number_that_is_never_written_is_found() {
+    let report = run_with(false, "exec", without_user_fence);
+    fails(&report, "exec.nop.gfx0", "nothing executed: the kernel calls the job done");
+    fails(&report, "exec.write.sdma0", "memory was written, but the kernel calls the job done");
+}
+
+/// Before a job runs, one bit in the middle of what it will copy turns.
+fn turns_a_bit(below: &Below, request: Request, _: *mut c_void) -> Option<Result<c_int, Errno>> {
+    if request == Cs::REQUEST
+        && let Some((base, len)) = *lock(&below.large_mapping)
+    {
+        let byte = std::ptr::with_exposed_provenance_mut::<u8>(base + len / 2);
+        // SAFETY: the mapping is live, or `munmap` would have taken it out, and `len / 2` is inside.
+        let old = unsafe { byte.read_volatile() };
+        // SAFETY: as above.
+        unsafe { byte.write_volatile(old ^ 1) };
+    }
+    None
+}
+
+#[test]
+fn one_wrong_bit_in_a_mebibyte_is_found_where_it_is() {
+    let report = run_with(false, "exec.copy.gfx0", turns_a_bit);
+    fails(&report, "exec.copy.gfx0", "byte 0x80000 of 0x100000: found ");
+}
+
+/// The last eight dwords of each IB are cut off, and with them the end of a packet.
+fn cuts_jobs_short(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
+    if request == Cs::REQUEST {
+        for (_, chunk) in chunks(argument::<Cs>(submission)).filter(|(_, chunk)| chunk.chunk_id == chunk_id::IB) {
+            // SAFETY: an IB chunk holds the address of a `CsChunkIb`, which the library does not look at again.
+            let ib = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<CsChunkIb>(chunk.chunk_data as usize) };
+            ib.ib_bytes -= 32;
+        }
+    }
+    let _ = below;
+    None
+}
+
+#[test]
+fn a_job_that_hangs_the_gpu_ends_the_plan() {
+    let report = run_with(false, "exec.copy", cuts_jobs_short);
+    fails(&report, "exec.copy.gfx0", "the GPU was reset");
+    assert_eq!(Exit::of(&report), Exit::Aborted);
+    assert_eq!(report.results.len(), 1, "it went on");
+    assert!(report.aborted && report.summary.notrun > 0);
+}
+
+#[test]
+fn a_gpu_lost_to_somebody_else_ends_the_plan_at_the_next_failure() {
+    let report = run_with(false, "exec", |_, request, context| {
+        if request == Cs::REQUEST {
+            return Some(Err(Errno::ENOMEM));
+        }
+        (request == Ctx::REQUEST && argument::<Ctx>(context).op == ctx_op::QUERY_STATE2).then(|| {
+            // SAFETY: the answer is a u64 of flags at the start of its 16 bytes: RESET and VRAMLOST.
+            unsafe { context.cast::<u64>().write(3) };
+            Ok(0)
+        })
+    });
+    fails(&report, "exec.nop.gfx0", "the GPU was reset: CtxStateFlags(RESET | VRAMLOST)");
+    assert_eq!(Exit::of(&report), Exit::Aborted);
+}
+
+#[test]
+fn handles_that_are_not_closed_are_found() {
+    let report = run_with(false, "leak", |_, request, _| (request == GemClose::REQUEST).then_some(Ok(0)));
+    fails(&report, "leak.objects", "census");
+}
+
+#[test]
+fn bindings_that_are_not_removed_are_found() {
+    let report = run_with(false, "leak", |_, request, va| {
+        let unmaps = request == GemVa::REQUEST && argument::<GemVa>(va).operation == VaOperation::Unmap as u32;
+        unmaps.then_some(Err(Errno::EINVAL))
+    });
+    fails(&report, "leak.objects", "addresses");
+}
