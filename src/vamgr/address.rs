@@ -35,7 +35,7 @@ impl GpuVa {
 
     /// Sign-extends the low 48 bits, which is how the GPU itself spells an address (fault reports, page tables).
     pub const fn from_48_bits(raw: u64) -> Self {
-        Self((((raw << 16) as i64) >> 16) as u64)
+        Self(((raw << 16).cast_signed() >> 16).cast_unsigned())
     }
 
     /// Joins the two dwords of a packet.
@@ -78,7 +78,7 @@ impl GpuVa {
 
     /// Whether the address is a multiple of `alignment`, which need not be a power of two; zero aligns nothing.
     pub const fn is_aligned(self, alignment: u64) -> bool {
-        alignment != 0 && self.0 % alignment == 0
+        alignment != 0 && self.0.is_multiple_of(alignment)
     }
 }
 
