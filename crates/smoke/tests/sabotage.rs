@@ -11,9 +11,9 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_smoke::{CheckResult, Exit, Options, Report, Target, Word, run};
 use amdgpu_winsys::{
     uapi::{
-        Argument, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemMetadata, GemVa, Info, METADATA_OP_SET,
-        MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait, SyncobjWait,
-        VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
+        Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemMetadata, GemVa, Info,
+        METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait,
+        SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
     winsys::{Device, Kernel, Protection},
 };
@@ -34,6 +34,65 @@ struct Below {
     kernel: SimKernel,
     /// The first mapping of at least a mebibyte, while it lasts.
     large_mapping: Mutex<Option<(usize, usize)>>,
+    /// A submission that was answered and not yet passed on.
+    held: Mutex<Option<Held>>,
+}
+
+/// A copy of a submission.
+struct Held {
+    context: u32,
+    chunks: Vec<(u32, Vec<u32>)>,
+    bos: Vec<BoListEntry>,
+}
+
+impl Held {
+    fn new(submission: &Cs) -> Self {
+        let mut held = Self { context: submission.ctx_id, chunks: Vec::new(), bos: Vec::new() };
+        for (_, chunk) in chunks(submission) {
+            if chunk.chunk_id == chunk_id::BO_HANDLES {
+                let list = std::ptr::with_exposed_provenance::<BoList>(chunk.chunk_data as usize);
+                // SAFETY: a chunk of this kind holds the address of a `BoList`.
+                let list = unsafe { *list };
+                let entries = std::ptr::with_exposed_provenance::<BoListEntry>(list.bo_info_ptr as usize);
+                // SAFETY: which holds the address of so many entries.
+                held.bos = unsafe { std::slice::from_raw_parts(entries, list.bo_number as usize) }.to_vec();
+            }
+            let dwords = std::ptr::with_exposed_provenance::<u32>(chunk.chunk_data as usize);
+            // SAFETY: a chunk has so many dwords.
+            let dwords = unsafe { std::slice::from_raw_parts(dwords, chunk.length_dw as usize) };
+            held.chunks.push((chunk.chunk_id, dwords.to_vec()));
+        }
+        held
+    }
+
+    /// Passes it on.
+    fn submit(&self, below: &Below) -> Result<c_int, Errno> {
+        let list = BoList {
+            operation: u32::MAX,
+            list_handle: u32::MAX,
+            bo_number: self.bos.len() as u32,
+            bo_info_size: size_of::<BoListEntry>() as u32,
+            bo_info_ptr: self.bos.as_ptr().expose_provenance() as u64,
+        };
+        let chunk = |(id, dwords): &(u32, Vec<u32>)| {
+            let data = match *id {
+                chunk_id::BO_HANDLES => std::ptr::from_ref(&list).expose_provenance(),
+                _ => dwords.as_ptr().expose_provenance(),
+            };
+            CsChunk { chunk_id: *id, length_dw: dwords.len() as u32, chunk_data: data as u64 }
+        };
+        let chunks: Vec<CsChunk> = self.chunks.iter().map(chunk).collect();
+        let addresses: Vec<u64> =
+            chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64).collect();
+        let mut submission = Cs {
+            ctx_id: self.context,
+            bo_list_handle: 0,
+            num_chunks: addresses.len() as u32,
+            flags: 0,
+            chunks: addresses.as_ptr().expose_provenance() as u64,
+        };
+        below.ask(Cs::REQUEST, std::ptr::from_mut(&mut submission).cast())
+    }
 }
 
 impl Below {
@@ -106,7 +165,7 @@ fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
     let counted = gpu.clone();
     let open = move || {
-        let below = Below { kernel: gpu.open(), large_mapping: Mutex::default() };
+        let below = Below { kernel: gpu.open(), large_mapping: Mutex::default(), held: Mutex::default() };
         Device::new(Saboteur { below, trick, private_mappings })
     };
     let target = Target::new("sabotaged", open).simulating().counting(move || format!("{:?}", counted.census()));
@@ -326,6 +385,47 @@ fn turns_a_bit(below: &Below, request: Request, _: *mut c_void) -> Option<Result
 fn one_wrong_bit_in_a_mebibyte_is_found_where_it_is() {
     let report = run_with(false, "exec.copy.gfx0", turns_a_bit);
     fails(&report, "exec.copy.gfx0", "byte 0x80000 of 0x100000: found ");
+}
+
+/// The kinds of chunk that make a job wait.
+const WAITS: [u32; 2] = [chunk_id::DEPENDENCIES, chunk_id::SYNCOBJ_TIMELINE_WAIT];
+
+/// A job that others wait for runs after the first one that should wait for it.
+fn turns_the_order_round(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
+    if request != Cs::REQUEST {
+        return None;
+    }
+    let held = Held::new(argument::<Cs>(submission));
+    let Some(first) = lock(&below.held).take() else {
+        *lock(&below.held) = Some(held);
+        // SAFETY: the answer to CS is a u64 at the start of its 24 bytes; the queue is fresh, so its first number is 1.
+        unsafe { submission.cast::<u64>().write(1) };
+        return Some(Ok(0));
+    };
+    let impatient = Held { chunks: held.chunks.into_iter().filter(|(id, _)| !WAITS.contains(id)).collect(), ..held };
+    let done = impatient.submit(below);
+    let ib = impatient.chunks.iter().find(|(id, _)| *id == chunk_id::IB).map_or(&[][..], |(_, dwords)| dwords);
+    let mut wait = WaitCs {
+        handle: 1,
+        timeout: u64::MAX,
+        ip_type: ib[5],
+        ip_instance: ib[6],
+        ring: ib[7],
+        ctx_id: impatient.context,
+    };
+    below.ask(WaitCs::REQUEST, std::ptr::from_mut(&mut wait).cast()).unwrap();
+    first.submit(below).unwrap();
+    // SAFETY: as above.
+    unsafe { submission.cast::<u64>().write(1) };
+    Some(done)
+}
+
+#[test]
+fn jobs_in_the_wrong_order_are_found() {
+    for id in ["order.syncobj", "order.dependency", "order.timeline"] {
+        let report = run_with(false, id, turns_the_order_round);
+        fails(&report, id, "gfx0 to compute0: byte 0x0 of 0x10000: found 00");
+    }
 }
 
 /// The last eight dwords of each IB are cut off, and with them the end of a packet.
