@@ -1,161 +1,27 @@
 //! The test can fail: a kernel that does one thing wrong makes the check fail that is there to find it.
 #![expect(unsafe_code, reason = "a kernel below the seam reads and writes ioctl arguments")]
 
+mod held;
+mod saboteur;
+
 use std::{
     ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_smoke::{CheckResult, Exit, Options, Report, Target, Word, run};
 use amdgpu_winsys::{
     uapi::{
-        Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemMetadata, GemVa, Info,
-        METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait,
-        SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
+        Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemVa, Info, METADATA_OP_SET,
+        MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait, SyncobjWait,
+        VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
-    winsys::{Device, Kernel, Protection},
+    winsys::Device,
 };
+use held::{Held, chunks};
 use nix::errno::Errno;
-
-/// What a saboteur is asked before the kernel is: an answer, or nothing to let the request through.
-type Trick = fn(&Below, Request, *mut c_void) -> Option<Result<c_int, Errno>>;
-
-/// A kernel that answers some requests wrongly.
-struct Saboteur {
-    below: Below,
-    trick: Trick,
-    private_mappings: bool,
-}
-
-/// The honest kernel, and what the saboteur has seen.
-struct Below {
-    kernel: SimKernel,
-    /// The first mapping of at least a mebibyte, while it lasts.
-    large_mapping: Mutex<Option<(usize, usize)>>,
-    /// A submission that was answered and not yet passed on.
-    held: Mutex<Option<Held>>,
-}
-
-/// A copy of a submission.
-struct Held {
-    context: u32,
-    chunks: Vec<(u32, Vec<u32>)>,
-    bos: Vec<BoListEntry>,
-}
-
-impl Held {
-    fn new(submission: &Cs) -> Self {
-        let mut held = Self { context: submission.ctx_id, chunks: Vec::new(), bos: Vec::new() };
-        for (_, chunk) in chunks(submission) {
-            if chunk.chunk_id == chunk_id::BO_HANDLES {
-                let list = std::ptr::with_exposed_provenance::<BoList>(chunk.chunk_data as usize);
-                // SAFETY: a chunk of this kind holds the address of a `BoList`.
-                let list = unsafe { *list };
-                let entries = std::ptr::with_exposed_provenance::<BoListEntry>(list.bo_info_ptr as usize);
-                // SAFETY: which holds the address of so many entries.
-                held.bos = unsafe { std::slice::from_raw_parts(entries, list.bo_number as usize) }.to_vec();
-            }
-            let dwords = std::ptr::with_exposed_provenance::<u32>(chunk.chunk_data as usize);
-            // SAFETY: a chunk has so many dwords.
-            let dwords = unsafe { std::slice::from_raw_parts(dwords, chunk.length_dw as usize) };
-            held.chunks.push((chunk.chunk_id, dwords.to_vec()));
-        }
-        held
-    }
-
-    /// Passes it on.
-    fn submit(&self, below: &Below) -> Result<c_int, Errno> {
-        let list = BoList {
-            operation: u32::MAX,
-            list_handle: u32::MAX,
-            bo_number: self.bos.len() as u32,
-            bo_info_size: size_of::<BoListEntry>() as u32,
-            bo_info_ptr: self.bos.as_ptr().expose_provenance() as u64,
-        };
-        let chunk = |(id, dwords): &(u32, Vec<u32>)| {
-            let data = match *id {
-                chunk_id::BO_HANDLES => std::ptr::from_ref(&list).expose_provenance(),
-                _ => dwords.as_ptr().expose_provenance(),
-            };
-            CsChunk { chunk_id: *id, length_dw: dwords.len() as u32, chunk_data: data as u64 }
-        };
-        let chunks: Vec<CsChunk> = self.chunks.iter().map(chunk).collect();
-        let addresses: Vec<u64> =
-            chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64).collect();
-        let mut submission = Cs {
-            ctx_id: self.context,
-            bo_list_handle: 0,
-            num_chunks: addresses.len() as u32,
-            flags: 0,
-            chunks: addresses.as_ptr().expose_provenance() as u64,
-        };
-        below.ask(Cs::REQUEST, std::ptr::from_mut(&mut submission).cast())
-    }
-}
-
-impl Below {
-    /// Lets a request through.
-    fn ask(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: tricks pass on what the library passed, or an argument of the same layout on their stack.
-        unsafe { self.kernel.ioctl(request, argument) }
-    }
-}
-
-/// The argument of a request, which is one of `T`.
-fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
-    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised as many
-    // bytes, exclusively, until it returns.
-    unsafe { &mut *argument.cast::<T>() }
-}
-
-// SAFETY: every call is forwarded to the simulator or answered within the bytes of its argument; a private mapping is an
-// anonymous one of the same length.
-unsafe impl Kernel for Saboteur {
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        (self.trick)(&self.below, request, argument).unwrap_or_else(|| self.below.ask(request, argument))
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        if self.private_mappings {
-            return anonymous(len);
-        }
-        // SAFETY: the caller's promises are passed on unchanged.
-        let mapped = unsafe { self.below.kernel.mmap(len, protection, at, offset) }?;
-        if len >= 1 << 20 {
-            lock(&self.below.large_mapping).get_or_insert((mapped.as_ptr().expose_provenance(), len));
-        }
-        Ok(mapped)
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let mut large = lock(&self.below.large_mapping);
-        if large.is_some_and(|(base, _)| base == address.as_ptr().addr()) {
-            *large = None;
-        }
-        // SAFETY: the caller's promises are passed on unchanged; an anonymous mapping is one to munmap like any other.
-        unsafe { self.below.kernel.munmap(address, len) }
-    }
-}
-
-fn anonymous(len: usize) -> Result<NonNull<u8>, Errno> {
-    use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
-    let len = std::num::NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
-    let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: no address is asked for, so nothing that exists is replaced.
-    unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }.map(NonNull::cast)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use saboteur::{Below, Saboteur, Trick, argument, lock};
 
 /// Descriptors and mappings are counted for the whole process, so only one test runs at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -164,10 +30,7 @@ fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let _turn = lock(&ONE_AT_A_TIME);
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
     let counted = gpu.clone();
-    let open = move || {
-        let below = Below { kernel: gpu.open(), large_mapping: Mutex::default(), held: Mutex::default() };
-        Device::new(Saboteur { below, trick, private_mappings })
-    };
+    let open = move || Device::new(Saboteur { below: Below::new(gpu.open()), trick, private_mappings });
     let target = Target::new("sabotaged", open).simulating().counting(move || format!("{:?}", counted.census()));
     run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
 }
@@ -241,7 +104,7 @@ fn a_clock_that_stands_still_is_found() {
 fn memory_in_the_wrong_domain_is_found() {
     let report = run_with(false, "bo.create", |below, request, create| {
         (request == GemCreate::REQUEST).then(|| {
-            argument::<GemCreate>(create).domains = amdgpu_winsys::uapi::GemDomain::GTT.bits();
+            argument::<GemCreate>(create).domains = GemDomain::GTT.bits();
             below.ask(request, create)
         })
     });
@@ -349,17 +212,6 @@ fn without_user_fence(below: &Below, request: Request, submission: *mut c_void) 
     Some(done)
 }
 
-/// The chunks of a submission, with their addresses.
-fn chunks(submission: &Cs) -> impl Iterator<Item = (u64, CsChunk)> {
-    let (address, count) = (submission.chunks as usize, submission.num_chunks as usize);
-    // SAFETY: the library built the submission: that many addresses of chunk headers are there.
-    let addresses = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u64>(address), count) };
-    addresses.iter().map(|&at| {
-        // SAFETY: as above.
-        (at, unsafe { *std::ptr::with_exposed_provenance::<CsChunk>(at as usize) })
-    })
-}
-
 #[test]
 fn a_sequence_number_that_is_never_written_is_found() {
     let report = run_with(false, "exec", without_user_fence);
@@ -395,24 +247,18 @@ fn turns_the_order_round(below: &Below, request: Request, submission: *mut c_voi
     if request != Cs::REQUEST {
         return None;
     }
-    let held = Held::new(argument::<Cs>(submission));
+    let mut held = Held::new(argument::<Cs>(submission));
     let Some(first) = lock(&below.held).take() else {
         *lock(&below.held) = Some(held);
         // SAFETY: the answer to CS is a u64 at the start of its 24 bytes; the queue is fresh, so its first number is 1.
         unsafe { submission.cast::<u64>().write(1) };
         return Some(Ok(0));
     };
-    let impatient = Held { chunks: held.chunks.into_iter().filter(|(id, _)| !WAITS.contains(id)).collect(), ..held };
-    let done = impatient.submit(below);
-    let ib = impatient.chunks.iter().find(|(id, _)| *id == chunk_id::IB).map_or(&[][..], |(_, dwords)| dwords);
-    let mut wait = WaitCs {
-        handle: 1,
-        timeout: u64::MAX,
-        ip_type: ib[5],
-        ip_instance: ib[6],
-        ring: ib[7],
-        ctx_id: impatient.context,
-    };
+    held.chunks.retain(|(kind, _)| !WAITS.contains(kind));
+    let done = held.submit(below);
+    let ib = held.chunks.iter().find(|(id, _)| *id == chunk_id::IB).map_or(&[][..], |(_, dwords)| dwords);
+    let mut wait =
+        WaitCs { handle: 1, timeout: u64::MAX, ip_type: ib[5], ip_instance: ib[6], ring: ib[7], ctx_id: held.context };
     below.ask(WaitCs::REQUEST, std::ptr::from_mut(&mut wait).cast()).unwrap();
     first.submit(below).unwrap();
     // SAFETY: as above.
