@@ -176,9 +176,9 @@ fn unbind(attempt: impl Fn() -> Result<()>) -> bool {
 
 impl Drop for Binding {
     fn drop(&mut self) {
-        let none = VaFlags::empty();
-        let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, none));
-        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, self.at, self.offset, self.len, none));
+        let guard_flags = self.flags - VaFlags::WRITEABLE;
+        let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, guard_flags));
+        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, self.at, self.offset, self.len, self.flags));
         if let (false, Some(lease)) = (guard_gone && gone, self.lease.take()) {
             // The page tables may still point through these addresses: nobody may have them again.
             self.bo.device().strand(lease);

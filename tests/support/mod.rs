@@ -64,6 +64,16 @@ impl RadvResults {
         Self(serde_json::from_str(&text).unwrap())
     }
 
+    /// What it answers without options.
+    pub(crate) fn default(&self) -> &Value {
+        &self.0["default"]
+    }
+
+    /// The address windows of libdrm.
+    pub(crate) fn windows(&self) -> &Value {
+        &self.0["libdrm"]["va_windows"]
+    }
+
     pub(crate) fn radeon_info(&self) -> Value {
         self.0["radeon_info"].clone()
     }
@@ -72,4 +82,12 @@ impl RadvResults {
 /// A device on the simulator as the captures were taken: the driver's version of then, no copy engine, no MAX_IBS.
 pub(crate) fn device_like_the_recording(name: &str) -> Arc<Device> {
     Device::new(SimDevice::new(chip(name), SimOptions::RECORDING).open()).unwrap()
+}
+
+/// A number of the recordings: JSON's own, or a string in hexadecimal.
+pub(crate) fn number(value: &Value) -> u64 {
+    match value.as_str() {
+        Some(text) => u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).unwrap(),
+        None => value.as_u64().unwrap_or_else(|| panic!("{value} is no number")),
+    }
 }
