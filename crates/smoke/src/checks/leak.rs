@@ -103,6 +103,7 @@ fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
         ("descriptors", open_descriptors()?.to_string()),
         ("CPU mappings", device_mappings()?.to_string()),
         ("own usage", format!("{:?}", lab.memory.ledger().usage())),
+        ("bytes of addresses", lab.device.addresses().live_bytes().to_string()),
     ];
     counts.extend(lab.target.census().map(|census| ("the simulator's census", census)));
     Ok(counts)

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::{
-    cs::{Fence, Queue, Submission, SyncPoint},
+    cs::{CommandList, Fence, Queue, Submission, SyncPoint},
     heaps::DeviceMemory,
-    vamgr::GpuVa,
-    winsys::{Binding, Capabilities, Deadline, Syncobj},
+    winsys::{Capabilities, Deadline, Syncobj},
 };
 
 use crate::{
@@ -23,10 +22,15 @@ pub(crate) const CHECKS: &[Check] = &[
     Check::once("order.timeline", "a ring that waits for a point reads what its signaller wrote", timeline),
 ];
 
-const SIZE: u64 = 256 << 10;
+const SIZE: u64 = 64 << 10;
 
-/// Two jobs on two queues: the first copies `from` into `through`, the second `through` into `to`.
+/// How often the first job copies something else before it copies what counts: time in which a second job that does not
+/// wait for it reads the wrong bytes.
+const DETOURS: u32 = 16;
+
+/// Two jobs on two queues: the first copies `decoy` and in the end `from` into `through`, the second `through` into `to`.
 struct Relay {
+    decoy: HostMemory,
     from: HostMemory,
     through: DeviceMemory,
     to: HostMemory,
@@ -37,41 +41,45 @@ struct Relay {
 
 impl Relay {
     fn new(lab: &Lab<'_>, first: Ring, second: Ring, seed: u32) -> Result<Self, Stop> {
-        let (from, to) = (lab.host_memory(SIZE)?, lab.host_memory(SIZE)?);
-        from.write(0, &pattern(seed, SIZE as usize))?;
-        to.write(0, &vec![0; SIZE as usize])?;
-        let through = lab.device_memory(SIZE)?;
-        Ok(Self { from, through, to, first: lab.queue(first)?, second: lab.queue(second)?, seed })
-    }
-
-    fn memory(&self) -> [Arc<Binding>; 3] {
-        [self.from.memory(), &self.through, self.to.memory()].map(|memory| Arc::clone(memory.binding()))
+        let filled = |bytes: &[u8]| {
+            let memory = lab.host_memory(SIZE)?;
+            memory.write(0, bytes)?;
+            Ok(memory)
+        };
+        Ok(Self {
+            decoy: filled(&pattern(!seed, SIZE as usize))?,
+            from: filled(&pattern(seed, SIZE as usize))?,
+            through: lab.device_memory(SIZE)?,
+            to: filled(&vec![0; SIZE as usize])?,
+            first: lab.queue(first)?,
+            second: lab.queue(second)?,
+            seed,
+        })
     }
 
     /// Submits the first job.
     fn start(&self, lab: &Lab<'_>, signals: &[SyncPoint<'_>]) -> Result<Fence, Stop> {
-        let (to, from) = (self.through.address(), self.from.at(0)?);
-        self.submit(lab, &self.first, to, from, &Submission { signals, ..Submission::default() })
+        let (to, from, decoy) = (self.through.address(), self.from.at(0)?, self.decoy.at(0)?);
+        let list = lab.record(&self.first, |recorder| {
+            (0..DETOURS).try_for_each(|_| recorder.copy(to, decoy, SIZE))?;
+            recorder.copy(to, from, SIZE)
+        })?;
+        self.submit(&self.first, &list, &Submission { signals, ..Submission::default() })
     }
 
     /// Submits the second job, which waits as `order` says, and looks at what arrived.
     fn end(&self, lab: &Lab<'_>, order: &Submission<'_>) -> Result<(), Stop> {
         let (to, from) = (self.to.at(0)?, self.through.address());
-        let fence = self.submit(lab, &self.second, to, from, order)?;
+        let list = lab.record(&self.second, |recorder| recorder.copy(to, from, SIZE))?;
+        let fence = self.submit(&self.second, &list, order)?;
         lab.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
         same_bytes(&self.to.read(0, SIZE as usize)?, &pattern(self.seed, SIZE as usize))
     }
 
-    fn submit(
-        &self,
-        lab: &Lab<'_>,
-        queue: &Queue,
-        to: GpuVa,
-        from: GpuVa,
-        order: &Submission<'_>,
-    ) -> Result<Fence, Stop> {
-        let list = lab.record(queue, |recorder| recorder.copy(to, from, SIZE))?;
-        queue.submit(&Submission { lists: &[&list], memory: &self.memory(), ..*order }).doing("submitting")
+    fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
+        let memory = [self.decoy.memory(), self.from.memory(), &self.through, self.to.memory()];
+        let memory = memory.map(|memory| Arc::clone(memory.binding()));
+        queue.submit(&Submission { lists: &[list], memory: &memory, ..*order }).doing("submitting")
     }
 }
 

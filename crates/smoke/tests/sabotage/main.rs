@@ -1,102 +1,27 @@
 //! The test can fail: a kernel that does one thing wrong makes the check fail that is there to find it.
 #![expect(unsafe_code, reason = "a kernel below the seam reads and writes ioctl arguments")]
 
+mod held;
+mod saboteur;
+
 use std::{
     ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_smoke::{CheckResult, Exit, Options, Report, Target, Word, run};
 use amdgpu_winsys::{
     uapi::{
-        Argument, Cs, CsChunk, CsChunkIb, Ctx, GemClose, GemCreate, GemMetadata, GemVa, Info, METADATA_OP_SET,
+        Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemVa, Info, METADATA_OP_SET,
         MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait, SyncobjWait,
         VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
-    winsys::{Device, Kernel, Protection},
+    winsys::Device,
 };
+use held::{Held, chunks};
 use nix::errno::Errno;
-
-/// What a saboteur is asked before the kernel is: an answer, or nothing to let the request through.
-type Trick = fn(&Below, Request, *mut c_void) -> Option<Result<c_int, Errno>>;
-
-/// A kernel that answers some requests wrongly.
-struct Saboteur {
-    below: Below,
-    trick: Trick,
-    private_mappings: bool,
-}
-
-/// The honest kernel, and what the saboteur has seen.
-struct Below {
-    kernel: SimKernel,
-    /// The first mapping of at least a mebibyte, while it lasts.
-    large_mapping: Mutex<Option<(usize, usize)>>,
-}
-
-impl Below {
-    /// Lets a request through.
-    fn ask(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: tricks pass on what the library passed, or an argument of the same layout on their stack.
-        unsafe { self.kernel.ioctl(request, argument) }
-    }
-}
-
-/// The argument of a request, which is one of `T`.
-fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
-    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised as many
-    // bytes, exclusively, until it returns.
-    unsafe { &mut *argument.cast::<T>() }
-}
-
-// SAFETY: every call is forwarded to the simulator or answered within the bytes of its argument; a private mapping is an
-// anonymous one of the same length.
-unsafe impl Kernel for Saboteur {
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        (self.trick)(&self.below, request, argument).unwrap_or_else(|| self.below.ask(request, argument))
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        if self.private_mappings {
-            return anonymous(len);
-        }
-        // SAFETY: the caller's promises are passed on unchanged.
-        let mapped = unsafe { self.below.kernel.mmap(len, protection, at, offset) }?;
-        if len >= 1 << 20 {
-            lock(&self.below.large_mapping).get_or_insert((mapped.as_ptr().expose_provenance(), len));
-        }
-        Ok(mapped)
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let mut large = lock(&self.below.large_mapping);
-        if large.is_some_and(|(base, _)| base == address.as_ptr().addr()) {
-            *large = None;
-        }
-        // SAFETY: the caller's promises are passed on unchanged; an anonymous mapping is one to munmap like any other.
-        unsafe { self.below.kernel.munmap(address, len) }
-    }
-}
-
-fn anonymous(len: usize) -> Result<NonNull<u8>, Errno> {
-    use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
-    let len = std::num::NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
-    let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: no address is asked for, so nothing that exists is replaced.
-    unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }.map(NonNull::cast)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use saboteur::{Below, Saboteur, Trick, argument, lock};
 
 /// Descriptors and mappings are counted for the whole process, so only one test runs at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -105,10 +30,7 @@ fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let _turn = lock(&ONE_AT_A_TIME);
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
     let counted = gpu.clone();
-    let open = move || {
-        let below = Below { kernel: gpu.open(), large_mapping: Mutex::default() };
-        Device::new(Saboteur { below, trick, private_mappings })
-    };
+    let open = move || Device::new(Saboteur { below: Below::new(gpu.open()), trick, private_mappings });
     let target = Target::new("sabotaged", open).simulating().counting(move || format!("{:?}", counted.census()));
     run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
 }
@@ -182,7 +104,7 @@ fn a_clock_that_stands_still_is_found() {
 fn memory_in_the_wrong_domain_is_found() {
     let report = run_with(false, "bo.create", |below, request, create| {
         (request == GemCreate::REQUEST).then(|| {
-            argument::<GemCreate>(create).domains = amdgpu_winsys::uapi::GemDomain::GTT.bits();
+            argument::<GemCreate>(create).domains = GemDomain::GTT.bits();
             below.ask(request, create)
         })
     });
@@ -290,17 +212,6 @@ fn without_user_fence(below: &Below, request: Request, submission: *mut c_void) 
     Some(done)
 }
 
-/// The chunks of a submission, with their addresses.
-fn chunks(submission: &Cs) -> impl Iterator<Item = (u64, CsChunk)> {
-    let (address, count) = (submission.chunks as usize, submission.num_chunks as usize);
-    // SAFETY: the library built the submission: that many addresses of chunk headers are there.
-    let addresses = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u64>(address), count) };
-    addresses.iter().map(|&at| {
-        // SAFETY: as above.
-        (at, unsafe { *std::ptr::with_exposed_provenance::<CsChunk>(at as usize) })
-    })
-}
-
 #[test]
 fn a_sequence_number_that_is_never_written_is_found() {
     let report = run_with(false, "exec", without_user_fence);
@@ -326,6 +237,41 @@ fn turns_a_bit(below: &Below, request: Request, _: *mut c_void) -> Option<Result
 fn one_wrong_bit_in_a_mebibyte_is_found_where_it_is() {
     let report = run_with(false, "exec.copy.gfx0", turns_a_bit);
     fails(&report, "exec.copy.gfx0", "byte 0x80000 of 0x100000: found ");
+}
+
+/// The kinds of chunk that make a job wait.
+const WAITS: [u32; 2] = [chunk_id::DEPENDENCIES, chunk_id::SYNCOBJ_TIMELINE_WAIT];
+
+/// A job that others wait for runs after the first one that should wait for it.
+fn turns_the_order_round(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
+    if request != Cs::REQUEST {
+        return None;
+    }
+    let mut held = Held::new(argument::<Cs>(submission));
+    let Some(first) = lock(&below.held).take() else {
+        *lock(&below.held) = Some(held);
+        // SAFETY: the answer to CS is a u64 at the start of its 24 bytes; the queue is fresh, so its first number is 1.
+        unsafe { submission.cast::<u64>().write(1) };
+        return Some(Ok(0));
+    };
+    held.chunks.retain(|(kind, _)| !WAITS.contains(kind));
+    let done = held.submit(below);
+    let ib = held.chunks.iter().find(|(id, _)| *id == chunk_id::IB).map_or(&[][..], |(_, dwords)| dwords);
+    let mut wait =
+        WaitCs { handle: 1, timeout: u64::MAX, ip_type: ib[5], ip_instance: ib[6], ring: ib[7], ctx_id: held.context };
+    below.ask(WaitCs::REQUEST, std::ptr::from_mut(&mut wait).cast()).unwrap();
+    first.submit(below).unwrap();
+    // SAFETY: as above.
+    unsafe { submission.cast::<u64>().write(1) };
+    Some(done)
+}
+
+#[test]
+fn jobs_in_the_wrong_order_are_found() {
+    for id in ["order.syncobj", "order.dependency", "order.timeline"] {
+        let report = run_with(false, id, turns_the_order_round);
+        fails(&report, id, "gfx0 to compute0: byte 0x0 of 0x10000: found 00");
+    }
 }
 
 /// The last eight dwords of each IB are cut off, and with them the end of a packet.
