@@ -31,7 +31,7 @@ const SIZE: u64 = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn objects(lab: &Lab<'_>) -> Outcome {
-    let before = counts(lab)?;
+    let before = settled_counts(lab)?;
     for _ in 0..ROUNDS {
         round(lab)?;
     }
@@ -81,6 +81,20 @@ fn submit(lab: &Lab<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop
     if lab.is_stand_in() { Ok(()) } else { ended }
 }
 
+/// The counts once they stand still: what earlier checks ran may be freed a moment after it was seen to be done.
+fn settled_counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
+    let patience = Instant::now() + PATIENCE;
+    let mut last = counts(lab)?;
+    loop {
+        std::thread::sleep(Duration::from_millis(2));
+        let now = counts(lab)?;
+        if now == last || Instant::now() >= patience {
+            return Ok(now);
+        }
+        last = now;
+    }
+}
+
 /// What is not as it was. A kernel frees what jobs used some time after they ended, so it is given a while.
 fn changed_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
     let patience = Instant::now() + PATIENCE;
@@ -103,7 +117,7 @@ fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
         ("descriptors", open_descriptors()?.to_string()),
         ("CPU mappings", device_mappings()?.to_string()),
         ("own usage", format!("{:?}", lab.memory.ledger().usage())),
-        ("bytes of addresses", lab.device.addresses().live_bytes().to_string()),
+        ("bytes of addresses", lab.device.addresses().leased_bytes().to_string()),
     ];
     counts.extend(lab.target.census().map(|census| ("the simulator's census", census)));
     Ok(counts)
