@@ -1,6 +1,6 @@
 //! The hardware smoke test: does this GPU, with this kernel, do what a Vulkan driver needs of it?
 //!
-//! [`run`] takes a [`Target`], a Radeon or the embedded simulator, through a plan of small checks: open it, lay out its
+//! [`run()`] takes a [`Target`], a Radeon or the embedded simulator, through a plan of small checks: open it, lay out its
 //! heaps, allocate memory at managed addresses, record packets, submit them to every ring, and compare what the GPU
 //! wrote byte for byte. Each check has a stable id and ends in one of IGT's [words](Word), a failure with its evidence.
 //!
@@ -14,7 +14,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The binary `amdgpu-smoke` is [`main`]: a command line around `run`, with a report for people or as JSON.
+//! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report for people or as JSON.
 
 mod app;
 mod checks;
@@ -40,5 +40,5 @@ pub use self::{
     exit::Exit,
     report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow, Word},
     run::{Observer, Options, run},
-    target::{NoTarget, Target},
+    target::{Count, NoTarget, Target},
 };

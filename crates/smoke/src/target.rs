@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::winsys::{self, Device, Node, PciAddress};
 
 use crate::report::Gpu;
@@ -17,13 +17,16 @@ use crate::report::Gpu;
 const DEFAULT_PROFILE: &str = "navi21";
 
 type Open = dyn Fn() -> winsys::Result<Arc<Device>>;
-type Census = dyn Fn() -> String;
+type CountAll = dyn Fn() -> Vec<Count>;
+
+/// How many there are of something, or how many bytes.
+pub type Count = (&'static str, u64);
 
 /// What to test: a Radeon, a simulated GPU, or a kernel of the caller's.
 pub struct Target {
     gpu: Gpu,
     open: Box<Open>,
-    census: Option<Box<Census>>,
+    census: Option<Box<CountAll>>,
 }
 
 impl fmt::Debug for Target {
@@ -142,10 +145,9 @@ impl Target {
         self
     }
 
-    /// The same, with what its kernel counts of the objects it keeps for everybody: equal texts mean that nothing was
-    /// left behind.
+    /// The same, with what its kernel counts of all that can leak: always the same things in the same order.
     #[must_use]
-    pub fn counting(self, census: impl Fn() -> String + 'static) -> Self {
+    pub fn counting(self, census: impl Fn() -> Vec<Count> + 'static) -> Self {
         Self { census: Some(Box::new(census)), ..self }
     }
 
@@ -160,15 +162,28 @@ impl Target {
     }
 
     /// What the kernel counts, where it does.
-    pub(crate) fn census(&self) -> Option<String> {
-        self.census.as_ref().map(|census| census())
+    pub(crate) fn census(&self) -> Vec<Count> {
+        self.census.as_ref().map_or_else(Vec::new, |census| census())
     }
 }
 
-/// What is alive on a simulated device, and what each file holds that is still open.
-fn census(device: &SimDevice, files: &[Weak<SimKernel>]) -> String {
-    let files: Vec<_> = files.iter().filter_map(Weak::upgrade).map(|file| file.census()).collect();
-    format!("{:?} {files:?}", device.census())
+/// What is alive on a simulated device, and what the files hold that are still open.
+fn census(device: &SimDevice, files: &[Weak<SimKernel>]) -> Vec<Count> {
+    let held: Vec<_> = files.iter().filter_map(Weak::upgrade).map(|file| file.census()).collect();
+    let sum = |of: fn(&Census) -> usize| held.iter().map(of).sum::<usize>() as u64;
+    let device = device.census();
+    vec![
+        ("open files", device.files.into()),
+        ("BOs", device.bos as u64),
+        ("bytes of VRAM", device.vram_bytes),
+        ("bytes of GTT", device.gtt_bytes),
+        ("GEM handles", sum(|file| file.handles)),
+        ("bindings", sum(|file| file.bindings)),
+        ("mappings", sum(|file| file.mappings)),
+        ("contexts", sum(|file| file.contexts)),
+        ("BO lists", sum(|file| file.bo_lists)),
+        ("sync objects", sum(|file| file.syncobjs)),
+    ]
 }
 
 /// By path, by PCI address, or by index.

@@ -51,7 +51,7 @@ fn write(lab: &Lab<'_>, ring: Ring) -> Outcome {
     let bytes = data.iter().flat_map(|dword| dword.to_le_bytes());
     expected.splice(OFFSET as usize..OFFSET as usize + COUNT * 4, bytes);
     same_bytes(&memory.read(0, expected.len())?, &expected)?;
-    Ok(format!("{COUNT} dwords"))
+    Ok(format!("{COUNT} dwords at {to}"))
 }
 
 fn fill(lab: &Lab<'_>, ring: Ring) -> Outcome {
@@ -63,7 +63,7 @@ fn fill(lab: &Lab<'_>, ring: Ring) -> Outcome {
     let filled = expected.iter_mut().skip(PAGE_SIZE as usize).take(LEN as usize);
     filled.zip(PATTERN.to_le_bytes().into_iter().cycle()).for_each(|(byte, pattern)| *byte = pattern);
     same_bytes(&memory.read(0, expected.len())?, &expected)?;
-    Ok(format!("{} KiB", LEN >> 10))
+    Ok(format!("{} KiB at {to}", LEN >> 10))
 }
 
 fn copy(lab: &Lab<'_>, ring: Ring) -> Outcome {
@@ -85,7 +85,7 @@ fn copy(lab: &Lab<'_>, ring: Ring) -> Outcome {
         },
     )?;
     same_bytes(&to.read(0, bytes.len())?, &bytes)?;
-    Ok(format!("{} KiB through memory type {}", SIZE >> 10, through.memory_type()))
+    Ok(format!("{} KiB to the GPU's memory at {b} and back", SIZE >> 10))
 }
 
 fn fence(lab: &Lab<'_>, ring: Ring) -> Outcome {

@@ -9,7 +9,8 @@ use std::{
 
 use amdgpu_winsys::{
     cs::Submission,
-    heaps::{AllocateInfo, DeviceMemory, MemoryPropertyFlags},
+    heaps::{AllocateInfo, DeviceMemory, MemoryPropertyFlags, OwnUsage},
+    vamgr::VaWindow,
     winsys::Syncobj,
 };
 
@@ -19,6 +20,7 @@ use crate::{
     plan::Check,
     recorder::Recorder,
     ring::Ring,
+    target::Count,
 };
 
 pub(crate) const CHECKS: &[Check] =
@@ -30,15 +32,17 @@ const SIZE: u64 = 64 << 10;
 /// How long a kernel may take to free what nobody uses any more.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
 fn objects(lab: &Lab<'_>) -> Outcome {
-    let before = settled_counts(lab)?;
+    let before = settled(lab)?;
     for _ in 0..ROUNDS {
         round(lab)?;
     }
-    let changed = changed_since(lab, &before)?;
-    ensure(changed.is_empty(), || format!("not given back in {ROUNDS} rounds: {}", changed.join("; ")))?;
-    let counted: Vec<_> = before.iter().map(|(what, _)| *what).collect();
-    Ok(format!("{ROUNDS} rounds; {}", counted.join(", ")))
+    let grown = grown_since(lab, &before)?;
+    ensure(grown.is_empty(), || format!("not given back in {ROUNDS} rounds: {}", grown.join(", ")))?;
+    Ok(format!("{ROUNDS} rounds, {} kinds of object counted", before.len()))
 }
 
 /// Takes one of everything and gives it back.
@@ -81,55 +85,66 @@ fn submit(lab: &Lab<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop
     if lab.is_stand_in() { Ok(()) } else { ended }
 }
 
-/// The counts once they stand still: what earlier checks ran may be freed a moment after it was seen to be done.
-fn settled_counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
+/// What there is once the kernel is done with what earlier checks left to it: it frees what jobs used some time after
+/// they ended.
+fn settled(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
     let patience = Instant::now() + PATIENCE;
-    let mut last = counts(lab)?;
+    let mut counts = counts(lab)?;
     loop {
-        std::thread::sleep(Duration::from_millis(2));
-        let now = counts(lab)?;
-        if now == last || Instant::now() >= patience {
+        std::thread::sleep(PAUSE);
+        let now = self::counts(lab)?;
+        if now == counts || Instant::now() >= patience {
             return Ok(now);
         }
-        last = now;
+        counts = now;
     }
 }
 
-/// What is not as it was. A kernel frees what jobs used some time after they ended, so it is given a while.
-fn changed_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
+/// What there is more of than before, and stays.
+fn grown_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
     let patience = Instant::now() + PATIENCE;
     loop {
         let after = counts(lab)?;
-        let changed = before.iter().zip(&after).filter(|(before, after)| before != after);
-        let changed: Vec<_> = changed.map(|((what, old), (_, new))| format!("{what} {old}, then {new}")).collect();
-        if changed.is_empty() || Instant::now() >= patience {
-            return Ok(changed);
+        let grown = before.iter().zip(&after).filter(|((_, before), (_, after))| after > before);
+        let grown: Vec<_> =
+            grown.map(|((what, before), (_, after))| format!("{what} {before}, then {after}")).collect();
+        if grown.is_empty() || Instant::now() >= patience {
+            return Ok(grown);
         }
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(PAUSE);
     }
 }
 
-type Count = (&'static str, String);
-
 /// What there is now of everything that can leak.
 fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
+    let OwnUsage { invisible_vram, visible_vram, gtt } = lab.memory.ledger().usage();
+    let (leases, addresses) = leased_addresses(lab);
     let mut counts = vec![
-        ("descriptors", open_descriptors()?.to_string()),
-        ("CPU mappings", device_mappings()?.to_string()),
-        ("own usage", format!("{:?}", lab.memory.ledger().usage())),
-        ("bytes of addresses", lab.device.addresses().leased_bytes().to_string()),
+        ("descriptors", open_descriptors()?),
+        ("CPU mappings", device_mappings()?),
+        ("bytes charged", invisible_vram + visible_vram + gtt),
+        ("leases", leases),
+        ("bytes of addresses", addresses),
     ];
-    counts.extend(lab.target.census().map(|census| ("the simulator's census", census)));
+    counts.extend(lab.target.census());
     Ok(counts)
 }
 
-fn open_descriptors() -> Result<usize, Stop> {
+/// Leases, and the bytes they hold.
+fn leased_addresses(lab: &Lab<'_>) -> (u64, u64) {
+    let manager = lab.device.addresses();
+    let windows = VaWindow::ALL.into_iter().filter(|&window| manager.windows().serving(window) == window);
+    let stats = windows.map(|window| manager.stats(window));
+    stats.fold((0, 0), |(leases, bytes), of| (leases + of.leases, bytes + of.leased))
+}
+
+fn open_descriptors() -> Result<u64, Stop> {
     // One of them is that of the directory being read, both times.
-    Ok(fs::read_dir(Path::new("/proc/self/fd")).doing("counting descriptors")?.count())
+    Ok(fs::read_dir(Path::new("/proc/self/fd")).doing("counting descriptors")?.count() as u64)
 }
 
 /// Mappings of device nodes and of memory files: those that CPU mappings of BOs are made of.
-fn device_mappings() -> Result<usize, Stop> {
+fn device_mappings() -> Result<u64, Stop> {
     let maps = fs::read_to_string("/proc/self/maps").doing("counting mappings")?;
-    Ok(maps.lines().filter(|line| line.contains(" /dev/dri/") || line.contains("/memfd:")).count())
+    Ok(maps.lines().filter(|line| line.contains(" /dev/dri/") || line.contains("/memfd:")).count() as u64)
 }
