@@ -2,32 +2,34 @@
 //!
 //! `cargo run --example gpu_info`
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use amdgpu_winsys::winsys::{Device, Ip, Node};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
     let nodes = Node::enumerate(Path::new("/"))?;
     if nodes.is_empty() {
-        println!("no AMD render node; amdgpu-smoke can show a simulated one");
+        writeln!(out, "no AMD render node; amdgpu-smoke can show a simulated one");
     }
     for node in nodes {
         let device = Device::open(&node.path)?;
         let info = device.info();
-        println!("{} at {}: {} (RADV {})", node.path.display(), node.pci, info.marketing_name, info.chip_name());
-        println!("  {} on driver {}.{}", info.gfx_level, info.driver.major, info.driver.minor);
+        writeln!(out, "{} at {}: {} (RADV {})", node.path.display(), node.pci, info.marketing_name, info.chip_name())?;
+        writeln!(out, "  {} on driver {}.{}", info.gfx_level, info.driver.major, info.driver.minor)?;
         for ip in Ip::ALL {
             if let Some(block) = info.ip_block(ip) {
-                println!("  {ip} {}.{}: {} rings", block.version.major, block.version.minor, block.rings);
+                writeln!(out, "  {ip} {}.{}: {} rings", block.version.major, block.version.minor, block.rings)?;
             }
         }
         let memory = info.memory;
-        println!(
+        writeln!(
+            out,
             "  VRAM {} MiB, {} MiB of it visible, GTT {} MiB",
             memory.vram >> 20,
             memory.visible_vram >> 20,
             memory.gtt >> 20
-        );
+        )?;
     }
     Ok(())
 }

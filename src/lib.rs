@@ -1,4 +1,51 @@
-//! A userspace amdgpu winsys and Vulkan-style memory manager.
+//! A userspace amdgpu winsys and Vulkan-style memory manager, with no C library beneath it.
+//!
+//! It does for a Vulkan driver what RADV's winsys and libdrm_amdgpu do in C: it opens an amdgpu render node, learns the
+//! GPU, hands out GPU memory the way Vulkan sees it, manages the GPU's virtual addresses, records PM4 and SDMA commands and
+//! submits them to the graphics (ME), compute (MEC) and copy (SDMA) rings.
+//!
+//! # The tour
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`winsys`] | the kernel's objects: [`Device`](winsys::Device), [`Bo`](winsys::Bo), [`Mapping`](winsys::Mapping), [`Binding`](winsys::Binding), [`Context`](winsys::Context), [`Syncobj`](winsys::Syncobj) |
+//! | [`vamgr`] | GPU addresses: windows, [leases](vamgr::VaLease), first fit |
+//! | [`heaps`] | Vulkan's view of memory: heaps, types, budget, [`DeviceMemory`](heaps::DeviceMemory) |
+//! | [`cs`] | typed packets, [`Stream`](cs::Stream), [`Queue`](cs::Queue), [`Fence`](cs::Fence) |
+//! | [`uapi`] | the kernel's ABI as plain structures |
+//!
+//! Everything reaches the kernel through one trait, [`Kernel`](winsys::Kernel). Behind it stands a render node
+//! ([`RenderNode`](winsys::RenderNode)), or the simulated GPU of the crate `amdgpu-sim`, which executes what is submitted
+//! and on which all tests run.
+//!
+//! # From an opened GPU to an executed packet
+//!
+//! ```
+//! use std::{sync::Arc, time::Duration};
+//! use amdgpu_winsys::{
+//!     cs::{Queue, Stream, Submission, pm4},
+//!     heaps::{AllocateInfo, MemoryManager, TableOptions},
+//!     winsys::{Context, Deadline, Device, Ip, Priority},
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // On a Radeon: Device::open("/dev/dri/renderD128".as_ref())?
+//! let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+//! let manager = MemoryManager::new(&device, &TableOptions::default())?;
+//! let mut memory = manager.allocate(&AllocateInfo::new(5, 4096))?; // cached system memory
+//!
+//! let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+//! stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;
+//! let list = stream.finish();
+//!
+//! let context = Arc::new(Context::new(&device, Priority::Normal)?);
+//! let queue = Queue::new(&context, Ip::Gfx, 0)?;
+//! let used = [Arc::clone(memory.binding())];
+//! let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+//! assert!(fence.wait(Deadline::after(Duration::from_secs(2)))?);
+//! assert_eq!(memory.map()?.load_u32(0)?, 42);
+//! # Ok(()) }
+//! ```
 
 pub mod cs;
 pub mod heaps;
