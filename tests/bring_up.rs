@@ -2,7 +2,7 @@
 
 mod support;
 
-use amdgpu_winsys::winsys::{Capabilities, GfxLevel, GpuInfo, Ip};
+use amdgpu_winsys::winsys::{Capabilities, Device, GfxLevel, Ip};
 use serde_json::Value;
 use support::{RadvResults, device_like_the_recording};
 
@@ -31,7 +31,7 @@ const NOT_DERIVED: &[(&str, &str)] = &[
 fn every_captured_chip_yields_what_radv_derives() {
     for name in support::CHIPS {
         let device = device_like_the_recording(name);
-        let derived = derive(device.info());
+        let derived = derive(&device);
         let recorded = RadvResults::read(name).radeon_info();
         compare(name, "", &recorded, &derived);
     }
@@ -60,7 +60,8 @@ fn is_not_derived(path: &str) -> bool {
 }
 
 /// What the library knows, in the words and roundings of RADV's own report.
-fn derive(info: &GpuInfo) -> Value {
+fn derive(device: &Device) -> Value {
+    let info = device.info();
     let flag = |capability: Capabilities| u32::from(info.capabilities.contains(capability));
     let firmware = [info.me_firmware, info.pfp_firmware, info.mec_firmware];
     serde_json::json!({
@@ -113,7 +114,7 @@ fn derive(info: &GpuInfo) -> Value {
             } else {
                 info.memory.gtt
             })),
-            "address32_hi": hex(info.address32_hi().into()),
+            "address32_hi": hex(device.addresses().windows().address32_hi().into()),
             "has_dedicated_vram": u32::from(info.has_dedicated_vram),
             "all_vram_visible": u32::from(info.memory.all_vram_visible()),
             "high_va_offset": hex(info.high_va_offset),

@@ -250,7 +250,7 @@ fn a_captured_address_can_be_had_again_and_only_once() {
 #[test]
 fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
     let bench = bench("navi21");
-    let before = (bench.notes.inner.census(), bench.device.addresses().live_bytes());
+    let before = (bench.notes.inner.census(), bench.device.addresses().leased_bytes());
     let heap_size = bench.manager.properties().heaps()[0].size;
     for (info, expected) in [
         (AllocateInfo::new(0, 0), AllocateError::ZeroSize { memory_type: 0 }),
@@ -259,7 +259,7 @@ fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
     ] {
         assert_eq!(bench.manager.allocate(&info).unwrap_err(), MemoryError::Request(expected));
     }
-    assert_eq!((bench.notes.inner.census(), bench.device.addresses().live_bytes()), before);
+    assert_eq!((bench.notes.inner.census(), bench.device.addresses().leased_bytes()), before);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn fails_cleanly(name: &str, n: u64, errno: Errno) -> bool {
     kernel.fail_nth(n, errno);
     let outcome = match Device::new(Arc::clone(&kernel)) {
         Ok(device) => {
-            let bytes = |device: &Device| device.addresses().live_bytes();
+            let bytes = |device: &Device| device.addresses().leased_bytes();
             let before = (kernel.inner().census(), bytes(&device));
             let outcome = scenario(&device);
             let after = (kernel.inner().census(), bytes(&device));

@@ -36,7 +36,7 @@ impl IbMemory {
     /// Allocates, binds and maps room for at least `capacity` dwords.
     pub(super) fn new(device: &Arc<Device>, capacity: usize) -> Result<Self> {
         let size = (capacity as u64 * 4).next_multiple_of(PAGE_SIZE);
-        let lease = device.addresses().allocate(VaRequest::new(size, PAGE_SIZE))?;
+        let lease = device.addresses().allocate(VaRequest::new(size))?;
         let bo = Arc::new(Bo::create(
             device,
             BoRequest {

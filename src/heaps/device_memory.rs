@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{AllocationPlan, Charge, Ledger, MemoryError, Replay};
+use super::{Addressing, AllocationPlan, Charge, Ledger, MemoryError, Replay};
 use crate::{
-    vamgr::{GpuVa, VaRequest},
+    vamgr::{GpuVa, VaRequest, VaWindow},
     winsys::{Binding, Bo, Device, Mapping},
 };
 
@@ -109,7 +109,16 @@ impl DeviceMemory {
     }
 }
 
-/// Where the addresses come from.
+/// Where the addresses come from. A device without a high half takes those of the low one.
 fn va_request(plan: &AllocationPlan) -> VaRequest {
-    VaRequest::new(plan.va_size, plan.va_alignment).bits32(plan.addressing == super::Addressing::Bits32)
+    let window = match plan.addressing {
+        Addressing::Bits64 => VaWindow::High,
+        Addressing::Bits32 => VaWindow::High32,
+    };
+    let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window);
+    match plan.replay {
+        Replay::No => request,
+        Replay::Capture => request.highest(),
+        Replay::At(address) => request.at(address),
+    }
 }

@@ -78,7 +78,7 @@ impl GpuVa {
 
     /// Whether the address is a multiple of `alignment`, which need not be a power of two; zero aligns nothing.
     pub const fn is_aligned(self, alignment: u64) -> bool {
-        self.0.is_multiple_of(alignment) && alignment != 0
+        alignment != 0 && self.0.is_multiple_of(alignment)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 pub struct Device {
     kernel: Box<dyn Kernel>,
     info: GpuInfo,
-    addresses: Arc<VaManager>,
+    addresses: VaManager,
     shared_handles: SharedHandles,
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
@@ -64,7 +64,7 @@ impl Device {
         let _span = tracing::debug_span!("bring-up").entered();
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
-        let addresses = Arc::new(VaManager::stub(&info));
+        let addresses = VaManager::new(&info.address_limits())?;
         Ok(Arc::new(Self {
             kernel: Box::new(kernel),
             info,
@@ -135,7 +135,7 @@ impl Device {
     }
 
     /// The GPU addresses of the device's file.
-    pub fn addresses(&self) -> &Arc<VaManager> {
+    pub fn addresses(&self) -> &VaManager {
         &self.addresses
     }
 

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use crate::{
     uapi::{GemCreateFlags, GemDomain},
-    vamgr::GpuVa,
+    vamgr::{GpuVa, LimitsError},
 };
 
 /// The result of a winsys call.
@@ -90,6 +90,10 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+
+    /// Address ranges that no address space can have.
+    #[error("the kernel answered impossible address ranges: {0}")]
+    Addresses(#[from] LimitsError),
 
     /// A request about no object in particular was refused.
     #[error("{request}: {errno}")]

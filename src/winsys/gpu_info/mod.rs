@@ -28,7 +28,10 @@ use super::{
     chip::{identify, radv_name},
     query::{capability, info, version},
 };
-use crate::uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query};
+use crate::{
+    uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
+    vamgr::VaLimits,
+};
 
 /// The oldest driver the library works with: 3.27 brought BO lists inside CS.
 pub const MINIMUM_MINOR: i32 = 27;
@@ -178,11 +181,17 @@ impl GpuInfo {
         radv_name(self.chip)
     }
 
-    /// Upper half of every address in the 32-bit windows, which shaders imply when they hold 32-bit pointers.
-    ///
-    /// Source: libdrm 2.4.124 `amdgpu_device.c`, `amdgpu_query_sw_info`.
-    pub fn address32_hi(&self) -> u32 {
-        if self.high_va_max == 0 { 0 } else { (self.high_va_offset >> 32) as u32 }
+    /// What the VA manager must know. Half of the topmost range is kept for sparse buffers where libdrm keeps it.
+    pub fn address_limits(&self) -> VaLimits {
+        VaLimits {
+            low_offset: self.va_offset,
+            low_max: self.va_max,
+            high_offset: self.high_va_offset,
+            high_max: self.high_va_max,
+            alignment: self.va_alignment.into(),
+            pte_fragment: self.memory.pte_fragment.into(),
+            half_for_sparse: VaLimits::halves_for_sparse(self.gfx_level),
+        }
     }
 
     /// Transfers of the memory bus, millions a second for each data line.

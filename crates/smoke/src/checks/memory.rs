@@ -37,7 +37,7 @@ fn allocate(lab: &Lab<'_>, memory_type: u32) -> Result<DeviceMemory, Stop> {
 
 fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &DeviceMemory) -> Result<(), Stop> {
     let (info, address) = (lab.device.info(), memory.address());
-    let in_32_bit_window = address.high() == info.address32_hi();
+    let in_32_bit_window = address.high() == lab.device.addresses().windows().address32_hi();
     same(
         &format!("type {index} at {address} in the 32-bit window"),
         in_32_bit_window,

@@ -1,0 +1,117 @@
+//! Why a VA lease was refused.
+
+use super::{GpuVa, VaRange, VaWindow};
+
+/// Why [`VaManager::allocate`](super::VaManager::allocate) gave no lease. Sizes and alignments are in bytes.
+///
+/// RADV makes `VK_ERROR_OUT_OF_DEVICE_MEMORY` of every refusal, and `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` of those
+/// of a fixed address. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] tell the two apart; the other
+/// variants are mistakes of the caller, save [`VaError::HostMemory`] (`VK_ERROR_OUT_OF_HOST_MEMORY`).
+///
+/// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VaError {
+    /// No bytes were asked for. (libdrm hands out a lease of nothing.)
+    #[error("a lease of zero bytes was asked for")]
+    ZeroSize,
+    /// Nothing is a multiple of zero.
+    #[error("a lease aligned to zero bytes was asked for")]
+    ZeroAlignment,
+    /// The size, rounded up to the granule, exceeds 64 bits.
+    #[error("{size:#x} bytes cannot be rounded up to {granule:#x}")]
+    SizeOverflow {
+        /// The size asked for.
+        size: u64,
+        /// What every size is rounded up to.
+        granule: u64,
+    },
+    /// The least common multiple of alignment and granule exceeds 64 bits.
+    #[error("alignment {alignment:#x} has no common multiple with {granule:#x} in 64 bits")]
+    AlignmentOverflow {
+        /// The alignment asked for.
+        alignment: u64,
+        /// What every address is a multiple of.
+        granule: u64,
+    },
+    /// The fixed address is not a multiple of the alignment.
+    #[error("address {start} is not aligned to {alignment:#x}")]
+    Misaligned {
+        /// The address asked for.
+        start: GpuVa,
+        /// What it has to be a multiple of.
+        alignment: u64,
+    },
+    /// The fixed address plus the size wraps around, or runs into the hole between the halves.
+    #[error("{size:#x} bytes from {start} leave their half of the address space")]
+    Wraps {
+        /// The address asked for.
+        start: GpuVa,
+        /// The size asked for, rounded up.
+        size: u64,
+    },
+    /// The range at the fixed address is not all inside the window.
+    #[error("{size:#x} bytes from {start} are not inside the {window} window {range:?}")]
+    OutsideWindow {
+        /// The address asked for.
+        start: GpuVa,
+        /// The size asked for, rounded up.
+        size: u64,
+        /// The window asked.
+        window: VaWindow,
+        /// Its addresses.
+        range: VaRange,
+    },
+    /// Some of the range at the fixed address is leased.
+    #[error("{size:#x} bytes from {start} overlap the leases in {taken:?}")]
+    Taken {
+        /// The address asked for.
+        start: GpuVa,
+        /// The size asked for, rounded up.
+        size: u64,
+        /// The lowest stretch without a free byte that meets the range. It may hold several leases.
+        taken: VaRange,
+    },
+    /// No hole of the window has room.
+    #[error(
+        "no hole for {size:#x} bytes aligned to {alignment:#x} in the {window} window: \
+         {free:#x} bytes are free, {largest:#x} in one piece"
+    )]
+    NoSpace {
+        /// The size asked for, rounded up.
+        size: u64,
+        /// The alignment asked for, raised to the granule.
+        alignment: u64,
+        /// The window asked first.
+        window: VaWindow,
+        /// Free bytes in it.
+        free: u64,
+        /// Bytes of its largest hole. It may be large enough and lie badly.
+        largest: u64,
+    },
+    /// The host has no memory to keep the books.
+    #[error("out of host memory for {live} leases in the {window} window")]
+    HostMemory {
+        /// The window asked.
+        window: VaWindow,
+        /// Live leases in it.
+        live: u64,
+    },
+}
+
+impl VaError {
+    /// Whether the window is full, or too fragmented: freeing something may help.
+    pub const fn is_out_of_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. })
+    }
+
+    /// Whether it is the fixed address that cannot be had; another one could.
+    pub const fn is_about_the_address(&self) -> bool {
+        matches!(self, Self::Misaligned { .. } | Self::Wraps { .. } | Self::OutsideWindow { .. } | Self::Taken { .. })
+    }
+
+    /// Whether another window may do better.
+    pub(super) const fn depends_on_window(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::Taken { .. } | Self::OutsideWindow { .. })
+    }
+}

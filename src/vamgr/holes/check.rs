@@ -1,0 +1,85 @@
+//! The structure's invariants, checked from top to bottom.
+
+use super::{Hole, Holes, MAX_NEED, REGION_BITS, inner, lanes::Lanes, leaf, peaks::Peaks};
+
+impl Holes {
+    /// Panics unless every invariant of the index holds.
+    pub(super) fn check(&self) {
+        let mut all = Vec::new();
+        for region in 0..self.regions.len() as u32 {
+            let height = self.regions[region as usize].height;
+            let ends = 0..1 << REGION_BITS;
+            let most = Check { holes: self, region, top: height }.node(self.root(region), height, ends, &mut all);
+            let (node, slot) = Self::table(region);
+            let recorded: Vec<Lanes> = self.offers.iter().map(|offers| offers.get(node, slot)).collect();
+            assert_eq!(most, recorded, "region {region}");
+        }
+        assert_eq!(all.len() as u64, self.count());
+        assert!(all.windows(2).all(|two| two[0].end < two[1].start), "holes touch or overlap");
+        assert!(all.iter().all(|hole| self.span.start <= hole.start && hole.end <= self.span.end));
+        assert_eq!(all.iter().map(|hole| hole.cells()).sum::<u64>(), self.free());
+        assert_eq!(all.iter().map(|hole| hole.cells()).max().unwrap_or(0), self.largest());
+        assert!(self.iter().eq(all.iter().copied()));
+        self.check_memory();
+    }
+
+    fn check_memory(&self) {
+        assert!(self.live <= self.reserved, "{} live, reserved for {}", self.live, self.reserved);
+        if self.reserved > 0 {
+            let leaves = (self.reserved as usize + 1) / leaf::MIN + 1;
+            assert!(self.leaves.capacity() >= leaves && self.free_leaves.capacity() >= leaves);
+            assert!(self.inners.capacity() > leaves / inner::MIN);
+        }
+    }
+}
+
+struct Check<'a> {
+    holes: &'a Holes,
+    region: u32,
+    top: u32,
+}
+
+impl Check<'_> {
+    /// Checks a node whose holes start inside `ends`, adds them to `all`, and returns what they offer.
+    fn node(&self, node: u32, height: u32, ends: std::ops::Range<i32>, all: &mut Vec<Hole>) -> Vec<Lanes> {
+        if height == 0 {
+            return self.leaf(node, &ends, all);
+        }
+        let inner = &self.holes.inners[node as usize];
+        let count = inner.count();
+        assert!(count >= if height == self.top { 2 } else { inner::MIN }, "{count} children");
+        assert_eq!(inner.key(0), ends.start);
+        for slot in 0..inner::CAP {
+            let mut offers = vec![Lanes::NONE; self.holes.offers.len()];
+            if slot < count {
+                let end = if slot + 1 < count { inner.key(slot + 1) } else { ends.end };
+                offers = self.node(inner.child(slot), height - 1, inner.key(slot)..end, all);
+            }
+            let recorded: Vec<Lanes> = self.holes.offers.iter().map(|o| o.get(node, slot as u32)).collect();
+            assert_eq!(offers, recorded, "slot {slot} at height {height}");
+        }
+        self.holes.offers.iter().map(|offers| played(offers.peaks(node))).collect()
+    }
+
+    fn leaf(&self, node: u32, ends: &std::ops::Range<i32>, all: &mut Vec<Hole>) -> Vec<Lanes> {
+        let leaf = &self.holes.leaves[node as usize];
+        let count = leaf.count();
+        assert!(self.top == 0 || count >= leaf::MIN, "{count} holes");
+        for at in 0..leaf::CAP {
+            assert_eq!(leaf.has(at), at < count);
+            if at < count {
+                assert!(ends.contains(&leaf.start(at)), "{} is outside {ends:?}", leaf.start(at));
+                assert!(leaf.len(at) > 0 && leaf.start(at) <= MAX_NEED);
+                all.push(self.holes.hole(self.region, node, at));
+            }
+        }
+        self.holes.offers.iter().map(|offers| offers.of_leaf(leaf)).collect()
+    }
+}
+
+/// The winner of a tournament.
+fn played(peaks: &Peaks) -> Lanes {
+    let best = (0..inner::CAP).map(|slot| peaks.get(slot)).fold(Lanes::NONE, Lanes::max);
+    assert_eq!(best, peaks.max());
+    best
+}

@@ -1,0 +1,34 @@
+//! A free run of cells.
+
+use super::Step;
+
+/// The free cells `[start, end)`; never empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// The first free cell.
+    pub start: u64,
+    /// One past the last free cell.
+    pub end: u64,
+}
+
+impl Hole {
+    /// How many cells are free.
+    pub const fn cells(self) -> u64 {
+        self.end - self.start
+    }
+
+    /// The lowest multiple of `step` with `len` free cells from it.
+    pub(super) const fn lowest(self, len: u64, step: Step) -> Option<u64> {
+        let from = step.up(self.start);
+        if from < self.end && len <= self.end - from { Some(from) } else { None }
+    }
+
+    /// The highest multiple of `step` with `len` free cells from it.
+    pub(super) const fn highest(self, len: u64, step: Step) -> Option<u64> {
+        if len > self.cells() {
+            return None;
+        }
+        let from = step.down(self.end - len);
+        if from >= self.start { Some(from) } else { None }
+    }
+}

@@ -1,0 +1,118 @@
+//! Questions about a short array, asked of all its values at once.
+//!
+//! Plain loops over fixed arrays, written as the arithmetic that the compiler turns into vector instructions on every
+//! target; on x86-64 SSE2, the baseline, is enough. No loop here has an early exit: which value decides is
+//! unpredictable, and a mispredicted branch costs more than the whole array.
+
+/// What a child offers, for four alignment classes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(16))]
+pub(super) struct Lanes(pub(super) [i32; 4]);
+
+impl Lanes {
+    pub(super) const NONE: Self = Self([0; 4]);
+
+    #[inline]
+    pub(super) fn get(&self, lane: usize) -> i32 {
+        self.0[lane % 4]
+    }
+
+    #[inline]
+    fn zip(self, other: Self, each: impl Fn(i32, i32) -> i32) -> Self {
+        let mut lanes = self;
+        for (a, &b) in lanes.0.iter_mut().zip(&other.0) {
+            *a = each(*a, b);
+        }
+        lanes
+    }
+
+    #[inline]
+    pub(super) fn max(self, other: Self) -> Self {
+        self.zip(other, i32::max)
+    }
+
+    #[inline]
+    pub(super) fn min(self, limit: i32) -> Self {
+        self.zip(Self([limit; 4]), i32::min)
+    }
+
+    #[inline]
+    pub(super) fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// Whether any lane is greater than its counterpart. Both are 0 or more.
+    #[inline]
+    pub(super) fn any_above(self, other: Self) -> bool {
+        let [a, b, c, d] = self.zip(other, |a, b| b.wrapping_sub(a)).0;
+        a | b | c | d < 0
+    }
+
+    /// With a lane's value one less than a power of two: how much of a hole is left from the first multiple of that
+    /// power. Negative where the multiple lies past the end.
+    #[inline]
+    pub(super) fn offer(self, start: i32, len: i32) -> Self {
+        self.zip(self, |mask, _| offer(start, len, mask))
+    }
+}
+
+/// How much of the hole is left from the first multiple of `mask + 1`.
+#[inline]
+pub(super) fn offer(start: i32, len: i32, mask: i32) -> i32 {
+    len - (start.wrapping_neg() & mask)
+}
+
+/// How many values are `limit` or less. Values and limit are 0 or more.
+#[inline]
+pub(super) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
+    let mut count = 0;
+    for &value in values {
+        // The sign bit of `value - limit - 1`. A comparison would be counted with a slow population count.
+        count += value.wrapping_sub(limit).wrapping_sub(1).cast_unsigned() >> 31;
+    }
+    count as usize
+}
+
+/// Bit `i` tells whether value `i` is `limit` or more, for up to 32 values.
+#[inline]
+pub(super) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
+    let mut bits = 0;
+    for (i, &value) in values.iter().enumerate() {
+        bits |= u32::from(value >= limit) << i;
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: [i32; 8] = [0, 1, 5, 5, 9, 1 << 30, i32::MAX - 1, i32::MAX];
+
+    #[test]
+    fn counting_and_marking_agree_with_plain_comparison() {
+        for limit in VALUES.iter().flat_map(|&v| [v, v.saturating_add(1), (v - 1).max(0)]) {
+            assert_eq!(at_most(&VALUES, limit), VALUES.iter().filter(|&&v| v <= limit).count(), "at most {limit}");
+            let marks = at_least(&VALUES, limit);
+            assert!((0..8).all(|i| (marks >> i & 1 == 1) == (VALUES[i] >= limit)), "at least {limit}");
+        }
+    }
+
+    #[test]
+    fn an_offer_starts_at_the_first_multiple() {
+        let masks = Lanes([0, 3, 15, (1 << 30) - 1]);
+        assert_eq!(masks.offer(5, 20), Lanes([20, 17, 9, 20 - ((1 << 30) - 5)]));
+        assert_eq!(masks.offer(0, i32::MAX), Lanes([i32::MAX; 4]));
+    }
+
+    #[test]
+    fn one_greater_lane_is_enough_to_be_above() {
+        let low = Lanes([1, 2, 3, 4]);
+        assert!(!low.any_above(low) && !Lanes::NONE.any_above(low));
+        assert!((0..4).all(|lane| {
+            let mut high = Lanes::NONE;
+            high.0[lane] = low.get(lane) + 1;
+            high.any_above(low)
+        }));
+    }
+}

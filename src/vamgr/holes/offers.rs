@@ -1,0 +1,223 @@
+//! What every child has to offer, for up to four alignment classes.
+
+use super::{CLASSES, Holes, Leaf, MAX_NEED, REGION_BITS, TakeError, Trail, Waste, grow, lanes::Lanes, peaks::Peaks};
+
+/// A search in vain costs a leaf visit; keeping a class up to date costs about two visits per take. Below that many
+/// the class does not pay.
+const VISITS_PER_TAKE: u64 = 2;
+/// Below this many visits in vain no class is added, however few leaves there are.
+const VISITS_MIN: u64 = 64;
+
+/// Four classes of one index: a lane each.
+#[derive(Debug)]
+pub(super) struct Offers {
+    /// One less than the class's alignment in cells.
+    mask: Lanes,
+    /// All ones in the lanes in use.
+    active: Lanes,
+    used: usize,
+    /// Per inner node. The lanes not in use stay 0.
+    peaks: Vec<Peaks>,
+}
+
+impl Offers {
+    /// Offers for `nodes` nodes, with the one class of any start.
+    pub(super) fn new(nodes: usize) -> Self {
+        let mut offers = Self { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: vec![Peaks::NONE; nodes] };
+        offers.add_class(0);
+        offers
+    }
+
+    fn add_class(&mut self, shift: u32) {
+        self.mask.0[self.used % 4] = (1 << shift) - 1;
+        self.active.0[self.used % 4] = -1;
+        self.used += 1;
+    }
+
+    pub(super) fn reserve(&mut self, nodes: usize) -> Result<(), TakeError> {
+        grow(&mut self.peaks, nodes)
+    }
+
+    pub(super) fn host_bytes(&self) -> usize {
+        size_of::<Self>() + self.peaks.capacity() * size_of::<Peaks>()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, node: u32, slot: u32) -> Lanes {
+        self.peaks[node as usize].get(slot as usize)
+    }
+
+    #[inline]
+    pub(super) fn peaks(&self, node: u32) -> &Peaks {
+        &self.peaks[node as usize]
+    }
+
+    #[inline]
+    pub(super) fn peaks_mut(&mut self, node: u32) -> &mut Peaks {
+        &mut self.peaks[node as usize]
+    }
+
+    /// Two nodes that share children.
+    pub(super) fn pair_mut(&mut self, nodes: [u32; 2]) -> Option<[&mut Peaks; 2]> {
+        self.peaks.get_disjoint_mut(nodes.map(|node| node as usize)).ok()
+    }
+
+    /// A new node without children.
+    pub(super) fn push(&mut self) {
+        self.peaks.push(Peaks::NONE);
+    }
+
+    /// A node used again, without children.
+    pub(super) fn clear(&mut self, node: u32) {
+        self.peaks[node as usize] = Peaks::NONE;
+    }
+
+    #[inline]
+    fn of_hole(&self, start: i32, len: i32) -> Lanes {
+        self.mask.offer(start, len).min(MAX_NEED).and(self.active)
+    }
+
+    pub(super) fn of_leaf(&self, leaf: &Leaf) -> Lanes {
+        let mut most = Lanes::NONE;
+        for (most, mask) in most.0.iter_mut().zip(self.mask.0).take(self.used) {
+            *most = leaf.most(mask);
+        }
+        most
+    }
+
+    /// What a leaf offers, which offered `before`, once its hole at place `at` has shrunk and offers `left`.
+    #[inline]
+    fn of_leaf_after(&self, leaf: &Leaf, at: usize, before: Lanes, left: Lanes) -> Lanes {
+        let was = self.of_hole(leaf.start(at), leaf.len(at));
+        let mut most = before;
+        for lane in 0..self.used.min(4) {
+            if was.get(lane) == before.get(lane) {
+                most.0[lane] = leaf.most_but(at, self.mask.get(lane)).max(left.get(lane));
+            }
+        }
+        most
+    }
+}
+
+impl Holes {
+    /// A hole of the leaf was made, or grew, to `start` and `len`.
+    #[inline]
+    pub(super) fn raise(&mut self, trail: &Trail, start: i32, len: i32) {
+        for offers in &mut self.offers {
+            let now = offers.of_hole(start, len);
+            for &(node, slot) in trail.steps() {
+                let peaks = offers.peaks_mut(node);
+                if !now.any_above(peaks.get(slot as usize)) {
+                    break;
+                }
+                peaks.raise(slot as usize, now);
+            }
+        }
+    }
+
+    /// The hole at place `at` of the leaf is about to shrink to these two pieces (start, length), either of which may
+    /// be empty. Asked before the leaf is changed: a vector read right after a narrow write would wait for it.
+    #[inline]
+    pub(super) fn lower(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
+        let leaf = &self.leaves[trail.leaf as usize];
+        for offers in &mut self.offers {
+            let left = offers.of_hole(below.0, below.1).max(offers.of_hole(above.0, above.1));
+            let (parent, slot) = trail.step[0];
+            let mut now = offers.of_leaf_after(leaf, at, offers.get(parent, slot), left);
+            for &(node, slot) in trail.steps() {
+                let peaks = offers.peaks_mut(node);
+                if peaks.get(slot as usize) == now {
+                    break;
+                }
+                now = peaks.set(slot as usize, now);
+            }
+        }
+    }
+
+    /// Works out afresh what the child at `slot` of `node`, a node `level` levels above the leaves' parents, offers.
+    pub(super) fn refresh(&mut self, level: usize, node: u32, slot: usize) {
+        let child = self.inners[node as usize].child(slot);
+        for offers in &mut self.offers {
+            let most =
+                if level == 0 { offers.of_leaf(&self.leaves[child as usize]) } else { offers.peaks(child).max() };
+            offers.peaks_mut(node).set(slot, most);
+        }
+    }
+
+    /// The same for every step of the trail from `level` up.
+    pub(super) fn refresh_from(&mut self, trail: &Trail, level: usize) {
+        for (level, &(node, slot)) in trail.steps().iter().enumerate().skip(level) {
+            self.refresh(level, node, slot as usize);
+        }
+    }
+
+    /// The same for the root of a region whose height has changed.
+    pub(super) fn refresh_root(&mut self, region: u32) {
+        let (node, slot) = Self::table(region);
+        self.refresh(self.regions[region as usize].height as usize, node, slot as usize);
+    }
+
+    /// A search for multiples of `1 << shift` looked at `visits` leaves in vain. Adds the class when that pays.
+    #[cold]
+    pub(super) fn waste(&mut self, shift: u32, visits: u64) {
+        let shift = shift.min(REGION_BITS);
+        if self.has_class(shift) {
+            return;
+        }
+        let takes = self.takes;
+        let waste = &mut self.wasted[shift as usize];
+        let leaked = VISITS_PER_TAKE.saturating_mul(takes - waste.takes);
+        *waste = Waste { visits: waste.visits.saturating_sub(leaked) + visits, takes };
+        if waste.visits > VISITS_MIN.max(self.leaves.len() as u64 / 2) {
+            self.add_class(shift);
+        }
+    }
+
+    fn has_class(&self, shift: u32) -> bool {
+        let lane = self.lane_of[shift as usize];
+        self.offers[usize::from(lane) / 4].mask.get(lane.into()) == (1 << shift) - 1
+    }
+
+    /// Without the memory for it the class is left out, and the next waste tries again.
+    fn add_class(&mut self, shift: u32) {
+        if self.offers.last().is_none_or(|last| last.used == 4) {
+            let mut offers = Offers { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: Vec::new() };
+            if offers.reserve(self.inners.capacity()).is_err() || self.offers.try_reserve(1).is_err() {
+                return;
+            }
+            offers.peaks.resize(self.inners.len(), Peaks::NONE);
+            self.offers.push(offers);
+        }
+        let last = self.offers.len() - 1;
+        let lane = (4 * last + self.offers[last].used) as u8;
+        let served = (shift + 1..CLASSES as u32).find(|&larger| self.has_class(larger)).unwrap_or(CLASSES as u32);
+        self.lane_of[shift as usize..served as usize].fill(lane);
+        self.offers[last].add_class(shift);
+        for region in 0..self.regions.len() as u32 {
+            let most = self.fill(last, self.root(region), self.regions[region as usize].height);
+            let (node, slot) = Self::table(region);
+            self.offers[last].peaks_mut(node).set(slot as usize, most);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn add_class_for_test(&mut self, shift: u32) {
+        if !self.has_class(shift) {
+            self.add_class(shift);
+        }
+    }
+
+    /// Works out afresh what `node` and everything below it offers.
+    fn fill(&mut self, offers: usize, node: u32, height: u32) -> Lanes {
+        if height == 0 {
+            return self.offers[offers].of_leaf(&self.leaves[node as usize]);
+        }
+        for slot in 0..self.inners[node as usize].count() {
+            let most = self.fill(offers, self.inners[node as usize].child(slot), height - 1);
+            self.offers[offers].peaks_mut(node).put(slot, most);
+        }
+        let peaks = self.offers[offers].peaks_mut(node);
+        peaks.replay();
+        peaks.max()
+    }
+}

@@ -1,0 +1,188 @@
+//! What one node's children offer, kept as a knock-out tournament.
+//!
+//! The 64 children meet in groups of four, the 16 winners again, and the last four are the final. The first child that
+//! offers enough is found by asking three groups of four instead of 64 children, and a changed child replays three
+//! groups. A group's answer is arithmetic on three comparisons: no branch depends on the offers.
+
+use super::{inner, lanes::Lanes, slots};
+
+const N: usize = inner::CAP;
+/// Where the final, the 16 and the 64 begin.
+const FINAL: usize = 0;
+const SEMIFINAL: usize = 4;
+const CHILDREN: usize = 20;
+
+const _: () = assert!(N == 64 && CHILDREN == SEMIFINAL + N / 4);
+
+/// The offers of the 64 children and the winners of all rounds above them.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Peaks([Lanes; CHILDREN + N]);
+
+impl Peaks {
+    pub(super) const NONE: Self = Self([Lanes::NONE; CHILDREN + N]);
+
+    /// What the child at `slot` offers.
+    #[inline]
+    pub(super) fn get(&self, slot: usize) -> Lanes {
+        self.0[CHILDREN + slot % N]
+    }
+
+    /// The best offer of all.
+    pub(super) fn max(&self) -> Lanes {
+        self.best_of(FINAL)
+    }
+
+    #[inline]
+    fn best_of(&self, four: usize) -> Lanes {
+        let [a, b, c, d] = [self.0[four], self.0[four + 1], self.0[four + 2], self.0[four + 3]];
+        a.max(b).max(c.max(d))
+    }
+
+    /// One lane of an entry, read on its own: through a copy it would wait for the copy.
+    #[inline]
+    fn lane(&self, at: usize, lane: usize) -> i32 {
+        self.0[at].get(lane)
+    }
+
+    /// The first child that offers `need` or more; the last slot if none does.
+    #[inline]
+    pub(super) fn first(&self, lane: usize, need: i32) -> usize {
+        let mut at = 0;
+        for round in [FINAL, SEMIFINAL, CHILDREN] {
+            let four = round + 4 * at;
+            let a = usize::from(self.lane(four, lane) < need);
+            let b = usize::from(self.lane(four + 1, lane) < need) & a;
+            let c = usize::from(self.lane(four + 2, lane) < need) & b;
+            at = (4 * at + a + b + c) % N;
+        }
+        at
+    }
+
+    /// The first child from `slot` on that offers `need` or more.
+    pub(super) fn first_from(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
+        (slot..N).find(|&slot| self.get(slot).get(lane) >= need)
+    }
+
+    /// The last child before `slot` that offers `need` or more.
+    pub(super) fn last_before(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
+        let mut at = slot;
+        while at > 0 {
+            at -= 1;
+            if at % 16 == 15 && self.0[FINAL + at / 16].get(lane) < need {
+                at -= 15;
+            } else if at % 4 == 3 && self.0[SEMIFINAL + at / 4].get(lane) < need {
+                at -= 3;
+            } else if self.get(at).get(lane) >= need {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Sets what the child at `slot` offers, and returns the best offer of all.
+    #[inline]
+    pub(super) fn set(&mut self, slot: usize, offer: Lanes) -> Lanes {
+        let (mut at, mut winner) = (slot % N, offer);
+        for round in [CHILDREN, SEMIFINAL, FINAL] {
+            let (four, own) = (round + at / 4 * 4, at % 4);
+            self.0[four + own] = winner;
+            let (a, b, c) = (self.0[four + (own ^ 1)], self.0[four + (own ^ 2)], self.0[four + (own ^ 3)]);
+            winner = a.max(b).max(c).max(winner);
+            at /= 4;
+        }
+        winner
+    }
+
+    /// Raises what the child at `slot` offers to `offer` at least.
+    #[inline]
+    pub(super) fn raise(&mut self, slot: usize, offer: Lanes) {
+        let slot = slot % N;
+        for at in [CHILDREN + slot, SEMIFINAL + slot / 4, FINAL + slot / 16] {
+            self.0[at] = self.0[at].max(offer);
+        }
+    }
+
+    /// Sets what the child at `slot` offers and leaves the rounds above as they are, until [`Peaks::replay`].
+    pub(super) fn put(&mut self, slot: usize, offer: Lanes) {
+        self.0[CHILDREN + slot % N] = offer;
+    }
+
+    pub(super) fn replay(&mut self) {
+        for at in 0..N / 4 {
+            self.0[SEMIFINAL + at] = self.best_of(CHILDREN + 4 * at);
+        }
+        for at in 0..N / 16 {
+            self.0[FINAL + at] = self.best_of(SEMIFINAL + 4 * at);
+        }
+    }
+
+    /// The 64 offers, to be moved about; [`Peaks::replay`] must follow.
+    fn children(&mut self) -> &mut [Lanes; N] {
+        let Some(children) = self.0.last_chunk_mut() else { unreachable!("64 of 84") };
+        children
+    }
+
+    pub(super) fn open(&mut self, slot: usize) {
+        slots::open(self.children(), slot, Lanes::NONE);
+        self.replay();
+    }
+
+    pub(super) fn close(&mut self, slot: usize) {
+        slots::close(self.children(), slot, Lanes::NONE);
+        self.replay();
+    }
+
+    pub(super) fn share(&mut self, lower_len: usize, upper: &mut Self, upper_len: usize, want: usize) {
+        slots::share((self.children(), lower_len), (upper.children(), upper_len), want, Lanes::NONE);
+        self.replay();
+        upper.replay();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tournament of scattered offers in lane 2.
+    fn scattered() -> Peaks {
+        let mut peaks = Peaks::NONE;
+        for slot in 0..N {
+            peaks.set(slot, Lanes([0, 0, i32::try_from(slot * 37 % 101).unwrap(), 0]));
+        }
+        peaks
+    }
+
+    #[test]
+    fn first_and_last_agree_with_a_plain_search() {
+        let peaks = scattered();
+        let offers: Vec<i32> = (0..N).map(|slot| peaks.get(slot).get(2)).collect();
+        for need in 1..=101 {
+            let first = offers.iter().position(|&offer| offer >= need);
+            assert_eq!(peaks.first(2, need), first.unwrap_or(N - 1), "need {need}");
+            for slot in 0..=N {
+                let last = offers[..slot].iter().rposition(|&offer| offer >= need);
+                assert_eq!(peaks.last_before(slot, 2, need), last, "need {need} before {slot}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_change_keeps_the_rounds_consistent() {
+        let mut peaks = scattered();
+        let check = |peaks: &Peaks| {
+            let mut replayed = peaks.clone();
+            replayed.replay();
+            assert_eq!(replayed.0, peaks.0);
+        };
+        check(&peaks);
+        peaks.raise(13, Lanes([5, 0, 200, 1]));
+        check(&peaks);
+        assert_eq!(peaks.max(), Lanes([5, 0, 200, 1]));
+        assert_eq!(peaks.set(13, Lanes::NONE), peaks.max());
+        check(&peaks);
+        peaks.open(7);
+        peaks.close(30);
+        check(&peaks);
+    }
+}

@@ -1,0 +1,150 @@
+//! First fit, from either end.
+
+use super::{Holes, MAX_NEED, REGION_BITS, Step, Trail, inner, walk};
+
+/// A hole that fits: its place in the trail's leaf, and the cell to take from.
+pub(super) type Fit = (usize, u64);
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Want {
+    len: u64,
+    step: Step,
+    /// `len`, as far as offers can tell.
+    need: i32,
+    /// The lane of the best class there is.
+    lane: usize,
+    /// One less than the largest power of two in `step`, up to a region.
+    mask: i32,
+    highest: bool,
+}
+
+impl Want {
+    /// Whether the first hole that offers `need` is certain to fit.
+    fn is_exact(&self) -> bool {
+        self.need < MAX_NEED && self.step.is_power_of_two() && self.step.shift() <= REGION_BITS
+    }
+}
+
+impl Holes {
+    fn want(&self, len: u64, step: Step, highest: bool) -> Want {
+        let shift = step.shift().min(REGION_BITS);
+        Want {
+            len,
+            step,
+            need: i32::try_from(len).unwrap_or(MAX_NEED).min(MAX_NEED),
+            lane: self.lane_of[shift as usize].into(),
+            mask: (1 << shift) - 1,
+            highest,
+        }
+    }
+
+    /// The lowest `len` free cells from a multiple of `step`.
+    ///
+    /// Straight down: an offer is a promise if the class is that of the step, so that each level is asked once. Where
+    /// it is not (another class, an odd step, more cells than offers can tell) the leaf may disappoint, and
+    /// [`Holes::search`] starts over.
+    #[inline]
+    pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
+        let want = self.want(len, step, false);
+        let offers = &self.offers[want.lane / 4];
+        let region = (0..self.regions.len() as u32).find(|&region| {
+            let (node, slot) = Self::table(region);
+            offers.get(node, slot).get(want.lane) >= want.need
+        })?;
+        if !want.is_exact() {
+            return self.search(trail, want);
+        }
+        trail.region = region;
+        trail.height = self.regions[region as usize].height;
+        let (top, below) = walk::split_top(trail);
+        *top = Self::table(region);
+        let mut node = self.inners[top.0 as usize].child(top.1 as usize);
+        for step in below.iter_mut().rev() {
+            let slot = offers.peaks(node).first(want.lane, want.need);
+            *step = (node, slot as u32);
+            node = self.inners[node as usize].child(slot);
+        }
+        trail.leaf = node;
+        let leaf = &self.leaves[node as usize];
+        let fits = leaf.offering(want.need, want.mask);
+        if fits == 0 {
+            return self.search(trail, want);
+        }
+        let at = fits.trailing_zeros() as usize;
+        let from = leaf.start(at) + (leaf.start(at).wrapping_neg() & want.mask);
+        Some((at, self.region_start(region) + u64::from(from.cast_unsigned())))
+    }
+
+    /// The highest `len` free cells from a multiple of `step`.
+    pub(super) fn highest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
+        self.search(trail, self.want(len, step, true))
+    }
+
+    /// Visits the leaves that promise a fit, in order, until one keeps its promise.
+    #[inline(never)]
+    fn search(&mut self, trail: &mut Trail, want: Want) -> Option<Fit> {
+        let (mut visits, regions) = (0, self.regions.len() as u32);
+        let found = (0..regions).find_map(|region| {
+            let region = if want.highest { regions - 1 - region } else { region };
+            let (node, slot) = Self::table(region);
+            let promised = self.offers[want.lane / 4].get(node, slot).get(want.lane) >= want.need;
+            if promised { self.search_region(trail, region, want, &mut visits) } else { None }
+        });
+        if visits > 0 {
+            self.waste(want.step.shift(), visits);
+        }
+        found
+    }
+
+    fn search_region(&self, trail: &mut Trail, region: u32, want: Want, visits: &mut u64) -> Option<Fit> {
+        let height = self.regions[region as usize].height as usize;
+        (trail.region, trail.height) = (region, height as u32);
+        *walk::split_top(trail).0 = Self::table(region);
+        // A node, its level, and the slot its search goes on from.
+        let (mut node, mut level, mut from) = (self.root(region), height, None);
+        loop {
+            if level == 0 {
+                if let Some(fit) = self.fit_in_leaf(region, node, want) {
+                    trail.leaf = node;
+                    return Some(fit);
+                }
+                *visits += 1;
+            } else if let Some(slot) = self.promising_child(node, from, want) {
+                trail.step[level - 1] = (node, slot as u32);
+                (node, level, from) = (self.inners[node as usize].child(slot), level - 1, None);
+                continue;
+            }
+            if level == height {
+                return None;
+            }
+            level += 1;
+            let (parent, slot) = trail.step[level - 1];
+            (node, from) = (parent, Some(slot as usize));
+        }
+    }
+
+    /// The next child after slot `from`, in the direction of the search, that promises a fit.
+    fn promising_child(&self, node: u32, from: Option<usize>, want: Want) -> Option<usize> {
+        let peaks = self.offers[want.lane / 4].peaks(node);
+        if want.highest {
+            peaks.last_before(from.unwrap_or(inner::CAP), want.lane, want.need)
+        } else {
+            peaks.first_from(from.map_or(0, |slot| slot + 1), want.lane, want.need)
+        }
+    }
+
+    fn fit_in_leaf(&self, region: u32, leaf: u32, want: Want) -> Option<Fit> {
+        let mut fits = self.leaves[leaf as usize].offering(want.need, want.mask);
+        while fits != 0 {
+            let at = if want.highest { fits.ilog2() } else { fits.trailing_zeros() };
+            let hole = self.hole(region, leaf, at as usize);
+            let from = if want.highest { hole.highest(want.len, want.step) } else { hole.lowest(want.len, want.step) };
+            if let Some(from) = from {
+                return Some((at as usize, from));
+            }
+            fits &= !(1 << at);
+        }
+        None
+    }
+}

@@ -1,0 +1,191 @@
+//! Keeping nodes neither too full nor too empty.
+
+use super::{GIANT, Hole, Holes, Inner, Leaf, Trail, inner, leaf, local, recorded};
+
+impl Holes {
+    /// Puts a new hole at place `at` of the leaf.
+    pub(super) fn insert(&mut self, trail: &Trail, at: usize, hole: Hole) {
+        let (start, len) = (local(hole.start), recorded(hole.cells()));
+        if len == GIANT {
+            self.regions[trail.region as usize].giant_end = hole.end;
+        }
+        self.count += 1;
+        let leaf = &mut self.leaves[trail.leaf as usize];
+        if !leaf.has(leaf::CAP - 1) {
+            leaf.insert(at, start, len);
+            self.raise(trail, start, len);
+            return;
+        }
+        let half = leaf::CAP / 2;
+        let mut upper = Leaf::EMPTY;
+        leaf.share(&mut upper, half);
+        if at <= half {
+            leaf.insert(at, start, len);
+        } else {
+            upper.insert(at - half, start, len);
+        }
+        let key = upper.start(0);
+        let upper = self.new_leaf(upper);
+        self.adopt(trail, 0, key, upper);
+    }
+
+    /// Takes the hole at place `at` out of the leaf; nothing above offers more than the others do by now.
+    pub(super) fn take_out(&mut self, trail: &Trail, at: usize) {
+        self.count -= 1;
+        let leaf = &mut self.leaves[trail.leaf as usize];
+        leaf.remove(at);
+        if trail.height == 0 || leaf.has(leaf::MIN - 1) {
+            return;
+        }
+        let (parent, slot) = trail.step[0];
+        let (low, [a, b]) = self.neighbours(parent, slot);
+        let Ok([lower, upper]) = self.leaves.get_disjoint_mut([a as usize, b as usize]) else { return };
+        let total = lower.count() + upper.count();
+        if total <= leaf::JOIN {
+            lower.share(upper, total);
+            self.free_leaves.push(b);
+            self.disown(trail, 0, low);
+        } else {
+            lower.share(upper, total / 2);
+            let key = upper.start(0);
+            self.inners[parent as usize].set_key(low + 1, key);
+            self.refresh(0, parent, low);
+            self.refresh(0, parent, low + 1);
+            self.refresh_from(trail, 1);
+        }
+    }
+
+    /// The lower slot of two neighbours, of which one is at `slot`, and the two children.
+    fn neighbours(&self, node: u32, slot: u32) -> (usize, [u32; 2]) {
+        let (inner, slot) = (&self.inners[node as usize], slot as usize);
+        let low = if inner.has(slot + 1) { slot } else { slot.saturating_sub(1) };
+        (low, [inner.child(low), inner.child(low + 1)])
+    }
+
+    /// Adds `child` right above the child the trail goes through at `level`, which has given half of itself to it.
+    fn adopt(&mut self, trail: &Trail, level: usize, key: i32, child: u32) {
+        if level == trail.height as usize {
+            self.grow_root(trail.region, level, key, child);
+            return;
+        }
+        let (node, slot) = trail.step[level];
+        let at = slot as usize + 1;
+        if !self.inners[node as usize].has(inner::CAP - 1) {
+            self.put_child(level, node, at, key, child);
+            self.refresh_from(trail, level + 1);
+            return;
+        }
+        let half = inner::CAP / 2;
+        let upper = self.new_inner(Inner::EMPTY);
+        self.share_children(node, upper, half);
+        if at <= half {
+            self.put_child(level, node, at, key, child);
+        } else {
+            self.put_child(level, upper, at - half, key, child);
+        }
+        let key = self.inners[upper as usize].key(0);
+        self.adopt(trail, level + 1, key, upper);
+    }
+
+    fn grow_root(&mut self, region: u32, level: usize, key: i32, child: u32) {
+        let mut root = Inner::EMPTY;
+        root.insert(0, 0, self.root(region));
+        root.insert(1, key, child);
+        let root = self.new_inner(root);
+        self.set_root(region, root);
+        self.regions[region as usize].height += 1;
+        self.refresh(level, root, 0);
+        self.refresh(level, root, 1);
+        self.refresh_root(region);
+    }
+
+    fn put_child(&mut self, level: usize, node: u32, at: usize, key: i32, child: u32) {
+        self.inners[node as usize].insert(at, key, child);
+        for offers in &mut self.offers {
+            offers.peaks_mut(node).open(at);
+        }
+        self.refresh(level, node, at - 1);
+        self.refresh(level, node, at);
+    }
+
+    /// Moves children between two neighbours until the lower one has `want`.
+    fn share_children(&mut self, lower: u32, upper: u32, want: usize) {
+        let Ok([a, b]) = self.inners.get_disjoint_mut([lower as usize, upper as usize]) else { return };
+        let (a_len, b_len) = (a.count(), b.count());
+        a.share(b, want);
+        for offers in &mut self.offers {
+            if let Some([a, b]) = offers.pair_mut([lower, upper]) {
+                a.share(a_len, b, b_len, want);
+            }
+        }
+    }
+
+    /// Takes the child above slot `low` out of the node at `level`; the child at `low` has all it had.
+    fn disown(&mut self, trail: &Trail, level: usize, low: usize) {
+        let node = trail.step[level].0;
+        self.inners[node as usize].remove(low + 1);
+        for offers in &mut self.offers {
+            offers.peaks_mut(node).close(low + 1);
+        }
+        self.refresh(level, node, low);
+        if level + 1 == trail.height as usize {
+            self.shrink_root(trail.region, node);
+        } else if self.inners[node as usize].has(inner::MIN - 1) {
+            self.refresh_from(trail, level + 1);
+        } else {
+            self.refill_inner(trail, level + 1);
+        }
+    }
+
+    fn shrink_root(&mut self, region: u32, root: u32) {
+        if !self.inners[root as usize].has(1) {
+            self.set_root(region, self.inners[root as usize].child(0));
+            self.regions[region as usize].height -= 1;
+            self.free_inners.push(root);
+        }
+        self.refresh_root(region);
+    }
+
+    /// The child the trail goes through at `level` has too few children.
+    fn refill_inner(&mut self, trail: &Trail, level: usize) {
+        let (parent, slot) = trail.step[level];
+        let (low, [a, b]) = self.neighbours(parent, slot);
+        let total = self.inners[a as usize].count() + self.inners[b as usize].count();
+        if total <= inner::JOIN {
+            self.share_children(a, b, total);
+            self.free_inners.push(b);
+            self.disown(trail, level, low);
+        } else {
+            self.share_children(a, b, total / 2);
+            let key = self.inners[b as usize].key(0);
+            self.inners[parent as usize].set_key(low + 1, key);
+            self.refresh(level, parent, low);
+            self.refresh(level, parent, low + 1);
+            self.refresh_from(trail, level + 1);
+        }
+    }
+
+    /// A node for `leaf`. A used one, or one from what [`Holes::reserve`] set aside.
+    fn new_leaf(&mut self, leaf: Leaf) -> u32 {
+        if let Some(id) = self.free_leaves.pop() {
+            self.leaves[id as usize] = leaf;
+            return id;
+        }
+        self.leaves.push(leaf);
+        self.leaves.len() as u32 - 1
+    }
+
+    /// A node for `inner`, in which every child offers nothing yet.
+    fn new_inner(&mut self, inner: Inner) -> u32 {
+        if let Some(id) = self.free_inners.pop() {
+            self.inners[id as usize] = inner;
+            for offers in &mut self.offers {
+                offers.clear(id);
+            }
+            return id;
+        }
+        self.inners.push(inner);
+        self.offers.iter_mut().for_each(super::Offers::push);
+        self.inners.len() as u32 - 1
+    }
+}

@@ -1,0 +1,312 @@
+//! The index against the obvious slow version, and its invariants under every kind of work.
+
+use std::num::NonZeroU64;
+
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+
+/// First fit over a sorted list of holes: too slow to ship and too simple to be wrong.
+struct Slow {
+    span: Range<u64>,
+    holes: Vec<Range<u64>>,
+}
+
+impl Slow {
+    fn new(span: Range<u64>) -> Self {
+        Self { holes: if span.is_empty() { vec![] } else { vec![span.clone()] }, span }
+    }
+
+    fn take_at(&mut self, start: u64, len: u64) -> Result<(), TakeError> {
+        if len == 0 {
+            return Err(TakeError::Empty);
+        }
+        if !self.span.contains(&start) || len > self.span.end - start {
+            return Err(TakeError::Outside);
+        }
+        let Some(at) = self.holes.iter().position(|hole| hole.start <= start && start + len <= hole.end) else {
+            let from =
+                self.holes.iter().rev().find(|hole| hole.start <= start).map_or(self.span.start, |hole| hole.end);
+            let to = self.holes.iter().find(|hole| hole.start > start).map_or(self.span.end, |hole| hole.start);
+            return Err(TakeError::Taken { from, to });
+        };
+        let hole = self.holes[at].clone();
+        let rest = [hole.start..start, start + len..hole.end];
+        self.holes.splice(at..=at, rest.into_iter().filter(|rest| !rest.is_empty()));
+        Ok(())
+    }
+
+    fn take(&mut self, len: u64, step: u64, highest: bool) -> Result<u64, TakeError> {
+        if len == 0 {
+            return Err(TakeError::Empty);
+        }
+        let fit = |hole: &Range<u64>| {
+            let lowest = hole.start.div_ceil(step) * step;
+            let top = hole.end.checked_sub(len)?;
+            (lowest <= top).then(|| if highest { top / step * step } else { lowest })
+        };
+        let found = if highest { self.holes.iter().rev().find_map(fit) } else { self.holes.iter().find_map(fit) };
+        let start = found.ok_or(TakeError::NoFit)?;
+        self.take_at(start, len)?;
+        Ok(start)
+    }
+
+    fn give(&mut self, start: u64, len: u64) -> Result<(), NotTaken> {
+        let given = start..start.saturating_add(len);
+        let inside = len > 0 && self.span.start <= start && given.end <= self.span.end;
+        if !inside || self.holes.iter().any(|hole| hole.start < given.end && given.start < hole.end) {
+            return Err(NotTaken { start, end: given.end });
+        }
+        self.holes.push(given);
+        self.holes.sort_by_key(|hole| hole.start);
+        self.holes.dedup_by(|next, hole| {
+            let joins = hole.end == next.start;
+            hole.end = if joins { next.end } else { hole.end };
+            joins
+        });
+        Ok(())
+    }
+}
+
+fn step(cells: u64) -> Step {
+    Step::new(NonZeroU64::new(cells).unwrap())
+}
+
+fn assert_equal(fast: &Holes, slow: &Slow) {
+    let holes: Vec<_> = fast.iter().map(|hole| hole.start..hole.end).collect();
+    assert_eq!(holes, slow.holes);
+    fast.check();
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Take {
+        len: u64,
+        step: u64,
+        highest: bool,
+    },
+    TakeAt {
+        start: u64,
+        len: u64,
+    },
+    /// The live run at this place of the list, counted round.
+    Give(usize),
+    /// Any cells at all, most of them wrong.
+    GiveAny {
+        start: u64,
+        len: u64,
+    },
+}
+
+/// Works off `ops` on both, and checks after every `every` of them.
+fn agree(span: Range<u64>, ops: Vec<Op>, every: usize) {
+    let (mut fast, mut slow) = (Holes::new(span.clone()).unwrap(), Slow::new(span.clone()));
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    for (done, op) in ops.into_iter().enumerate() {
+        match op {
+            Op::Take { len, step: cells, highest } => {
+                let take = if highest { Holes::take_highest } else { Holes::take_lowest };
+                let (got, want) = (take(&mut fast, len, step(cells)), slow.take(len, cells, highest));
+                assert_eq!(got, want, "{len} cells at {cells}, highest: {highest}");
+                live.extend(got.map(|start| (start, len)));
+            }
+            Op::TakeAt { start, len } => {
+                let got = fast.take_at(start, len);
+                assert_eq!(got, slow.take_at(start, len), "{len} cells at {start} exactly");
+                live.extend(got.map(|()| (start, len)));
+            }
+            Op::Give(which) if !live.is_empty() => {
+                let (start, len) = live.swap_remove(which % live.len());
+                assert_eq!((fast.give(start, len), slow.give(start, len)), (Ok(()), Ok(())));
+            }
+            Op::Give(_) => {}
+            Op::GiveAny { start, len } => {
+                // What happens to be taken would leave the list of live runs wrong.
+                if let Err(refused) = slow.give(start, len) {
+                    assert_eq!(fast.give(start, len), Err(refused));
+                } else {
+                    slow.take_at(start, len).unwrap();
+                }
+            }
+        }
+        if done % every == 0 {
+            assert_equal(&fast, &slow);
+        }
+    }
+    for (start, len) in live {
+        fast.give(start, len).unwrap();
+    }
+    fast.check();
+    assert!(fast.iter().eq((!span.is_empty()).then_some(Hole { start: span.start, end: span.end })));
+    assert_eq!((fast.live(), fast.free()), (0, span.end - span.start));
+}
+
+/// Operations on a span of `cells` cells from `start`, with runs of up to `longest`.
+fn ops(start: u64, cells: u64, longest: u64, count: usize) -> impl Strategy<Value = Vec<Op>> {
+    let step = prop_oneof![4 => Just(1), 3 => (0..7u32).prop_map(|shift| 1 << shift), 1 => 1..50u64];
+    let any_start = start.saturating_sub(3)..start + cells + 3;
+    let op = prop_oneof![
+        6 => (0..=longest, step, any::<bool>()).prop_map(|(len, step, highest)| Op::Take { len, step, highest }),
+        2 => (any_start.clone(), 0..=longest).prop_map(|(start, len)| Op::TakeAt { start, len }),
+        5 => any::<usize>().prop_map(Op::Give),
+        1 => (any_start, 0..=longest).prop_map(|(start, len)| Op::GiveAny { start, len }),
+    ];
+    vec(op, 0..count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_small_index_agrees_with_the_list(ops in ops(5, 120, 12, 200)) {
+        agree(5..125, ops, 1);
+    }
+
+    #[test]
+    fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, 2500)) {
+        agree(1000..5000, ops, 500);
+    }
+
+    /// Runs of about a third of a region: holes cross borders, and some are giants.
+    #[test]
+    fn an_index_of_several_regions_agrees_with_the_list(ops in ops((1 << 30) - 7, 5 << 30, (1 << 30) / 3, 60)) {
+        agree((1 << 30) - 7..(6 << 30) - 7, ops, 1);
+    }
+}
+
+#[test]
+fn every_hole_alignment_and_size_of_a_small_world_is_placed_as_the_list_does() {
+    const WORLD: u64 = 16;
+    for (start, end) in (0..WORLD).flat_map(|start| (start + 1..=WORLD).map(move |end| (start, end))) {
+        for (cells, len) in (1..=WORLD).flat_map(|cells| (1..=WORLD).map(move |len| (cells, len))) {
+            for highest in [false, true] {
+                let (mut fast, mut slow) = (Holes::new(0..WORLD).unwrap(), Slow::new(0..WORLD));
+                for taken in [0..start, end..WORLD] {
+                    if !taken.is_empty() {
+                        fast.take_at(taken.start, taken.end - taken.start).unwrap();
+                        slow.take_at(taken.start, taken.end - taken.start).unwrap();
+                    }
+                }
+                let take = if highest { Holes::take_highest } else { Holes::take_lowest };
+                let got = take(&mut fast, len, step(cells));
+                assert_eq!(got, slow.take(len, cells, highest), "{start}..{end}: {len} at {cells}, {highest}");
+                assert_equal(&fast, &slow);
+            }
+        }
+    }
+}
+
+/// Every sequence of four takes and gives in a world of six cells.
+#[test]
+fn every_short_sequence_in_a_tiny_world_agrees_with_the_list() {
+    let takes = [(1, 1, false), (2, 1, false), (2, 2, false), (1, 1, true), (3, 2, true), (2, 3, false)];
+    let choices = takes.len() + 3;
+    for code in 0..choices.pow(4) {
+        let ops = (0..4).map(|digit| match code / choices.pow(digit) % choices {
+            choice if choice < takes.len() => {
+                let (len, step, highest) = takes[choice];
+                Op::Take { len, step, highest }
+            }
+            choice => Op::Give(choice - takes.len()),
+        });
+        agree(1..7, ops.collect(), usize::MAX);
+    }
+}
+
+/// The worst case of the benchmark: half of all blocks are holes that are too small, or just misaligned.
+#[test]
+fn misaligned_holes_make_an_alignment_class_and_are_passed_over_from_then_on() {
+    const BLOCKS: u64 = 40_000;
+    let mut holes = Holes::new(16..1 << 30).unwrap();
+    let starts: Vec<_> = (0..BLOCKS).map(|_| holes.take_lowest(16, step(16)).unwrap()).collect();
+    for start in starts.iter().filter(|&start| start % 32 == 16) {
+        holes.give(*start, 16).unwrap();
+    }
+    holes.check();
+    assert_eq!((holes.count(), holes.lane_of[5]), (BLOCKS / 2 + 1, 0));
+    let end = 16 + 16 * BLOCKS;
+    assert_eq!(holes.take_lowest(32, step(16)), Ok(end));
+    assert_eq!(holes.lane_of[5], 0, "too small is seen at the top");
+    assert_eq!(holes.take_lowest(16, step(32)), Ok(end + 32 + 16));
+    assert_ne!(holes.lane_of[5], 0, "one search in vain is enough among so many leaves");
+    assert_eq!(holes.lane_of[4], 0);
+    holes.check();
+    assert_eq!(holes.take_lowest(16, step(16)), Ok(16));
+    assert_eq!(holes.take_highest(16, step(64)), Ok((1 << 30) - 64));
+    holes.check();
+}
+
+#[test]
+fn all_thirty_one_classes_can_be_there_at_once() {
+    let mut holes = Holes::new(1..1 << 31).unwrap();
+    let mut live: Vec<_> = (0..5000).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
+    live.retain(|&start| start % 2 == 0 || holes.give(start, 3).is_err());
+    for shift in [30, 3, 17].into_iter().chain(0..31) {
+        holes.add_class_for_test(shift);
+        holes.check();
+    }
+    let lanes: std::collections::BTreeSet<_> = holes.lane_of.iter().collect();
+    assert_eq!((lanes.len(), holes.offers.len()), (31, 8));
+    for shift in (0..31).rev() {
+        let start = holes.take_highest(2, step(1 << shift)).unwrap();
+        assert!(start.is_multiple_of(1 << shift) && start + (1 << shift) + 6 >= 1 << 31, "{start:#x} for {shift}");
+        holes.check();
+    }
+}
+
+#[test]
+fn giving_back_needs_no_memory() {
+    let mut holes = Holes::new(0..1 << 24).unwrap();
+    let live: Vec<_> = (0..20_000).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
+    let memory = (holes.host_bytes(), holes.leaves.as_ptr(), holes.inners.as_ptr());
+    let (odd, even): (Vec<_>, Vec<_>) = live.into_iter().partition(|start| start % 2 == 1);
+    for start in odd.into_iter().chain(even) {
+        holes.give(start, 3).unwrap();
+        assert_eq!((holes.host_bytes(), holes.leaves.as_ptr(), holes.inners.as_ptr()), memory);
+    }
+    holes.check();
+    assert_eq!(holes.count(), 1);
+    assert!(memory.0 < 100 * 20_000, "{} bytes for 20000 runs", memory.0);
+}
+
+#[test]
+fn nothing_is_given_twice_or_in_vain() {
+    let mut holes = Holes::new(10..100).unwrap();
+    let start = holes.take_lowest(5, Step::ONE).unwrap();
+    assert_eq!(holes.take_lowest(5, Step::ONE), Ok(15));
+    for (start, len) in [(9, 2), (start, 0), (15, 6), (12, 20), (99, 2), (0, u64::MAX), (u64::MAX, 1), (20, 1)] {
+        let end = start.saturating_add(len);
+        assert_eq!(holes.give(start, len), Err(NotTaken { start, end }), "{start} + {len}");
+    }
+    assert_eq!(holes.give(start, 5), Ok(()));
+    assert_eq!(holes.give(start, 5), Err(NotTaken { start, end: start + 5 }));
+    holes.check();
+}
+
+#[test]
+fn spans_without_cells_have_no_holes_and_absurd_ones_are_refused() {
+    for start in [0, 5, CELLS_END] {
+        let mut empty = Holes::new(start..start).unwrap();
+        assert_eq!(empty.take_lowest(1, Step::ONE), Err(TakeError::NoFit));
+        assert_eq!(empty.take_at(start, 1), Err(TakeError::Outside));
+        assert_eq!((empty.count(), empty.largest(), empty.iter().next()), (0, 0, None));
+        empty.check();
+    }
+    for (start, end) in [(1, 0), (0, SPAN_MAX + 1), (CELLS_END, CELLS_END + 1)] {
+        assert_eq!(Holes::new(start..end).map(|_| ()), Err(BadSpan { start, end }));
+    }
+}
+
+#[test]
+fn requests_longer_than_any_offer_look_at_the_holes_themselves() {
+    let mut holes = Holes::new(0..SPAN_MAX).unwrap();
+    let whole = holes.take_lowest(SPAN_MAX, Step::ONE).unwrap();
+    assert_eq!(holes.take_lowest(1, Step::ONE), Err(TakeError::NoFit));
+    holes.give(whole, SPAN_MAX).unwrap();
+    holes.take_at(3 << 30, 1).unwrap();
+    holes.take_at(9 << 30, 1).unwrap();
+    assert_eq!(holes.take_lowest((3 << 30) + 1, Step::ONE), Ok((3 << 30) + 1));
+    assert_eq!(holes.take_lowest(6 << 30, step(1 << 33)), Ok(2 << 33));
+    assert_eq!(holes.take_highest(1 << 30, step(1 << 40)), Ok(0));
+    holes.check();
+}

@@ -1,0 +1,169 @@
+//! Finding the way to a cell, and to the holes next to a leaf.
+
+use super::{Hole, Holes, MAX_HEIGHT, REGION_BITS, Trail, inner, leaf, local};
+
+impl Holes {
+    /// The table node and slot that hold a region's root.
+    #[inline]
+    pub(super) const fn table(region: u32) -> (u32, u32) {
+        (region / inner::CAP as u32, region % inner::CAP as u32)
+    }
+
+    pub(super) fn root(&self, region: u32) -> u32 {
+        let (node, slot) = Self::table(region);
+        self.inners[node as usize].child(slot as usize)
+    }
+
+    pub(super) fn set_root(&mut self, region: u32, root: u32) {
+        let (node, slot) = Self::table(region);
+        self.inners[node as usize].set_child(slot as usize, root);
+    }
+
+    /// The region of a cell inside the span.
+    #[inline]
+    pub(super) fn region_of(&self, cell: u64) -> u32 {
+        ((cell >> REGION_BITS) - (self.span.start >> REGION_BITS)) as u32
+    }
+
+    /// The cell that is number 0 in its region.
+    #[inline]
+    pub(super) fn region_start(&self, region: u32) -> u64 {
+        ((self.span.start >> REGION_BITS) + u64::from(region)) << REGION_BITS
+    }
+
+    /// The way to the leaf whose addresses include `cell`, which is inside the span.
+    #[inline]
+    pub(super) fn descend(&self, trail: &mut Trail, cell: u64) {
+        trail.region = self.region_of(cell);
+        trail.height = self.regions[trail.region as usize].height;
+        let (top, below) = split_top(trail);
+        *top = Self::table(self.region_of(cell));
+        let mut node = self.inners[top.0 as usize].child(top.1 as usize);
+        for step in below.iter_mut().rev() {
+            let inner = &self.inners[node as usize];
+            let slot = inner.slot(local(cell));
+            *step = (node, slot as u32);
+            node = inner.child(slot);
+        }
+        trail.leaf = node;
+    }
+
+    /// The hole at place `at` of a leaf of `region`.
+    pub(super) fn hole(&self, region: u32, leaf: u32, at: usize) -> Hole {
+        let leaf = &self.leaves[leaf as usize];
+        let start = self.region_start(region) + u64::from(leaf.start(at).cast_unsigned());
+        let end = if leaf.is_giant(at) {
+            self.regions[region as usize].giant_end
+        } else {
+            start + u64::from(leaf.len(at).cast_unsigned())
+        };
+        Hole { start, end }
+    }
+
+    fn hole_if_any(&self, region: u32, leaf: u32, at: usize) -> Option<Hole> {
+        self.leaves[leaf as usize].has(at).then(|| self.hole(region, leaf, at))
+    }
+
+    /// The holes on either side of place `at` of the leaf, wherever they are: the one before it and the one at it.
+    pub(super) fn around(&self, trail: &Trail, at: usize) -> (Option<Hole>, Option<Hole>) {
+        let below = match at.checked_sub(1) {
+            Some(before) => self.hole_if_any(trail.region, trail.leaf, before),
+            None => self.before(trail),
+        };
+        let above = self.hole_if_any(trail.region, trail.leaf, at).or_else(|| self.after(trail));
+        (below, above)
+    }
+
+    /// The next hole above `hole`.
+    pub(super) fn hole_above(&self, hole: Hole) -> Option<Hole> {
+        let mut trail = Trail::NONE;
+        self.descend(&mut trail, hole.start);
+        let at = self.leaves[trail.leaf as usize].rank(local(hole.start));
+        self.around(&trail, at).1
+    }
+
+    /// The last hole below the leaf.
+    fn before(&self, trail: &Trail) -> Option<Hole> {
+        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
+            if slot > 0 {
+                return self.last_below(trail.region, self.inners[node as usize].child(slot as usize - 1), level);
+            }
+        }
+        let earlier = (0..trail.region).rev();
+        earlier.into_iter().find_map(|region| self.last_below(region, self.root(region), self.height(region)))
+    }
+
+    /// The first hole above the leaf.
+    fn after(&self, trail: &Trail) -> Option<Hole> {
+        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
+            let inner = &self.inners[node as usize];
+            if inner.has(slot as usize + 1) {
+                return self.first_below(trail.region, inner.child(slot as usize + 1), level);
+            }
+        }
+        self.first_from_region(trail.region + 1)
+    }
+
+    pub(super) fn first_from_region(&self, region: u32) -> Option<Hole> {
+        let mut later = region..self.regions.len() as u32;
+        later.find_map(|region| self.first_below(region, self.root(region), self.height(region)))
+    }
+
+    fn height(&self, region: u32) -> usize {
+        self.regions[region as usize].height as usize
+    }
+
+    fn last_below(&self, region: u32, mut node: u32, height: usize) -> Option<Hole> {
+        for _ in 0..height {
+            let inner = &self.inners[node as usize];
+            node = inner.child(inner.count().saturating_sub(1));
+        }
+        let at = self.leaves[node as usize].count().checked_sub(1)?;
+        Some(self.hole(region, node, at))
+    }
+
+    fn first_below(&self, region: u32, mut node: u32, height: usize) -> Option<Hole> {
+        for _ in 0..height {
+            node = self.inners[node as usize].child(0);
+        }
+        self.hole_if_any(region, node, 0)
+    }
+
+    /// The length of a region's last hole. A hole of [`MAX_NEED`] cells or more is one: no other starts behind it.
+    pub(super) fn last_length(&self, region: u32) -> u64 {
+        self.last_below(region, self.root(region), self.height(region)).map_or(0, Hole::cells)
+    }
+
+    /// Raises the key of the next leaf if a hole at the end of this one now starts at `last`, on or above it.
+    pub(super) fn fence(&mut self, trail: &Trail, at: usize, last: i32) {
+        if self.leaves[trail.leaf as usize].has(at + 1) {
+            return;
+        }
+        let key = last + 1;
+        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
+            let (inner, next) = (&mut self.inners[node as usize], slot as usize + 1);
+            if !inner.has(next) {
+                continue;
+            }
+            if inner.key(next) < key {
+                inner.set_key(next, key);
+                let mut node = inner.child(next);
+                for _ in 0..level {
+                    self.inners[node as usize].set_key(0, key);
+                    node = self.inners[node as usize].child(0);
+                }
+            }
+            return;
+        }
+    }
+}
+
+/// The step into the table and the steps below it, to be filled in.
+#[inline]
+pub(super) fn split_top(trail: &mut Trail) -> (&mut (u32, u32), &mut [(u32, u32)]) {
+    let height = (trail.height as usize).min(MAX_HEIGHT);
+    let (below, top) = trail.step.split_at_mut(height);
+    (&mut top[0], below)
+}
+
+const _: () = assert!(leaf::CAP <= 32, "a leaf's offers are marked in 32 bits");

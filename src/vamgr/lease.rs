@@ -1,0 +1,59 @@
+//! Addresses that someone holds.
+
+use std::{fmt, sync::Arc};
+
+use super::{GpuVa, VaRange, VaWindow, manager::Arena};
+
+/// GPU addresses that no one else holds. Nothing is bound there by itself.
+///
+/// Dropping a lease gives its addresses back; that cannot fail and needs no memory. Whatever is bound at the addresses
+/// must be unbound before. A lease needs neither a device nor the manager it came from.
+///
+/// # Invariants
+///
+/// `range` is non-empty, a multiple of the manager's granule at both ends, inside the window, and disjoint from every
+/// other live lease of the window.
+#[must_use = "dropping a lease gives its addresses back"]
+pub struct VaLease {
+    home: Arc<Arena>,
+    range: VaRange,
+}
+
+impl VaLease {
+    pub(super) const fn new(home: Arc<Arena>, range: VaRange) -> Self {
+        Self { home, range }
+    }
+
+    /// The addresses.
+    pub const fn range(&self) -> VaRange {
+        self.range
+    }
+
+    /// The first address.
+    pub const fn start(&self) -> GpuVa {
+        self.range.start()
+    }
+
+    /// How many bytes: those asked for, rounded up to the granule.
+    #[expect(clippy::len_without_is_empty, reason = "a lease is never empty")]
+    pub const fn len(&self) -> u64 {
+        self.range.len()
+    }
+
+    /// The window the addresses are from: with a fallback, not always the one asked for.
+    pub fn window(&self) -> VaWindow {
+        self.home.window()
+    }
+}
+
+impl Drop for VaLease {
+    fn drop(&mut self) {
+        self.home.give_back(self.range);
+    }
+}
+
+impl fmt::Debug for VaLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VaLease({:?})", self.range)
+    }
+}

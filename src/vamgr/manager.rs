@@ -1,0 +1,280 @@
+//! The VA manager: four windows, each an index of holes behind a lock of its own.
+
+use std::{fmt, num::NonZeroU64, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{
+    Fallback, Holes, LimitsError, Placement, Step, TakeError, VaError, VaLease, VaLimits, VaRange, VaRequest, VaWindow,
+    Windows, request,
+};
+use crate::winsys::GfxLevel;
+
+/// Hands out leases of GPU addresses.
+///
+/// Cloning is cheap and gives another handle to the same addresses. Leases keep what they need of the manager alive,
+/// so they may outlive it and everything else. Each window has a lock of its own, held for one walk down a tree.
+///
+/// ```
+/// use amdgpu_winsys::vamgr::{VaLimits, VaManager, VaRequest};
+///
+/// let manager = VaManager::new(&VaLimits {
+///     low_offset: 0x1_0000,
+///     low_max: 0x8000_0000_0000,
+///     high_offset: 0xffff_8000_0000_0000,
+///     high_max: 0xffff_ffff_ffbf_0000,
+///     alignment: 4096,
+///     pte_fragment: 2 << 20,
+///     half_for_sparse: false,
+/// })?;
+/// let lease = manager.allocate(VaRequest::new(5000).aligned(64 << 10))?;
+/// assert_eq!(lease.start().as_u64(), 0xffff_8001_0000_0000);
+/// assert_eq!(lease.len(), 8192);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct VaManager {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    windows: Windows,
+    granule: u64,
+    pte_fragment: u64,
+    /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
+    arenas: [Arc<Arena>; 4],
+}
+
+/// One window's addresses, shared by the manager and the leases of the window.
+pub(super) struct Arena {
+    window: VaWindow,
+    range: VaRange,
+    /// Exponent of the granule: an address is a cell shifted by it.
+    shift: u32,
+    holes: Mutex<Holes>,
+}
+
+/// What a window is used for at the moment. Bytes where not said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowStats {
+    /// How many leases there are.
+    pub leases: u64,
+    /// Bytes they hold.
+    pub leased: u64,
+    /// Bytes free.
+    pub free: u64,
+    /// How many holes the free bytes are in.
+    pub holes: u64,
+    /// The largest hole.
+    pub largest_hole: u64,
+    /// Host memory that the books take.
+    pub host_memory: usize,
+}
+
+/// A request as the index takes it, all checked.
+struct Checked {
+    /// Bytes, a multiple of the granule.
+    size: u64,
+    /// Bytes, a multiple of the granule.
+    alignment: NonZeroU64,
+    placement: Placement,
+}
+
+impl VaManager {
+    /// A manager of all addresses that `limits` allow, none of them leased.
+    ///
+    /// # Errors
+    ///
+    /// [`LimitsError`] for limits that no kernel reports.
+    pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
+        let windows = Windows::new(limits)?;
+        let arenas = VaWindow::ALL.map(|window| {
+            let own = windows.serving(window) == window;
+            Arc::new(Arena::new(window, windows.range(window), own, limits.alignment))
+        });
+        let VaLimits { alignment, pte_fragment, .. } = *limits;
+        Ok(Self { shared: Arc::new(Shared { windows, granule: alignment, pte_fragment, arenas }) })
+    }
+
+    /// The windows leases are taken from.
+    pub fn windows(&self) -> &Windows {
+        &self.shared.windows
+    }
+
+    /// What every lease's address and size are multiples of.
+    pub fn granule(&self) -> u64 {
+        self.shared.granule
+    }
+
+    /// `alignment`, raised to the page-table fragment for a `size` that fills one: the alignment of ordinary BOs.
+    pub fn fragment_alignment(&self, size: u64, alignment: u64) -> u64 {
+        request::fragment_alignment(size, alignment, self.shared.pte_fragment)
+    }
+
+    /// The alignment of imported user memory: besides the fragment rule, and from GFX9 on, the highest power of two in
+    /// the size. 5 GiB ask for an alignment of 4 GiB.
+    pub fn user_memory_alignment(&self, size: u64, gart_page: u64, level: GfxLevel) -> u64 {
+        request::user_memory_alignment(size, gart_page, self.shared.pte_fragment, level)
+    }
+
+    /// Leases addresses.
+    ///
+    /// The size is rounded up to the [granule](Self::granule), the alignment raised to the least common multiple with
+    /// it; a power of two below the granule becomes the granule. The placement is first fit from below, first fit from
+    /// above, or the given address, and the same for the same history: a later run that repeats the requests of an
+    /// earlier one gets its addresses.
+    ///
+    /// O(log n) in the holes of the window, for alignments that are powers of two.
+    ///
+    /// # Errors
+    ///
+    /// * [`VaError::ZeroSize`], [`VaError::ZeroAlignment`], [`VaError::SizeOverflow`], [`VaError::AlignmentOverflow`]:
+    ///   the request makes no sense.
+    /// * [`VaError::Misaligned`], [`VaError::Wraps`], [`VaError::OutsideWindow`], [`VaError::Taken`]: the fixed address
+    ///   cannot be had.
+    /// * [`VaError::NoSpace`]: no hole fits.
+    /// * [`VaError::HostMemory`].
+    ///
+    /// With [`Fallback::In32Bits`] the error is still that of the window asked first.
+    pub fn allocate(&self, request: VaRequest) -> Result<VaLease, VaError> {
+        let checked = self.check(request)?;
+        let window = self.shared.windows.serving(request.window);
+        let first = match self.arena(window).lease(&checked) {
+            Err(first) if request.fallback == Fallback::In32Bits && first.depends_on_window() => first,
+            outcome => return outcome,
+        };
+        match window.in_32_bits() {
+            same if same == window => Err(first),
+            other => self.arena(other).lease(&checked).map_err(|_| first),
+        }
+    }
+
+    /// What a window is used for at the moment. On a device without a high half, its windows are those of the low one.
+    pub fn stats(&self, window: VaWindow) -> WindowStats {
+        self.arena(self.shared.windows.serving(window)).stats()
+    }
+
+    /// Bytes leased in all windows together.
+    pub fn leased_bytes(&self) -> u64 {
+        self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()
+    }
+
+    fn arena(&self, window: VaWindow) -> &Arc<Arena> {
+        &self.shared.arenas[window.index()]
+    }
+
+    fn check(&self, request: VaRequest) -> Result<Checked, VaError> {
+        let VaRequest { size, alignment, placement, .. } = request;
+        let granule = self.shared.granule;
+        if size == 0 {
+            return Err(VaError::ZeroSize);
+        }
+        let Some(size) = size.checked_next_multiple_of(granule) else {
+            return Err(VaError::SizeOverflow { size, granule });
+        };
+        let requested = NonZeroU64::new(alignment).ok_or(VaError::ZeroAlignment)?;
+        // The granule is a power of two: what it lacks is the missing factors of two.
+        let missing = granule.trailing_zeros().saturating_sub(requested.trailing_zeros());
+        let alignment = 1u64.checked_shl(missing).and_then(|factor| requested.checked_mul(NonZeroU64::new(factor)?));
+        let alignment = alignment.ok_or(VaError::AlignmentOverflow { alignment: requested.get(), granule })?;
+        if let Placement::At(start) = placement {
+            if !start.is_aligned(alignment.get()) {
+                return Err(VaError::Misaligned { start, alignment: alignment.get() });
+            }
+            if VaRange::new(start, size).is_none() {
+                return Err(VaError::Wraps { start, size });
+            }
+        }
+        Ok(Checked { size, alignment, placement })
+    }
+}
+
+impl fmt::Debug for VaManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VaManager").field("windows", &self.shared.windows).finish_non_exhaustive()
+    }
+}
+
+impl Arena {
+    /// The arena of a window; one without addresses unless they are the window's `own`.
+    fn new(window: VaWindow, range: VaRange, own: bool, granule: u64) -> Self {
+        let shift = granule.trailing_zeros();
+        let start = range.start().as_u64() >> shift;
+        let cells = if own { range.len() >> shift } else { 0 };
+        // A window is inside a half of 2^47 bytes and a cell is 4096 at least, so the index spans it.
+        let holes = Holes::new(start..start + cells).unwrap_or_else(|bad| unreachable!("{window} window: {bad}"));
+        Self { window, range, shift, holes: Mutex::new(holes) }
+    }
+
+    fn lease(self: &Arc<Self>, request: &Checked) -> Result<VaLease, VaError> {
+        let len = request.size >> self.shift;
+        let step = || Step::new(NonZeroU64::new(request.alignment.get() >> self.shift).unwrap_or(NonZeroU64::MIN));
+        let mut holes = self.holes.lock();
+        let taken = match request.placement {
+            Placement::Lowest => holes.take_lowest(len, step()),
+            Placement::Highest => holes.take_highest(len, step()),
+            Placement::At(start) => {
+                let cell = start.as_u64() >> self.shift;
+                holes.take_at(cell, len).map(|()| cell)
+            }
+        };
+        match taken {
+            Ok(start) => {
+                drop(holes);
+                Ok(VaLease::new(Arc::clone(self), self.range_of(start, len)))
+            }
+            Err(error) => Err(self.refusal(error, request, &holes)),
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, error: TakeError, request: &Checked, holes: &Holes) -> VaError {
+        let (size, window) = (request.size, self.window);
+        match (error, request.placement) {
+            (TakeError::Taken { from, to }, Placement::At(start)) => {
+                VaError::Taken { start, size, taken: self.range_of(from, to - from) }
+            }
+            (TakeError::Outside, Placement::At(start)) => {
+                VaError::OutsideWindow { start, size, window, range: self.range }
+            }
+            (TakeError::Empty, _) => VaError::ZeroSize,
+            (TakeError::HostMemory, _) => VaError::HostMemory { window, live: holes.live() },
+            _ => VaError::NoSpace {
+                size,
+                alignment: request.alignment.get(),
+                window,
+                free: holes.free() << self.shift,
+                largest: holes.largest() << self.shift,
+            },
+        }
+    }
+
+    /// The addresses of cells of the window.
+    fn range_of(&self, start: u64, len: u64) -> VaRange {
+        // Cells of a window are addresses of its half, whose bits above 47 repeat bit 47.
+        VaRange::of_48_bits(start << self.shift, len << self.shift)
+    }
+
+    pub(super) const fn window(&self) -> VaWindow {
+        self.window
+    }
+
+    /// Takes a lease's addresses back. Needs no memory, and cannot fail: a lease holds what it took, and only once.
+    pub(super) fn give_back(&self, range: VaRange) {
+        let given = self.holes.lock().give(range.start().as_u64() >> self.shift, range.len() >> self.shift);
+        debug_assert_eq!(given, Ok(()), "{range:?} was leased from the {} window", self.window);
+    }
+
+    fn stats(&self) -> WindowStats {
+        let holes = self.holes.lock();
+        let span = holes.span();
+        WindowStats {
+            leases: holes.live(),
+            leased: (span.end - span.start - holes.free()) << self.shift,
+            free: holes.free() << self.shift,
+            holes: holes.count(),
+            largest_hole: holes.largest() << self.shift,
+            host_memory: holes.host_bytes(),
+        }
+    }
+}

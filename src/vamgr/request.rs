@@ -1,0 +1,135 @@
+//! What is asked of the VA manager.
+
+use super::{GpuVa, VaWindow};
+use crate::winsys::GfxLevel;
+
+/// Where in its window a lease goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// At the lowest address that fits: for all ordinary leases.
+    Lowest,
+    /// At the highest address that fits: for those whose address will be asked for again in a later run
+    /// (`VkBufferDeviceAddressCreateInfo` with capture and replay), so that ordinary leases are unlikely to be there.
+    Highest,
+    /// At this address or not at all.
+    At(GpuVa),
+}
+
+/// What to do when the window asked for has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// Refuse.
+    None,
+    /// Try the 32-bit window of the same half, as libdrm always does. It has 4 GiB for everything that really needs
+    /// it, so this is a choice.
+    In32Bits,
+}
+
+/// A request for a lease. Bytes throughout.
+///
+/// ```
+/// use amdgpu_winsys::vamgr::{VaRequest, VaWindow};
+///
+/// let shader_code = VaRequest::new(64 << 10).aligned(256).within(VaWindow::High32);
+/// let replayable = VaRequest::new(1 << 20).aligned(2 << 20).highest();
+/// # let _ = (shader_code, replayable);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a request does nothing until it is allocated"]
+pub struct VaRequest {
+    pub(super) size: u64,
+    pub(super) alignment: u64,
+    pub(super) window: VaWindow,
+    pub(super) placement: Placement,
+    pub(super) fallback: Fallback,
+}
+
+impl VaRequest {
+    /// `size` bytes at the lowest address of the high window, where RADV puts everything it can, without fallback.
+    pub const fn new(size: u64) -> Self {
+        let (placement, fallback) = (Placement::Lowest, Fallback::None);
+        Self { size, alignment: 1, window: VaWindow::High, placement, fallback }
+    }
+
+    /// The start shall be a multiple of `alignment`, which need not be a power of two. It is raised to the least
+    /// common multiple with the manager's granule.
+    pub const fn aligned(self, alignment: u64) -> Self {
+        Self { alignment, ..self }
+    }
+
+    /// The lease shall be in `window`. On a device without a high half, that of the low half serves instead.
+    pub const fn within(self, window: VaWindow) -> Self {
+        Self { window, ..self }
+    }
+
+    /// [`Placement::Highest`].
+    pub const fn highest(self) -> Self {
+        Self { placement: Placement::Highest, ..self }
+    }
+
+    /// [`Placement::At`].
+    pub const fn at(self, start: GpuVa) -> Self {
+        Self { placement: Placement::At(start), ..self }
+    }
+
+    /// [`Fallback::In32Bits`].
+    pub const fn or_in_32_bits(self) -> Self {
+        Self { fallback: Fallback::In32Bits, ..self }
+    }
+}
+
+/// `alignment`, raised to the fragment for what is large enough to fill one: its page-table entries can then be marked
+/// as a fragment, and one TLB entry covers it.
+///
+/// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+pub(super) const fn fragment_alignment(size: u64, alignment: u64, pte_fragment: u64) -> u64 {
+    if size >= pte_fragment && alignment < pte_fragment { pte_fragment } else { alignment }
+}
+
+/// The alignment of user memory: the GART page, the fragment rule, and from GFX9 on the highest power of two in the
+/// size, as larger fragments are worth it there.
+///
+/// It costs address space: 5 GiB ask for an alignment of 4 GiB.
+///
+/// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_get_optimal_va_alignment`.
+pub(super) const fn user_memory_alignment(size: u64, gart_page: u64, pte_fragment: u64, level: GfxLevel) -> u64 {
+    let alignment = fragment_alignment(size, gart_page, pte_fragment);
+    let magnitude = match size.checked_ilog2() {
+        Some(bit) if level as u32 >= GfxLevel::Gfx9 as u32 => 1 << bit,
+        _ => 1,
+    };
+    if magnitude > alignment { magnitude } else { alignment }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn only_what_fills_a_fragment_is_aligned_to_it() {
+        for (size, alignment, want) in
+            [(2 * MIB - 1, 256 * KIB, 256 * KIB), (2 * MIB, 256 * KIB, 2 * MIB), (GIB, 4 * MIB, 4 * MIB), (0, 1, 1)]
+        {
+            assert_eq!(fragment_alignment(size, alignment, 2 * MIB), want, "{size:#x} at {alignment:#x}");
+        }
+    }
+
+    #[test]
+    fn user_memory_is_aligned_to_its_magnitude_from_gfx9_on() {
+        for (level, size, want) in [
+            (GfxLevel::Gfx8, 64 * KIB, 4 * KIB),
+            (GfxLevel::Gfx8, 3 * MIB, 2 * MIB),
+            (GfxLevel::Gfx9, 64 * KIB, 64 * KIB),
+            (GfxLevel::Gfx10_3, 3 * MIB, 2 * MIB),
+            (GfxLevel::Gfx12, 5 * GIB, 4 * GIB),
+            (GfxLevel::Gfx12, 1, 4 * KIB),
+            (GfxLevel::Gfx12, 0, 4 * KIB),
+        ] {
+            assert_eq!(user_memory_alignment(size, 4 * KIB, 2 * MIB, level), want, "{level}: {size:#x}");
+        }
+    }
+}

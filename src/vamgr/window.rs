@@ -1,0 +1,469 @@
+//! The four address windows, computed from what the kernel says of the device.
+
+use std::fmt;
+
+use super::GpuVa;
+use crate::winsys::GfxLevel;
+
+const GIB_4: u64 = 1 << 32;
+/// One past the low half.
+const LOW_END: u64 = 1 << 47;
+/// The first address of the high half.
+const HIGH_START: u64 = 0xffff_8000_0000_0000;
+/// What every VM keeps free at its bottom, so that null pointers fault: `AMDGPU_VA_RESERVED_BOTTOM` in Linux 6.12,
+/// `amdgpu_vm.h`. Older kernels report 2 MiB as the first address.
+const RESERVED_BOTTOM: u64 = 0x1_0000;
+/// The GPU page, which no alignment is below.
+const GPU_PAGE: u64 = 4096;
+
+/// A window of GPU addresses that leases are taken from.
+///
+/// Source of the division: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VaWindow {
+    /// The first 4 GiB of the low half, for addresses of 32 bits.
+    Low32,
+    /// The rest of the low half.
+    Low,
+    /// The first 4 GiB of the high half: 32 bits tell its addresses apart, as the upper 32 are all the same
+    /// ([`Windows::address32_hi`]). Shaders and descriptors live here.
+    High32,
+    /// The rest of the high half, where almost everything lives.
+    High,
+}
+
+impl VaWindow {
+    /// All windows, by ascending address.
+    pub const ALL: [Self; 4] = [Self::Low32, Self::Low, Self::High32, Self::High];
+
+    /// The 32-bit window of the same half.
+    #[must_use]
+    pub const fn in_32_bits(self) -> Self {
+        match self {
+            Self::Low32 | Self::Low => Self::Low32,
+            Self::High32 | Self::High => Self::High32,
+        }
+    }
+
+    /// The window at the same place of the low half.
+    #[must_use]
+    pub const fn in_low_half(self) -> Self {
+        match self {
+            Self::Low32 | Self::High32 => Self::Low32,
+            Self::Low | Self::High => Self::Low,
+        }
+    }
+
+    /// 0..=3, by ascending address.
+    pub(super) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for VaWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Low32 => "low 32-bit",
+            Self::Low => "low",
+            Self::High32 => "high 32-bit",
+            Self::High => "high",
+        })
+    }
+}
+
+/// The GPU addresses `[start, start + len)`, all in one half.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VaRange {
+    start: GpuVa,
+    len: u64,
+}
+
+impl VaRange {
+    /// `len` bytes from `start` on; `None` if they leave the half of `start`. Its last byte may be the half's last.
+    pub const fn new(start: GpuVa, len: u64) -> Option<Self> {
+        match len.checked_sub(1) {
+            Some(last) if start.checked_add(last).is_none() => None,
+            _ => Some(Self { start, len }),
+        }
+    }
+
+    /// A range whose start is canonical once bit 47 is repeated, and that stays in its half.
+    pub(super) const fn of_48_bits(start: u64, len: u64) -> Self {
+        Self { start: GpuVa::from_48_bits(start), len }
+    }
+
+    /// The first address.
+    pub const fn start(self) -> GpuVa {
+        self.start
+    }
+
+    /// One past the last address. Not a [`GpuVa`]: the end of the low half is in the hole. A range that ends at 2^64
+    /// has the end 0; no window does, as the kernel keeps the top of the address space to itself.
+    pub const fn end(self) -> u64 {
+        self.start.as_u64().wrapping_add(self.len)
+    }
+
+    /// How many bytes.
+    pub const fn len(self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is no address in the range.
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether `va` is one of the addresses.
+    pub const fn contains(self, va: GpuVa) -> bool {
+        va.as_u64().wrapping_sub(self.start.as_u64()) < self.len
+    }
+
+    /// Whether all of `other` is in the range. An empty range is nowhere.
+    pub const fn includes(self, other: Self) -> bool {
+        let offset = other.start.as_u64().wrapping_sub(self.start.as_u64());
+        other.len > 0 && offset < self.len && other.len <= self.len - offset
+    }
+}
+
+impl fmt::Debug for VaRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}..{:#x}", self.start, self.end())
+    }
+}
+
+/// What the kernel's `drm_amdgpu_info_device` says of the GPU's address space. All in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VaLimits {
+    /// `virtual_address_offset`: the first usable address of the low half.
+    pub low_offset: u64,
+    /// `virtual_address_max`: one past the last.
+    pub low_max: u64,
+    /// `high_va_offset`: the first address of the high half, 0 without one (GFX6 to GFX8).
+    pub high_offset: u64,
+    /// `high_va_max`: one past the last, 0 without a high half.
+    pub high_max: u64,
+    /// `virtual_address_alignment`: what every binding's address and size are multiples of. A power of two, at least
+    /// 4096.
+    pub alignment: u64,
+    /// `pte_fragment_size`: the size and alignment from which one TLB entry covers a whole fragment. A power of two.
+    pub pte_fragment: u64,
+    /// Whether half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
+    pub half_for_sparse: bool,
+}
+
+impl VaLimits {
+    /// Whether a chip needs half of its address space for sparse buffers.
+    ///
+    /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as it
+    /// must. So a sparse buffer has two addresses that differ in one bit, the [control bit](Windows::prt_control_bit):
+    /// with the bit set pages are partially resident, with the bit clear the unbound ones are bound to a buffer of
+    /// zeros, and shaders clear the bit in the addresses of scalar loads. No other allocation may have the bit set.
+    ///
+    /// All chips but GFX9 need it. Source: RADV of Mesa 26.2.6 with libdrm 2.4.134, as captured for twelve devices;
+    /// older versions (Mesa 25.0, libdrm 2.4.124) do without, and so may a driver that has no sparse buffers.
+    pub const fn halves_for_sparse(level: GfxLevel) -> bool {
+        !matches!(level, GfxLevel::Gfx9)
+    }
+}
+
+/// Which of the limits a [`LimitsError`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// [`VaLimits::low_offset`] and [`VaLimits::low_max`].
+    Low,
+    /// [`VaLimits::high_offset`] and [`VaLimits::high_max`].
+    High,
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Low) { "low" } else { "high" })
+    }
+}
+
+/// Limits that no kernel reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitsError {
+    /// The alignment is no power of two, or less than a GPU page.
+    #[error("address alignment {alignment:#x} is no power of two of 4096 or more")]
+    Alignment {
+        /// [`VaLimits::alignment`].
+        alignment: u64,
+    },
+    /// The fragment is no power of two.
+    #[error("page-table fragment {pte_fragment:#x} is no power of two")]
+    Fragment {
+        /// [`VaLimits::pte_fragment`].
+        pte_fragment: u64,
+    },
+    /// A half has no addresses.
+    #[error("the {half} half is empty or reversed: {offset:#x}..{max:#x}")]
+    Empty {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+    },
+    /// A half leaves its half of the address space, and so touches the hole.
+    #[error("the {half} half {offset:#x}..{max:#x} has addresses outside {first:#x}..={last:#x}")]
+    Outside {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+        /// The first canonical address of the half.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// A bound of a half is no multiple of the alignment.
+    #[error("the {half} half {offset:#x}..{max:#x} is not aligned to {alignment:#x}")]
+    Unaligned {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+        /// [`VaLimits::alignment`].
+        alignment: u64,
+    },
+}
+
+/// The address windows of a device.
+///
+/// A device without a high half has two; asked for the others it answers with those of the low half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    ranges: [VaRange; 4],
+    has_high: bool,
+    prt_control_bit: Option<u32>,
+}
+
+impl Windows {
+    /// The windows that libdrm would make, with three differences where libdrm's are no good:
+    ///
+    /// * with a low half of less than 4 GiB the [`VaWindow::Low`] is empty; libdrm lets it reach up to 4 GiB, where the
+    ///   GPU has no page tables;
+    /// * the lowest 64 KiB, which the kernel refuses to bind, are in no window whatever the limits say;
+    /// * a half that ends at a power of two is divided for sparse buffers in the middle; libdrm's arithmetic leaves
+    ///   nothing of it. No kernel reports one: its own areas are at the top.
+    ///
+    /// # Errors
+    ///
+    /// [`LimitsError`] with the numbers, for limits that contradict themselves or the hardware.
+    pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
+        let VaLimits { alignment, pte_fragment, .. } = *limits;
+        if !alignment.is_power_of_two() || alignment < GPU_PAGE {
+            return Err(LimitsError::Alignment { alignment });
+        }
+        if !pte_fragment.is_power_of_two() {
+            return Err(LimitsError::Fragment { pte_fragment });
+        }
+        let low_offset = limits.low_offset.max(RESERVED_BOTTOM);
+        check(Half::Low, low_offset, limits.low_max, alignment)?;
+        let has_high = (limits.high_offset, limits.high_max) != (0, 0);
+        if has_high {
+            check(Half::High, limits.high_offset, limits.high_max, alignment)?;
+        }
+        let split = |offset, max| if limits.half_for_sparse { split_for_sparse(offset, max) } else { (max, None) };
+        let (low_max, low_bit) = if has_high { (limits.low_max, None) } else { split(low_offset, limits.low_max) };
+        let [low32, low] = divide(low_offset, low_max);
+        let ([high32, high], bit) = if has_high {
+            let (high_max, bit) = split(limits.high_offset, limits.high_max);
+            (divide(limits.high_offset, high_max), bit)
+        } else {
+            ([low32, low], low_bit)
+        };
+        Ok(Self { ranges: [low32, low, high32, high], has_high, prt_control_bit: bit })
+    }
+
+    /// The addresses of a window.
+    pub const fn range(&self, window: VaWindow) -> VaRange {
+        self.ranges[window.index()]
+    }
+
+    /// Whether the GPU has addresses in the high half (GFX9 and later).
+    pub const fn has_high(&self) -> bool {
+        self.has_high
+    }
+
+    /// The window that serves requests for `window`: itself, or that of the low half if there is no high half.
+    #[must_use]
+    pub const fn serving(&self, window: VaWindow) -> VaWindow {
+        if self.has_high { window } else { window.in_low_half() }
+    }
+
+    /// The window that `va` is in; `None` between the windows.
+    pub fn containing(&self, va: GpuVa) -> Option<VaWindow> {
+        VaWindow::ALL.into_iter().find(|&window| self.range(window).contains(va))
+    }
+
+    /// The upper 32 bits of every address in the topmost 32-bit window: what shaders put in front of a 32-bit pointer.
+    ///
+    /// Source: libdrm 2.4.134, `amdgpu/amdgpu_device.c`, `amdgpu_query_sw_info`, `amdgpu_sw_info_address32_hi`.
+    pub const fn address32_hi(&self) -> u32 {
+        (self.range(VaWindow::High32).end().wrapping_sub(1) >> 32) as u32
+    }
+
+    /// The address bit that tells the two views of a sparse buffer apart, if space is kept for them: the highest bit in
+    /// which the addresses of the topmost half differ. The windows end where it would become set.
+    ///
+    /// Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`; Mesa 26.2.6 knows it as
+    /// `address_prt_wa_control_bit`.
+    pub const fn prt_control_bit(&self) -> Option<u32> {
+        self.prt_control_bit
+    }
+}
+
+/// Refuses a half that is empty, unaligned, or not inside the addresses of its kind.
+fn check(half: Half, offset: u64, max: u64, alignment: u64) -> Result<(), LimitsError> {
+    let (first, last) = match half {
+        Half::Low => (0, LOW_END - 1),
+        Half::High => (HIGH_START, u64::MAX),
+    };
+    if offset >= max {
+        return Err(LimitsError::Empty { half, offset, max });
+    }
+    if offset < first || max - 1 > last {
+        return Err(LimitsError::Outside { half, offset, max, first, last });
+    }
+    if !offset.is_multiple_of(alignment) || !max.is_multiple_of(alignment) {
+        return Err(LimitsError::Unaligned { half, offset, max, alignment });
+    }
+    Ok(())
+}
+
+/// The first 4 GiB that the offset is in, as far as the half goes, and the rest.
+fn divide(offset: u64, max: u64) -> [VaRange; 2] {
+    let middle = (offset & !(GIB_4 - 1)).saturating_add(GIB_4).clamp(offset, max.max(offset));
+    // Both bounds passed `check`, and what lies between two addresses of a half is in it.
+    let range = |start: u64, end: u64| VaRange {
+        start: GpuVa::from_48_bits(if start < end { start } else { offset }),
+        len: end.saturating_sub(start),
+    };
+    [range(offset, middle), range(middle, max)]
+}
+
+/// The end of those addresses from `offset` on that stay below `max` when the control bit is set, and that bit: the
+/// highest in which the addresses differ.
+fn split_for_sparse(offset: u64, max: u64) -> (u64, Option<u32>) {
+    match (offset ^ (max - 1)).checked_ilog2() {
+        Some(bit) => ((((max - 1) & !(1 << bit)) + 1).max(offset), Some(bit)),
+        None => (max, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A GFX10 GPU on Linux 6.12.
+    const LIMITS: VaLimits = VaLimits {
+        low_offset: 0x1_0000,
+        low_max: LOW_END,
+        high_offset: HIGH_START,
+        high_max: 0xffff_ffff_ffbf_0000,
+        alignment: 4096,
+        pte_fragment: 2 << 20,
+        half_for_sparse: false,
+    };
+
+    /// The start and end of every window.
+    fn bounds(limits: &VaLimits) -> [(u64, u64); 4] {
+        let windows = Windows::new(limits).unwrap();
+        VaWindow::ALL.map(|window| windows.range(window)).map(|range| (range.start().as_u64(), range.end()))
+    }
+
+    #[test]
+    fn a_low_half_below_4_gib_leaves_the_low_window_empty() {
+        let limits = VaLimits { low_max: 1 << 30, ..LIMITS };
+        let windows = Windows::new(&limits).unwrap();
+        assert!(windows.range(VaWindow::Low).is_empty());
+        assert_eq!(windows.range(VaWindow::Low32).end(), 1 << 30);
+        let alone = VaLimits { high_offset: 0, high_max: 0, ..limits };
+        assert!(Windows::new(&alone).unwrap().range(VaWindow::High).is_empty());
+    }
+
+    #[test]
+    fn the_lowest_64_kib_are_in_no_window() {
+        assert_eq!(bounds(&VaLimits { low_offset: 0, ..LIMITS })[0], (0x1_0000, GIB_4));
+        assert_eq!(bounds(&VaLimits { low_offset: 0x20_0000, ..LIMITS })[0], (0x20_0000, GIB_4));
+    }
+
+    #[test]
+    fn windows_are_disjoint_ascending_and_in_their_half() {
+        for half_for_sparse in [false, true] {
+            let bounds = bounds(&VaLimits { half_for_sparse, ..LIMITS });
+            assert!(bounds.is_sorted_by(|a, b| a.1 <= b.0), "{bounds:x?}");
+            assert!(bounds[1].1 <= LOW_END && bounds[2].0 == HIGH_START);
+        }
+    }
+
+    #[test]
+    fn the_half_for_sparse_buffers_has_the_control_bit_set_and_no_window_has() {
+        for (offset, max) in
+            [(0x1_0000, 1u64 << 36), (0x20_0000, (1 << 36) - 0x41_0000), (0x1_0000, (1 << 33) - 0x41_0000)]
+        {
+            let limits = VaLimits {
+                low_offset: offset,
+                low_max: max,
+                high_offset: 0,
+                high_max: 0,
+                half_for_sparse: true,
+                ..LIMITS
+            };
+            let windows = Windows::new(&limits).unwrap();
+            let bit = 1 << windows.prt_control_bit().unwrap();
+            for window in VaWindow::ALL {
+                let range = windows.range(window);
+                assert!(range.is_empty() || (range.end() - 1) & bit == 0, "{range:?} and {bit:#x}");
+                assert!(range.is_empty() || (range.start().as_u64() | bit) < max);
+            }
+            let usable: u64 = [VaWindow::Low32, VaWindow::Low].map(|window| windows.range(window).len()).iter().sum();
+            assert!(usable >= (max - offset) / 2 - (max - offset) / 1000, "{usable:#x} of {max:#x}");
+        }
+    }
+
+    #[test]
+    fn absurd_limits_are_refused_with_the_numbers() {
+        use LimitsError::*;
+        let (low, high) = (Half::Low, Half::High);
+        let refused = |limits| Windows::new(&limits).unwrap_err();
+        for alignment in [0, 1, 2048, 4097, 12288] {
+            assert_eq!(refused(VaLimits { alignment, ..LIMITS }), Alignment { alignment });
+        }
+        assert_eq!(refused(VaLimits { pte_fragment: 0, ..LIMITS }), Fragment { pte_fragment: 0 });
+        for max in [0, 0x1_0000] {
+            assert_eq!(refused(VaLimits { low_max: max, ..LIMITS }), Empty { half: low, offset: 0x1_0000, max });
+        }
+        let max = LOW_END + 4096;
+        let outside = Outside { half: low, offset: 0x1_0000, max, first: 0, last: LOW_END - 1 };
+        assert_eq!(refused(VaLimits { low_max: max, ..LIMITS }), outside);
+        let (offset, max) = (HIGH_START - 4096, LIMITS.high_max);
+        let outside = Outside { half: high, offset, max, first: HIGH_START, last: u64::MAX };
+        assert_eq!(refused(VaLimits { high_offset: offset, ..LIMITS }), outside);
+        assert_eq!(
+            refused(VaLimits { high_max: HIGH_START, ..LIMITS }),
+            Empty { half: high, offset: HIGH_START, max: HIGH_START }
+        );
+        let max = (1 << 40) + 5;
+        let unaligned = Unaligned { half: low, offset: 0x1_0000, max, alignment: 4096 };
+        assert_eq!(refused(VaLimits { low_max: max, ..LIMITS }), unaligned);
+        assert_eq!(unaligned.to_string(), "the low half 0x10000..0x10000000005 is not aligned to 0x1000");
+    }
+
+    #[test]
+    fn a_range_never_leaves_its_half() {
+        let top = GpuVa::new(LOW_END - 4096).unwrap();
+        let range = VaRange::new(top, 4096).unwrap();
+        assert_eq!((range.end(), VaRange::new(top, 4097)), (LOW_END, None));
+        assert!(range.contains(top) && !range.contains(GpuVa::new(HIGH_START).unwrap()));
+        assert!(range.includes(range) && !range.includes(VaRange::new(top, 0).unwrap()));
+    }
+}
