@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, ptr::NonNull, sync::Arc};
 use amdgpu_winsys::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Bo, Device, PAGE_SIZE},
+    winsys::{Binding, Bo, Device},
 };
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
@@ -41,7 +41,7 @@ impl UserPages {
         // SAFETY: the pages belong to this object alone (invariant), which makes no references into them. `Drop` lets go
         // of the BO before it unmaps them, and leaves them mapped while anyone else holds the binding.
         let bo = unsafe { Bo::from_user_memory(device, self.base, self.len as u64) }.doing("sharing the pages")?;
-        let request = VaRequest::new(self.len as u64).aligned(PAGE_SIZE);
+        let request = VaRequest::new(self.len as u64);
         let lease = device.addresses().allocate(request).doing("leasing addresses for the pages")?;
         let bound = Binding::new(Arc::new(bo), lease, VaFlags::READABLE | VaFlags::WRITEABLE);
         bound.map(Arc::new).map_err(|(_lease, error)| error).doing("binding the pages")

@@ -13,9 +13,9 @@ use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_smoke::{CheckResult, Count, Exit, Options, Report, Target, Word, run};
 use amdgpu_winsys::{
     uapi::{
-        Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemVa, Info, METADATA_OP_SET,
-        MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait, SyncobjWait,
-        VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
+        Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemUserptr, GemVa, Info,
+        METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait,
+        SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
     winsys::Device,
 };
@@ -134,7 +134,8 @@ fn lost_metadata_is_found() {
 fn an_import_that_is_another_bo_is_found() {
     let report = run_with(false, "prime", |below, request, prime| {
         (request == PRIME_FD_TO_HANDLE).then(|| {
-            let mut create = GemCreate { bo_size: 64 << 10, alignment: 0, domains: 2, domain_flags: 1 };
+            let mut create =
+                GemCreate { bo_size: 64 << 10, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
             let done = below.ask(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast());
             // The handle is the answer's first word.
             argument::<PrimeHandle>(prime).handle = create.bo_size as u32;
@@ -143,6 +144,21 @@ fn an_import_that_is_another_bo_is_found() {
     });
     fails(&report, "prime.share", "byte 0x0");
     fails(&report, "prime.again", "handle where it was created");
+}
+
+#[test]
+fn user_memory_that_is_other_memory_is_found() {
+    let report = run_with(false, "userptr", |below, request, pages| {
+        (request == GemUserptr::REQUEST).then(|| {
+            let bo_size = argument::<GemUserptr>(pages).size;
+            let mut create = GemCreate { bo_size, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
+            let done = below.ask(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast());
+            // The handle is the answer's first word.
+            argument::<GemUserptr>(pages).handle = create.bo_size as u32;
+            done
+        })
+    });
+    fails(&report, "userptr.share", "byte 0x0 of 0x10000: found 00");
 }
 
 #[test]
@@ -171,8 +187,22 @@ fn a_refused_submission_is_reported_with_its_errno() {
     assert_eq!(Exit::of(&report), Exit::Fail);
 }
 
+#[test]
+fn a_sequence_number_that_was_not_issued_is_found() {
+    let report = run_with(false, "exec.fence.gfx0", |below, request, job| {
+        (request == Cs::REQUEST).then(|| {
+            let done = below.ask(request, job);
+            // SAFETY: the answer to CS is a u64 at the start of its 24 bytes.
+            let sequence = unsafe { &mut *job.cast::<u64>() };
+            *sequence += 1;
+            done
+        })
+    });
+    fails(&report, "exec.fence.gfx0", "waiting for the job: AMDGPU_WAIT_CS: EINVAL");
+}
+
 /// Jobs are taken and never run, and waits say so.
-fn never_runs(below: &Below, request: Request, job: *mut c_void) -> Option<Result<c_int, Errno>> {
+fn never_runs(_: &Below, request: Request, job: *mut c_void) -> Option<Result<c_int, Errno>> {
     /// The library's probe for kernels that know no refusal; an honest answer keeps it from taking us for one.
     const PROBED: u64 = 1 << 40;
     if request == Cs::REQUEST {
@@ -185,7 +215,6 @@ fn never_runs(below: &Below, request: Request, job: *mut c_void) -> Option<Resul
         argument::<WaitCs>(job).handle = 1;
         return Some(Ok(0));
     }
-    let _ = below;
     None
 }
 
@@ -279,7 +308,7 @@ fn jobs_in_the_wrong_order_are_found() {
 }
 
 /// The last eight dwords of each IB are cut off, and with them the end of a packet.
-fn cuts_jobs_short(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
+fn cuts_jobs_short(_: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
     if request == Cs::REQUEST {
         for (_, chunk) in chunks(argument::<Cs>(submission)).filter(|(_, chunk)| chunk.chunk_id == chunk_id::IB) {
             // SAFETY: an IB chunk holds the address of a `CsChunkIb`, which the library does not look at again.
@@ -287,7 +316,6 @@ fn cuts_jobs_short(below: &Below, request: Request, submission: *mut c_void) -> 
             ib.ib_bytes -= 32;
         }
     }
-    let _ = below;
     None
 }
 
