@@ -53,6 +53,9 @@ impl AsFd for RenderNode {
     }
 }
 
+/// All of the `drm` crate's requests work on the same descriptor: driver strings, caps, and on a primary node mode setting.
+impl drm::Device for RenderNode {}
+
 /// Turns what `ioctl` returned into a result.
 ///
 /// A kernel answers -1 and sets errno. Mesa's no-op shim returns the negative errno itself and leaves errno alone, so
