@@ -77,8 +77,8 @@ impl IbMemory {
 
     /// The dwords, to write.
     pub(super) fn as_mut_slice(&mut self) -> &mut [u32] {
-        // SAFETY: `capacity` dwords are mapped, aligned and initialised (fresh memory is zero) as long as `self`
-        // lives, and by the invariant nobody else writes them while `self` is borrowed exclusively.
+        // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid u32
+        // whatever they hold, and by the invariant nobody else writes them while `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.capacity) }
     }
 }
