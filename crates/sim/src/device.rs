@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     os::fd::OwnedFd,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering},
     },
     time::Instant,
@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::{
     Profile, SimKernel, SimOptions,
-    bo::{Attributes, Bo, Metadata, PAGE, Pools, WeakBo},
+    bo::{Bo, Identity, Offsets, Pools, WeakBo},
     census::DeviceCensus,
     complaints::Complaints,
     events::Events,
@@ -69,7 +69,7 @@ impl SimDevice {
         let memory = self.gpu.pools.memory_info();
         DeviceCensus {
             files: self.gpu.files.load(Ordering::Acquire),
-            bos: self.gpu.live_bos(),
+            bos: self.gpu.offsets.live(),
             vram_bytes: memory.vram.heap_usage,
             visible_vram_bytes: memory.cpu_accessible_vram.heap_usage,
             gtt_bytes: memory.gtt.heap_usage,
@@ -83,6 +83,7 @@ pub(crate) struct Gpu {
     pub(crate) profile: &'static Profile,
     pub(crate) options: SimOptions,
     pub(crate) pools: Arc<Pools>,
+    pub(crate) offsets: Arc<Offsets>,
     pub(crate) events: Arc<Events>,
     pub(crate) complaints: Complaints,
     pub(crate) files: AtomicU32,
@@ -92,8 +93,6 @@ pub(crate) struct Gpu {
     resets: AtomicU32,
     losses: AtomicU32,
     next_file: AtomicU64,
-    next_offset: AtomicU64,
-    by_offset: Mutex<HashMap<u64, WeakBo>>,
     rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
     dma_bufs: Mutex<HashMap<u64, DmaBuf>>,
     syncobj_files: Mutex<HashMap<u64, (Arc<Syncobj>, OwnedFd)>>,
@@ -104,12 +103,8 @@ pub(crate) struct Gpu {
 #[derive(Debug)]
 struct DmaBuf {
     bo: WeakBo,
-    attributes: Attributes,
-    metadata: Metadata,
+    identity: Arc<Identity>,
 }
-
-/// Offsets for mmap start here and never repeat (Linux 6.12 `drm_vma_manager.h`, `DRM_FILE_PAGE_OFFSET_START`).
-const FIRST_OFFSET: u64 = 1 << 32;
 
 impl Gpu {
     fn new(profile: &'static Profile, options: SimOptions) -> Arc<Self> {
@@ -117,6 +112,7 @@ impl Gpu {
             profile,
             options,
             pools: Pools::new(profile),
+            offsets: Arc::default(),
             events: Arc::default(),
             complaints: Complaints::default(),
             files: AtomicU32::new(0),
@@ -125,8 +121,6 @@ impl Gpu {
             resets: AtomicU32::new(0),
             losses: AtomicU32::new(0),
             next_file: AtomicU64::new(1),
-            next_offset: AtomicU64::new(FIRST_OFFSET),
-            by_offset: Mutex::default(),
             rings: Mutex::default(),
             dma_bufs: Mutex::default(),
             syncobj_files: Mutex::default(),
@@ -137,32 +131,6 @@ impl Gpu {
     /// A number for a new file, never used again.
     pub(crate) fn next_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// A place in the node for mmap to find a BO of this size.
-    pub(crate) fn reserve_offset(&self, size: u64) -> u64 {
-        self.next_offset.fetch_add(size.max(PAGE), Ordering::Relaxed)
-    }
-
-    /// Makes a BO findable by its offset.
-    pub(crate) fn publish(&self, bo: &Arc<Bo>) {
-        self.by_offset.lock().insert(bo.mmap_offset, Arc::downgrade(bo));
-    }
-
-    pub(crate) fn bo_at_offset(&self, offset: u64) -> Option<Arc<Bo>> {
-        self.by_offset.lock().get(&offset).and_then(Weak::upgrade)
-    }
-
-    /// Forgets the offset of a BO that nobody holds any more.
-    pub(crate) fn forget_offset(&self, offset: u64) {
-        let mut table = self.by_offset.lock();
-        if table.get(&offset).is_some_and(|bo| bo.strong_count() == 0) {
-            table.remove(&offset);
-        }
-    }
-
-    fn live_bos(&self) -> usize {
-        self.by_offset.lock().values().filter(|bo| bo.strong_count() > 0).count()
     }
 
     /// The GPU clock: ticks at `gpu_counter_freq` kHz since the device came to life, and never twice the same.
@@ -208,8 +176,7 @@ impl Gpu {
 
     /// Remembers an exported BO by its descriptor's inode.
     pub(crate) fn remember_export(&self, inode: u64, bo: &Arc<Bo>) {
-        let metadata = bo.metadata.lock().clone();
-        let entry = DmaBuf { bo: Arc::downgrade(bo), attributes: bo.attributes(), metadata };
+        let entry = DmaBuf { bo: Arc::downgrade(bo), identity: Arc::clone(bo.identity()) };
         self.dma_bufs.lock().insert(inode, entry);
     }
 
@@ -217,18 +184,15 @@ impl Gpu {
     pub(crate) fn bo_of_export(
         &self,
         inode: u64,
-        revive: impl FnOnce(Attributes) -> Result<Bo, Errno>,
+        revive: impl FnOnce(&Arc<Identity>) -> Result<Arc<Bo>, Errno>,
     ) -> Result<Arc<Bo>, Errno> {
         let mut table = self.dma_bufs.lock();
         let entry = table.get_mut(&inode).ok_or(Errno::EINVAL)?;
         if let Some(bo) = entry.bo.upgrade() {
             return Ok(bo);
         }
-        let bo = Arc::new(revive(entry.attributes)?);
-        *bo.metadata.lock() = entry.metadata.clone();
+        let bo = revive(&entry.identity)?;
         entry.bo = Arc::downgrade(&bo);
-        drop(table);
-        self.publish(&bo);
         Ok(bo)
     }
 

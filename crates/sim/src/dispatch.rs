@@ -119,7 +119,7 @@ fn line(number: u8) -> Option<Entry> {
         0x54 => render::<FenceToHandle>(wait::fence_to_handle),
         0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED"),
         // Mode setting: every one of these needs a primary node.
-        0xa0..=0xbe => primary(Request::bare(b'd', number), "MODE_*"),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => primary(Request::bare(b'd', number), "MODE_*"),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),
@@ -127,7 +127,6 @@ fn line(number: u8) -> Option<Entry> {
         0xc3 => render::<SyncobjWait>(syncobj::wait),
         0xc4 => render::<SyncobjArray>(syncobj::reset),
         0xc5 => render_as::<SyncobjArray>(uapi::SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL", syncobj::signal),
-        0xc6..=0xc9 | 0xce | 0xd0 => primary(Request::bare(b'd', number), "MODE_*"),
         0xca => render::<SyncobjTimelineWait>(syncobj::timeline_wait),
         0xcb => render::<SyncobjTimelineArray>(syncobj::query),
         0xcc => render::<SyncobjTransfer>(syncobj::transfer),
@@ -168,11 +167,11 @@ pub(crate) fn answer<A: Answered>(bytes: &mut [u8], answer: &A::Answer) -> Resul
 /// EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
 /// a BO that the CPU may not map.
 pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
-    let bo = file.gpu.bo_at_offset(offset).ok_or(Errno::EINVAL)?;
+    let bo = file.gpu.offsets.find(offset).ok_or(Errno::EINVAL)?;
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);
     }
-    if !file.handles.lock().iter().any(|(_, held)| Arc::ptr_eq(held, &bo)) {
+    if file.handles.lock().of(&bo).is_none() {
         return Err(Errno::EACCES);
     }
     if bo.is_mappable() { Ok(bo) } else { Err(Errno::EPERM) }

@@ -14,7 +14,7 @@ use crate::events::Events;
 pub(crate) enum Fence {
     /// The end of a job, or a moment of the CPU's choosing.
     Single(Single),
-    /// Done when all of them are; its error is the first one's that has any.
+    /// Done when all of them are, each a single one; its error is the first one's that has any.
     All(Vec<Arc<Fence>>),
 }
 
@@ -33,6 +33,20 @@ impl Fence {
             started: AtomicBool::new(false),
             events: Arc::clone(events),
         }))
+    }
+
+    /// Done when all of these are. Only those count that are not done yet, and what they consist of themselves: so fences
+    /// made of fences are never deep, and keep nothing alive that is over.
+    pub(crate) fn all(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {
+        let mut pending = Vec::new();
+        for fence in fences {
+            match &*fence {
+                Self::Single(_) if !fence.is_signalled() => pending.push(fence),
+                Self::Single(_) => {}
+                Self::All(inner) => pending.extend(inner.iter().filter(|fence| !fence.is_signalled()).cloned()),
+            }
+        }
+        Arc::new(Self::All(pending))
     }
 
     /// One that has signalled.

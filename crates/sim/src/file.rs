@@ -10,14 +10,22 @@ use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    bo::Bo, census::Census, context::Context, device::Gpu, gpu::PageFault, ids::Ids, ring::fault_status,
-    syncobj::Syncobj, vm::Vm,
+    bo::{Bo, Reservation},
+    census::Census,
+    context::Context,
+    device::Gpu,
+    gpu::PageFault,
+    handles::Handles,
+    ids::Ids,
+    ring::fault_status,
+    syncobj::Syncobj,
+    vm::Vm,
 };
 
 /// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
-/// Handles of one file at most; the kernel's limit is the memory for them.
-const MOST_HANDLES: u32 = i32::MAX as u32;
+/// Handles of a kind at most in one file; the kernel's limit is the memory for them.
+pub(crate) const MOST_HANDLES: u32 = i32::MAX as u32;
 
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
@@ -28,15 +36,13 @@ pub(crate) struct File {
     pub(crate) gpu: Arc<Gpu>,
     /// Never used again by another file of the device.
     pub(crate) number: u64,
-    pub(crate) handles: Mutex<Ids<Arc<Bo>>>,
-    /// Handles of BOs that came from or went to a dma-buf, by inode.
-    pub(crate) prime: Mutex<HashMap<u64, u32>>,
+    pub(crate) handles: Mutex<Handles>,
     pub(crate) vm: Mutex<Vm>,
     pub(crate) contexts: Mutex<Ids<Arc<Context>>>,
     pub(crate) bo_lists: Mutex<Ids<BoList>>,
     pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
-    /// BOs created VM_ALWAYS_VALID, which take part in every submission.
-    pub(crate) always_valid: Mutex<Vec<crate::bo::WeakBo>>,
+    /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
+    pub(crate) root: Arc<Reservation>,
     pub(crate) faults: Arc<FaultCell>,
     /// CPU mappings by address: their length, and the BO they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
@@ -63,13 +69,12 @@ impl File {
         Self {
             gpu: Arc::clone(gpu),
             number: gpu.next_file(),
-            handles: Mutex::new(Ids::new(MOST_HANDLES)),
-            prime: Mutex::default(),
+            handles: Mutex::default(),
             vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
             contexts: Mutex::new(Ids::new(MOST_CONTEXTS)),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
-            always_valid: Mutex::default(),
+            root: Arc::default(),
             faults: Arc::new(FaultCell(Mutex::new(GpuvmFault::ZEROED))),
             mappings: Mutex::default(),
         }
@@ -80,32 +85,18 @@ impl File {
         self.handles.lock().get(handle).cloned()
     }
 
-    /// Gives a BO a handle in this file.
-    pub(crate) fn add_handle(&self, bo: Arc<Bo>) -> Result<u32, Errno> {
-        self.handles.lock().insert(bo).map_err(|_| Errno::ENOSPC)
-    }
-
-    /// GEM_CLOSE: the file's bindings of the BO go with its last handle here.
+    /// GEM_CLOSE: the file's bindings of the BO go with its handle, and only then is the number free again.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`.
     pub(crate) fn close_handle(&self, handle: u32) -> Result<(), Errno> {
-        // The number is free again only once everything about it is gone.
         let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
-        let is_last = self.handles.lock().iter().filter(|(_, other)| Arc::ptr_eq(other, &bo)).take(2).count() < 2;
-        if is_last {
-            self.vm.lock().forget(&bo);
-            self.prime.lock().retain(|_, known| *known != handle);
+        // Nobody can bind it again in between: that needs this lock too.
+        let mut vm = self.vm.lock();
+        let closed = self.handles.lock().remove(handle, &bo);
+        if closed.is_ok() {
+            vm.forget(&bo);
         }
-        self.handles.lock().remove(handle).ok_or(Errno::EINVAL)?;
-        self.release(bo);
-        Ok(())
-    }
-
-    /// Lets go of a BO, and of its mmap offset if nobody else holds it.
-    fn release(&self, bo: Arc<Bo>) {
-        let offset = bo.mmap_offset;
-        drop(bo);
-        self.gpu.forget_offset(offset);
+        closed
     }
 
     pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>, Errno> {
@@ -119,7 +110,7 @@ impl File {
     pub(crate) fn census(&self) -> Census {
         let (handles, handle_bytes) = {
             let handles = self.handles.lock();
-            (handles.len(), handles.iter().map(|(_, bo)| bo.size()).sum())
+            (handles.len(), handles.bytes())
         };
         let (bindings, bound_bytes) = self.vm.lock().census();
         let (mappings, mapped_bytes) = {
@@ -147,13 +138,10 @@ impl Drop for File {
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
         self.syncobjs.get_mut().clear();
-        let bos = self.handles.get_mut().clear();
-        let offsets: Vec<u64> = bos.iter().map(|bo| bo.mmap_offset).collect();
-        drop(bos);
+        self.handles.get_mut().clear();
         self.contexts.get_mut().clear();
         *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
         self.bo_lists.get_mut().clear();
-        offsets.into_iter().for_each(|offset| self.gpu.forget_offset(offset));
         self.gpu.files.fetch_sub(1, Ordering::AcqRel);
     }
 }

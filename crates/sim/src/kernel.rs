@@ -100,11 +100,8 @@ unsafe impl Kernel for SimKernel {
         // SAFETY: the caller gives one live mapping that nothing uses any more.
         unsafe { munmap(address.cast(), len) }?;
         let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
-        if let Some((_, bo)) = gone {
-            let offset = bo.mmap_offset;
-            drop(bo);
-            self.file.gpu.forget_offset(offset);
-        }
+        // The BO may go with it, and not under the lock.
+        drop(gone);
         Ok(())
     }
 }

@@ -31,6 +31,7 @@ mod fault_injector;
 mod fence;
 mod file;
 pub mod gpu;
+mod handles;
 mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]

@@ -115,18 +115,23 @@ impl Drop for Ring {
     }
 }
 
+/// What a ring does next.
+enum Next {
+    Run(Box<Job>),
+    Stop,
+}
+
 impl Shared {
     fn run(&self, mut engine: Engine) {
-        while let Some(job) = self.events.wait(Until::Never, || self.next()) {
-            let Some(job) = job else { return };
-            self.execute(&mut engine, job);
+        while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
+            self.execute(&mut engine, *job);
         }
     }
 
-    /// The first job that can start and is the oldest of its entity; `Some(None)` when the ring is to stop.
-    fn next(&self) -> Option<Option<Job>> {
+    /// The first job that can start and is the oldest of its entity, unless the ring is to stop.
+    fn next(&self) -> Option<Next> {
         if self.stopping.load(Ordering::Acquire) {
-            return Some(None);
+            return Some(Next::Stop);
         }
         let mut waiting = self.waiting.lock();
         let ready = (0..waiting.len()).find(|&index| {
@@ -134,7 +139,7 @@ impl Shared {
             let is_first = waiting.iter().take(index).all(|earlier| !Arc::ptr_eq(&earlier.entity, &job.entity));
             is_first && job.is_ready()
         })?;
-        waiting.remove(ready).map(Some)
+        waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
     }
 
     fn execute(&self, engine: &mut Engine, job: Job) {
@@ -150,7 +155,7 @@ impl Shared {
         }
         job.fence.start();
         let running = Running { shared: self, gpu: &gpu, faults: &job.faults, started: Instant::now() };
-        match self.follow(engine, &job, &running) {
+        match follow(engine, &job, &running) {
             Ok(()) if !self.cancelled.load(Ordering::Acquire) => {
                 if let Some((bo, offset, number)) = &job.user_fence {
                     bo.write(*offset, &number.to_le_bytes());
@@ -164,11 +169,6 @@ impl Shared {
             }
             Err(stop) => self.hang(&gpu, &job, &running, stop),
         }
-    }
-
-    fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-        let env = Environment { memory: &job.space, clock: running.gpu, job: running };
-        job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
     }
 
     /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset.
@@ -187,6 +187,12 @@ impl Shared {
         gpu.reset();
         job.fence.signal(Err(Errno::ECANCELED));
     }
+}
+
+/// Runs the IBs of a job, one after the other.
+fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
+    let env = Environment { memory: &job.space, clock: running.gpu, job: running };
+    job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
 }
 
 /// The job as the engine sees it.

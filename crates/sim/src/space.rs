@@ -65,7 +65,7 @@ fn allows(bound: &Bound, access: Access) -> bool {
         Access::Read | Access::Fetch => VaFlags::READABLE,
         Access::Write => VaFlags::WRITEABLE,
     };
-    bound.flags.contains(needed) && bo.is_reachable()
+    bound.flags.contains(needed) && bo.is_reachable() && (access != Access::Write || bo.is_writable())
 }
 
 impl Memory for Space {

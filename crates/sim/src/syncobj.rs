@@ -58,7 +58,7 @@ impl Syncobj {
         let done = nodes.iter().take_while(|node| node.fence.is_signalled()).count();
         nodes.drain(..done.saturating_sub(1));
         let (point, fence) = match newest {
-            Some((last, earlier)) => (point.max(last), Arc::new(Fence::All(vec![earlier, fence]))),
+            Some((last, earlier)) => (point.max(last), Fence::all([earlier, fence])),
             None => (point, fence),
         };
         nodes.push(Node { point, fence });

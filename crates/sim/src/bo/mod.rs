@@ -2,12 +2,14 @@
 
 #[expect(unsafe_code, reason = "memory that clients map too")]
 mod backing;
+mod offsets;
 mod pools;
+mod reservation;
 #[expect(unsafe_code, reason = "memory of the client's own")]
 mod user_pages;
 
 use std::{
-    os::fd::{BorrowedFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
@@ -16,14 +18,14 @@ use std::{
 
 use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain};
 use nix::errno::Errno;
-use parking_lot::Mutex;
-
-use crate::fence::Fence;
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::{
     backing::Backing,
+    offsets::Offsets,
     pools::{Place, Pools, Taken},
-    user_pages::{UserPages, validate},
+    reservation::Reservation,
+    user_pages::UserPages,
 };
 
 /// Page size of the CPU and the GPU, bytes.
@@ -65,90 +67,141 @@ enum Storage {
     User(UserPages),
 }
 
+/// What stays of a BO while only its dma-buf is left, and comes back with it.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    attributes: Mutex<Attributes>,
+    metadata: Mutex<Metadata>,
+    mmap_offset: u64,
+    size: u64,
+}
+
 /// A GEM object.
 #[derive(Debug)]
 pub(crate) struct Bo {
-    attributes: Mutex<Attributes>,
-    size: u64,
+    identity: Arc<Identity>,
     storage: Storage,
     making: Mutex<()>,
-    pub(crate) metadata: Mutex<Metadata>,
-    /// Where mmap of the node finds it, unique on the device.
-    pub(crate) mmap_offset: u64,
+    offsets: Arc<Offsets>,
     /// What it takes from the pools while it lives.
     _taken: Taken,
-    fences: Mutex<Vec<Use>>,
+    pub(crate) reservation: Arc<Reservation>,
     /// The first export's descriptor, which later exports share.
     exported: OnceLock<OwnedFd>,
     touched_by_cpu: AtomicBool,
 }
 
-/// A job that uses a BO.
-#[derive(Clone, Debug)]
-pub(crate) struct Use {
-    /// The file that submitted it.
-    pub(crate) file: u64,
-    pub(crate) fence: Arc<Fence>,
-}
-
-/// What a new BO needs besides its attributes.
+/// What a new BO needs.
 pub(crate) struct New {
-    pub(crate) attributes: Attributes,
-    pub(crate) mmap_offset: u64,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) offsets: Arc<Offsets>,
     pub(crate) taken: Taken,
     pub(crate) user_pages: Option<UserPages>,
+    pub(crate) reservation: Arc<Reservation>,
+}
+
+impl Identity {
+    /// A new one, with a place in the node.
+    pub(crate) fn new(attributes: Attributes, offsets: &Offsets) -> Arc<Self> {
+        Arc::new(Self {
+            attributes: Mutex::new(attributes),
+            metadata: Mutex::default(),
+            mmap_offset: offsets.reserve(attributes.size),
+            size: attributes.size,
+        })
+    }
+
+    pub(crate) fn attributes(&self) -> Attributes {
+        *self.attributes.lock()
+    }
 }
 
 impl Bo {
-    pub(crate) fn new(new: New) -> Self {
+    /// A BO that mmap finds at its offset from now on.
+    pub(crate) fn create(new: New) -> Arc<Self> {
+        Self::new(new).publish()
+    }
+
+    fn publish(self) -> Arc<Self> {
+        let bo = Arc::new(self);
+        bo.offsets.publish(&bo);
+        bo
+    }
+
+    fn new(new: New) -> Self {
         let storage = match new.user_pages {
             Some(pages) => Storage::User(pages),
             None => Storage::Memory(OnceLock::new()),
         };
         Self {
-            attributes: Mutex::new(new.attributes),
-            size: new.attributes.size,
+            identity: new.identity,
             storage,
             making: Mutex::new(()),
-            metadata: Mutex::default(),
-            mmap_offset: new.mmap_offset,
+            offsets: new.offsets,
             _taken: new.taken,
-            fences: Mutex::default(),
+            reservation: new.reservation,
             exported: OnceLock::new(),
             touched_by_cpu: AtomicBool::new(false),
         }
     }
 
+    /// What an export remembers.
+    pub(crate) fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// Where mmap of the node finds it, unique on the device. So it names the BO in tables too.
+    pub(crate) fn mmap_offset(&self) -> u64 {
+        self.identity.mmap_offset
+    }
+
+    pub(crate) fn metadata(&self) -> MutexGuard<'_, Metadata> {
+        self.identity.metadata.lock()
+    }
+
     /// Bytes, whole pages.
     pub(crate) fn size(&self) -> u64 {
-        self.size
+        self.identity.size
     }
 
     pub(crate) fn attributes(&self) -> Attributes {
-        let mut attributes = *self.attributes.lock();
+        let mut attributes = self.identity.attributes();
         // Every CPU fault sets the hint again.
         attributes.flags.set(GemCreateFlags::CPU_ACCESS_REQUIRED, self.touched_by_cpu.load(Ordering::Relaxed));
         attributes
     }
 
     pub(crate) fn set_placement(&self, preferred: GemDomain, allowed: GemDomain) {
-        let mut attributes = self.attributes.lock();
+        let mut attributes = self.identity.attributes.lock();
         attributes.preferred = preferred;
         attributes.allowed = allowed;
     }
 
     /// Whether the GPU's page tables can point at it: BOs of domain CPU or none stay out of its reach.
     pub(crate) fn is_reachable(&self) -> bool {
-        self.attributes.lock().preferred.intersects(GemDomain::VRAM | GemDomain::GTT)
+        self.identity.attributes.lock().preferred.intersects(GemDomain::VRAM | GemDomain::GTT)
+    }
+
+    /// The client's own pages behind it, if it is made of them.
+    pub(crate) fn user_pages(&self) -> Option<&UserPages> {
+        match &self.storage {
+            Storage::User(pages) => Some(pages),
+            Storage::Memory(_) => None,
+        }
     }
 
     pub(crate) fn is_user_memory(&self) -> bool {
-        matches!(self.storage, Storage::User(_))
+        self.user_pages().is_some()
+    }
+
+    /// Whether its page-table entries may allow writes.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.user_pages().is_none_or(|pages| !pages.is_read_only())
     }
 
     /// Whether the CPU may map it.
     pub(crate) fn is_mappable(&self) -> bool {
-        !self.is_user_memory() && !self.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
+        !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
     }
 
     /// The memory, made now if nobody touched it before; `None` for user memory.
@@ -159,7 +212,7 @@ impl Bo {
         }
         let _making = self.making.lock();
         if cell.get().is_none() {
-            let backing = Backing::new(self.size)?;
+            let backing = Backing::new(self.size())?;
             // Nobody else sets it while the lock is held.
             let _ = cell.set(backing);
         }
@@ -177,7 +230,6 @@ impl Bo {
     ///
     /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
     pub(crate) fn dma_buf(&self, writable: bool) -> Result<BorrowedFd<'_>, Errno> {
-        use std::os::fd::{AsFd, AsRawFd};
         let file = self.backing()?.ok_or(Errno::EPERM)?.file();
         let _making = self.making.lock();
         if self.exported.get().is_none() {
@@ -206,7 +258,7 @@ impl Bo {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.write(offset, data),
             (_, Ok(Some(backing))) => backing.write(offset, data),
-            _ => tracing::error!("no host memory for a BO of {} bytes: a GPU write is lost", self.size),
+            _ => tracing::error!("no host memory for a BO of {} bytes: a GPU write is lost", self.size()),
         }
     }
 
@@ -222,36 +274,32 @@ impl Bo {
         }
     }
 
-    /// A job uses it from now on. Uses that are over are forgotten.
-    pub(crate) fn add_use(&self, file: u64, fence: &Arc<Fence>) {
-        let mut fences = self.fences.lock();
-        fences.retain(|earlier| !earlier.fence.is_signalled());
-        fences.push(Use { file, fence: Arc::clone(fence) });
-    }
-
-    /// The jobs that use it now.
-    pub(crate) fn uses(&self) -> Vec<Use> {
-        let mut fences = self.fences.lock();
-        fences.retain(|earlier| !earlier.fence.is_signalled());
-        fences.clone()
-    }
-
     pub(crate) fn is_idle(&self) -> bool {
-        self.fences.lock().iter().all(|earlier| earlier.fence.is_signalled())
+        self.reservation.is_idle()
     }
 
-    /// A BO over the memory of one that is gone but for its dma-buf.
-    pub(crate) fn revive(new: New, file: OwnedFd) -> Result<Self, Errno> {
-        let backing = Backing::of_file(file, new.attributes.size)?;
-        let bo = Self::new(new);
-        if let Storage::Memory(cell) = &bo.storage {
-            let _ = cell.set(backing);
-        }
-        Ok(bo)
+    /// A BO over the memory of one that is gone but for its dma-buf, which is exported again as it is.
+    pub(crate) fn revive(new: New, dma_buf: BorrowedFd<'_>) -> Result<Arc<Self>, Errno> {
+        // The descriptor may be read-only; the GPU is not.
+        let path = format!("/proc/self/fd/{}", dma_buf.as_raw_fd());
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
+        let backing = Backing::of_file(file.into(), new.identity.size)?;
+        let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;
+        let mut bo = Self::new(new);
+        bo.storage = Storage::Memory(backing.into());
+        bo.exported = exported.into();
+        Ok(bo.publish())
+    }
+}
+
+impl Drop for Bo {
+    fn drop(&mut self) {
+        self.offsets.forget(self.identity.mmap_offset);
     }
 }
 
 /// The errno of an I/O error.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` wants")]
 pub(crate) fn errno_of(error: std::io::Error) -> Errno {
     Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
 }

@@ -1,5 +1,6 @@
 //! Pages of the client's own as a BO.
 
+use amdgpu_winsys::uapi::UserptrFlags;
 use nix::errno::Errno;
 
 /// A range of this process's memory that a client handed over with GEM_USERPTR.
@@ -10,11 +11,29 @@ use nix::errno::Errno;
 pub(crate) struct UserPages {
     address: u64,
     len: u64,
+    flags: UserptrFlags,
 }
 
 impl UserPages {
-    pub(crate) const fn new(address: u64, len: u64) -> Self {
-        Self { address, len }
+    pub(crate) const fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
+        Self { address, len, flags }
+    }
+
+    /// Whether the GPU may only read them.
+    pub(crate) const fn is_read_only(&self) -> bool {
+        self.flags.contains(UserptrFlags::READONLY)
+    }
+
+    /// Whether the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`.
+    ///
+    /// # Errors
+    ///
+    /// EFAULT where nothing readable is mapped, EPERM for a file's pages or read-only ones where those are not wanted.
+    pub(crate) fn validate(&self) -> Result<(), Errno> {
+        let anonymous_only = self.flags.contains(UserptrFlags::ANONONLY);
+        validate(self.address, self.len, anonymous_only, self.is_read_only())
     }
 
     /// Copies bytes out; zero where nothing is mapped any more.
@@ -52,10 +71,8 @@ fn pid() -> libc::pid_t {
     std::process::id().cast_signed()
 }
 
-/// What GEM_USERPTR with VALIDATE checks of a range, by the process's own list of areas.
-///
-/// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`.
-pub(crate) fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
+/// Looks the range up in the process's own list of areas.
+fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::EFAULT)?;
     let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
     let area = maps.lines().filter_map(Area::parse).find(|area| area.start <= address && address < area.end);

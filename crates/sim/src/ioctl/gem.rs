@@ -12,7 +12,7 @@ use amdgpu_winsys::uapi::{
 use nix::errno::Errno;
 
 use crate::{
-    bo::{Attributes, Bo, Metadata, New, PAGE, Place, UserPages, validate},
+    bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, UserPages},
     dispatch::{answer, argument, fill},
     events::Until,
     file::File,
@@ -39,48 +39,40 @@ const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
 /// Domains of on-chip resources, which go with nothing else.
 const SPECIAL: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
 
+/// Flags that every BO has, asked for or not.
+const FORCED: GemCreateFlags = GemCreateFlags::VRAM_CLEARED.union(GemCreateFlags::VRAM_WIPE_ON_RELEASE);
+
 /// GEM_CREATE.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemCreate = argument(bytes)?;
     let (domains, flags) = check_create(file, &request)?;
     let size = rounded_size(&request, domains);
+    if size == 0 {
+        return Err(Errno::ENOSPC);
+    }
     let (taken, preferred) = file.gpu.pools.place(size, domains, flags)?;
     let in_vram = matches!(taken.place(), Place::Vram { .. });
     if in_vram && !is_vram_alignment(request.alignment) {
         return Err(Errno::EINVAL);
     }
-    if size == 0 {
-        return Err(Errno::ENOSPC);
-    }
     let mut allowed = preferred;
     if preferred == GemDomain::VRAM && !flags.contains(GemCreateFlags::DISCARDABLE) {
         allowed |= GemDomain::GTT;
     }
-    let forced = GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE;
-    let mut kept = (flags | forced) - GemCreateFlags::CPU_ACCESS_REQUIRED;
+    let mut kept = (flags | FORCED) - GemCreateFlags::CPU_ACCESS_REQUIRED;
     if domains.intersects(SPECIAL) {
         kept |= GemCreateFlags::NO_CPU_ACCESS;
     }
     let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
-    let bo = Arc::new(Bo::new(New {
-        attributes: Attributes {
-            size,
-            alignment: request.alignment.next_multiple_of(PAGE),
-            preferred,
-            allowed,
-            flags: kept,
-        },
-        mmap_offset: file.gpu.reserve_offset(size),
+    let alignment = request.alignment.next_multiple_of(PAGE);
+    let bo = Bo::create(New {
+        identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.offsets),
+        offsets: Arc::clone(&file.gpu.offsets),
         taken,
         user_pages: None,
-    }));
-    if always_valid {
-        let mut members = file.always_valid.lock();
-        members.retain(|member| member.strong_count() > 0);
-        members.push(Arc::downgrade(&bo));
-    }
-    file.gpu.publish(&bo);
-    let handle = file.add_handle(bo)?;
+        reservation: if always_valid { Arc::clone(&file.root) } else { Arc::default() },
+    });
+    let handle = file.handles.lock().get_or_insert(bo)?;
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
 
@@ -129,17 +121,17 @@ pub(crate) fn mmap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if !bo.is_mappable() {
         return Err(Errno::EPERM);
     }
-    answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: bo.mmap_offset })
+    answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: bo.mmap_offset() })
 }
 
 /// GEM_METADATA. An unknown operation does nothing, successfully.
 pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemMetadata = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
-    let mut stored = bo.metadata.lock();
+    let mut stored = bo.metadata();
     match request.op {
         METADATA_OP_SET => {
-            if request.data_size_bytes as usize > size_of_val(&request.data) {
+            if request.data_size_bytes as usize > size_of_val(&request.data) || !is_tiling(file, request.tiling_info) {
                 return Err(Errno::EINVAL);
             }
             stored.tiling = request.tiling_info;
@@ -164,6 +156,15 @@ pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     drop(stored);
     fill(bytes, &request)
+}
+
+/// The only thing that the kernel checks about tiling: the tile split of GFX6 to GFX8 has seven values.
+///
+/// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_set_tiling_flags`.
+fn is_tiling(file: &File, tiling: u64) -> bool {
+    const FAMILY_CZ: u32 = 135;
+    const TILE_SPLIT_SHIFT: u32 = 9;
+    file.gpu.profile.dev_info.family > FAMILY_CZ || tiling >> TILE_SPLIT_SHIFT & 7 <= 6
 }
 
 /// GEM_WAIT_IDLE. A timeout is no error.
@@ -213,22 +214,19 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.addr.checked_add(request.size).is_none() {
         return Err(Errno::EOVERFLOW);
     }
+    let pages = UserPages::new(request.addr, request.size, flags);
     if flags.contains(UserptrFlags::VALIDATE) {
-        validate(request.addr, request.size, flags.contains(UserptrFlags::ANONONLY), read_only)?;
+        pages.validate()?;
     }
-    let bo = Arc::new(Bo::new(New {
-        attributes: Attributes {
-            size: request.size,
-            alignment: 0,
-            preferred: GemDomain::GTT,
-            allowed: GemDomain::GTT,
-            flags: GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE,
-        },
-        mmap_offset: file.gpu.reserve_offset(request.size),
+    let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
+    let attributes = Attributes { size: request.size, alignment: 0, preferred, allowed, flags: FORCED };
+    let bo = Bo::create(New {
         taken: file.gpu.pools.take_gtt(request.size)?,
-        user_pages: Some(UserPages::new(request.addr, request.size)),
-    }));
-    file.gpu.publish(&bo);
-    request.handle = file.add_handle(bo)?;
+        identity: Identity::new(attributes, &file.gpu.offsets),
+        offsets: Arc::clone(&file.gpu.offsets),
+        user_pages: Some(pages),
+        reservation: Arc::default(),
+    });
+    request.handle = file.handles.lock().get_or_insert(bo)?;
     fill(bytes, &request)
 }

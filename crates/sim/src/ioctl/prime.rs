@@ -18,7 +18,7 @@ use nix::{
 };
 
 use crate::{
-    bo::{Attributes, Bo, New, errno_of},
+    bo::{Attributes, Bo, Identity, New, errno_of},
     dispatch::{argument, fill},
     file::File,
     user,
@@ -38,37 +38,33 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let shared = bo.dma_buf(request.flags & PRIME_RDWR != 0)?;
     let inode = inode(shared)?;
     file.gpu.remember_export(inode, &bo);
-    file.prime.lock().insert(inode, request.handle);
     let fd = duplicate(shared, request.flags & PRIME_CLOEXEC != 0)?;
     request.fd = fd.into_raw_fd();
     fill(bytes, &request)
 }
 
-/// PRIME_FD_TO_HANDLE. The same BO keeps one handle in a file, which is not counted again.
+/// PRIME_FD_TO_HANDLE. A BO has one handle in a file, and getting it again is not counted.
 pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: PrimeHandle = argument(bytes)?;
     let fd = user::descriptor(request.fd)?;
-    let inode = inode(fd)?;
-    if let Some(&known) = file.prime.lock().get(&inode) {
-        request.handle = known;
-        return fill(bytes, &request);
-    }
-    let bo = file.gpu.bo_of_export(inode, |attributes| revive(file, fd, attributes))?;
-    let held = file.handles.lock().iter().find(|(_, other)| Arc::ptr_eq(other, &bo)).map(|(handle, _)| handle);
-    request.handle = match held {
-        Some(handle) => handle,
-        None => file.add_handle(bo)?,
-    };
-    file.prime.lock().insert(inode, request.handle);
+    let bo = file.gpu.bo_of_export(inode(fd)?, |identity| revive(file, fd, identity))?;
+    request.handle = file.handles.lock().get_or_insert(bo)?;
     fill(bytes, &request)
 }
 
 /// Makes a BO anew over the memory of one whose last handle went. While nothing but the descriptor held it, the pools
 /// did not count it, which a real kernel would have.
-fn revive(file: &File, fd: BorrowedFd<'_>, attributes: Attributes) -> Result<Bo, Errno> {
-    let (taken, _) = file.gpu.pools.place(attributes.size, attributes.allowed, attributes.flags)?;
-    let new = New { attributes, mmap_offset: file.gpu.reserve_offset(attributes.size), taken, user_pages: None };
-    Bo::revive(new, fd.try_clone_to_owned().map_err(errno_of)?)
+fn revive(file: &File, fd: BorrowedFd<'_>, identity: &Arc<Identity>) -> Result<Arc<Bo>, Errno> {
+    let Attributes { size, allowed, flags, .. } = identity.attributes();
+    let (taken, _) = file.gpu.pools.place(size, allowed, flags)?;
+    let new = New {
+        identity: Arc::clone(identity),
+        offsets: Arc::clone(&file.gpu.offsets),
+        taken,
+        user_pages: None,
+        reservation: Arc::default(),
+    };
+    Bo::revive(new, fd)
 }
 
 /// What tells one dma-buf from another.

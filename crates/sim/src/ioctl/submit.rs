@@ -19,7 +19,7 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use super::{bo_list, info::max_ibs, syncobj::find_fence};
 use crate::{
-    bo::{Bo, PAGE},
+    bo::{Bo, PAGE, UserPages},
     context::{Context, Entity, Numbered},
     device::Gpu,
     dispatch::{answer, argument},
@@ -128,7 +128,7 @@ fn first_pass(file: &File, context: &Context, chunks: &[Chunk]) -> Result<Parsed
                 if parsed.user_fence.is_some() {
                     return Err(Errno::EINVAL);
                 }
-                parsed.user_fence = Some(check_user_fence(file, &fence)?);
+                parsed.user_fence = Some(check_user_fence(file, fence)?);
             }
             chunk_id::BO_HANDLES => {
                 let list: BoList = chunk.one()?;
@@ -188,7 +188,7 @@ fn hardware_ring(gpu: &Gpu, ip: Ip, entity: u32) -> Option<u32> {
 }
 
 /// Source: `amdgpu_cs_p1_user_fence`.
-fn check_user_fence(file: &File, fence: &CsChunkFence) -> Result<(Arc<Bo>, u64), Errno> {
+fn check_user_fence(file: &File, fence: CsChunkFence) -> Result<(Arc<Bo>, u64), Errno> {
     let bo = file.bo(fence.handle).ok_or(Errno::EINVAL)?;
     let offset = u64::from(fence.offset);
     if bo.size() != PAGE || offset > PAGE - 8 || bo.is_user_memory() {
@@ -280,15 +280,15 @@ fn dependency(file: &File, dep: &CsChunkDep) -> Result<Option<Arc<Fence>>, Errno
     })
 }
 
-/// The BOs that the submission names, and those that take part in every one of this file.
+/// The BOs that the submission names. The client's own memory among them must still be there.
 fn listed_bos(file: &File, request: &Cs, inline: Option<file::BoList>) -> Result<Vec<Arc<Bo>>, Errno> {
     let listed = match (request.bo_list_handle, inline) {
         (0, inline) => inline,
         (_, Some(_)) => return Err(Errno::EINVAL),
         (handle, None) => Some(file.bo_lists.lock().get(handle).cloned().ok_or(Errno::ENOENT)?),
     };
-    let mut bos: Vec<Arc<Bo>> = listed.map_or_else(Vec::new, |list| list.to_vec());
-    bos.extend(file.always_valid.lock().iter().filter_map(std::sync::Weak::upgrade));
+    let bos: Vec<Arc<Bo>> = listed.map_or_else(Vec::new, |list| list.to_vec());
+    bos.iter().filter_map(|bo| bo.user_pages()).try_for_each(UserPages::validate)?;
     Ok(bos)
 }
 
@@ -307,8 +307,10 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     let fences: Vec<_> = parsed.members.iter().map(|_| Fence::pending(&file.gpu.events)).collect();
     let leader_fence = &fences[parsed.leader];
     let number = leader.entity.issue(leader_fence);
-    for bo in &bos {
-        fences.iter().for_each(|fence| bo.add_use(file.number, fence));
+    for reservation in bos.iter().map(|bo| &bo.reservation).chain([&file.root]) {
+        for fence in &fences {
+            reservation.add(file.number, fence);
+        }
     }
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
@@ -346,7 +348,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
 fn implicit_dependencies(file: &File, bos: &[Arc<Bo>]) -> Vec<Arc<Fence>> {
     bos.iter()
         .filter(|bo| !bo.attributes().flags.contains(GemCreateFlags::EXPLICIT_SYNC))
-        .flat_map(|bo| bo.uses())
+        .flat_map(|bo| bo.reservation.uses())
         .filter(|earlier| earlier.file != file.number)
         .map(|earlier| earlier.fence)
         .collect()

@@ -1,0 +1,337 @@
+//! R50 to R65: making BOs, and everything about one BO.
+
+use std::num::NonZeroUsize;
+
+use amdgpu_winsys::uapi::{
+    GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemMetadata, GemOp, GemUserptr,
+    GemWaitIdle, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags, VaFlags, VaOperation,
+};
+use amdgpu_winsys::winsys::Ip;
+use nix::errno::Errno;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use crate::support::{
+    Chunk, DATA, File, HANG, PAGE, RWX, Range, Rig, address_mut, after, card, file, long, patient_card,
+};
+
+const VRAM: GemDomain = GemDomain::VRAM;
+const GTT: GemDomain = GemDomain::GTT;
+const PLAIN: GemCreateFlags = GemCreateFlags::empty();
+const MIB: u64 = 1 << 20;
+
+impl File {
+    fn create_info(&self, handle: u32) -> Result<GemCreate, Errno> {
+        let mut info = [GemCreate::ZEROED];
+        self.send(&mut GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value: address_mut(&mut info) })?;
+        Ok(info[0])
+    }
+
+    pub(crate) fn wait_idle(&self, handle: u32, timeout: u64) -> Result<bool, Errno> {
+        let answer = self.ask(GemWaitIdle { handle, flags: 0, timeout })?;
+        assert_eq!(answer.domain, 0);
+        Ok(answer.status == 0)
+    }
+
+    fn userptr(&self, addr: u64, size: u64, flags: UserptrFlags) -> Result<u32, Errno> {
+        let mut request = GemUserptr { addr, size, flags: flags.bits(), handle: 0 };
+        self.send(&mut request).map(|()| request.handle)
+    }
+}
+
+#[test]
+fn r50_size_zero_is_enospc_and_size_one_is_a_page() {
+    let file = file();
+    for domains in [VRAM, GTT] {
+        assert_eq!(file.try_create(0, 0, domains, PLAIN), Err(Errno::ENOSPC));
+        assert_eq!(file.try_create(u64::MAX, 0, domains, PLAIN), Err(Errno::ENOSPC), "rounds to zero");
+        assert_eq!(file.try_create(0, 3 * PAGE, domains, PLAIN), Err(Errno::ENOSPC), "before the alignment");
+        let bo = file.try_create(1, 0, domains, PLAIN).unwrap();
+        assert_eq!(file.create_info(bo).unwrap().bo_size, PAGE);
+    }
+}
+
+#[test]
+fn r51_what_is_larger_than_all_memory_is_enomem() {
+    let file = file();
+    assert_eq!(file.try_create(1 << 40, 0, VRAM, GemCreateFlags::NO_CPU_ACCESS), Err(Errno::ENOMEM));
+    assert_eq!(file.try_create(1 << 40, 0, VRAM | GTT, PLAIN), Err(Errno::ENOMEM));
+    assert_eq!(file.0.census().handles, 0);
+}
+
+#[test]
+fn r52_what_is_larger_than_vram_lands_in_gtt() {
+    let device = crate::support::device("renoir");
+    let file = crate::support::open(&device);
+    let vram = device.profile().memory.vram.total_heap_size;
+    let bo = file.try_create(vram + MIB, 0, VRAM, PLAIN).unwrap();
+    assert_eq!(file.create_info(bo).unwrap().domains, (VRAM | GTT).bits());
+    assert_eq!((device.census().vram_bytes, device.census().gtt_bytes), (0, vram + MIB));
+}
+
+#[test]
+fn r53_flags_that_user_space_may_not_pass() {
+    let file = file();
+    for bit in [4, 5, 8, 9, 11, 13, 14, 15].into_iter().chain(17..64) {
+        let flags = GemCreateFlags::from_bits_retain(1 << bit);
+        assert_eq!(file.try_create(PAGE, 0, VRAM, flags), Err(Errno::EINVAL), "bit {bit}");
+    }
+    for bit in [0, 1, 2, 3, 6, 7, 12, 16] {
+        file.try_create(PAGE, 0, VRAM, GemCreateFlags::from_bits_retain(1 << bit)).unwrap();
+    }
+    assert_eq!(file.try_create(PAGE, 0, VRAM, GemCreateFlags::ENCRYPTED), Err(Errno::EINVAL), "no TMZ here");
+}
+
+#[test]
+fn r54_domains() {
+    let file = file();
+    file.try_create(PAGE, 0, GemDomain::empty(), PLAIN).unwrap();
+    file.try_create(PAGE, 0, GemDomain::CPU, PLAIN).unwrap();
+    for domains in [GemDomain::DOORBELL, GemDomain::GDS | VRAM, GemDomain::GDS | GemDomain::OA] {
+        assert_eq!(file.try_create(PAGE, 0, domains, PLAIN), Err(Errno::EINVAL), "{domains:?}");
+    }
+    assert_eq!(file.try_create(PAGE, 0, GemDomain::from_bits_retain(0x80), PLAIN), Err(Errno::EINVAL));
+    assert_eq!(file.try_create(4, 0, GemDomain::GDS, GemCreateFlags::VM_ALWAYS_VALID), Err(Errno::EINVAL));
+}
+
+#[test]
+fn r55_reported_flags() {
+    let file = file();
+    let asked = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
+    let bo = file.try_create(PAGE, 0, VRAM, asked).unwrap();
+    let flags = |bo| GemCreateFlags::from_bits_retain(file.create_info(bo).unwrap().domain_flags);
+    let forced = GemCreateFlags::from_bits_retain(0x208);
+    assert_eq!(flags(bo), GemCreateFlags::EXPLICIT_SYNC | forced);
+    file.view(bo, PAGE).store(0, 1);
+    assert_eq!(flags(bo), asked | forced, "a CPU fault sets the hint again");
+}
+
+#[test]
+fn r56_new_memory_reads_zero_from_both_sides() {
+    let rig = Rig::new(&card());
+    for (domains, at) in [(VRAM, 0x100_0000), (GTT, 0x200_0000)] {
+        let bo = rig.file.try_create(PAGE, 0, domains, PLAIN).unwrap();
+        rig.file.bind(bo, at, PAGE).unwrap();
+        rig.poke(0, u32::MAX);
+        let seq = rig.run(Ip::Gfx, 0, &rig.copy(at + 64, DATA)).unwrap();
+        rig.finish(Ip::Gfx, 0, seq).unwrap();
+        assert_eq!((rig.load(0), rig.file.view(bo, PAGE).load(64)), (0, 0));
+    }
+}
+
+#[test]
+fn r57_on_chip_resources_can_be_named() {
+    let file = file();
+    let sizes = [(GemDomain::GDS, 1024, 1024 * PAGE), (GemDomain::GWS, 1, PAGE), (GemDomain::OA, 1, PAGE)];
+    for (domains, size, reported) in sizes {
+        let bo = file.try_create(size, 0, domains, PLAIN).unwrap();
+        assert_eq!(file.create_info(bo).unwrap().bo_size, reported);
+        assert_eq!(file.offset(bo), Err(Errno::EPERM));
+    }
+}
+
+#[test]
+fn r58_vram_is_aligned_to_powers_of_two() {
+    let file = file();
+    assert_eq!(file.try_create(PAGE, 3 * PAGE, VRAM, PLAIN), Err(Errno::EINVAL));
+    file.try_create(PAGE, 3 * PAGE, GTT, PLAIN).unwrap();
+    for (alignment, reported) in [(0, 0), (1, PAGE), (PAGE, PAGE), (2 * MIB, 2 * MIB)] {
+        let bo = file.try_create(PAGE, alignment, VRAM, PLAIN).unwrap();
+        assert_eq!(file.create_info(bo).unwrap().alignment, reported);
+    }
+}
+
+#[test]
+fn r60_metadata_travels_whole() {
+    let file = file();
+    let bo = file.create(PAGE);
+    let data: [u32; 64] = std::array::from_fn(|index| index as u32 * 3);
+    let set = GemMetadata {
+        handle: bo,
+        op: METADATA_OP_SET,
+        flags: 0x1234,
+        tiling_info: 1 << 60,
+        data_size_bytes: 256,
+        data,
+        pad: 0,
+    };
+    file.send(&mut { set }).unwrap();
+    let get = || {
+        let mut request = GemMetadata { handle: bo, op: METADATA_OP_GET, ..GemMetadata::ZEROED };
+        file.send(&mut request).unwrap();
+        request
+    };
+    assert_eq!(get(), GemMetadata { op: METADATA_OP_GET, ..set });
+    assert_eq!(file.send(&mut GemMetadata { data_size_bytes: 257, ..set }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut GemMetadata { op: 9, ..set }), Ok(()));
+    assert_eq!(file.send(&mut GemMetadata { handle: 99, ..set }), Err(Errno::ENOENT));
+    file.send(&mut GemMetadata { data_size_bytes: 0, flags: 1, tiling_info: 2, ..set }).unwrap();
+    assert_eq!((get().tiling_info, get().data_size_bytes, get().flags), (2, 0, 0x1234), "the flags stay");
+}
+
+#[test]
+fn r60_old_chips_check_the_tile_split() {
+    let set = |file: &File| {
+        let handle = file.create(PAGE);
+        file.send(&mut GemMetadata { handle, op: METADATA_OP_SET, tiling_info: 7 << 9, ..GemMetadata::ZEROED })
+    };
+    assert_eq!(set(&crate::support::open(&crate::support::device("pitcairn"))), Err(Errno::EINVAL));
+    assert_eq!(set(&file()), Ok(()));
+}
+
+#[test]
+fn r61_waiting_for_idle_times_out_successfully() {
+    let rig = Rig::new(&patient_card());
+    assert_eq!(rig.file.wait_idle(rig.data, 0), Ok(true));
+    assert_eq!(rig.file.wait_idle(99, 0), Err(Errno::ENOENT));
+    let seq = rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
+    assert_eq!(rig.file.wait_idle(rig.data, 0), Ok(false));
+    assert_eq!(rig.file.wait_idle(rig.data, after(HANG / 10)), Ok(false));
+    rig.poke(0, 1);
+    assert_eq!(rig.file.wait_idle(rig.data, u64::MAX), Ok(true));
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+}
+
+#[test]
+fn r62_only_jobs_that_list_a_bo_make_it_busy_unless_it_is_always_valid() {
+    let rig = Rig::new(&patient_card());
+    let unlisted = rig.file.create(PAGE);
+    let always = rig.file.try_create(PAGE, 0, VRAM, GemCreateFlags::VM_ALWAYS_VALID).unwrap();
+    rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
+    assert_eq!(rig.file.wait_idle(unlisted, 0), Ok(true));
+    assert_eq!(rig.file.wait_idle(always, 0), Ok(false));
+    rig.poke(0, 1);
+    assert_eq!(rig.file.wait_idle(always, long()), Ok(true));
+}
+
+#[test]
+fn r63_gem_op() {
+    let file = file();
+    let bo = file.try_create(PAGE, 0, VRAM, PLAIN).unwrap();
+    assert_eq!(file.send(&mut GemOp { handle: bo, op: 2, value: 0 }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut GemOp { handle: 99, op: 2, value: 0 }), Err(Errno::ENOENT));
+    assert_eq!(file.send(&mut GemOp { handle: bo, op: GEM_OP_GET_CREATE_INFO, value: 0 }), Err(Errno::EFAULT));
+    let place =
+        |domains: GemDomain| file.send(&mut GemOp { handle: bo, op: GEM_OP_SET_PLACEMENT, value: domains.bits() });
+    place(GTT | GemDomain::OA).unwrap();
+    assert_eq!(file.create_info(bo).unwrap().domains, GTT.bits(), "unknown bits are ignored");
+    let memory = Pages::new(1);
+    let user = file.userptr(memory.address(), PAGE, UserptrFlags::REGISTER).unwrap();
+    let request = GemOp { handle: user, op: GEM_OP_SET_PLACEMENT, value: VRAM.bits() };
+    assert_eq!(file.send(&mut { request }), Err(Errno::EPERM));
+}
+
+/// Anonymous pages that can be unmapped early.
+struct Pages {
+    base: std::ptr::NonNull<std::ffi::c_void>,
+    len: usize,
+}
+
+#[expect(unsafe_code, reason = "memory whose pages come and go")]
+impl Pages {
+    fn new(pages: usize) -> Self {
+        let len = pages * PAGE as usize;
+        let size = NonZeroUsize::new(len).unwrap();
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let base = unsafe { mmap_anonymous(None, size, access, MapFlags::MAP_PRIVATE) }.unwrap();
+        Self { base, len }
+    }
+
+    fn of_file() -> Self {
+        let fd = nix::sys::memfd::memfd_create("pages", nix::sys::memfd::MFdFlags::MFD_CLOEXEC).unwrap();
+        nix::unistd::ftruncate(&fd, PAGE.cast_signed()).unwrap();
+        let size = NonZeroUsize::new(PAGE as usize).unwrap();
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let base = unsafe { mmap(None, size, access, MapFlags::MAP_SHARED, &fd, 0) }.unwrap();
+        Self { base, len: PAGE as usize }
+    }
+
+    fn address(&self) -> u64 {
+        self.base.as_ptr().expose_provenance() as u64
+    }
+
+    fn load(&self) -> u32 {
+        // SAFETY: the mapping is live, aligned and longer than a dword.
+        unsafe { self.base.cast::<u32>().read_volatile() }
+    }
+
+    fn store(&self, value: u32) {
+        // SAFETY: as in `load`, and it is writable.
+        unsafe { self.base.cast::<u32>().write_volatile(value) }
+    }
+}
+
+#[expect(unsafe_code, reason = "memory whose pages come and go")]
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is live and nothing of Rust's borrows from it.
+        unsafe { munmap(self.base, self.len) }.unwrap();
+    }
+}
+
+const REGISTER: UserptrFlags = UserptrFlags::REGISTER;
+const CHECKED: UserptrFlags = REGISTER.union(UserptrFlags::VALIDATE);
+
+#[test]
+fn r64_what_user_memory_must_be() {
+    let file = file();
+    let memory = Pages::new(2);
+    let at = memory.address();
+    let anonymous = CHECKED | UserptrFlags::ANONONLY;
+    assert_eq!(file.userptr(at + 8, PAGE, REGISTER), Err(Errno::EINVAL));
+    assert_eq!(file.userptr(at, PAGE + 8, REGISTER), Err(Errno::EINVAL));
+    assert_eq!(file.userptr(at, PAGE, UserptrFlags::from_bits_retain(16)), Err(Errno::EINVAL));
+    assert_eq!(file.userptr(at, PAGE, UserptrFlags::ANONONLY), Err(Errno::EACCES));
+    assert_eq!(file.userptr(at, 0, REGISTER), Err(Errno::ENOSPC));
+    assert_eq!(file.userptr(0u64.wrapping_sub(PAGE), PAGE, REGISTER), Err(Errno::EOVERFLOW));
+    assert_eq!(file.userptr(PAGE, PAGE, CHECKED), Err(Errno::EFAULT));
+    let of_file = Pages::of_file();
+    assert_eq!(file.userptr(of_file.address(), PAGE, anonymous), Err(Errno::EPERM));
+    file.userptr(of_file.address(), PAGE, CHECKED).unwrap();
+    let bo = file.userptr(at, 2 * PAGE, anonymous).unwrap();
+    assert_eq!(file.offset(bo), Err(Errno::EPERM));
+    let mut export = amdgpu_winsys::uapi::PrimeHandle { handle: bo, flags: 0, fd: 0 };
+    assert_eq!(file.send(&mut export), Err(Errno::EPERM));
+}
+
+#[test]
+fn r65_user_memory_is_shared_not_copied() {
+    let rig = Rig::new(&card());
+    let memory = Pages::new(1);
+    let user = rig.file.userptr(memory.address(), PAGE, CHECKED).unwrap();
+    rig.file.bind(user, 0x100_0000, PAGE).unwrap();
+    memory.store(0x1111);
+    let seq = rig.run(Ip::Gfx, 0, &rig.copy(0x100_0000, DATA)).unwrap();
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+    assert_eq!(rig.load(0), 0x1111);
+    rig.poke(4, 0x2222);
+    let seq = rig.run(Ip::Gfx, 0, &rig.copy(DATA + 4, 0x100_0000)).unwrap();
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+    assert_eq!(memory.load(), 0x2222);
+}
+
+#[test]
+fn r65_read_only_user_memory_is_not_written() {
+    let rig = Rig::new(&card());
+    let memory = Pages::new(1);
+    let user = rig.file.userptr(memory.address(), PAGE, UserptrFlags::READONLY).unwrap();
+    rig.file.va(VaOperation::Map, RWX, user, Range { va: 0x100_0000, offset: 0, size: PAGE }).unwrap();
+    rig.poke(4, 0x2222);
+    let seq = rig.run(Ip::Gfx, 0, &rig.copy(DATA + 4, 0x100_0000)).unwrap();
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+    assert_eq!(memory.load(), 0);
+    assert!(rig.file.complaints().contains("Write"), "{}", rig.file.complaints());
+    assert!(RWX.contains(VaFlags::WRITEABLE));
+}
+
+#[test]
+fn r66_user_memory_that_is_gone_makes_a_submission_efault() {
+    let rig = Rig::new(&card());
+    let memory = Pages::new(1);
+    let user = rig.file.userptr(memory.address(), PAGE, REGISTER).unwrap();
+    let job = crate::support::Job::new(rig.context).with(Chunk::ib(Ip::Gfx, 0, rig.ib(&[]))).with(Chunk::bos(&[user]));
+    assert_eq!(job.send(&rig.file), Ok(1));
+    drop(memory);
+    assert_eq!(job.send(&rig.file), Err(Errno::EFAULT));
+}

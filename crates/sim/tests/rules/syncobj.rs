@@ -1,0 +1,281 @@
+//! R30 to R43: sync objects.
+
+use std::{thread, time::Duration};
+
+use amdgpu_winsys::uapi::{
+    Argument, QUERY_LAST_SUBMITTED, Request, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL, SYNCOBJ_TIMELINE_SIGNAL,
+    SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle, SyncobjTimelineArray,
+    SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+};
+use nix::errno::Errno;
+
+use crate::support::{File, address, address_mut, after, card, file, open};
+
+const ALL: u32 = SyncobjWaitFlags::WAIT_ALL.bits();
+const FOR_SUBMIT: u32 = SyncobjWaitFlags::WAIT_FOR_SUBMIT.bits();
+const AVAILABLE: u32 = SyncobjWaitFlags::WAIT_AVAILABLE.bits();
+const NO_SUCH: u32 = 4711;
+
+impl File {
+    fn array(&self, request: Request, handles: &[u32]) -> Result<(), Errno> {
+        let count_handles = handles.len() as u32;
+        self.send_as(request, &mut SyncobjArray { handles: address(handles), count_handles, pad: 0 })
+    }
+
+    fn timeline(&self, request: Request, handles: &[u32], points: &mut [u64], flags: u32) -> Result<(), Errno> {
+        let (count_handles, points) = (handles.len() as u32, address_mut(points));
+        self.send_as(request, &mut SyncobjTimelineArray { handles: address(handles), points, count_handles, flags })
+    }
+
+    fn wait(&self, handles: &[u32], timeout_nsec: i64, flags: u32) -> Result<u32, Errno> {
+        let (handles, count_handles) = (address(handles), handles.len() as u32);
+        let mut request = SyncobjWait { handles, timeout_nsec, count_handles, flags, ..SyncobjWait::ZEROED };
+        self.send(&mut request).map(|()| request.first_signaled)
+    }
+
+    fn wait_point(&self, handle: u32, point: u64, timeout_nsec: i64, flags: u32) -> Result<(), Errno> {
+        let (handles, points) = ([handle], [point]);
+        let (handles, points) = (address(&handles), address(&points));
+        let request = SyncobjTimelineWait {
+            handles,
+            points,
+            timeout_nsec,
+            count_handles: 1,
+            flags,
+            ..SyncobjTimelineWait::ZEROED
+        };
+        self.send(&mut { request })
+    }
+
+    fn transfer(&self, src: (u32, u64), dst: (u32, u64), flags: u32) -> Result<(), Errno> {
+        let ((src_handle, src_point), (dst_handle, dst_point)) = (src, dst);
+        self.send(&mut SyncobjTransfer { src_handle, dst_handle, src_point, dst_point, flags, pad: 0 })
+    }
+
+    fn signal(&self, handle: u32) {
+        self.array(SYNCOBJ_SIGNAL, &[handle]).unwrap();
+    }
+}
+
+#[test]
+fn r30_unknown_handles() {
+    let file = file();
+    let known = file.syncobj(true);
+    let handle = |flags| SyncobjHandle { handle: NO_SUCH, flags, fd: -1, pad: 0 };
+    assert_eq!(file.send(&mut SyncobjDestroy { handle: NO_SUCH, pad: 0 }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut handle(0)), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut handle(SYNC_FILE)), Err(Errno::ENOENT));
+    let handles = [known, NO_SUCH];
+    for request in [SyncobjArray::REQUEST, SYNCOBJ_SIGNAL] {
+        assert_eq!(file.array(request, &handles), Err(Errno::ENOENT), "{request:?}");
+    }
+    for request in [SyncobjTimelineArray::REQUEST, SYNCOBJ_TIMELINE_SIGNAL] {
+        assert_eq!(file.timeline(request, &handles, &mut [1, 1], 0), Err(Errno::ENOENT), "{request:?}");
+    }
+    assert_eq!(file.wait(&handles, 0, 0), Err(Errno::ENOENT));
+    assert_eq!(file.wait_point(NO_SUCH, 0, 0, 0), Err(Errno::ENOENT));
+    assert_eq!(file.transfer((known, 0), (NO_SUCH, 0), 0), Err(Errno::ENOENT));
+    assert_eq!(file.transfer((NO_SUCH, 0), (known, 0), 0), Err(Errno::ENOENT));
+    assert_eq!(file.wait(&[known], 0, ALL), Ok(0), "nothing was changed");
+}
+
+#[test]
+fn r30_wrong_flags_and_padding() {
+    let file = file();
+    let one = file.syncobj(true);
+    assert_eq!(file.send(&mut SyncobjCreate { handle: 0, flags: 2 }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut SyncobjDestroy { handle: one, pad: 1 }), Err(Errno::EINVAL));
+    assert_eq!(file.send(&mut SyncobjHandle { handle: one, flags: 0, fd: -1, pad: 1 }), Err(Errno::EINVAL));
+    let handles = [one];
+    let padded = SyncobjArray { handles: address(&handles), count_handles: 1, pad: 1 };
+    assert_eq!(file.send(&mut { padded }), Err(Errno::EINVAL));
+    assert_eq!(file.send_as(SYNCOBJ_SIGNAL, &mut { padded }), Err(Errno::EINVAL));
+    assert_eq!(file.timeline(SyncobjTimelineArray::REQUEST, &handles, &mut [0], 2), Err(Errno::EINVAL));
+    assert_eq!(file.timeline(SYNCOBJ_TIMELINE_SIGNAL, &handles, &mut [0], 1), Err(Errno::EINVAL));
+    assert_eq!(file.transfer((one, 0), (one, 0), ALL), Err(Errno::EINVAL));
+    assert_eq!(file.transfer((one, 0), (NO_SUCH, 0), ALL), Err(Errno::ENOENT), "the destination comes first");
+    assert_eq!(file.wait(&handles, 0, 16), Err(Errno::EINVAL));
+}
+
+#[test]
+fn r31_no_handles_at_all() {
+    let file = file();
+    assert_eq!(file.wait(&[], 0, 0), Ok(0));
+    for request in [SyncobjArray::REQUEST, SYNCOBJ_SIGNAL] {
+        assert_eq!(file.array(request, &[]), Err(Errno::EINVAL));
+    }
+    for request in [SyncobjTimelineArray::REQUEST, SYNCOBJ_TIMELINE_SIGNAL] {
+        assert_eq!(file.timeline(request, &[], &mut [], 0), Err(Errno::EINVAL));
+    }
+    let null = SyncobjArray { handles: 0, count_handles: 1, pad: 0 };
+    assert_eq!(file.send(&mut { null }), Err(Errno::EFAULT));
+}
+
+#[test]
+fn r32_an_empty_one_is_einval_at_once_beside_a_signalled_one_too() {
+    let file = file();
+    let (empty, signalled) = (file.syncobj(false), file.syncobj(true));
+    assert_eq!(file.wait(&[empty], i64::MAX, 0), Err(Errno::EINVAL));
+    assert_eq!(file.wait(&[signalled, empty], i64::MAX, 0), Err(Errno::EINVAL));
+    assert_eq!(file.wait_point(empty, 1, i64::MAX, 0), Err(Errno::EINVAL));
+}
+
+#[test]
+fn r33_waiting_for_submission_polls_and_is_woken() {
+    let file = file();
+    let empty = file.syncobj(false);
+    assert_eq!(file.wait(&[empty], 0, FOR_SUBMIT), Err(Errno::ETIME));
+    assert_eq!(file.wait(&[empty], after(Duration::from_millis(5)).cast_signed(), FOR_SUBMIT), Err(Errno::ETIME));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| file.wait(&[empty], i64::MAX, FOR_SUBMIT));
+        thread::sleep(Duration::from_millis(5));
+        file.signal(empty);
+        assert_eq!(waiter.join().unwrap(), Ok(0));
+    });
+}
+
+#[test]
+fn r34_a_new_signalled_one_is_signalled() {
+    let file = file();
+    assert_eq!(file.wait(&[file.syncobj(true)], 0, ALL), Ok(0));
+}
+
+#[test]
+fn r35_waiting_for_any_tells_which() {
+    let file = file();
+    let handles = [file.syncobj(false), file.syncobj(true), file.syncobj(false)];
+    assert_eq!(file.wait(&handles, 0, FOR_SUBMIT), Ok(1));
+    assert_eq!(file.wait(&handles, 0, FOR_SUBMIT | ALL), Err(Errno::ETIME));
+    assert_eq!(file.wait(&[handles[1], handles[1]], 0, ALL), Ok(0), "duplicates are fine");
+}
+
+#[test]
+fn r36_waiting_until_available_is_the_timelines() {
+    let file = file();
+    let (binary, timeline) = (file.syncobj(true), file.syncobj(false));
+    assert_eq!(file.wait(&[binary], 0, AVAILABLE), Err(Errno::EINVAL));
+    assert_eq!(file.wait_point(timeline, 3, 0, AVAILABLE), Err(Errno::ETIME));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| file.wait_point(timeline, 3, i64::MAX, AVAILABLE));
+        thread::sleep(Duration::from_millis(5));
+        file.signal_point(timeline, 3);
+        assert_eq!(waiter.join().unwrap(), Ok(()));
+    });
+}
+
+#[test]
+fn r37_a_negative_timeout_polls() {
+    let file = file();
+    let empty = file.syncobj(false);
+    for timeout in [-1, i64::MIN, 0, 1] {
+        assert_eq!(file.wait(&[empty], timeout, FOR_SUBMIT), Err(Errno::ETIME));
+    }
+}
+
+#[test]
+fn r39_a_later_point_satisfies_a_wait_for_an_earlier_one() {
+    let file = file();
+    let timeline = file.syncobj(false);
+    file.signal_point(timeline, 10);
+    assert_eq!(file.wait_point(timeline, 5, 0, 0), Ok(()));
+    assert_eq!(file.wait_point(timeline, 11, 0, 0), Err(Errno::EINVAL));
+    assert_eq!(file.wait_point(timeline, 11, 0, FOR_SUBMIT), Err(Errno::ETIME));
+    assert_eq!(file.query_syncobj(timeline, 0), 10);
+}
+
+#[test]
+fn r40_query_tells_what_was_reached() {
+    let file = file();
+    let (empty, binary, timeline) = (file.syncobj(false), file.syncobj(true), file.syncobj(false));
+    file.signal_point(timeline, 7);
+    let handles = [empty, binary, timeline];
+    for flags in [0, QUERY_LAST_SUBMITTED] {
+        let mut points = [99; 3];
+        file.timeline(SyncobjTimelineArray::REQUEST, &handles, &mut points, flags).unwrap();
+        assert_eq!(points, [0, 0, 7]);
+    }
+    file.signal(timeline);
+    assert_eq!(file.query_syncobj(timeline, 0), 0, "SIGNAL forgets the timeline");
+    file.array(SyncobjArray::REQUEST, &[timeline]).unwrap();
+    assert_eq!(file.wait(&[timeline], 0, 0), Err(Errno::EINVAL), "RESET empties");
+}
+
+#[test]
+fn r41_r42_a_point_goes_round_through_binary_ones() {
+    let file = file();
+    let (timeline, one, two) = (file.syncobj(false), file.syncobj(false), file.syncobj(false));
+    file.signal_point(timeline, 16);
+    assert_eq!(file.transfer((timeline, 17), (one, 0), 0), Err(Errno::EINVAL));
+    file.transfer((timeline, 16), (one, 0), 0).unwrap();
+    // Where a client exports and imports a sync file, which is not simulated, the fence goes by TRANSFER.
+    file.transfer((one, 0), (two, 0), 0).unwrap();
+    file.transfer((two, 0), (timeline, 18), 0).unwrap();
+    assert_eq!(file.query_syncobj(timeline, 0), 18);
+    file.signal_point(timeline, 20);
+    assert_eq!(file.query_syncobj(timeline, 0), 20);
+}
+
+#[test]
+fn r43_a_descriptor_shares_the_object_both_ways_under_fresh_handles() {
+    let device = card();
+    let (one, other) = (open(&device), open(&device));
+    let syncobj = one.syncobj(false);
+    let mut export = SyncobjHandle { handle: syncobj, flags: 0, fd: -1, pad: 0 };
+    one.send(&mut export).unwrap();
+    let import = |file: &File| {
+        let mut request = SyncobjHandle { fd: export.fd, ..SyncobjHandle::ZEROED };
+        file.send_as(SYNCOBJ_FD_TO_HANDLE, &mut request).map(|()| request.handle)
+    };
+    assert_eq!((import(&other), import(&other)), (Ok(1), Ok(2)));
+    assert_eq!(import(&one), Ok(syncobj + 1));
+    other.signal(2);
+    assert_eq!(one.wait(&[syncobj], 0, 0), Ok(0));
+    one.array(SyncobjArray::REQUEST, &[syncobj]).unwrap();
+    assert_eq!(other.wait(&[1], 0, 0), Err(Errno::EINVAL));
+    // R47: the descriptor keeps it alive.
+    other.signal(1);
+    drop(one);
+    for handle in [1, 2] {
+        other.send(&mut SyncobjDestroy { handle, pad: 0 }).unwrap();
+    }
+    let again = import(&other).unwrap();
+    assert_eq!(other.wait(&[again], 0, 0), Ok(0));
+    nix::unistd::close(export.fd).unwrap();
+    assert_eq!(import(&other), Err(Errno::EINVAL), "a closed descriptor");
+}
+
+#[test]
+fn r45_flags_of_later_kernels_are_einval() {
+    let file = file();
+    let handle = file.syncobj(true);
+    for flags in [2, 3] {
+        let request = SyncobjHandle { handle, flags, fd: 0, pad: 0 };
+        assert_eq!(file.send(&mut { request }), Err(Errno::EINVAL));
+        assert_eq!(file.send_as(SYNCOBJ_FD_TO_HANDLE, &mut { request }), Err(Errno::EINVAL));
+    }
+}
+
+#[test]
+fn r44_r48_what_is_not_simulated_is_refused_loudly() {
+    let file = file();
+    let (empty, signalled) = (file.syncobj(false), file.syncobj(true));
+    let export = |handle| SyncobjHandle { handle, flags: SYNC_FILE, fd: -1, pad: 0 };
+    assert_eq!(file.send(&mut export(empty)), Err(Errno::EINVAL), "there is nothing to export");
+    assert_eq!(file.complaints(), "");
+    assert_eq!(file.send(&mut export(signalled)), Err(Errno::EOPNOTSUPP));
+    assert_eq!(file.send_as(SYNCOBJ_FD_TO_HANDLE, &mut export(signalled)), Err(Errno::EOPNOTSUPP));
+    assert_eq!(file.send(&mut SyncobjEventfd::default()), Err(Errno::EOPNOTSUPP));
+    assert_eq!(file.0.complaints().len(), 3);
+}
+
+#[test]
+fn a_long_timeline_is_neither_deep_nor_heavy() {
+    let file = file();
+    let (pending, timeline) = (file.syncobj(false), file.syncobj(false));
+    for point in 1..=100_000 {
+        file.signal_point(timeline, point);
+    }
+    assert_eq!(file.query_syncobj(timeline, 0), 100_000);
+    assert_eq!(file.wait_point(timeline, 1, 0, 0), Ok(()));
+    assert_eq!(file.wait(&[pending], 0, FOR_SUBMIT), Err(Errno::ETIME));
+}
