@@ -8,7 +8,7 @@ use amdgpu_sim::{FaultInjector, SimKernel};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
-    winsys::{Bo, Context, Deadline, Device, Ip, Mapping, Priority, Syncobj},
+    winsys::{Bo, BoMetadata, Context, Deadline, Device, Ip, Mapping, Priority, Syncobj, WaitFor},
 };
 use nix::errno::Errno;
 use support::{Trouble, chip, job_time};
@@ -27,6 +27,7 @@ fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
         memories.push(memory);
     }
     share(device, &manager)?;
+    synchronise(device)?;
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         run(device, ip, &memories[0])?;
     }
@@ -34,13 +35,35 @@ fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Sync objects in both uses, shared through a descriptor.
+fn synchronise(device: &Arc<Device>) -> Result<(), Trouble> {
+    let (binary, timeline) = (Syncobj::new(device, true)?, Syncobj::new(device, false)?);
+    binary.reset()?;
+    binary.signal()?;
+    timeline.signal_point(3)?;
+    timeline.transfer(7, &binary, 0)?;
+    let again = Syncobj::import(device, timeline.export()?)?;
+    if !again.wait_point(7, job_time())? || again.query()? != 7 {
+        return Err(Trouble::NotDone);
+    }
+    if !Syncobj::wait_many(&[&binary, &timeline], WaitFor::All, job_time())? {
+        return Err(Trouble::NotDone);
+    }
+    Ok(())
+}
+
 fn share(device: &Arc<Device>, manager: &MemoryManager) -> Result<(), Trouble> {
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(5, 4096) };
     let memory = manager.allocate(&info)?;
+    memory.bo().set_metadata(&BoMetadata { tiling: 1, flags: 2, data: vec![3; 8] })?;
     let fd = memory.bo().export()?;
     let again = Arc::new(Bo::import(device, &fd)?);
     drop(memory);
     Mapping::new(&again)?.store_u32(0, 1)?;
+    let told = (again.metadata()?.tiling, again.create_info()?.size, again.wait_idle(job_time())?);
+    if told != (1, 4096, true) {
+        return Err(Trouble::NotDone);
+    }
     Ok(())
 }
 
