@@ -2,7 +2,7 @@
 //!
 //! Everything below [`Kernel`] is somebody else's: the real driver behind a render node
 //! ([`RenderNode`](super::RenderNode)), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
-//! injects faults. All of them speak the same bytes: raw request numbers and the structures of [`uapi`](crate::uapi).
+//! injects faults. All of them speak the same bytes: raw request numbers and the structures of [`uapi`].
 
 use std::{
     ffi::{c_int, c_void},

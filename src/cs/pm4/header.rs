@@ -46,7 +46,7 @@ pub(super) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32
     3 << 30 | ((payload as u32).wrapping_sub(1) & 0x3fff) << 16 | (opcode as u32) << 8 | flags.bits()
 }
 
-/// The description of a packet; [`super::packet_impl!`] makes a [`Packet`](crate::cs::Packet) of it.
+/// The description of a packet; `packet_impl!` makes a [`Packet`](crate::cs::Packet) of it.
 pub(super) trait Describe<'a>: Copy {
     /// The name in error messages.
     const NAME: &'static str;
