@@ -282,6 +282,38 @@ fn all_thirty_one_classes_can_be_there_at_once() {
     }
 }
 
+/// Thousands of holes: inner nodes split, share and join on two levels.
+#[test]
+fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
+    let (mut holes, mut state) = (Holes::new(7..1 << 31).unwrap(), 1u64);
+    let mut chance = |below: usize| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as usize % below
+    };
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    let mut most = 0;
+    for target in [9000, 5000, 11_000, 300, 6000, 0] {
+        let mut done = 0;
+        while live.len() != target {
+            if live.len() < target && chance(3) > 0 || live.is_empty() {
+                let (len, cells) = (1 + chance(3) as u64, 1 << chance(4));
+                live.push((holes.take_lowest(len, step(cells)).unwrap(), len));
+            } else {
+                let (start, len) = live.swap_remove(chance(live.len()));
+                holes.give(start, len).unwrap();
+            }
+            done += 1;
+            if done % 1500 == 0 {
+                holes.check();
+            }
+        }
+        most = most.max(holes.count());
+        holes.check();
+    }
+    assert!(most > 2000, "only {most} holes");
+    assert!(holes.iter().eq([Hole { start: 7, end: 1 << 31 }]));
+}
+
 #[test]
 fn giving_back_needs_no_memory() {
     let mut holes = Holes::new(0..1 << 24).unwrap();
