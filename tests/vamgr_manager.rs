@@ -163,7 +163,7 @@ fn stats_follow_every_lease_and_come_back_to_the_beginning() {
     let mut leases: Vec<_> = (0..20).map(|_| manager.allocate(low32(5 * PAGE)).unwrap()).collect();
     let full = manager.stats(VaWindow::Low32);
     assert_eq!((full.leases, full.leased, full.free, full.holes, full.largest_hole), (20, bytes, 0, 0, 0));
-    leases.retain(|lease| lease.start().as_u64() / PAGE % 2 == 0);
+    leases.retain(|lease| (lease.start().as_u64() / PAGE).is_multiple_of(2));
     let half = manager.stats(VaWindow::Low32);
     assert_eq!((half.leases, half.leased, half.free, half.holes), (10, bytes / 2, bytes / 2, 10));
     assert_eq!(half.largest_hole, 5 * PAGE);
@@ -180,7 +180,7 @@ fn the_same_requests_have_the_same_addresses_in_the_next_run() {
             let request = VaRequest::new(i * 7919 % 90_000).aligned(1 << (i % 20));
             leases.push(manager.allocate(if i % 5 == 0 { request.highest() } else { request }).unwrap());
             if i % 3 == 0 {
-                leases.swap_remove((i as usize * 31) % leases.len());
+                drop(leases.swap_remove((i as usize * 31) % leases.len()));
             }
         }
         leases.iter().map(VaLease::start).collect::<Vec<_>>()
@@ -197,10 +197,10 @@ fn leases_of_several_threads_never_overlap() {
             let (mut state, mut leases) = (seed, Vec::new());
             for _ in 0..3000 {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                let request = low32((state >> 40) % (8 * PAGE) + 1).aligned(PAGE << (state >> 33) % 4);
+                let request = low32((state >> 40) % (8 * PAGE) + 1).aligned(PAGE << ((state >> 33) % 4));
                 leases.extend(manager.allocate(if state >> 63 == 0 { request } else { request.highest() }));
                 if leases.len() > 200 {
-                    leases.swap_remove((state >> 20) as usize % 200);
+                    drop(leases.swap_remove((state >> 20) as usize % 200));
                 }
             }
             leases

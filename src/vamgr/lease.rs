@@ -47,6 +47,7 @@ impl VaLease {
 }
 
 impl Drop for VaLease {
+    #[inline]
     fn drop(&mut self) {
         self.home.give_back(self.range);
     }

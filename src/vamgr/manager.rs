@@ -139,13 +139,19 @@ impl VaManager {
     pub fn allocate(&self, request: VaRequest) -> Result<VaLease, VaError> {
         let checked = self.check(request)?;
         let window = self.shared.windows.serving(request.window);
-        let first = match self.arena(window).lease(&checked) {
-            Err(first) if request.fallback == Fallback::In32Bits && first.depends_on_window() => first,
-            outcome => return outcome,
-        };
-        match window.in_32_bits() {
-            same if same == window => Err(first),
-            other => self.arena(other).lease(&checked).map_err(|_| first),
+        match request.fallback {
+            Fallback::None => self.arena(window).lease(&checked),
+            Fallback::In32Bits => self.lease_or_fall_back(window, &checked),
+        }
+    }
+
+    fn lease_or_fall_back(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
+        let (outcome, fallback) = (self.arena(window).lease(request), window.in_32_bits());
+        match outcome {
+            Err(first) if first.depends_on_window() && fallback != window => {
+                self.arena(fallback).lease(request).map_err(|_| first)
+            }
+            outcome => outcome,
         }
     }
 
@@ -163,17 +169,20 @@ impl VaManager {
         &self.shared.arenas[window.index()]
     }
 
+    #[inline]
     fn check(&self, request: VaRequest) -> Result<Checked, VaError> {
         let VaRequest { size, alignment, placement, .. } = request;
         let granule = self.shared.granule;
         if size == 0 {
             return Err(VaError::ZeroSize);
         }
-        let Some(size) = size.checked_next_multiple_of(granule) else {
+        // The granule is a power of two.
+        let Some(raised) = size.checked_add(granule - 1) else {
             return Err(VaError::SizeOverflow { size, granule });
         };
+        let size = raised & !(granule - 1);
         let requested = NonZeroU64::new(alignment).ok_or(VaError::ZeroAlignment)?;
-        // The granule is a power of two: what it lacks is the missing factors of two.
+        // What the alignment lacks to be a multiple of the granule is factors of two.
         let missing = granule.trailing_zeros().saturating_sub(requested.trailing_zeros());
         let alignment = 1u64.checked_shl(missing).and_then(|factor| requested.checked_mul(NonZeroU64::new(factor)?));
         let alignment = alignment.ok_or(VaError::AlignmentOverflow { alignment: requested.get(), granule })?;
@@ -206,6 +215,7 @@ impl Arena {
         Self { window, range, shift, holes: Mutex::new(holes) }
     }
 
+    #[inline]
     fn lease(self: &Arc<Self>, request: &Checked) -> Result<VaLease, VaError> {
         let len = request.size >> self.shift;
         let step = || Step::new(NonZeroU64::new(request.alignment.get() >> self.shift).unwrap_or(NonZeroU64::MIN));
@@ -260,6 +270,7 @@ impl Arena {
     }
 
     /// Takes a lease's addresses back. Needs no memory, and cannot fail: a lease holds what it took, and only once.
+    #[inline]
     pub(super) fn give_back(&self, range: VaRange) {
         let given = self.holes.lock().give(range.start().as_u64() >> self.shift, range.len() >> self.shift);
         debug_assert_eq!(given, Ok(()), "{range:?} was leased from the {} window", self.window);

@@ -40,12 +40,20 @@ impl Step {
     }
 
     /// The lowest multiple at `cell` or above. `cell` is at most [`CELLS_END`], so the sum cannot overflow.
+    #[inline]
     pub(super) const fn up(self, cell: u64) -> u64 {
+        if self.is_power_of_two() {
+            return (cell + (self.cells - 1)) & !(self.cells - 1);
+        }
         cell.div_ceil(self.cells) * self.cells
     }
 
     /// The highest multiple at `cell` or below.
+    #[inline]
     pub(super) const fn down(self, cell: u64) -> u64 {
+        if self.is_power_of_two() {
+            return cell & !(self.cells - 1);
+        }
         cell - cell % self.cells
     }
 }

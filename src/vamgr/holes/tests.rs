@@ -72,6 +72,30 @@ fn step(cells: u64) -> Step {
     Step::new(NonZeroU64::new(cells).unwrap())
 }
 
+impl Holes {
+    /// Panics unless every invariant of the index holds.
+    fn check(&self) {
+        let in_tree = self.tree.check();
+        let all: Vec<Hole> = self.list.as_slice().iter().copied().chain(in_tree.iter().copied()).collect();
+        assert!(self.iter().eq(all.iter().copied()));
+        assert!(all.windows(2).all(|two| two[0].end < two[1].start), "holes touch or overlap");
+        assert!(all.iter().all(|hole| self.span.start <= hole.start && hole.end <= self.span.end));
+        assert_eq!((all.len() as u64, all.iter().map(|hole| hole.cells()).sum()), (self.count(), self.free()));
+        assert_eq!(all.iter().map(|hole| hole.cells()).max().unwrap_or(0), self.largest());
+        assert!(self.list.as_slice().len() <= self.list_max);
+        assert!(in_tree.is_empty() || self.list_max == 0 || in_tree.len() as u64 > TREE_MIN);
+        assert!(self.live <= self.reserved, "{} live, reserved for {}", self.live, self.reserved);
+        if self.reserved > 0 {
+            self.tree.check_reserved(self.reserved);
+        }
+    }
+
+    /// An index that is a tree from the first hole on.
+    fn only_tree(span: Range<u64>) -> Self {
+        Self::with_list(span, 0).unwrap()
+    }
+}
+
 fn assert_equal(fast: &Holes, slow: &Slow) {
     let holes: Vec<_> = fast.iter().map(|hole| hole.start..hole.end).collect();
     assert_eq!(holes, slow.holes);
@@ -99,10 +123,16 @@ enum Op {
 }
 
 /// Works off `ops` on both, and checks after every `every` of them.
-fn agree(span: Range<u64>, ops: Vec<Op>, every: usize) {
-    let (mut fast, mut slow) = (Holes::new(span.clone()).unwrap(), Slow::new(span.clone()));
+fn agree(span: &Range<u64>, ops: &[Op], every: usize) {
+    for fast in [Holes::new(span.clone()).unwrap(), Holes::only_tree(span.clone())] {
+        agrees(fast, span, ops, every);
+    }
+}
+
+fn agrees(mut fast: Holes, span: &Range<u64>, ops: &[Op], every: usize) {
+    let mut slow = Slow::new(span.clone());
     let mut live: Vec<(u64, u64)> = Vec::new();
-    for (done, op) in ops.into_iter().enumerate() {
+    for (done, op) in ops.iter().cloned().enumerate() {
         match op {
             Op::Take { len, step: cells, highest } => {
                 let take = if highest { Holes::take_highest } else { Holes::take_lowest };
@@ -159,18 +189,18 @@ proptest! {
 
     #[test]
     fn a_small_index_agrees_with_the_list(ops in ops(5, 120, 12, 200)) {
-        agree(5..125, ops, 1);
+        agree(&(5..125), &ops, 1);
     }
 
     #[test]
     fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, 2500)) {
-        agree(1000..5000, ops, 500);
+        agree(&(1000..5000), &ops, 500);
     }
 
     /// Runs of about a third of a region: holes cross borders, and some are giants.
     #[test]
     fn an_index_of_several_regions_agrees_with_the_list(ops in ops((1 << 30) - 7, 5 << 30, (1 << 30) / 3, 60)) {
-        agree((1 << 30) - 7..(6 << 30) - 7, ops, 1);
+        agree(&((1 << 30) - 7..(6 << 30) - 7), &ops, 1);
     }
 }
 
@@ -180,7 +210,7 @@ fn every_hole_alignment_and_size_of_a_small_world_is_placed_as_the_list_does() {
     for (start, end) in (0..WORLD).flat_map(|start| (start + 1..=WORLD).map(move |end| (start, end))) {
         for (cells, len) in (1..=WORLD).flat_map(|cells| (1..=WORLD).map(move |len| (cells, len))) {
             for highest in [false, true] {
-                let (mut fast, mut slow) = (Holes::new(0..WORLD).unwrap(), Slow::new(0..WORLD));
+                let (mut fast, mut slow) = (Holes::only_tree(0..WORLD), Slow::new(0..WORLD));
                 for taken in [0..start, end..WORLD] {
                     if !taken.is_empty() {
                         fast.take_at(taken.start, taken.end - taken.start).unwrap();
@@ -209,7 +239,7 @@ fn every_short_sequence_in_a_tiny_world_agrees_with_the_list() {
             }
             choice => Op::Give(choice - takes.len()),
         });
-        agree(1..7, ops.collect(), usize::MAX);
+        agree(&(1..7), &ops.collect::<Vec<_>>(), usize::MAX);
     }
 }
 
@@ -223,13 +253,12 @@ fn misaligned_holes_make_an_alignment_class_and_are_passed_over_from_then_on() {
         holes.give(*start, 16).unwrap();
     }
     holes.check();
-    assert_eq!((holes.count(), holes.lane_of[5]), (BLOCKS / 2 + 1, 0));
+    assert_eq!((holes.count(), holes.tree.classes()), (BLOCKS / 2 + 1, vec![0]));
     let end = 16 + 16 * BLOCKS;
     assert_eq!(holes.take_lowest(32, step(16)), Ok(end));
-    assert_eq!(holes.lane_of[5], 0, "too small is seen at the top");
+    assert_eq!(holes.tree.classes(), [0], "too small is seen at the top");
     assert_eq!(holes.take_lowest(16, step(32)), Ok(end + 32 + 16));
-    assert_ne!(holes.lane_of[5], 0, "one search in vain is enough among so many leaves");
-    assert_eq!(holes.lane_of[4], 0);
+    assert_eq!(holes.tree.classes(), [0, 5], "one search in vain is enough among so many leaves");
     holes.check();
     assert_eq!(holes.take_lowest(16, step(16)), Ok(16));
     assert_eq!(holes.take_highest(16, step(64)), Ok((1 << 30) - 64));
@@ -242,11 +271,10 @@ fn all_thirty_one_classes_can_be_there_at_once() {
     let mut live: Vec<_> = (0..5000).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
     live.retain(|&start| start % 2 == 0 || holes.give(start, 3).is_err());
     for shift in [30, 3, 17].into_iter().chain(0..31) {
-        holes.add_class_for_test(shift);
+        holes.tree.add_class_for_test(shift);
         holes.check();
     }
-    let lanes: std::collections::BTreeSet<_> = holes.lane_of.iter().collect();
-    assert_eq!((lanes.len(), holes.offers.len()), (31, 8));
+    assert_eq!(holes.tree.classes(), (0..31).collect::<Vec<_>>());
     for shift in (0..31).rev() {
         let start = holes.take_highest(2, step(1 << shift)).unwrap();
         assert!(start.is_multiple_of(1 << shift) && start + (1 << shift) + 6 >= 1 << 31, "{start:#x} for {shift}");
@@ -254,15 +282,47 @@ fn all_thirty_one_classes_can_be_there_at_once() {
     }
 }
 
+/// Thousands of holes: inner nodes split, share and join on two levels.
+#[test]
+fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
+    let (mut holes, mut state) = (Holes::new(7..1 << 31).unwrap(), 1u64);
+    let mut chance = |below: usize| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as usize % below
+    };
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    let mut most = 0;
+    for target in [9000, 5000, 11_000, 300, 6000, 0] {
+        let mut done = 0;
+        while live.len() != target {
+            if live.len() < target && chance(3) > 0 || live.is_empty() {
+                let (len, cells) = (1 + chance(3) as u64, 1 << chance(4));
+                live.push((holes.take_lowest(len, step(cells)).unwrap(), len));
+            } else {
+                let (start, len) = live.swap_remove(chance(live.len()));
+                holes.give(start, len).unwrap();
+            }
+            done += 1;
+            if done % 1500 == 0 {
+                holes.check();
+            }
+        }
+        most = most.max(holes.count());
+        holes.check();
+    }
+    assert!(most > 2000, "only {most} holes");
+    assert!(holes.iter().eq([Hole { start: 7, end: 1 << 31 }]));
+}
+
 #[test]
 fn giving_back_needs_no_memory() {
     let mut holes = Holes::new(0..1 << 24).unwrap();
     let live: Vec<_> = (0..20_000).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
-    let memory = (holes.host_bytes(), holes.leaves.as_ptr(), holes.inners.as_ptr());
+    let memory = (holes.host_bytes(), holes.tree.addresses());
     let (odd, even): (Vec<_>, Vec<_>) = live.into_iter().partition(|start| start % 2 == 1);
     for start in odd.into_iter().chain(even) {
         holes.give(start, 3).unwrap();
-        assert_eq!((holes.host_bytes(), holes.leaves.as_ptr(), holes.inners.as_ptr()), memory);
+        assert_eq!((holes.host_bytes(), holes.tree.addresses()), memory);
     }
     holes.check();
     assert_eq!(holes.count(), 1);

@@ -1,14 +1,10 @@
 //! Keeping nodes neither too full nor too empty.
 
-use super::{GIANT, Hole, Holes, Inner, Leaf, Trail, inner, leaf, local, recorded};
+use super::{Inner, Leaf, Trail, Tree, inner, leaf};
 
-impl Holes {
+impl Tree {
     /// Puts a new hole at place `at` of the leaf.
-    pub(super) fn insert(&mut self, trail: &Trail, at: usize, hole: Hole) {
-        let (start, len) = (local(hole.start), recorded(hole.cells()));
-        if len == GIANT {
-            self.regions[trail.region as usize].giant_end = hole.end;
-        }
+    pub(super) fn insert(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
         self.count += 1;
         let leaf = &mut self.leaves[trail.leaf as usize];
         if !leaf.has(leaf::CAP - 1) {
@@ -165,7 +161,7 @@ impl Holes {
         }
     }
 
-    /// A node for `leaf`. A used one, or one from what [`Holes::reserve`] set aside.
+    /// A node for `leaf`. A used one, or one from what [`Tree::reserve`] set aside.
     fn new_leaf(&mut self, leaf: Leaf) -> u32 {
         if let Some(id) = self.free_leaves.pop() {
             self.leaves[id as usize] = leaf;

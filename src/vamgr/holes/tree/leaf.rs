@@ -2,9 +2,9 @@
 
 use super::{GIANT, MAX_NEED, lanes, slots};
 
-/// Holes a leaf can hold: with 8 bytes each, four cache lines.
+/// Tree a leaf can hold: with 8 bytes each, four cache lines.
 pub(super) const CAP: usize = 32;
-/// Holes a leaf has at least, unless it is the root.
+/// Tree a leaf has at least, unless it is the root.
 pub(super) const MIN: usize = 11;
 /// Neighbours with this many holes or fewer between them become one leaf; with more, they share evenly. The distance
 /// to [`CAP`] keeps a leaf from splitting and joining in turns.

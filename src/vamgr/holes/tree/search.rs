@@ -1,6 +1,6 @@
 //! First fit, from either end.
 
-use super::{Holes, MAX_NEED, REGION_BITS, Step, Trail, inner, walk};
+use super::{MAX_NEED, REGION_BITS, Step, Trail, Tree, inner, walk};
 
 /// A hole that fits: its place in the trail's leaf, and the cell to take from.
 pub(super) type Fit = (usize, u64);
@@ -26,7 +26,7 @@ impl Want {
     }
 }
 
-impl Holes {
+impl Tree {
     fn want(&self, len: u64, step: Step, highest: bool) -> Want {
         let shift = step.shift().min(REGION_BITS);
         Want {
@@ -43,7 +43,7 @@ impl Holes {
     ///
     /// Straight down: an offer is a promise if the class is that of the step, so that each level is asked once. Where
     /// it is not (another class, an odd step, more cells than offers can tell) the leaf may disappoint, and
-    /// [`Holes::search`] starts over.
+    /// [`Tree::search`] starts over.
     #[inline]
     pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
         let want = self.want(len, step, false);

@@ -1,8 +1,8 @@
 //! Finding the way to a cell, and to the holes next to a leaf.
 
-use super::{Hole, Holes, MAX_HEIGHT, REGION_BITS, Trail, inner, leaf, local};
+use super::{Hole, MAX_HEIGHT, REGION_BITS, Trail, Tree, inner, leaf, local};
 
-impl Holes {
+impl Tree {
     /// The table node and slot that hold a region's root.
     #[inline]
     pub(super) const fn table(region: u32) -> (u32, u32) {
@@ -22,13 +22,13 @@ impl Holes {
     /// The region of a cell inside the span.
     #[inline]
     pub(super) fn region_of(&self, cell: u64) -> u32 {
-        ((cell >> REGION_BITS) - (self.span.start >> REGION_BITS)) as u32
+        ((cell >> REGION_BITS) - self.first) as u32
     }
 
     /// The cell that is number 0 in its region.
     #[inline]
     pub(super) fn region_start(&self, region: u32) -> u64 {
-        ((self.span.start >> REGION_BITS) + u64::from(region)) << REGION_BITS
+        (self.first + u64::from(region)) << REGION_BITS
     }
 
     /// The way to the leaf whose addresses include `cell`, which is inside the span.
@@ -74,12 +74,11 @@ impl Holes {
         (below, above)
     }
 
-    /// The next hole above `hole`.
-    pub(super) fn hole_above(&self, hole: Hole) -> Option<Hole> {
+    /// The last hole that starts at `cell` or below, and the next one.
+    pub(in super::super) fn around_cell(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
         let mut trail = Trail::NONE;
-        self.descend(&mut trail, hole.start);
-        let at = self.leaves[trail.leaf as usize].rank(local(hole.start));
-        self.around(&trail, at).1
+        self.descend(&mut trail, cell);
+        self.around(&trail, self.leaves[trail.leaf as usize].rank(local(cell)))
     }
 
     /// The last hole below the leaf.
@@ -104,7 +103,8 @@ impl Holes {
         self.first_from_region(trail.region + 1)
     }
 
-    pub(super) fn first_from_region(&self, region: u32) -> Option<Hole> {
+    /// The lowest hole that starts in `region` or a later one.
+    pub(in super::super) fn first_from_region(&self, region: u32) -> Option<Hole> {
         let mut later = region..self.regions.len() as u32;
         later.find_map(|region| self.first_below(region, self.root(region), self.height(region)))
     }
@@ -129,7 +129,7 @@ impl Holes {
         self.hole_if_any(region, node, 0)
     }
 
-    /// The length of a region's last hole. A hole of [`MAX_NEED`] cells or more is one: no other starts behind it.
+    /// The length of a region's last hole. A hole of `MAX_NEED` cells or more is one: no other starts behind it.
     pub(super) fn last_length(&self, region: u32) -> u64 {
         self.last_below(region, self.root(region), self.height(region)).map_or(0, Hole::cells)
     }

@@ -1,6 +1,6 @@
 //! What every child has to offer, for up to four alignment classes.
 
-use super::{CLASSES, Holes, Leaf, MAX_NEED, REGION_BITS, TakeError, Trail, Waste, grow, lanes::Lanes, peaks::Peaks};
+use super::{CLASSES, Leaf, MAX_NEED, REGION_BITS, TakeError, Trail, Tree, Waste, grow, lanes::Lanes, peaks::Peaks};
 
 /// A search in vain costs a leaf visit; keeping a class up to date costs about two visits per take. Below that many
 /// the class does not pay.
@@ -99,7 +99,7 @@ impl Offers {
     }
 }
 
-impl Holes {
+impl Tree {
     /// A hole of the leaf was made, or grew, to `start` and `len`.
     #[inline]
     pub(super) fn raise(&mut self, trail: &Trail, start: i32, len: i32) {
@@ -173,7 +173,7 @@ impl Holes {
         }
     }
 
-    fn has_class(&self, shift: u32) -> bool {
+    pub(super) fn has_class(&self, shift: u32) -> bool {
         let lane = self.lane_of[shift as usize];
         self.offers[usize::from(lane) / 4].mask.get(lane.into()) == (1 << shift) - 1
     }
@@ -201,7 +201,7 @@ impl Holes {
     }
 
     #[cfg(test)]
-    pub(super) fn add_class_for_test(&mut self, shift: u32) {
+    pub(in super::super) fn add_class_for_test(&mut self, shift: u32) {
         if !self.has_class(shift) {
             self.add_class(shift);
         }

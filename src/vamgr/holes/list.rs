@@ -1,0 +1,115 @@
+//! Few holes: a sorted list.
+
+use std::ops::Range;
+
+use super::{Hole, LIST_MAX, Step};
+
+/// One more than is kept, for the moment before the list becomes a tree.
+const CAP: usize = LIST_MAX + 1;
+
+/// Up to nine holes by ascending address.
+///
+/// The users' bookkeeping keeps every index below `len`, and `len` at eight between calls.
+#[derive(Debug)]
+pub(super) struct List {
+    holes: [Hole; CAP],
+    len: usize,
+}
+
+impl List {
+    /// All of `span`, if it is anything.
+    pub(super) fn new(span: &Range<u64>) -> Self {
+        let whole = Hole { start: span.start, end: span.end };
+        Self { holes: [whole; CAP], len: usize::from(!span.is_empty()) }
+    }
+
+    #[inline]
+    pub(super) fn as_slice(&self) -> &[Hole] {
+        &self.holes[..self.len.min(CAP)]
+    }
+
+    #[inline]
+    pub(super) fn take_lowest(&mut self, len: u64, step: Step) -> Option<u64> {
+        let mut holes = self.as_slice().iter().enumerate();
+        let (at, start) = holes.find_map(|(at, hole)| Some((at, hole.lowest(len, step)?)))?;
+        self.cut(at, start, len);
+        Some(start)
+    }
+
+    pub(super) fn take_highest(&mut self, len: u64, step: Step) -> Option<u64> {
+        let mut holes = self.as_slice().iter().enumerate().rev();
+        let (at, start) = holes.find_map(|(at, hole)| Some((at, hole.highest(len, step)?)))?;
+        self.cut(at, start, len);
+        Some(start)
+    }
+
+    /// Takes cells out of a hole of the list.
+    pub(super) fn carve(&mut self, hole: Hole, start: u64, len: u64) {
+        if let Some(at) = self.as_slice().iter().position(|&other| other == hole) {
+            self.cut(at, start, len);
+        }
+    }
+
+    #[inline]
+    fn cut(&mut self, at: usize, start: u64, len: u64) {
+        let (hole, end) = (self.holes[at], start + len);
+        match (hole.start < start, end < hole.end) {
+            (false, false) => self.remove(at),
+            (true, false) => self.holes[at].end = start,
+            (false, true) => self.holes[at].start = end,
+            (true, true) => {
+                self.holes[at].end = start;
+                self.insert(at + 1, Hole { start: end, end: hole.end });
+            }
+        }
+    }
+
+    /// The last hole that starts at `cell` or below, and the next one.
+    pub(super) fn around(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
+        let at = self.as_slice().partition_point(|hole| hole.start <= cell);
+        (at.checked_sub(1).map(|below| self.holes[below]), self.as_slice().get(at).copied())
+    }
+
+    /// Whether the cells were all taken; if so they are free now.
+    #[inline]
+    pub(super) fn give(&mut self, given: Hole) -> bool {
+        let holes = self.as_slice();
+        let at = holes.iter().take_while(|hole| hole.start <= given.start).count();
+        let (below, above) = (at.checked_sub(1).map(|below| holes[below]), holes.get(at).copied());
+        if below.is_some_and(|below| below.end > given.start) || above.is_some_and(|above| given.end > above.start) {
+            return false;
+        }
+        let joins_below = below.is_some_and(|below| below.end == given.start);
+        match (joins_below, above.filter(|above| above.start == given.end)) {
+            (false, None) => self.insert(at, given),
+            (true, None) => self.holes[at - 1].end = given.end,
+            (false, Some(_)) => self.holes[at].start = given.start,
+            (true, Some(above)) => {
+                self.holes[at - 1].end = above.end;
+                self.remove(at);
+            }
+        }
+        true
+    }
+
+    /// Adds a hole above all others.
+    pub(super) fn push(&mut self, hole: Hole) {
+        self.insert(self.len, hole);
+    }
+
+    /// All holes, which the list has no more.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Hole> + use<> {
+        self.holes.into_iter().take(std::mem::take(&mut self.len))
+    }
+
+    fn insert(&mut self, at: usize, hole: Hole) {
+        self.holes.copy_within(at..self.len, at + 1);
+        self.holes[at] = hole;
+        self.len += 1;
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.holes.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+    }
+}
