@@ -55,8 +55,8 @@
 //!
 //! | | empty | 1,000 | 10,000 | 100,000 | 1,000,000 | host bytes per lease |
 //! |---|---|---|---|---|---|---|
-//! | [`VaManager`] (locks, checks, leases) | 30 | 178 | 223 | 322 | 587 | 34 to 55, and 24 for the lease |
-//! | [`Holes`] alone | 17 | 154 | 203 | 299 | 564 | |
+//! | [`VaManager`] (locks, checks, leases) | 30 | 176 | 222 | 310 | 587 | 34 to 47 from 10,000 on, and 24 for the lease |
+//! | [`Holes`] alone | 17 | 154 | 203 | 290 | 564 | |
 //! | treap, best hole below each node | 30 | 524 | 783 | 1,358 | 3,542 | 36 to 58 |
 //! | B-tree map, one set of holes per size class | 253 | 1,153 | 3,819 | | | |
 //! | sorted list, as in libdrm | 5 | 730 | 6,589 | | | |
