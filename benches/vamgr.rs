@@ -43,6 +43,13 @@ fn main() {
     report::<treap::Treap>(&traces, &mut placements);
     report::<bins::Bins>(&traces, &mut placements);
     report::<list::List>(&traces, &mut placements);
+    println!("\n{}, every range 64 KiB at 64 KiB: freed and allocated at random", VaManager::NAME);
+    println!("{:>9} {:>8} {:>8} {:>8}", "live", "pair", "p10", "x 1st");
+    let mut first = None;
+    for &n in &traces {
+        let (pair, fast) = equal_sizes::<VaManager>(n);
+        println!("{n:>9} {pair:>8.0} {fast:>8.0} {:>8.2}", pair / *first.get_or_insert(pair));
+    }
     println!("\nmeasured elsewhere, for orientation: libdrm 24 empty, 1300 at va(1000), 25000 at va(10000);");
     println!("VMA's TLSF, which does not keep to first fit: 76, 123, 1013, 4383 at va(1000) to va(1000000)");
     println!("\nholes(100000), ns per allocation");
@@ -125,6 +132,32 @@ fn run<C: Candidate>(n: u64) -> (Times, Checksum, usize) {
     let (alloc, free) = (typical(alloc), typical(free));
     let times = Times { pair: batches[BATCHES / 2], fast: batches[BATCHES / 10], alloc, free };
     (times, placed, index.host_bytes())
+}
+
+/// The kind world: ranges of one size and alignment, as a pool of equal buffers makes them. Median and first decile of
+/// a pair.
+fn equal_sizes<C: Candidate>(n: u64) -> (f64, f64) {
+    const CELLS: u64 = 16;
+    let (mut index, mut draws) = (C::new(), Draws::va(n));
+    let mut live: Vec<Option<C::Lease>> = (0..n).map(|_| index.take(CELLS, CELLS)).collect();
+    let mut churn = |index: &mut C, pairs: usize| {
+        let slots: Vec<usize> = (0..pairs).map(|_| draws.pair(n).slot).collect();
+        let start = Instant::now();
+        // A few are free at any time, so that there are holes to choose from.
+        for window in slots.windows(8) {
+            if let Some(old) = live[window[7]].take() {
+                index.give(old);
+            }
+            if live[window[0]].is_none() {
+                live[window[0]] = index.take(CELLS, CELLS);
+            }
+        }
+        start.elapsed().as_nanos() as f64 / pairs as f64
+    };
+    churn(&mut index, 4 * n as usize);
+    let mut batches: Vec<f64> = (0..BATCHES).map(|_| churn(&mut index, BATCH)).collect();
+    batches.sort_by(f64::total_cmp);
+    (batches[BATCHES / 2], batches[BATCHES / 10])
 }
 
 /// What reading the clock costs, in ns.
