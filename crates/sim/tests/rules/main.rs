@@ -13,3 +13,4 @@ mod handles;
 mod info;
 mod support;
 mod syncobj;
+mod userptr;
