@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
@@ -39,8 +39,6 @@ pub(crate) struct Context {
     losses_at_birth: u32,
     guilty: AtomicBool,
     entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
-    /// The stable pstate it set, if any.
-    pub(crate) owns_pstate: AtomicBool,
 }
 
 /// One FIFO of jobs: (context, IP, ring).
@@ -55,6 +53,9 @@ struct EntityState {
     issued: u64,
     /// The fences of the last submissions, oldest first; the last one has number `issued`.
     fences: VecDeque<Arc<Fence>>,
+    /// The ring that took its last job, and that job's fence, whether it has a number or not.
+    ring: u32,
+    last: Option<Arc<Fence>>,
     /// What the last job that reached the hardware ended with.
     error: Option<Errno>,
 }
@@ -68,6 +69,41 @@ pub(crate) enum Numbered {
     Fence(Arc<Fence>),
 }
 
+/// The stable pstate of a device: at most one context has set it.
+///
+/// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
+#[derive(Debug, Default)]
+pub(crate) struct Pstate {
+    level: u32,
+    owner: Weak<Context>,
+}
+
+impl Pstate {
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// Sets the level for a context that owns the setting, or comes to own it by changing it; EBUSY for any other.
+    pub(crate) fn set(&mut self, context: &Arc<Context>, level: u32) -> Result<(), Errno> {
+        let owner = self.owner.upgrade();
+        if owner.is_some_and(|owner| !Arc::ptr_eq(&owner, context)) {
+            return Err(Errno::EBUSY);
+        }
+        if level != self.level {
+            self.level = level;
+            self.owner = Arc::downgrade(context);
+        }
+        Ok(())
+    }
+
+    /// The context goes: what it set goes too.
+    pub(crate) fn release(&mut self, context: &Arc<Context>) {
+        if std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(context)) {
+            *self = Self::default();
+        }
+    }
+}
+
 impl Context {
     pub(crate) fn new(resets: u32, losses: u32) -> Self {
         Self {
@@ -76,7 +112,6 @@ impl Context {
             losses_at_birth: losses,
             guilty: AtomicBool::new(false),
             entities: Mutex::default(),
-            owns_pstate: AtomicBool::new(false),
         }
     }
 
@@ -125,6 +160,22 @@ impl Context {
 }
 
 impl Entity {
+    /// The ring that it is bound to, as long as its last job is not done.
+    pub(crate) fn busy_on(&self) -> Option<u32> {
+        let state = self.state.lock();
+        state.last.as_ref().filter(|last| !last.is_signalled()).map(|_| state.ring)
+    }
+
+    /// Its next job goes to this ring.
+    pub(crate) fn settle_on(&self, ring: u32) {
+        self.state.lock().ring = ring;
+    }
+
+    /// A job of it was queued.
+    pub(crate) fn queued(&self, fence: &Arc<Fence>) {
+        self.state.lock().last = Some(Arc::clone(fence));
+    }
+
     /// Hands out the next number for a job's fence.
     pub(crate) fn issue(&self, fence: &Arc<Fence>) -> u64 {
         let mut state = self.state.lock();

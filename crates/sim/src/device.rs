@@ -1,7 +1,7 @@
 //! A simulated GPU: what all its open files share.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     os::fd::OwnedFd,
     sync::{
         Arc,
@@ -19,7 +19,9 @@ use crate::{
     bo::{Bo, Identity, Offsets, Pools, WeakBo},
     census::DeviceCensus,
     complaints::Complaints,
+    context::{Context, Entity, Pstate},
     events::Events,
+    gpu::Clock,
     ring::Ring,
     syncobj::Syncobj,
 };
@@ -85,11 +87,12 @@ pub(crate) struct Gpu {
     pub(crate) pools: Arc<Pools>,
     pub(crate) offsets: Arc<Offsets>,
     pub(crate) events: Arc<Events>,
-    pub(crate) complaints: Complaints,
+    pub(crate) complaints: Arc<Complaints>,
     pub(crate) files: AtomicU32,
-    /// GET_STABLE_PSTATE's answer.
-    pub(crate) pstate: AtomicU32,
-    born: Instant,
+    pub(crate) pstate: Mutex<Pstate>,
+    pub(crate) clock: Ticker,
+    /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
+    pub(crate) submitting: Mutex<()>,
     resets: AtomicU32,
     losses: AtomicU32,
     next_file: AtomicU64,
@@ -106,6 +109,20 @@ struct DmaBuf {
     identity: Arc<Identity>,
 }
 
+/// The GPU clock: ticks at its frequency since the device came to life.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticker {
+    born: Instant,
+    khz: u32,
+}
+
+impl Clock for Ticker {
+    fn ticks(&self) -> u64 {
+        let ticks = self.born.elapsed().as_nanos() * u128::from(self.khz) / 1_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+}
+
 impl Gpu {
     fn new(profile: &'static Profile, options: SimOptions) -> Arc<Self> {
         Arc::new(Self {
@@ -114,10 +131,11 @@ impl Gpu {
             pools: Pools::new(profile),
             offsets: Arc::default(),
             events: Arc::default(),
-            complaints: Complaints::default(),
+            complaints: Arc::default(),
             files: AtomicU32::new(0),
-            pstate: AtomicU32::new(0),
-            born: Instant::now(),
+            pstate: Mutex::default(),
+            clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
+            submitting: Mutex::default(),
             resets: AtomicU32::new(0),
             losses: AtomicU32::new(0),
             next_file: AtomicU64::new(1),
@@ -133,13 +151,6 @@ impl Gpu {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The GPU clock: ticks at `gpu_counter_freq` kHz since the device came to life, and never twice the same.
-    pub(crate) fn ticks(&self) -> u64 {
-        let nanoseconds = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let ticks = u128::from(nanoseconds) * u128::from(self.profile.dev_info.gpu_counter_freq) / 1_000_000;
-        u64::try_from(ticks).unwrap_or(u64::MAX)
-    }
-
     pub(crate) fn resets(&self) -> u32 {
         self.resets.load(Ordering::Acquire)
     }
@@ -148,13 +159,22 @@ impl Gpu {
         self.losses.load(Ordering::Acquire)
     }
 
-    /// A full reset without loss of VRAM: every job that had started is lost.
-    pub(crate) fn reset(&self) {
-        self.resets.fetch_add(1, Ordering::AcqRel);
-        for ring in self.rings.lock().values() {
-            ring.cancel_running();
+    /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
+    /// a reset in the meantime.
+    pub(crate) fn reset_for(&self, culprit: &Context, is_lost: impl FnOnce() -> bool) {
+        let rings = self.rings.lock();
+        if is_lost() {
+            return;
         }
+        culprit.blame();
+        self.reset(rings.values());
+        drop(rings);
         self.events.ring();
+    }
+
+    fn reset<'r>(&self, rings: impl Iterator<Item = &'r Arc<Ring>>) {
+        self.resets.fetch_add(1, Ordering::AcqRel);
+        rings.for_each(|ring| ring.cancel_running());
     }
 
     /// The block of an IP, as far as the options let it exist.
@@ -162,15 +182,29 @@ impl Gpu {
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
     }
 
-    /// The ring, started at its first use.
-    pub(crate) fn ring(self: &Arc<Self>, ip: Ip, index: u32) -> Result<Arc<Ring>, Errno> {
+    /// How many rings of an IP the chip has for user space.
+    pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
+        self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
+    }
+
+    /// The ring for the next job of an entity, which counts as the ring's from now on: where its last job still is, else
+    /// the least loaded one.
+    ///
+    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`.
+    pub(crate) fn ring_for(self: &Arc<Self>, ip: Ip, entity: &Entity) -> Result<Arc<Ring>, Errno> {
         let mut rings = self.rings.lock();
-        if let Some(ring) = rings.get(&(ip, index)) {
-            return Ok(Arc::clone(ring));
-        }
-        let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
-        let ring = Arc::new(Ring::start(self, target, format!("{ip} {index}"))?);
-        rings.insert((ip, index), Arc::clone(&ring));
+        let load = |index: &u32| rings.get(&(ip, *index)).map_or(0, |ring| ring.load());
+        let free = || (0..self.ring_count(ip)).min_by_key(load);
+        let index = entity.busy_on().or_else(free).ok_or(Errno::EINVAL)?;
+        let ring = match rings.entry((ip, index)) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(new) => {
+                let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
+                Arc::clone(new.insert(Arc::new(Ring::start(self, target, format!("{ip} {index}"))?)))
+            }
+        };
+        ring.reserve();
+        entity.settle_on(index);
         Ok(ring)
     }
 

@@ -1,7 +1,7 @@
 //! One place where everything that may end a wait is announced.
 
 use std::{
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, Ordering, fence},
     time::{Duration, Instant},
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct Events {
 impl Events {
     /// Something changed. Not to be called with a lock held that a waiter's condition takes.
     pub(crate) fn ring(&self) {
+        // Pairs with the fence in `wait`: either this sees the waiter, or the waiter sees what changed.
+        fence(Ordering::SeqCst);
         if self.waiters.load(Ordering::SeqCst) == 0 {
             return;
         }
@@ -34,6 +36,7 @@ impl Events {
             return None;
         }
         self.waiters.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         let mut guard = self.lock.lock();
         let found = loop {
             if let Some(found) = condition() {

@@ -44,6 +44,8 @@ pub(crate) struct File {
     /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
     pub(crate) root: Arc<Reservation>,
     pub(crate) faults: Arc<FaultCell>,
+    /// Held by the submission that is next; those behind it wait.
+    pub(crate) submitting: Mutex<()>,
     /// CPU mappings by address: their length, and the BO they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
 }
@@ -76,6 +78,7 @@ impl File {
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             root: Arc::default(),
             faults: Arc::new(FaultCell(Mutex::new(GpuvmFault::ZEROED))),
+            submitting: Mutex::default(),
             mappings: Mutex::default(),
         }
     }
@@ -139,7 +142,9 @@ impl Drop for File {
     fn drop(&mut self) {
         self.syncobjs.get_mut().clear();
         self.handles.get_mut().clear();
-        self.contexts.get_mut().clear();
+        for context in self.contexts.get_mut().clear() {
+            self.gpu.pstate.lock().release(&context);
+        }
         *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
         self.bo_lists.get_mut().clear();
         self.gpu.files.fetch_sub(1, Ordering::AcqRel);

@@ -1,10 +1,10 @@
 //! Rings: threads that run jobs.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -16,12 +16,13 @@ use parking_lot::Mutex;
 
 use crate::{
     bo::Bo,
+    complaints::Complaints,
     context::{Context, Entity},
-    device::Gpu,
+    device::{Gpu, Ticker},
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
-    gpu::{self, Access, Clock, Engine, Environment, Ib, PageFault, Place, Stop},
+    gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     space::Space,
 };
 
@@ -60,9 +61,14 @@ pub(crate) struct Ring {
 
 #[derive(Debug)]
 struct Shared {
+    /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
     gpu: Weak<Gpu>,
     events: Arc<Events>,
+    complaints: Arc<Complaints>,
+    clock: Ticker,
     waiting: Mutex<VecDeque<Job>>,
+    /// Jobs that are to come, wait or run.
+    load: AtomicUsize,
     stopping: AtomicBool,
     /// The running job is to be given up.
     cancelled: AtomicBool,
@@ -76,7 +82,10 @@ impl Ring {
         let shared = Arc::new(Shared {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
+            complaints: Arc::clone(&gpu.complaints),
+            clock: gpu.clock,
             waiting: Mutex::default(),
+            load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             target,
@@ -91,12 +100,23 @@ impl Ring {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
+    /// Jobs that are to come, wait or run.
+    pub(crate) fn load(&self) -> usize {
+        self.shared.load.load(Ordering::Acquire)
+    }
+
+    /// Announces a job, so that others choose another ring.
+    pub(crate) fn reserve(&self) {
+        self.shared.load.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes a job that was announced.
     pub(crate) fn push(&self, job: Job) {
         self.shared.waiting.lock().push_back(job);
         self.shared.events.ring();
     }
 
-    /// The running job, if any, is to be given up.
+    /// The running job, if any, is to be given up. Its waits notice with the next look or ring of the bell.
     pub(crate) fn cancel_running(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
     }
@@ -134,71 +154,83 @@ impl Shared {
             return Some(Next::Stop);
         }
         let mut waiting = self.waiting.lock();
-        let ready = (0..waiting.len()).find(|&index| {
-            let job = &waiting[index];
-            let is_first = waiting.iter().take(index).all(|earlier| !Arc::ptr_eq(&earlier.entity, &job.entity));
-            is_first && job.is_ready()
-        })?;
+        // Entities whose oldest job was looked at: what comes behind it waits for it.
+        let mut seen = HashSet::new();
+        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire) || self.stopping.load(Ordering::Acquire)
     }
 
     fn execute(&self, engine: &mut Engine, job: Job) {
         self.cancelled.store(false, Ordering::Release);
-        let Some(gpu) = self.gpu.upgrade() else { return job.fence.signal(Err(Errno::ECANCELED)) };
-        // Errors are inherited within an entity, and a guilty or stale context runs nothing any more.
-        let refused = job
-            .entity
-            .error()
-            .or_else(|| (job.context.is_guilty() || job.context.is_stale(gpu.losses())).then_some(Errno::ECANCELED));
-        if let Some(errno) = refused {
-            return job.fence.signal(Err(errno));
+        if let Some(errno) = self.refusal(&job) {
+            return self.end(job, Err(errno));
         }
         job.fence.start();
-        let running = Running { shared: self, gpu: &gpu, faults: &job.faults, started: Instant::now() };
-        match follow(engine, &job, &running) {
-            Ok(()) if !self.cancelled.load(Ordering::Acquire) => {
-                if let Some((bo, offset, number)) = &job.user_fence {
-                    bo.write(*offset, &number.to_le_bytes());
-                }
-                drop(job.keep);
-                job.fence.signal(Ok(()));
-            }
-            Ok(()) | Err(Stop::Cancelled { .. }) => {
-                job.entity.fail(Errno::ECANCELED);
-                job.fence.signal(Err(Errno::ECANCELED));
-            }
-            Err(stop) => self.hang(&gpu, &job, &running, stop),
-        }
+        let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
+        let outcome = match follow(engine, &job, &running) {
+            _ if self.is_cancelled() => Err(Errno::ECANCELED),
+            Ok(()) => Ok(()),
+            Err(stop) => Err(self.hang(&job, running.started, &stop)),
+        };
+        self.end(job, outcome);
     }
 
-    /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset.
+    /// Why a job is not even started: errors are inherited within an entity, and a guilty or stale context runs nothing
+    /// any more.
+    ///
+    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
+    fn refusal(&self, job: &Job) -> Option<Errno> {
+        let Some(losses) = self.gpu.upgrade().map(|gpu| gpu.losses()) else { return Some(Errno::ECANCELED) };
+        let is_cut_off = job.context.is_guilty() || job.context.is_stale(losses);
+        job.entity.error().or_else(|| is_cut_off.then_some(Errno::ECANCELED))
+    }
+
+    /// Gives back what the job used, and then tells: whoever hears of the end finds nothing left of it.
+    fn end(&self, job: Job, outcome: Result<(), Errno>) {
+        if let Err(errno) = outcome {
+            job.entity.fail(errno);
+        }
+        let Job { fence, user_fence, keep, space, .. } = job;
+        drop((keep, space));
+        if let (Ok(()), Some((bo, offset, number))) = (outcome, user_fence) {
+            bo.write(offset, &number.to_le_bytes());
+        }
+        self.load.fetch_sub(1, Ordering::AcqRel);
+        fence.signal(outcome);
+    }
+
+    /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset. When
+    /// another ring's job is the first to time out, this one is lost with all others, and is not to blame.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`, and `amdgpu_device.c`, `amdgpu_device_gpu_recover`: a full
     /// reset without loss of VRAM.
-    fn hang(&self, gpu: &Arc<Gpu>, job: &Job, running: &Running<'_>, stop: Stop) {
-        if let Stop::Fetch { fault, .. } = &stop {
+    fn hang(&self, job: &Job, started: Instant, stop: &Stop) -> Errno {
+        if let Stop::Fetch { fault, .. } = stop {
             job.faults.record(*fault);
         }
-        gpu.complaints.say(format!("the {} ring hangs: {stop}", self.target));
-        let deadline = running.started + self.hang_timeout;
-        self.events.wait(Until::At(deadline), || self.cancelled.load(Ordering::Acquire).then_some(()));
-        job.context.blame();
-        job.entity.fail(Errno::ECANCELED);
-        gpu.reset();
-        job.fence.signal(Err(Errno::ECANCELED));
+        self.complaints.say(format!("the {} ring hangs: {stop}", self.target));
+        let deadline = Until::At(started + self.hang_timeout);
+        self.events.wait(deadline, || self.is_cancelled().then_some(()));
+        if let Some(gpu) = self.gpu.upgrade() {
+            gpu.reset_for(&job.context, || self.is_cancelled());
+        }
+        Errno::ECANCELED
     }
 }
 
 /// Runs the IBs of a job, one after the other.
 fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-    let env = Environment { memory: &job.space, clock: running.gpu, job: running };
+    let env = Environment { memory: &job.space, clock: &running.shared.clock, job: running };
     job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
 }
 
 /// The job as the engine sees it.
 struct Running<'r> {
     shared: &'r Shared,
-    gpu: &'r Arc<Gpu>,
     faults: &'r FaultCell,
     started: Instant,
 }
@@ -214,17 +246,11 @@ impl gpu::Job for Running<'_> {
 
     fn fault(&self, fault: PageFault, place: Place) {
         self.faults.record(fault);
-        self.gpu.complaints.say(format!("{place}: {fault}"));
+        self.shared.complaints.say(format!("{place}: {fault}"));
     }
 
     fn is_cancelled(&self) -> bool {
-        self.shared.cancelled.load(Ordering::Acquire) || self.shared.stopping.load(Ordering::Acquire)
-    }
-}
-
-impl Clock for Arc<Gpu> {
-    fn ticks(&self) -> u64 {
-        Gpu::ticks(self)
+        self.shared.is_cancelled()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_ioctl`; `amdgpu_vm.c`, `amdgpu_vm_ioctl`.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use amdgpu_winsys::uapi::{
     CTX_NO_RESET, CTX_UNKNOWN_RESET, Ctx, CtxAllocAnswer, CtxPstateAnswer, CtxStateAnswer, VM_OP_RESERVE_VMID,
@@ -36,7 +36,7 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         }
         ctx_op::GET_STABLE_PSTATE => {
             file.context(request.ctx_id)?;
-            put(bytes, &CtxPstateAnswer { flags: file.gpu.pstate.load(Ordering::Acquire), pad: 0 })
+            put(bytes, &CtxPstateAnswer { flags: file.gpu.pstate.lock().level(), pad: 0 })
         }
         ctx_op::SET_STABLE_PSTATE => set_pstate(file, &request),
         _ => Err(Errno::EINVAL),
@@ -57,27 +57,17 @@ fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn free(file: &File, id: u32) -> Result<(), Errno> {
     let context = file.contexts.lock().remove(id).ok_or(Errno::EINVAL)?;
-    if context.owns_pstate.load(Ordering::Acquire) {
-        file.gpu.pstate.store(0, Ordering::Release);
-    }
+    file.gpu.pstate.lock().release(&context);
     Ok(())
 }
 
-/// One context of the device owns the setting; another's request is refused.
 fn set_pstate(file: &File, request: &Ctx) -> Result<(), Errno> {
+    const HIGHEST: u32 = 4;
     let context = file.context(request.ctx_id)?;
-    let level = request.flags;
-    if level > 4 {
+    if request.flags > HIGHEST {
         return Err(Errno::EINVAL);
     }
-    let owned = file.contexts.lock().iter().any(|(_, other)| other.owns_pstate.load(Ordering::Acquire));
-    if owned && !context.owns_pstate.load(Ordering::Acquire) {
-        return Err(Errno::EBUSY);
-    }
-    if file.gpu.pstate.swap(level, Ordering::AcqRel) != level {
-        context.owns_pstate.store(true, Ordering::Release);
-    }
-    Ok(())
+    file.gpu.pstate.lock().set(&context, request.flags)
 }
 
 /// VM. One VMID is shared by all files that reserve it, so there is nothing to run out of.

@@ -11,7 +11,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
-use crate::{dispatch::argument, file::File, profiles::Register, user};
+use crate::{dispatch::argument, file::File, gpu::Clock, profiles::Register, user};
 
 /// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
 pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
@@ -27,7 +27,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::ACCEL_WORKING => answer.put(&1_u32),
         query::HW_IP_INFO => answer.put(&hw_ip_info(file, input[0], input[1])?),
         query::HW_IP_COUNT => answer.put(&hw_ip_count(file, input[0])?),
-        query::TIMESTAMP => answer.put(&file.gpu.ticks()),
+        query::TIMESTAMP => answer.put(&file.gpu.clock.ticks()),
         query::FW_VERSION => answer.put(&fw_version(file, input)?),
         // Nothing is ever moved here, so nothing is evicted.
         query::NUM_BYTES_MOVED | query::NUM_EVICTIONS | query::NUM_VRAM_CPU_PAGE_FAULTS => answer.put(&0_u64),

@@ -21,7 +21,6 @@ use super::{bo_list, info::max_ibs, syncobj::find_fence};
 use crate::{
     bo::{Bo, PAGE, UserPages},
     context::{Context, Entity, Numbered},
-    device::Gpu,
     dispatch::{answer, argument},
     events::Until,
     fence::Fence,
@@ -46,8 +45,7 @@ pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if context.is_guilty() {
         return Err(Errno::ECANCELED);
     }
-    let chunks = read_chunks(&request)?;
-    let mut parsed = first_pass(file, &context, &chunks)?;
+    let (mut parsed, chunks) = first_pass(file, &context, &request)?;
     if parsed.members.is_empty() {
         return Err(Errno::EINVAL);
     }
@@ -81,25 +79,16 @@ impl Chunk {
 /// Chunks in one submission: far more than IBs and dependencies can need.
 const MOST_CHUNKS: u32 = 1 << 16;
 
-fn read_chunks(request: &Cs) -> Result<Vec<Chunk>, Errno> {
-    if request.num_chunks > MOST_CHUNKS {
-        return Err(Errno::ENOMEM);
-    }
-    let addresses: Vec<u64> = user::read_slice(request.chunks, request.num_chunks as usize)?;
-    addresses
-        .into_iter()
-        .map(|address| {
-            let header: CsChunk = user::read_slice(address, 1)?.pop().ok_or(Errno::EFAULT)?;
-            let payload = user::read_slice(header.chunk_data, header.length_dw as usize)?;
-            Ok(Chunk { id: header.chunk_id, payload })
-        })
-        .collect()
+/// Reads the chunk whose header is at an address.
+fn read_chunk(address: u64) -> Result<Chunk, Errno> {
+    let header: CsChunk = user::read_slice(address, 1)?.pop().ok_or(Errno::EFAULT)?;
+    let payload = user::read_slice(header.chunk_data, header.length_dw as usize)?;
+    Ok(Chunk { id: header.chunk_id, payload })
 }
 
 /// One entity's share of a submission.
 struct Member {
     ip: Ip,
-    ring: u32,
     entity: Arc<Entity>,
     ibs: Vec<CsChunkIb>,
 }
@@ -117,57 +106,68 @@ struct Parsed {
     signals: Vec<(Arc<Syncobj>, u64)>,
 }
 
-/// The checks that need nothing but the chunk itself, in array order.
-fn first_pass(file: &File, context: &Context, chunks: &[Chunk]) -> Result<Parsed, Errno> {
+/// Reads the chunks and makes the checks that need nothing but the chunk itself, one chunk after the other.
+fn first_pass(file: &File, context: &Context, request: &Cs) -> Result<(Parsed, Vec<Chunk>), Errno> {
+    if request.num_chunks > MOST_CHUNKS {
+        return Err(Errno::ENOMEM);
+    }
+    let addresses: Vec<u64> = user::read_slice(request.chunks, request.num_chunks as usize)?;
     let mut parsed = Parsed::default();
-    for chunk in chunks {
-        match chunk.id {
-            chunk_id::IB => add_ib(file, context, &mut parsed, chunk.one()?)?,
-            chunk_id::FENCE => {
-                let fence: CsChunkFence = chunk.one()?;
-                if parsed.user_fence.is_some() {
-                    return Err(Errno::EINVAL);
-                }
-                parsed.user_fence = Some(check_user_fence(file, fence)?);
-            }
-            chunk_id::BO_HANDLES => {
-                let list: BoList = chunk.one()?;
-                if parsed.bos.is_some() {
-                    return Err(Errno::EINVAL);
-                }
-                let entries = bo_list::read_entries(&list)?;
-                parsed.bos = Some(bo_list::resolve(file, &entries)?);
-            }
-            chunk_id::CP_GFX_SHADOW => {
-                let _: CsChunkCpGfxShadow = chunk.one()?;
-            }
-            chunk_id::DEPENDENCIES
-            | chunk_id::SYNCOBJ_IN
-            | chunk_id::SYNCOBJ_OUT
-            | chunk_id::SCHEDULED_DEPENDENCIES
-            | chunk_id::SYNCOBJ_TIMELINE_WAIT
-            | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => {}
-            unknown => {
-                file.gpu.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
+    let mut chunks = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        let chunk = read_chunk(address)?;
+        check_chunk(file, context, &mut parsed, &chunk)?;
+        chunks.push(chunk);
+    }
+    Ok((parsed, chunks))
+}
+
+fn check_chunk(file: &File, context: &Context, parsed: &mut Parsed, chunk: &Chunk) -> Result<(), Errno> {
+    match chunk.id {
+        chunk_id::IB => add_ib(file, context, parsed, chunk.one()?),
+        chunk_id::FENCE => {
+            let fence: CsChunkFence = chunk.one()?;
+            if parsed.user_fence.is_some() {
                 return Err(Errno::EINVAL);
             }
+            parsed.user_fence = Some(check_user_fence(file, fence)?);
+            Ok(())
+        }
+        chunk_id::BO_HANDLES => {
+            let list: BoList = chunk.one()?;
+            if parsed.bos.is_some() {
+                return Err(Errno::EINVAL);
+            }
+            let entries = bo_list::read_entries(&list)?;
+            parsed.bos = Some(bo_list::resolve(file, &entries)?);
+            Ok(())
+        }
+        chunk_id::CP_GFX_SHADOW => chunk.one::<CsChunkCpGfxShadow>().map(drop),
+        chunk_id::DEPENDENCIES
+        | chunk_id::SYNCOBJ_IN
+        | chunk_id::SYNCOBJ_OUT
+        | chunk_id::SCHEDULED_DEPENDENCIES
+        | chunk_id::SYNCOBJ_TIMELINE_WAIT
+        | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => Ok(()),
+        unknown => {
+            file.gpu.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
+            Err(Errno::EINVAL)
         }
     }
-    Ok(parsed)
 }
 
 fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) -> Result<(), Errno> {
     let (ip, entity) = context.entity(ib.ip_type, ib.ip_instance, ib.ring)?;
-    let Some(ring) = hardware_ring(&file.gpu, ip, ib.ring) else {
+    if file.gpu.ring_count(ip) == 0 {
         file.gpu.complaints.say(format!("CS: the chip has no {ip} ring"));
         return Err(Errno::EINVAL);
-    };
+    }
     let known = parsed.members.iter().position(|member| Arc::ptr_eq(&member.entity, &entity));
     let index = match known {
         Some(index) => index,
         None if parsed.members.len() == GANG => return Err(Errno::EINVAL),
         None => {
-            parsed.members.push(Member { ip, ring, entity, ibs: Vec::new() });
+            parsed.members.push(Member { ip, entity, ibs: Vec::new() });
             parsed.members.len() - 1
         }
     };
@@ -178,13 +178,6 @@ fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) ->
     member.ibs.push(ib);
     parsed.leader = index;
     Ok(())
-}
-
-/// An entity is a queue of the context, not a ring of the chip; where there are fewer rings they are shared. `None` when
-/// the chip has none of them.
-fn hardware_ring(gpu: &Gpu, ip: Ip, entity: u32) -> Option<u32> {
-    let rings = gpu.ip(ip)?.available_rings.count_ones();
-    (rings > 0).then(|| entity % rings)
 }
 
 /// Source: `amdgpu_cs_p1_user_fence`.
@@ -292,21 +285,27 @@ fn listed_bos(file: &File, request: &Cs, inline: Option<file::BoList>) -> Result
     Ok(bos)
 }
 
-/// The point of no return: fences are added, sync objects get theirs, the jobs are queued.
+/// Waits for room among the leader's submissions, and submits.
+///
+/// The submissions of a file come one after the other, and one that has to wait makes the others wait: the kernel holds
+/// the reservation of the page tables meanwhile. Among files they are put in one order, so that what two of them share is
+/// used by one after the other.
 fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc<Bo>>) -> Result<u64, Errno> {
-    let leader = &parsed.members[parsed.leader];
-    for member in &parsed.members {
-        file.gpu.ring(member.ip, member.ring)?;
-        if let Some(oldest) = member.entity.oldest_outstanding() {
-            file.gpu.events.wait(Until::Never, || oldest.outcome());
-        }
+    let _file_order = file.submitting.lock();
+    let leader = &parsed.members[parsed.leader].entity;
+    if let Some(oldest) = leader.oldest_outstanding() {
+        file.gpu.events.wait(Until::Never, || oldest.outcome());
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
+    let _device_order = file.gpu.submitting.lock();
+    let rings: Vec<_> =
+        parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
+    // Nothing fails from here on.
     let mut dependencies = parsed.dependencies.clone();
     dependencies.extend(implicit_dependencies(file, &bos));
     let fences: Vec<_> = parsed.members.iter().map(|_| Fence::pending(&file.gpu.events)).collect();
     let leader_fence = &fences[parsed.leader];
-    let number = leader.entity.issue(leader_fence);
+    let number = leader.issue(leader_fence);
     for reservation in bos.iter().map(|bo| &bo.reservation).chain([&file.root]) {
         for fence in &fences {
             reservation.add(file.number, fence);
@@ -317,15 +316,16 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     let table = file.vm.lock().snapshot();
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
-    for (index, (member, fence)) in parsed.members.iter().zip(&fences).enumerate() {
-        let is_leader = index == parsed.leader;
+    for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
+        let is_leader = Arc::ptr_eq(fence, leader_fence);
         let mut scheduled = parsed.scheduled.clone();
         if is_leader {
             // A gang's leader does not start before its members have.
             scheduled.extend(followers.iter().cloned());
         }
         let user_fence = parsed.user_fence.as_ref().filter(|_| is_leader);
-        file.gpu.ring(member.ip, member.ring)?.push(Job {
+        member.entity.queued(fence);
+        ring.push(Job {
             ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
             space: Space(Arc::clone(&table)),
             context: Arc::clone(context),

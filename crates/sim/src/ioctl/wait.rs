@@ -20,21 +20,28 @@ use crate::{
     user,
 };
 
-/// The fence of a number; one that is done and forgotten is an already signalled one.
-fn look_up(file: &File, fence: &CsFence) -> Result<Arc<Fence>, Errno> {
+/// What a number stands for.
+fn look_up(file: &File, fence: &CsFence) -> Result<Numbered, Errno> {
     let context = file.context(fence.ctx_id)?;
     let (_, entity) = context.entity(fence.ip_type, fence.ip_instance, fence.ring)?;
-    Ok(match entity.numbered(fence.seq_no)? {
-        Numbered::Done => Fence::signalled(),
-        Numbered::Fence(fence) => fence,
-    })
+    entity.numbered(fence.seq_no)
+}
+
+impl Numbered {
+    /// Its fence; one that is done and forgotten is an already signalled one.
+    fn into_fence(self) -> Arc<Fence> {
+        match self {
+            Self::Done => Fence::signalled(),
+            Self::Fence(fence) => fence,
+        }
+    }
 }
 
 /// WAIT_CS. A timeout is no error; a fence that ended with an error makes the wait fail with it.
 pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitCs = argument(bytes)?;
     let WaitCs { handle: seq_no, ip_type, ip_instance, ring, ctx_id, .. } = request;
-    let fence = look_up(file, &CsFence { ctx_id, ip_type, ip_instance, ring, seq_no })?;
+    let fence = look_up(file, &CsFence { ctx_id, ip_type, ip_instance, ring, seq_no })?.into_fence();
     let status = match file.gpu.events.wait(Until::amdgpu(request.timeout), || fence.outcome()) {
         Some(outcome) => outcome.map(|()| 0)?,
         None => 1,
@@ -48,21 +55,13 @@ pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let numbers: Vec<CsFence> = user::read_slice(request.fences, request.fence_count as usize)?;
     let until = Until::amdgpu(request.timeout_ns);
     if request.wait_all != 0 {
-        let fences = numbers.iter().map(|number| look_up(file, number)).collect::<Result<Vec<_>, _>>()?;
-        let all = Fence::All(fences);
-        let outcome = file.gpu.events.wait(until, || all.outcome());
-        let status = u32::from(outcome.transpose()?.is_some());
+        let status = u32::from(wait_for_all(file, &numbers, until)?);
         return answer::<WaitFences>(bytes, &WaitFencesAnswer { status, first_signaled: 0 });
     }
     if numbers.is_empty() {
         return Err(Errno::EINVAL);
     }
-    let fences = numbers.iter().map(|number| look_up(file, number)).collect::<Result<Vec<_>, _>>()?;
-    let first = file
-        .gpu
-        .events
-        .wait(until, || fences.iter().enumerate().find_map(|(index, fence)| Some((index as u32, fence.outcome()?))));
-    let (status, first_signaled, outcome) = match first {
+    let (status, first_signaled, outcome) = match wait_for_any(file, &numbers, until)? {
         Some((index, outcome)) => (1, index, outcome),
         None => (0, u32::MAX, Ok(())),
     };
@@ -70,10 +69,38 @@ pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     outcome
 }
 
+/// Looks each number up when its turn comes, and waits for it: a timeout or an error hides what is wrong behind it.
+fn wait_for_all(file: &File, numbers: &[CsFence], until: Until) -> Result<bool, Errno> {
+    for number in numbers {
+        let fence = look_up(file, number)?.into_fence();
+        match file.gpu.events.wait(until, || fence.outcome()) {
+            Some(outcome) => outcome?,
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// What a job ended with.
+type Outcome = Result<(), Errno>;
+
+/// The first fence found signalled, with its outcome. One that is forgotten ends the search before others are looked up.
+fn wait_for_any(file: &File, numbers: &[CsFence], until: Until) -> Result<Option<(u32, Outcome)>, Errno> {
+    let mut fences = Vec::with_capacity(numbers.len());
+    for (index, number) in (0..).zip(numbers) {
+        match look_up(file, number)? {
+            Numbered::Done => return Ok(Some((index, Ok(())))),
+            Numbered::Fence(fence) => fences.push(fence),
+        }
+    }
+    let first = || (0..).zip(&fences).find_map(|(index, fence)| Some((index, fence.outcome()?)));
+    Ok(file.gpu.events.wait(until, first))
+}
+
 /// FENCE_TO_HANDLE as a sync object; descriptors are not simulated.
 pub(crate) fn fence_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: FenceToHandle = argument(bytes)?;
-    let fence = look_up(file, &request.fence)?;
+    let fence = look_up(file, &request.fence)?.into_fence();
     match request.what {
         0 => {
             let syncobj = Arc::new(Syncobj::new(Some(fence)));

@@ -1,18 +1,13 @@
-//! R50 to R65: making BOs, and everything about one BO.
-
-use std::num::NonZeroUsize;
+//! R50 to R63: making BOs, and everything about one BO.
 
 use amdgpu_winsys::uapi::{
     GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemMetadata, GemOp, GemUserptr,
-    GemWaitIdle, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags, VaFlags, VaOperation,
+    GemWaitIdle, METADATA_OP_GET, METADATA_OP_SET, UserptrFlags,
 };
 use amdgpu_winsys::winsys::Ip;
 use nix::errno::Errno;
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use crate::support::{
-    Chunk, DATA, File, HANG, PAGE, RWX, Range, Rig, address_mut, after, card, file, long, patient_card,
-};
+use crate::support::{DATA, File, HANG, PAGE, Pages, Rig, address_mut, after, card, file, long, patient_card};
 
 const VRAM: GemDomain = GemDomain::VRAM;
 const GTT: GemDomain = GemDomain::GTT;
@@ -32,7 +27,7 @@ impl File {
         Ok(answer.status == 0)
     }
 
-    fn userptr(&self, addr: u64, size: u64, flags: UserptrFlags) -> Result<u32, Errno> {
+    pub(crate) fn userptr(&self, addr: u64, size: u64, flags: UserptrFlags) -> Result<u32, Errno> {
         let mut request = GemUserptr { addr, size, flags: flags.bits(), handle: 0 };
         self.send(&mut request).map(|()| request.handle)
     }
@@ -218,120 +213,4 @@ fn r63_gem_op() {
     let user = file.userptr(memory.address(), PAGE, UserptrFlags::REGISTER).unwrap();
     let request = GemOp { handle: user, op: GEM_OP_SET_PLACEMENT, value: VRAM.bits() };
     assert_eq!(file.send(&mut { request }), Err(Errno::EPERM));
-}
-
-/// Anonymous pages that can be unmapped early.
-struct Pages {
-    base: std::ptr::NonNull<std::ffi::c_void>,
-    len: usize,
-}
-
-#[expect(unsafe_code, reason = "memory whose pages come and go")]
-impl Pages {
-    fn new(pages: usize) -> Self {
-        let len = pages * PAGE as usize;
-        let size = NonZeroUsize::new(len).unwrap();
-        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
-        let base = unsafe { mmap_anonymous(None, size, access, MapFlags::MAP_PRIVATE) }.unwrap();
-        Self { base, len }
-    }
-
-    fn of_file() -> Self {
-        let fd = nix::sys::memfd::memfd_create("pages", nix::sys::memfd::MFdFlags::MFD_CLOEXEC).unwrap();
-        nix::unistd::ftruncate(&fd, PAGE.cast_signed()).unwrap();
-        let size = NonZeroUsize::new(PAGE as usize).unwrap();
-        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
-        let base = unsafe { mmap(None, size, access, MapFlags::MAP_SHARED, &fd, 0) }.unwrap();
-        Self { base, len: PAGE as usize }
-    }
-
-    fn address(&self) -> u64 {
-        self.base.as_ptr().expose_provenance() as u64
-    }
-
-    fn load(&self) -> u32 {
-        // SAFETY: the mapping is live, aligned and longer than a dword.
-        unsafe { self.base.cast::<u32>().read_volatile() }
-    }
-
-    fn store(&self, value: u32) {
-        // SAFETY: as in `load`, and it is writable.
-        unsafe { self.base.cast::<u32>().write_volatile(value) }
-    }
-}
-
-#[expect(unsafe_code, reason = "memory whose pages come and go")]
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is live and nothing of Rust's borrows from it.
-        unsafe { munmap(self.base, self.len) }.unwrap();
-    }
-}
-
-const REGISTER: UserptrFlags = UserptrFlags::REGISTER;
-const CHECKED: UserptrFlags = REGISTER.union(UserptrFlags::VALIDATE);
-
-#[test]
-fn r64_what_user_memory_must_be() {
-    let file = file();
-    let memory = Pages::new(2);
-    let at = memory.address();
-    let anonymous = CHECKED | UserptrFlags::ANONONLY;
-    assert_eq!(file.userptr(at + 8, PAGE, REGISTER), Err(Errno::EINVAL));
-    assert_eq!(file.userptr(at, PAGE + 8, REGISTER), Err(Errno::EINVAL));
-    assert_eq!(file.userptr(at, PAGE, UserptrFlags::from_bits_retain(16)), Err(Errno::EINVAL));
-    assert_eq!(file.userptr(at, PAGE, UserptrFlags::ANONONLY), Err(Errno::EACCES));
-    assert_eq!(file.userptr(at, 0, REGISTER), Err(Errno::ENOSPC));
-    assert_eq!(file.userptr(0u64.wrapping_sub(PAGE), PAGE, REGISTER), Err(Errno::EOVERFLOW));
-    assert_eq!(file.userptr(PAGE, PAGE, CHECKED), Err(Errno::EFAULT));
-    let of_file = Pages::of_file();
-    assert_eq!(file.userptr(of_file.address(), PAGE, anonymous), Err(Errno::EPERM));
-    file.userptr(of_file.address(), PAGE, CHECKED).unwrap();
-    let bo = file.userptr(at, 2 * PAGE, anonymous).unwrap();
-    assert_eq!(file.offset(bo), Err(Errno::EPERM));
-    let mut export = amdgpu_winsys::uapi::PrimeHandle { handle: bo, flags: 0, fd: 0 };
-    assert_eq!(file.send(&mut export), Err(Errno::EPERM));
-}
-
-#[test]
-fn r65_user_memory_is_shared_not_copied() {
-    let rig = Rig::new(&card());
-    let memory = Pages::new(1);
-    let user = rig.file.userptr(memory.address(), PAGE, CHECKED).unwrap();
-    rig.file.bind(user, 0x100_0000, PAGE).unwrap();
-    memory.store(0x1111);
-    let seq = rig.run(Ip::Gfx, 0, &rig.copy(0x100_0000, DATA)).unwrap();
-    rig.finish(Ip::Gfx, 0, seq).unwrap();
-    assert_eq!(rig.load(0), 0x1111);
-    rig.poke(4, 0x2222);
-    let seq = rig.run(Ip::Gfx, 0, &rig.copy(DATA + 4, 0x100_0000)).unwrap();
-    rig.finish(Ip::Gfx, 0, seq).unwrap();
-    assert_eq!(memory.load(), 0x2222);
-}
-
-#[test]
-fn r65_read_only_user_memory_is_not_written() {
-    let rig = Rig::new(&card());
-    let memory = Pages::new(1);
-    let user = rig.file.userptr(memory.address(), PAGE, UserptrFlags::READONLY).unwrap();
-    rig.file.va(VaOperation::Map, RWX, user, Range { va: 0x100_0000, offset: 0, size: PAGE }).unwrap();
-    rig.poke(4, 0x2222);
-    let seq = rig.run(Ip::Gfx, 0, &rig.copy(DATA + 4, 0x100_0000)).unwrap();
-    rig.finish(Ip::Gfx, 0, seq).unwrap();
-    assert_eq!(memory.load(), 0);
-    assert!(rig.file.complaints().contains("Write"), "{}", rig.file.complaints());
-    assert!(RWX.contains(VaFlags::WRITEABLE));
-}
-
-#[test]
-fn r66_user_memory_that_is_gone_makes_a_submission_efault() {
-    let rig = Rig::new(&card());
-    let memory = Pages::new(1);
-    let user = rig.file.userptr(memory.address(), PAGE, REGISTER).unwrap();
-    let job = crate::support::Job::new(rig.context).with(Chunk::ib(Ip::Gfx, 0, rig.ib(&[]))).with(Chunk::bos(&[user]));
-    assert_eq!(job.send(&rig.file), Ok(1));
-    drop(memory);
-    assert_eq!(job.send(&rig.file), Err(Errno::EFAULT));
 }

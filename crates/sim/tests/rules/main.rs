@@ -3,9 +3,14 @@
 //! A test is named after the rule it checks: `r50_...` is rule 50 of the list in the crate's README, which tells too which
 //! rules are not checked and why. Everything goes through raw structures and request numbers, as a foreign client's would.
 
+mod bindings;
+mod contexts;
 mod core;
 mod dispatch;
 mod gem;
+mod gem_accounting;
 mod handles;
+mod info;
 mod support;
 mod syncobj;
+mod userptr;

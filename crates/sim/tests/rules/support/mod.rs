@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "the rules to come use the rest")]
 
 mod job;
+mod pages;
 mod rig;
 
 use std::{ffi::c_void, ptr::NonNull, time::Duration};
@@ -20,6 +21,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 pub(crate) use self::{
     job::{Chunk, Job},
+    pages::Pages,
     rig::{DATA, Rig},
 };
 
