@@ -26,7 +26,7 @@ impl UserPages {
 
     /// Whether the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
     ///
-    /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`.
+    /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`; `mm/hmm.c`, `hmm_vma_walk_test`, `hmm_vma_fault`.
     ///
     /// # Errors
     ///
@@ -80,10 +80,10 @@ fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Re
     if anonymous_only && (area.is_file || area.end < end) {
         return Err(Errno::EPERM);
     }
-    if !area.writable && !read_only {
-        return Err(Errno::EPERM);
+    if !area.readable {
+        return Err(Errno::EFAULT);
     }
-    if area.readable { Ok(()) } else { Err(Errno::EFAULT) }
+    if area.writable || read_only { Ok(()) } else { Err(Errno::EPERM) }
 }
 
 /// One line of `/proc/self/maps`.
