@@ -98,7 +98,7 @@ fn submitting(device: &Arc<Device>, memories: u32) {
     let queue = queue_on(&ours);
     let mut stream = Stream::new(device, pm4::Target::compute(device.info().gfx_level), 64).expect("a stream");
     stream.push(&pm4::Nop::Skip(&[0; 7])).expect("room");
-    let list = stream.finish();
+    let list = stream.finish().unwrap();
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let through_queue = || {
         timed(|| {
@@ -109,7 +109,7 @@ fn submitting(device: &Arc<Device>, memories: u32) {
         })
     };
     let ibs = [amdgpu_winsys::uapi::CsChunkIb {
-        va_start: list.address().as_u64(),
+        va_start: list.submitted_ibs().next().unwrap().0.as_u64(),
         ib_bytes: 4 * list.len() as u32,
         ip_type: Ip::Compute as u32,
         ..amdgpu_winsys::uapi::CsChunkIb::ZEROED

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Commands are typed by the language of the ring: a PM4 packet in this stream would not compile.
     let mut stream = Stream::new(&device, sdma::Version::of(device.info().gfx_level), 64)?;
     stream.push(&sdma::CopyLinear::new(to.address(), from.address(), BYTES))?;
-    let list = stream.finish();
+    let list = stream.finish()?;
 
     // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
     let context = Arc::new(Context::new(&device, Priority::Normal)?);

@@ -36,7 +36,7 @@
 //!
 //! let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
 //! stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;
-//! let list = stream.finish();
+//! let list = stream.finish()?;
 //!
 //! let context = Arc::new(Context::new(&device, Priority::Normal)?);
 //! let queue = Queue::new(&context, Ip::Gfx, 0)?;

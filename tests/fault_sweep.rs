@@ -74,12 +74,12 @@ fn run(device: &Arc<Device>, ip: Ip, memory: &amdgpu_winsys::heaps::DeviceMemory
         Target::Pm4(target) => {
             let mut stream = Stream::new(device, target, 64)?;
             stream.push(&pm4::Nop::Skip(&[0; 7]))?;
-            stream.finish()
+            stream.finish()?
         }
         Target::Sdma(version) => {
             let mut stream = Stream::new(device, version, 64)?;
             stream.push(&sdma::Nop::default())?;
-            stream.finish()
+            stream.finish()?
         }
     };
     let done = Syncobj::new(device, false)?;

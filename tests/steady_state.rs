@@ -125,7 +125,7 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
     let target = pm4::Target::compute(device.info().gfx_level);
     let mut stream = Stream::new(&device, target, 64).unwrap();
     stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();
-    let list = stream.finish();
+    let list = stream.finish().unwrap();
     let done = Syncobj::new(&device, false).unwrap();
     let (lists, signals) = ([&list], [SyncPoint::binary(&done)]);
     let submission = Submission { lists: &lists, memory: &bindings, signals: &signals, ..Submission::default() };

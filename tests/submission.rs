@@ -7,29 +7,12 @@ use std::sync::Arc;
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
-    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, Error, Ip, Priority, Syncobj},
 };
 use nix::errno::Errno;
-use support::{CHIPS, chip, device, job_time};
-
-fn queue(device: &Arc<Device>, ip: Ip, ring: u32) -> Queue {
-    Queue::new(&Arc::new(Context::new(device, Priority::Normal).unwrap()), ip, ring).unwrap()
-}
-
-/// Mapped system memory.
-fn host_memory(device: &Arc<Device>, size: u64) -> DeviceMemory {
-    let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
-    let tables = manager.properties();
-    let flags = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
-    let usable = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
-    let memory_type = tables.find_type(usable, flags, MemoryPropertyFlags::empty()).unwrap();
-    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
-    memory.map().unwrap();
-    memory
-}
+use support::{CHIPS, chip, device, host_memory, job_time, queue};
 
 /// A list that stores a dword, in whatever language the queue speaks.
 fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> CommandList {
@@ -37,12 +20,12 @@ fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> Command
         Target::Pm4(target) => {
             let mut stream = Stream::new(device, target, 64).unwrap();
             stream.push(&pm4::EndOfPipe::fence(at, value)).unwrap();
-            stream.finish()
+            stream.finish().unwrap()
         }
         Target::Sdma(version) => {
             let mut stream = Stream::new(device, version, 64).unwrap();
             stream.push(&sdma::Fence::new(version, at, value)).unwrap();
-            stream.finish()
+            stream.finish().unwrap()
         }
     }
 }
@@ -85,7 +68,7 @@ fn what_a_submission_uses_lives_until_its_fence() {
     let mut stream = Stream::new(&device, target, 64).unwrap();
     stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
     stream.push(&pm4::EndOfPipe::fence(memory.address(), 7)).unwrap();
-    let list = stream.finish();
+    let list = stream.finish().unwrap();
     let (bo, binding) = (Arc::clone(memory.bo()), Arc::downgrade(memory.binding()));
     let bindings = [Arc::clone(gate.binding()), Arc::clone(memory.binding())];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
@@ -129,7 +112,7 @@ fn a_list_for_another_ring_is_refused_and_named() {
 }
 
 #[test]
-fn empty_oversized_and_foreign_submissions_are_refused() {
+fn empty_and_foreign_submissions_are_refused() {
     let (home, abroad) = (device("navi21"), device("navi21"));
     let queue = queue(&home, Ip::Compute, 0);
     let list = store(&home, queue.target(), GpuVa::new(0x10_0000).unwrap(), 0);
@@ -139,9 +122,6 @@ fn empty_oversized_and_foreign_submissions_are_refused() {
     let foreign_points = [SyncPoint::binary(&foreign_syncobj)];
     let nothing = Submission::default();
     assert_eq!(queue.submit(&nothing).unwrap_err(), cs::Error::NothingToSubmit);
-    let many = vec![&list; 126];
-    let error = queue.submit(&Submission { lists: &many, ..nothing }).unwrap_err();
-    assert_eq!(error, cs::Error::TooManyIbs { count: 126, ip: Ip::Compute, limit: 125 });
     for (what, submission) in [
         ("command list", Submission { lists: &[&foreign_list], ..nothing }),
         ("memory", Submission { lists: &[&list], memory: &foreign_memory, ..nothing }),
@@ -161,21 +141,6 @@ fn a_ring_that_does_not_exist_is_refused_and_counted() {
     assert_eq!(error, cs::Error::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
     let error = Queue::new(&context, Ip::VcnDec, 0).unwrap_err();
     assert_eq!(error, cs::Error::NoLanguage { ip: Ip::VcnDec });
-}
-
-#[test]
-fn a_full_stream_says_how_full_and_keeps_what_it_has() {
-    let device = device("vega10");
-    let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 8).unwrap();
-    let capacity = stream.remaining();
-    stream.reserve(capacity).unwrap().fill(0xffff_1000);
-    let error = stream.push(&pm4::Nop::Skip(&[0; 3])).unwrap_err();
-    assert_eq!(error, cs::Error::StreamFull { needed: 4, left: 0, capacity });
-    assert_eq!(stream.len(), capacity);
-    for dwords in [0, cs::MAX_IB_DWORDS + 1] {
-        let error = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), dwords).unwrap_err();
-        assert_eq!(error, cs::Error::StreamCapacity { dwords });
-    }
 }
 
 #[test]
@@ -217,7 +182,7 @@ fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
     let nowhere = device.info().high_va_offset + (1 << 40);
     let mut stream = Stream::new(&device, target, 64).unwrap();
     stream.push(&pm4::IndirectBuffer::call(GpuVa::new(nowhere).unwrap(), 64)).unwrap();
-    let list = stream.finish();
+    let list = stream.finish().unwrap();
     let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();
     let error = fence.wait(job_time()).unwrap_err();
     let cs::Error::Winsys(Error::DeviceLost { errno: Errno::ECANCELED, .. }) = error else { panic!("{error:?}") };
@@ -247,7 +212,7 @@ fn a_poll_of_a_running_job_is_not_an_error() {
     let target = pm4::Target::compute(device.info().gfx_level);
     let mut stream = Stream::new(&device, target, 64).unwrap();
     stream.push(&pm4::WaitRegMem::new(memory.address(), pm4::Compare::Equal, 1)).unwrap();
-    let list = stream.finish();
+    let list = stream.finish().unwrap();
     let bindings = [Arc::clone(memory.binding())];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(!fence.wait(Deadline::POLL).unwrap());

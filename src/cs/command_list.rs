@@ -8,45 +8,61 @@ use crate::{
     winsys::{Binding, Device},
 };
 
-/// A closed stream: one IB that does not change any more.
+/// A closed stream: IBs that do not change any more.
 ///
 /// A queue that runs it keeps it alive, so it can be dropped right after submitting; it can be recorded anew once no
 /// queue uses it ([`CommandList::record_again`]).
 #[derive(Clone, Debug)]
 pub struct CommandList {
-    ib: Arc<Ib>,
+    recorded: Arc<Recorded>,
+}
+
+/// A full IB of a list.
+#[derive(Debug)]
+pub(super) struct Ib {
+    pub(super) memory: IbMemory,
+    /// With padding and chain packet.
+    pub(super) dwords: usize,
 }
 
 #[derive(Debug)]
-struct Ib {
-    memory: IbMemory,
+struct Recorded {
+    ibs: Vec<Ib>,
+    /// Memory that was grown out of; for recording again.
+    spare: Vec<IbMemory>,
     target: Target,
-    dwords: usize,
+    /// Each IB jumps to the next, so only the first is submitted.
+    is_chained: bool,
 }
 
 impl CommandList {
-    pub(super) fn new(memory: IbMemory, target: Target, dwords: usize) -> Self {
-        Self { ib: Arc::new(Ib { memory, target, dwords }) }
+    pub(super) fn new(ibs: Vec<Ib>, spare: Vec<IbMemory>, target: Target, is_chained: bool) -> Self {
+        Self { recorded: Arc::new(Recorded { ibs, spare, target, is_chained }) }
     }
 
     /// The ring it was recorded for.
     pub fn target(&self) -> Target {
-        self.ib.target
+        self.recorded.target
     }
 
-    /// Length with its padding, in dwords; at most [`MAX_IB_DWORDS`](super::MAX_IB_DWORDS).
+    /// Length of all IBs, in dwords, padding and chain packets included.
     pub fn len(&self) -> usize {
-        self.ib.dwords
+        self.ibs().map(|(_, dwords)| dwords).sum()
     }
 
     /// Always false: an empty stream is closed with fillers.
     pub fn is_empty(&self) -> bool {
-        self.ib.dwords == 0
+        self.len() == 0
     }
 
-    /// Where the GPU finds it.
-    pub fn address(&self) -> GpuVa {
-        self.ib.memory.address()
+    /// Where the GPU finds each IB, and how many dwords it has; at most [`MAX_IB_DWORDS`](super::MAX_IB_DWORDS).
+    pub fn ibs(&self) -> impl Iterator<Item = (GpuVa, usize)> {
+        self.recorded.ibs.iter().map(|ib| (ib.memory.address(), ib.dwords))
+    }
+
+    /// The IBs that the kernel is given: the first where they are chained, else all of them.
+    pub fn submitted_ibs(&self) -> impl Iterator<Item = (GpuVa, usize)> {
+        self.ibs().take(if self.recorded.is_chained { 1 } else { usize::MAX })
     }
 
     /// Starts recording anew in the same memory, for any ring.
@@ -55,17 +71,25 @@ impl CommandList {
     ///
     /// The list itself, when a queue still runs it or another clone exists.
     pub fn record_again<L: Language>(self, language: L) -> Result<Stream<L>, Self> {
-        match Arc::try_unwrap(self.ib) {
-            Ok(ib) => Ok(Stream::over(ib.memory, language)),
-            Err(ib) => Err(Self { ib }),
+        let Recorded { ibs, mut spare, target, is_chained } =
+            Arc::try_unwrap(self.recorded).map_err(|recorded| Self { recorded })?;
+        let mut memories = ibs.into_iter().map(|ib| ib.memory);
+        // The last is the largest.
+        match memories.next_back() {
+            Some(memory) => {
+                spare.extend(memories);
+                Ok(Stream::over(memory, spare, language))
+            }
+            None => Err(Self::new(Vec::new(), spare, target, is_chained)),
         }
     }
 
-    pub(super) fn binding(&self) -> &Arc<Binding> {
-        self.ib.memory.binding()
+    /// What must be resident for it to run.
+    pub(super) fn bindings(&self) -> impl ExactSizeIterator<Item = &Arc<Binding>> {
+        self.recorded.ibs.iter().map(|ib| ib.memory.binding())
     }
 
-    pub(super) fn device(&self) -> &Arc<Device> {
-        self.binding().device()
+    pub(super) fn is_of(&self, device: &Arc<Device>) -> bool {
+        self.bindings().all(|binding| Arc::ptr_eq(binding.device(), device))
     }
 }

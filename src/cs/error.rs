@@ -14,22 +14,22 @@ pub enum Error {
     #[error(transparent)]
     Encode(#[from] EncodeError),
 
-    /// The stream's IB has no room for the packet. Nothing was recorded.
-    #[error("the stream has {left} of {capacity} dwords left, {needed} are needed")]
-    StreamFull {
-        /// Dwords the packet takes.
+    /// More dwords at once than one IB holds. Nothing was recorded.
+    #[error("{needed} dwords at once, an IB holds {most}")]
+    TooLong {
+        /// Dwords asked for.
         needed: usize,
-        /// Dwords left.
-        left: usize,
-        /// Dwords the stream holds.
-        capacity: usize,
+        /// Dwords that one IB has for packets.
+        most: usize,
     },
 
     /// A stream capacity of zero, or beyond what an IB's size field holds.
-    #[error("a stream cannot hold {dwords} dwords, only 1 to {most}", most = super::MAX_IB_DWORDS)]
+    #[error("a stream cannot begin with {dwords} dwords, only with 1 to {most}")]
     StreamCapacity {
         /// Dwords asked for.
         dwords: usize,
+        /// Dwords that one IB has for packets.
+        most: usize,
     },
 
     /// The chip has no ring of this IP, or fewer.
@@ -63,15 +63,16 @@ pub enum Error {
     #[error("a submission needs at least one command list")]
     NothingToSubmit,
 
-    /// More IBs than one submission may carry.
-    #[error("{count} IBs in one submission to {ip}, at most {limit} are allowed")]
-    TooManyIbs {
-        /// IBs given.
-        count: usize,
-        /// The IP.
-        ip: Ip,
-        /// The kernel's limit.
-        limit: u32,
+    /// The kernel took some calls of a submission that has more IBs than fit into one, and refused the next. What it
+    /// took runs and is kept alive; no sync object is signalled.
+    #[error("call {part} of {parts} of a submission was refused: {source}")]
+    PartlySubmitted {
+        /// The call that was refused, from 0.
+        part: usize,
+        /// Calls in all.
+        parts: usize,
+        /// Why.
+        source: winsys::Error,
     },
 
     /// More BOs than one submission may list.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::field::FieldError;
 use super::{pm4, sdma};
+use crate::vamgr::GpuVa;
 use crate::winsys::{GfxLevel, Ip};
 
 /// A packet language as one ring of one chip speaks it.
@@ -15,10 +16,20 @@ pub trait Language: Copy + Into<Target> {
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ib_pad_dw_mask`.
     const PAD_DWORDS: usize;
 
+    /// The length of the packet that goes on in another IB, in dwords; 0 where there is none.
+    const CHAIN_DWORDS: usize;
+
     /// Fills `gap` with packets that do nothing, whatever its length.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_pad`.
     fn fill(self, gap: &mut [u32]);
+
+    /// Writes a jump to an IB of `dwords` dwords at `va` over the [`Self::CHAIN_DWORDS`] dwords of `tail`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Packet::encode`]; [`EncodeError::NoSuchPacket`] where there is no such packet.
+    fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError>;
 
     /// How many dwords of filler an IB of `used` dwords needs so that, with `reserve` more behind them (4 where a chain
     /// packet follows, else 0), it ends on a multiple of [`Self::PAD_DWORDS`].

@@ -5,8 +5,9 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use amdgpu_sim::{Profile, SimDevice, SimOptions};
 use amdgpu_winsys::{
-    cs, heaps,
-    winsys::{self, Deadline, Device},
+    cs::{self, Queue},
+    heaps::{self, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    winsys::{self, Context, Deadline, Device, Ip, Priority},
 };
 use serde_json::Value;
 
@@ -90,4 +91,21 @@ pub(crate) fn number(value: &Value) -> u64 {
         Some(text) => u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).unwrap(),
         None => value.as_u64().unwrap_or_else(|| panic!("{value} is no number")),
     }
+}
+
+/// A queue of a context of its own.
+pub(crate) fn queue(device: &Arc<Device>, ip: Ip, ring: u32) -> Queue {
+    Queue::new(&Arc::new(Context::new(device, Priority::Normal).unwrap()), ip, ring).unwrap()
+}
+
+/// Mapped system memory.
+pub(crate) fn host_memory(device: &Arc<Device>, size: u64) -> DeviceMemory {
+    let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
+    let tables = manager.properties();
+    let flags = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
+    let usable = tables.buffer_types(heaps::Addressing::Bits64, false);
+    let memory_type = tables.find_type(usable, flags, MemoryPropertyFlags::empty()).unwrap();
+    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
+    memory.map().unwrap();
+    memory
 }

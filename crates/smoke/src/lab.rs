@@ -118,7 +118,7 @@ impl<'a> Lab<'a> {
     ) -> Result<CommandList, Stop> {
         let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
         commands(&mut recorder).doing("recording")?;
-        Ok(recorder.finish())
+        recorder.finish().doing("closing a stream")
     }
 
     /// Waits for a job. `touched` tells whether memory shows that something ran: with that a job that runs wrong can be

@@ -25,7 +25,7 @@ impl Recorder {
         })
     }
 
-    pub(crate) fn finish(self) -> CommandList {
+    pub(crate) fn finish(self) -> Result<CommandList> {
         match self {
             Self::Pm4(stream) => stream.finish(),
             Self::Sdma(stream) => stream.finish(),

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::opcode;
-use crate::cs::Language;
+use super::{IndirectBuffer, opcode};
+use crate::cs::{EncodeError, Language, Packet};
+use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
 /// The kind of ring.
@@ -72,6 +73,8 @@ const LONGEST_NOP: usize = 0x4000;
 impl Language for Target {
     const PAD_DWORDS: usize = 8;
 
+    const CHAIN_DWORDS: usize = IndirectBuffer::LEN;
+
     /// A single dword takes a filler of its own; anything longer is covered by a NOP as long as the gap, whose body the
     /// engine skips.
     fn fill(self, gap: &mut [u32]) {
@@ -86,6 +89,10 @@ impl Language for Target {
                 };
             }
         }
+    }
+
+    fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError> {
+        IndirectBuffer::chain(va, dwords).encode(self, tail).map(|_| ())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::cs::Language;
+use crate::cs::{EncodeError, Language};
+use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
 /// A version of the copy engine's packet language, ordered.
@@ -146,8 +147,15 @@ impl fmt::Display for Version {
 impl Language for Version {
     const PAD_DWORDS: usize = 16;
 
+    /// The engine's INDIRECT packet is for the kernel alone.
+    const CHAIN_DWORDS: usize = 0;
+
     fn fill(self, gap: &mut [u32]) {
         gap.fill(self.nop());
+    }
+
+    fn chain(self, _: &mut [u32], _: GpuVa, _: u32) -> Result<(), EncodeError> {
+        Err(EncodeError::NoSuchPacket { packet: "INDIRECT", target: self.into() })
     }
 
     /// As everywhere, but an empty IB is padded to a full block.

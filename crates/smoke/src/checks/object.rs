@@ -108,6 +108,6 @@ fn refusals(lab: &Lab<'_>) -> Outcome {
         "a queue on a ring that does not exist was not refused".to_owned()
     })?;
     let capacity = cs::Stream::new(&lab.device, cs::pm4::Target::gfx(lab.device.info().gfx_level), 0);
-    refused("a stream without room", capacity, |error| *error == cs::Error::StreamCapacity { dwords: 0 })?;
+    refused("a stream without room", capacity, |error| matches!(error, cs::Error::StreamCapacity { dwords: 0, .. }))?;
     Ok("9 requests".to_owned())
 }
