@@ -28,6 +28,25 @@ pub enum MemoryError {
         source: VaError,
     },
 
+    /// The chip has no partially resident memory that works.
+    #[error("this chip has no sparse memory")]
+    NoSparse,
+
+    /// No address for a sparse range.
+    #[error("no address for a sparse range: {0}")]
+    SparseAddress(#[source] VaError),
+
+    /// A sparse queue was dropped before it came to the submission.
+    #[error("the sparse queue was dropped before it was done")]
+    Abandoned,
+
+    /// The system gives no thread.
+    #[error("no thread for a sparse queue: {reason}")]
+    Thread {
+        /// What the system says.
+        reason: String,
+    },
+
     /// The layer below refused.
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
@@ -42,7 +61,10 @@ impl MemoryError {
             Self::Facts(_) => VkResult::Unknown,
             Self::Request(error) => error.vk_result(),
             Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { .. } => VkResult::OutOfDeviceMemory,
+            Self::Address { .. } | Self::SparseAddress(_) => VkResult::OutOfDeviceMemory,
+            Self::NoSparse => VkResult::FeatureNotPresent,
+            Self::Abandoned => VkResult::DeviceLost,
+            Self::Thread { .. } => VkResult::OutOfHostMemory,
             Self::Winsys(error) => match error {
                 // Mesa 25.0.7 says UNKNOWN for a refused binding, 26.2 this.
                 winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => VkResult::OutOfDeviceMemory,

@@ -110,6 +110,7 @@ mod memory_manager;
 mod options;
 mod request;
 mod rules;
+mod sparse;
 mod split;
 mod table;
 mod tiling;
@@ -126,6 +127,7 @@ pub use self::{
     memory_manager::MemoryManager,
     options::{Profile, TableOptions},
     request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
+    sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     split::{Accounting, HeapKind},
     table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},
     tiling::{UnknownPipeConfig, max_alignment},

@@ -17,6 +17,8 @@ pub enum VkResult {
     DeviceLost = -4,
     /// `VK_ERROR_MEMORY_MAP_FAILED`: the CPU mapping was refused.
     MemoryMapFailed = -5,
+    /// `VK_ERROR_FEATURE_NOT_PRESENT`: the device does not have what was asked for.
+    FeatureNotPresent = -8,
     /// `VK_ERROR_UNKNOWN`: the caller broke a rule of Vulkan, or the kernel one of its own.
     Unknown = -13,
     /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: not a handle this device can import.

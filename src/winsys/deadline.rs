@@ -26,6 +26,11 @@ impl Deadline {
         Self(nanoseconds.min(Self::NEVER.0))
     }
 
+    /// From now to then; nothing once it has passed.
+    pub fn remaining(self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(monotonic_now()))
+    }
+
     /// For WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, where bit 63 means for ever and 0 polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.

@@ -22,6 +22,7 @@ mod node;
 mod query;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
+mod reservation;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
@@ -44,6 +45,7 @@ pub use self::{
     node::{Node, PciAddress},
     query::DriverVersion,
     render_node::RenderNode,
+    reservation::Reservation,
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, WaitFor},
 };

@@ -1,0 +1,192 @@
+//! Binding as a queue operation.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{SparseBind, SparseRange};
+use crate::{
+    heaps::MemoryError,
+    winsys::{Deadline, Device, Error as WinsysError, Syncobj},
+};
+
+/// How long a worker waits before it looks whether its queue is still there.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A point of a sync object; 0 is its binary state.
+#[derive(Clone, Debug)]
+pub struct SparsePoint {
+    /// The sync object.
+    pub syncobj: Arc<Syncobj>,
+    /// The point.
+    pub point: u64,
+}
+
+/// What one submission to a [`SparseQueue`] does, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct SparseSubmission {
+    /// Must all have signalled first. One that nothing was submitted for yet is waited for too.
+    pub waits: Vec<SparsePoint>,
+    /// The changes, range by range.
+    pub binds: Vec<(Arc<SparseRange>, Vec<SparseBind>)>,
+    /// Signalled when the changes are made.
+    pub signals: Vec<SparsePoint>,
+}
+
+/// A queue that changes sparse ranges: what vkQueueBindSparse is made on. Submissions are done one after the other, on a
+/// thread of the queue's own.
+///
+/// The changes come after the waits. RADV makes them before (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
+/// `radv_queue_sparse_submit`), so that work which is still running can find its pages gone.
+///
+/// A change that the kernel refuses ends the queue: later submissions fail with the same error and signal nothing, as
+/// on a lost device. Dropping the queue abandons what still waits, and ends what runs.
+#[derive(Debug)]
+pub struct SparseQueue {
+    device: Arc<Device>,
+    /// Taken only by `Drop`, which ends the worker.
+    jobs: Option<mpsc::Sender<Job>>,
+    worker: Option<JoinHandle<()>>,
+    abandoned: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct Job {
+    submission: SparseSubmission,
+    outcome: Arc<Outcome>,
+}
+
+#[derive(Debug, Default)]
+struct Outcome {
+    result: Mutex<Option<Result<(), MemoryError>>>,
+    done: Condvar,
+}
+
+/// The end of a submission to a [`SparseQueue`].
+#[derive(Clone, Debug)]
+pub struct SparseFence {
+    outcome: Arc<Outcome>,
+}
+
+impl SparseFence {
+    /// Waits until the changes are made; false when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// What ended the queue; [`MemoryError::Abandoned`] when it was dropped before.
+    pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
+        let mut result = self.outcome.result.lock();
+        self.outcome.done.wait_while_for(&mut result, |result| result.is_none(), deadline.remaining());
+        result.clone().map_or(Ok(false), |result| result.map(|()| true))
+    }
+}
+
+impl SparseQueue {
+    /// Starts a queue.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Thread`] when the system gives no thread.
+    pub fn new(device: &Arc<Device>) -> Result<Self, MemoryError> {
+        let (jobs, inbox) = mpsc::channel();
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&abandoned);
+        let worker = std::thread::Builder::new()
+            .name("sparse queue".to_owned())
+            .spawn(move || work(&inbox, &seen))
+            .map_err(|error| MemoryError::Thread { reason: error.to_string() })?;
+        Ok(Self { device: Arc::clone(device), jobs: Some(jobs), worker: Some(worker), abandoned })
+    }
+
+    /// Submits; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) for objects of another device.
+    pub fn submit(&self, submission: SparseSubmission) -> Result<SparseFence, MemoryError> {
+        for point in submission.waits.iter().chain(&submission.signals) {
+            self.own("sync object", point.syncobj.device())?;
+        }
+        for (range, _) in &submission.binds {
+            self.own("sparse range", range.device())?;
+        }
+        let outcome = Arc::<Outcome>::default();
+        let job = Job { submission, outcome: Arc::clone(&outcome) };
+        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if sent { Ok(SparseFence { outcome }) } else { Err(MemoryError::Abandoned) }
+    }
+
+    fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<(), WinsysError> {
+        if Arc::ptr_eq(&self.device, device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }) }
+    }
+}
+
+impl Drop for SparseQueue {
+    fn drop(&mut self) {
+        self.abandoned.store(true, Ordering::Release);
+        self.jobs = None;
+        if let Some(worker) = self.worker.take()
+            && worker.join().is_err()
+        {
+            tracing::error!("the thread of a sparse queue has panicked");
+        }
+    }
+}
+
+fn work(inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
+    let mut lost = None;
+    for job in inbox {
+        let result = match &lost {
+            Some(error) => Err(MemoryError::clone(error)),
+            None => job.submission.run(abandoned),
+        };
+        if let Err(error) = &result
+            && lost.is_none()
+        {
+            tracing::warn!(%error, "a sparse queue ends");
+            lost = Some(error.clone());
+        }
+        *job.outcome.result.lock() = Some(result);
+        job.outcome.done.notify_all();
+    }
+}
+
+impl SparseSubmission {
+    fn run(&self, abandoned: &AtomicBool) -> Result<(), MemoryError> {
+        for point in &self.waits {
+            while !point.wait(Deadline::after(LOOK))? {
+                if abandoned.load(Ordering::Acquire) {
+                    return Err(MemoryError::Abandoned);
+                }
+            }
+        }
+        for (range, binds) in &self.binds {
+            range.bind(binds)?;
+        }
+        self.signals.iter().try_for_each(|point| point.signal().map_err(MemoryError::from))
+    }
+}
+
+impl SparsePoint {
+    fn wait(&self, deadline: Deadline) -> Result<bool, WinsysError> {
+        match self.point {
+            0 => self.syncobj.wait(deadline),
+            point => self.syncobj.wait_point(point, deadline),
+        }
+    }
+
+    fn signal(&self) -> Result<(), WinsysError> {
+        match self.point {
+            0 => self.syncobj.signal(),
+            point => self.syncobj.signal_point(point),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Address ranges whose pages come and go.
+
+use std::{ops::Range, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{
+    interval_map::{IntervalMap, Run},
+    residents::Residents,
+};
+use crate::{
+    heaps::MemoryError,
+    vamgr::{GpuVa, VaRequest},
+    winsys::{Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation},
+};
+
+/// Part of device memory, as what a sparse range is bound to.
+#[derive(Clone, Debug)]
+pub struct Backing {
+    /// The memory: [`DeviceMemory::binding`](super::super::DeviceMemory::binding). Kept alive while bound.
+    pub memory: Arc<Binding>,
+    /// From which byte of it on.
+    pub offset: u64,
+}
+
+impl Run for Backing {
+    fn skip(&self, by: u64) -> Self {
+        Self { memory: Arc::clone(&self.memory), offset: self.offset + by }
+    }
+
+    fn continues(&self, len: u64, next: &Self) -> bool {
+        Arc::ptr_eq(&self.memory, &next.memory) && self.offset + len == next.offset
+    }
+}
+
+/// One change of a sparse range. All numbers are bytes, and multiples of the 4 KiB page.
+#[derive(Clone, Debug)]
+pub struct SparseBind {
+    /// Where in the range.
+    pub offset: u64,
+    /// How much.
+    pub len: u64,
+    /// What to put there; nothing: reads give zero from then on, and writes are lost.
+    pub backing: Option<Backing>,
+}
+
+impl Run for Option<Backing> {
+    fn skip(&self, by: u64) -> Self {
+        self.as_ref().map(|backing| backing.skip(by))
+    }
+
+    fn continues(&self, len: u64, next: &Self) -> bool {
+        match (self, next) {
+            (Some(backing), Some(next)) => backing.continues(len, next),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A range of GPU addresses that memory is bound to page by page: what stands behind a Vulkan buffer or image created
+/// with sparse residency.
+///
+/// The GPU may touch all of it at any time; where nothing is bound it reads zero and its writes are lost. A submission
+/// that uses the range lists [`SparseRange::residents`].
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use amdgpu_winsys::{heaps::{AllocateInfo, Backing, MemoryManager, SparseBind, SparseRange, TableOptions}, winsys::Device};
+/// # use amdgpu_winsys::vamgr::VaRequest;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 128 << 10))?;
+/// let range = SparseRange::new(&device, VaRequest::new(1 << 30).aligned(64 << 10))?;
+/// let backing = Backing { memory: Arc::clone(memory.binding()), offset: 0 };
+/// range.bind(&[SparseBind { offset: 512 << 20, len: 128 << 10, backing: Some(backing) }])?;
+/// assert_eq!(range.bound_bytes(), 128 << 10);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct SparseRange {
+    reservation: Reservation,
+    state: Mutex<State>,
+}
+
+/// What the page tables hold, as far as the last change that the kernel made.
+#[derive(Debug)]
+struct State {
+    bound: IntervalMap<Backing>,
+    residents: Residents,
+}
+
+impl SparseRange {
+    /// Leases addresses and makes them valid.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NoSparse`] on chips without; [`MemoryError::Address`]; [`MemoryError::Winsys`] when the kernel
+    /// refuses.
+    pub fn new(device: &Arc<Device>, addresses: VaRequest) -> Result<Self, MemoryError> {
+        if !device.info().capabilities.contains(Capabilities::SPARSE) {
+            return Err(MemoryError::NoSparse);
+        }
+        let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
+        let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
+        let state = Mutex::new(State { bound: IntervalMap::new(), residents: Residents::default() });
+        Ok(Self { reservation, state })
+    }
+
+    /// Where the GPU finds it.
+    pub fn address(&self) -> GpuVa {
+        self.reservation.range().start()
+    }
+
+    /// Bytes of address space.
+    pub fn size(&self) -> u64 {
+        self.reservation.range().len()
+    }
+
+    /// Bytes that have memory.
+    pub fn bound_bytes(&self) -> u64 {
+        self.state.lock().residents.bytes()
+    }
+
+    /// Every memory that is bound somewhere in the range, once: for
+    /// [`Submission::memory`](crate::cs::Submission::memory). Nothing is copied as long as no memory comes or goes.
+    pub fn residents(&self) -> Arc<[Arc<Binding>]> {
+        self.state.lock().residents.snapshot()
+    }
+
+    /// What is bound at a byte, and how far the piece around it reaches.
+    pub fn lookup(&self, offset: u64) -> Option<(Range<u64>, Backing)> {
+        self.state.lock().bound.get(offset).map(|(range, backing)| (range, backing.clone()))
+    }
+
+    /// Changes what is bound, at once, and returns in how many ioctls: neighbouring changes whose memory is neighbouring
+    /// too are one, in whatever order they come. Where two changes overlap, the later one holds.
+    ///
+    /// The kernel orders the change behind everything that was submitted before it, and what is submitted after behind
+    /// the change. To order it after semaphores, use a [`SparseQueue`](super::SparseQueue).
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] with [`Misaligned`](WinsysError::Misaligned), [`Range`](WinsysError::Range) or
+    /// [`ForeignDevice`](WinsysError::ForeignDevice): nothing has changed. With [`Bind`](WinsysError::Bind), the kernel
+    /// refused one change, and [`SparseRange::lookup`] tells which earlier ones were made.
+    pub fn bind(&self, changes: &[SparseBind]) -> Result<usize, MemoryError> {
+        let mut merged = IntervalMap::new();
+        for change in changes {
+            self.check(change)?;
+            merged.set(change.offset..change.offset + change.len, Some(change.backing.clone()), |_, _| {});
+        }
+        let mut state = self.state.lock();
+        for (range, backing) in merged.iter() {
+            self.apply(&mut state, range, backing.as_ref())?;
+        }
+        Ok(merged.len())
+    }
+
+    fn apply(&self, state: &mut State, range: Range<u64>, backing: Option<&Backing>) -> Result<(), MemoryError> {
+        let len = range.end - range.start;
+        match backing {
+            Some(Backing { memory, offset }) => {
+                // Where the memory's own binding starts in its BO.
+                let bo_offset = memory.offset() + offset;
+                self.reservation.bind(range.start, len, memory.bo(), bo_offset, memory.flags())?;
+            }
+            None => self.reservation.unbind(range.start, len)?,
+        }
+        let State { bound, residents } = state;
+        if let Some(backing) = backing {
+            residents.add(&backing.memory, len);
+        }
+        bound.set(range, backing.cloned(), |gone, len| residents.remove(&gone.memory, len));
+        Ok(())
+    }
+
+    fn check(&self, change: &SparseBind) -> Result<(), WinsysError> {
+        let inside = |offset: u64, size: u64, handle: u32| {
+            let end = offset.checked_add(change.len).filter(|&end| end <= size);
+            end.map(drop).ok_or(WinsysError::Range { handle, offset, len: change.len, size })
+        };
+        let aligned = |what, value: u64| match value % PAGE_SIZE {
+            0 => Ok(()),
+            _ => Err(WinsysError::Misaligned { what, value, alignment: PAGE_SIZE }),
+        };
+        aligned("offset in the sparse range", change.offset)?;
+        aligned("length of a sparse binding", change.len)?;
+        if change.len == 0 {
+            return Err(WinsysError::Range { handle: 0, offset: change.offset, len: 0, size: self.size() });
+        }
+        inside(change.offset, self.size(), 0)?;
+        let Some(Backing { memory, offset }) = &change.backing else { return Ok(()) };
+        if !Arc::ptr_eq(memory.device(), self.reservation.device()) {
+            return Err(WinsysError::ForeignDevice { what: "memory" });
+        }
+        aligned("offset in the memory", *offset)?;
+        inside(*offset, memory.len(), memory.bo().handle())
+    }
+
+    pub(super) fn device(&self) -> &Arc<Device> {
+        self.reservation.device()
+    }
+}

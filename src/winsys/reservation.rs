@@ -1,0 +1,144 @@
+//! Addresses that are valid without memory behind them.
+
+use std::sync::Arc;
+
+use super::{Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
+use crate::{
+    uapi::{Argument, GemVa, VaFlags, VaOperation},
+    vamgr::{VaLease, VaRange},
+};
+
+/// A lease whose addresses the GPU may touch at any time: where no BO is bound, reads give zero and writes are lost.
+/// That is *partially resident* (PRT) memory, the ground of Vulkan's sparse resources.
+///
+/// BOs are bound into it and taken out piece by piece; whatever a new piece covers is replaced. Nothing here keeps a
+/// bound BO alive: when the BO's handle is closed the kernel takes its pages out, and touching them is a page fault,
+/// not zero. Whoever binds must hold on to the BOs, as [`SparseRange`](crate::heaps::SparseRange) does.
+///
+/// Dropping it unbinds everything, and only then gives the addresses back.
+///
+/// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_bo_replace_map` and
+/// `amdgpu_vm_bo_clear_mappings`.
+#[derive(Debug)]
+pub struct Reservation {
+    device: Arc<Device>,
+    /// Taken only by `Drop`.
+    lease: Option<VaLease>,
+    range: VaRange,
+}
+
+impl Reservation {
+    /// Makes all addresses of `lease` valid.
+    ///
+    /// Request: AMDGPU_GEM_VA (map, PRT).
+    ///
+    /// # Errors
+    ///
+    /// The lease comes back beside the error. [`Error::Bind`] when the kernel refuses.
+    pub fn new(device: &Arc<Device>, lease: VaLease) -> Result<Self, (VaLease, Error)> {
+        let range = lease.range();
+        match operate(device, VaOperation::Map, range, None, VaFlags::PRT) {
+            Ok(()) => Ok(Self { device: Arc::clone(device), lease: Some(lease), range }),
+            Err(error) => Err((lease, error)),
+        }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The addresses.
+    pub fn range(&self) -> VaRange {
+        self.range
+    }
+
+    /// Binds `len` bytes from byte `bo_offset` of `bo` at byte `offset` of the range, over whatever is there.
+    ///
+    /// Request: AMDGPU_GEM_VA (replace).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::Range`], [`Error::ForeignDevice`], and [`Error::Bind`] when the kernel refuses.
+    /// Nothing has changed then.
+    pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
+        if !Arc::ptr_eq(bo.device(), &self.device) {
+            return Err(Error::ForeignDevice { what: "BO" });
+        }
+        aligned("offset in the BO", bo_offset)?;
+        let piece = self.piece(offset, len)?;
+        if bo_offset.checked_add(len).is_none_or(|end| end > bo.size()) {
+            return Err(Error::Range { handle: bo.handle(), offset: bo_offset, len, size: bo.size() });
+        }
+        operate(&self.device, VaOperation::Replace, piece, Some((bo, bo_offset)), flags)
+    }
+
+    /// Takes away whatever is bound in `len` bytes from byte `offset` on.
+    ///
+    /// Request: AMDGPU_GEM_VA (replace, PRT).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`], [`Error::Range`], and [`Error::Bind`] when the kernel refuses. Nothing has changed then.
+    pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
+        operate(&self.device, VaOperation::Replace, self.piece(offset, len)?, None, VaFlags::PRT)
+    }
+
+    fn piece(&self, offset: u64, len: u64) -> Result<VaRange> {
+        aligned("offset in the range", offset)?;
+        aligned("bound length", len)?;
+        let outside = Error::Range { handle: 0, offset, len, size: self.range.len() };
+        if len == 0 || offset.checked_add(len).is_none_or(|end| end > self.range.len()) {
+            return Err(outside);
+        }
+        let start = self.range.start().checked_add(offset).ok_or_else(|| outside.clone())?;
+        VaRange::new(start, len).ok_or(outside)
+    }
+}
+
+fn aligned(what: &'static str, value: u64) -> Result<()> {
+    if value.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Error::Misaligned { what, value, alignment: PAGE_SIZE }) }
+}
+
+fn operate(
+    device: &Device,
+    operation: VaOperation,
+    range: VaRange,
+    backing: Option<(&Bo, u64)>,
+    flags: VaFlags,
+) -> Result<()> {
+    let (handle, offset_in_bo) = backing.map_or((0, 0), |(bo, offset)| (bo.handle(), offset));
+    let mut argument = GemVa {
+        handle,
+        pad: 0,
+        operation: operation as u32,
+        flags: flags.bits(),
+        va_address: range.start().as_u64(),
+        offset_in_bo,
+        map_size: range.len(),
+    };
+    send(device.kernel(), &mut argument).map_err(|errno| Error::Bind {
+        request: GemVa::NAME,
+        handle,
+        at: range.start(),
+        len: range.len(),
+        errno,
+    })
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let clear = || operate(&self.device, VaOperation::Clear, self.range, None, VaFlags::empty());
+        let gone = (0..RELEASE_ATTEMPTS).any(|_| match clear() {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "a reservation was not cleared");
+                false
+            }
+        });
+        if let (false, Some(lease)) = (gone, self.lease.take()) {
+            // The page tables may still point through these addresses: nobody may have them again.
+            self.device.strand(lease);
+        }
+    }
+}
