@@ -3,19 +3,28 @@
 //! `cargo bench --bench submission` prints one line a row: ours, the floor, and their ratio. Ours and the floor are
 //! measured in turn, several times, and the medians are compared, because the machine is shared and noisy.
 
+#![expect(unsafe_code, reason = "a kernel that answers at once")]
+
 use std::{
+    ffi::{c_int, c_void},
     hint::black_box,
-    sync::Arc,
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
+    uapi::{Argument, Cs, Request, WaitCs},
     vamgr::GpuVa,
-    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Priority},
+    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Kernel, Priority, Protection, ResidentSet},
 };
+use nix::errno::Errno;
 
 /// Measurements of each side; odd, so that there is a median.
 const ROUNDS: usize = 11;
@@ -132,6 +141,84 @@ fn submitting(device: &Arc<Device>, memories: u32) {
     row(&name, SUBMITS, "submit", compare(through_queue, bare), "bare CS and WAIT_CS");
 }
 
+/// The simulator, but for submissions: those are answered at once, and are done.
+struct NullKernel {
+    inner: SimKernel,
+    submissions: AtomicU64,
+}
+
+// SAFETY: what is not passed on unchanged writes the 8 bytes with which the answers of CS (a number) and WAIT_CS (a
+// status) begin, into an argument that has room for more.
+unsafe impl Kernel for NullKernel {
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        let answer = match request.number() {
+            number if number == Cs::REQUEST.number() => self.submissions.fetch_add(1, Ordering::Relaxed) + 1,
+            number if number == WaitCs::REQUEST.number() => 0,
+            // SAFETY: passed on unchanged.
+            _ => return unsafe { self.inner.ioctl(request, argument) },
+        };
+        // SAFETY: see above; both arguments are aligned to 8 bytes.
+        unsafe { argument.cast::<u64>().write(answer) };
+        Ok(0)
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        // SAFETY: passed on unchanged.
+        unsafe { self.inner.mmap(len, protection, at, offset) }
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        // SAFETY: passed on unchanged.
+        unsafe { self.inner.munmap(address, len) }
+    }
+}
+
+/// What the library does for a submission with a set of so many memories that has not changed, against the same without
+/// a set. The kernel answers at once.
+fn submitting_sets(memories: usize) {
+    const SUBMITS: u32 = 1000;
+    let profile = amdgpu_sim::profile("navi21").expect("a chip of the simulator");
+    let kernel = NullKernel { inner: SimKernel::open(profile), submissions: AtomicU64::new(0) };
+    let device = Device::new(kernel).expect("the simulator comes up");
+    let manager = MemoryManager::new(&device, &TableOptions::default()).expect("tables");
+    let memory: Vec<_> =
+        (0..memories).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).expect("memory")).collect();
+    let set = ResidentSet::new();
+    for memory in &memory {
+        assert!(set.add(memory.binding()));
+    }
+    let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).expect("a stream");
+    stream.push(&pm4::Nop::Skip(&[0; 7])).expect("room");
+    let list = stream.finish().expect("a list");
+    let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
+    let queue = Queue::new(&context, Ip::Compute, 0).expect("a compute ring");
+    let submit = |submission: &Submission<'_>| {
+        let time = timed(|| {
+            for _ in 0..SUBMITS {
+                black_box(queue.submit(submission).expect("submitted"));
+            }
+        });
+        assert!(queue.wait_idle(Deadline::NEVER).expect("not lost"));
+        time
+    };
+    let without = Submission { lists: &[&list], ..Submission::default() };
+    let (ours, floor) = compare(
+        || {
+            // The first of a round lists the set anew.
+            black_box(queue.submit(&Submission { sets: &[&set], ..without }).expect("submitted"));
+            submit(&Submission { sets: &[&set], ..without })
+        },
+        || submit(&without),
+    );
+    row(&format!("submit, an unchanged set of {memories}"), SUBMITS, "submit", (ours, floor), "without a set");
+}
+
 /// Bring-up of the library on a fresh simulated device, against making that device and opening its file alone.
 fn bring_up(name: &str) {
     let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
@@ -145,6 +232,9 @@ fn main() {
     recording(&device);
     for memories in [0, 100, 1000] {
         submitting(&device, memories);
+    }
+    for memories in [1, 1000, 10_000] {
+        submitting_sets(memories);
     }
     for name in ["navi21", "pitcairn"] {
         bring_up(name);

@@ -13,7 +13,7 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
-    winsys::{Binding, Deadline, Device, Error, Ip, Syncobj},
+    winsys::{Deadline, Device, Error, Ip, Syncobj},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -48,9 +48,13 @@ fn seen_by_gpu(queue: &Queue, range: &SparseRange) -> Vec<u32> {
     let mut stream = Stream::new(device, version, 256).unwrap();
     stream.push(&sdma::CopyLinear::new(result.address(), range.address(), range.size() as u32)).unwrap();
     let list = stream.finish().unwrap();
-    let mut memory: Vec<Arc<Binding>> = range.residents().to_vec();
-    memory.push(Arc::clone(result.binding()));
-    let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() }).unwrap();
+    let submission = Submission {
+        lists: &[&list],
+        memory: &[Arc::clone(result.binding())],
+        sets: &[range.residents()],
+        ..Submission::default()
+    };
+    let fence = queue.submit(&submission).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     (0..range.size() / PAGE).map(|page| result.mapping().unwrap().load_u32(page * PAGE).unwrap()).collect()
 }
@@ -67,8 +71,8 @@ fn unbound_pages_read_zero_and_lose_what_is_written() {
     let mut stream = Stream::new(&device, version, 256).unwrap();
     stream.push(&sdma::ConstFill::new(range.address(), 7, (4 * PAGE) as u32)).unwrap();
     let list = stream.finish().unwrap();
-    let residents = range.residents();
-    let fence = queue.submit(&Submission { lists: &[&list], memory: &residents, ..Submission::default() }).unwrap();
+    let submission = Submission { lists: &[&list], sets: &[range.residents()], ..Submission::default() };
+    let fence = queue.submit(&submission).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     assert_eq!(seen_by_gpu(&queue, &range), [0, 7, 7, 0]);
     assert_eq!(memory.mapping().unwrap().load_u32(PAGE).unwrap(), 101, "pages that are not bound are not touched");
@@ -142,9 +146,9 @@ fn bound_memory_stays_alive_and_unchanged_residents_are_not_copied() {
     let range = sparse_range(&device, 8);
     let memory = numbered(&device, 8, 50);
     range.bind(&[change(0, 8, Some((&memory, 0)))]).unwrap();
-    let before = range.residents();
+    let before = range.residents().snapshot();
     range.bind(&[change(2, 2, None)]).unwrap();
-    assert!(Arc::ptr_eq(&before, &range.residents()), "pages went, but no memory");
+    assert!(Arc::ptr_eq(&before, &range.residents().snapshot()), "pages went, but no memory");
     let binding = Arc::downgrade(memory.binding());
     drop((memory, before));
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [50, 51, 0, 0, 54, 55, 56, 57]);

@@ -19,7 +19,7 @@ use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::Request,
-    winsys::{Context, Device, Ip, Kernel, Priority, Protection, Syncobj},
+    winsys::{Context, Device, Ip, Kernel, Priority, Protection, ResidentSet, Syncobj},
 };
 use nix::errno::Errno;
 use support::{chip, job_time};
@@ -128,7 +128,11 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
     let list = stream.finish().unwrap();
     let done = Syncobj::new(&device, false).unwrap();
     let (lists, signals) = ([&list], [SyncPoint::binary(&done)]);
-    let submission = Submission { lists: &lists, memory: &bindings, signals: &signals, ..Submission::default() };
+    let set = ResidentSet::new();
+    bindings[5..].iter().for_each(|binding| assert!(set.add(binding)));
+    let sets = [&set];
+    let submission =
+        Submission { lists: &lists, memory: &bindings[..5], sets: &sets, signals: &signals, ..Submission::default() };
     for warm in [true, false] {
         for _ in 0..20 {
             let before = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));

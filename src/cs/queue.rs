@@ -1,13 +1,20 @@
 //! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 
 use super::{CommandList, Error, Fence, Result, Target, user_fence::UserFence};
 use crate::{
     uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
-    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Device, Error as WinsysError, Ip, Syncobj},
+    winsys::{
+        Binding, ChunkScratch, Chunks, Context, Deadline, Device, Error as WinsysError, Ip, ResidentSet, Residents,
+        Syncobj,
+    },
 };
 
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
@@ -40,6 +47,8 @@ pub struct Submission<'a> {
     pub lists: &'a [&'a CommandList],
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
     pub memory: &'a [Arc<Binding>],
+    /// More such memory. Sets that are the same as last time cost nothing.
+    pub sets: &'a [&'a ResidentSet],
     /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most.
     pub waits: &'a [SyncPoint<'a>],
     /// Sync objects that signal when the lists are done.
@@ -79,6 +88,7 @@ impl State {
         while let Some(mut job) = self.in_flight.pop_front_if(|job| job.sequence <= done) {
             job.lists.clear();
             job.memory.clear();
+            job.sets.clear();
             self.spare.push(job);
         }
     }
@@ -90,16 +100,31 @@ struct InFlight {
     sequence: u64,
     lists: Vec<CommandList>,
     memory: Vec<Arc<Binding>>,
+    sets: Vec<Residents>,
 }
 
 #[derive(Debug, Default)]
 struct Scratch {
+    /// The sets whose entries `bos` begins with. Known by their addresses, which stay taken as long as these exist, but
+    /// not kept alive: a memory that left its set goes when its last job is done.
+    listed_sets: Vec<Weak<[Arc<Binding>]>>,
+    /// How many entries that are.
+    set_entries: usize,
     chunks: ChunkScratch,
     ibs: Vec<CsChunkIb>,
     bos: Vec<BoListEntry>,
     dependencies: Vec<CsChunkDep>,
     waits: Vec<CsChunkSyncobj>,
     signals: Vec<CsChunkSyncobj>,
+}
+
+impl Scratch {
+    /// Whether `bos` begins with the entries of just these sets.
+    fn has_listed(&self, sets: &[Residents]) -> bool {
+        let same =
+            |(listed, set): (&Weak<[Arc<Binding>]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
+        self.listed_sets.len() == sets.len() && self.listed_sets.iter().zip(sets).all(same)
+    }
 }
 
 impl Queue {
@@ -161,13 +186,23 @@ impl Queue {
     /// changed. [`Error::PartlySubmitted`] when a call after the first is refused.
     pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
         let shared = &self.shared;
-        shared.check(submission)?;
         let mut state = shared.state.lock();
         shared.retire(&mut state);
         let State { in_flight, spare, scratch } = &mut *state;
-        shared.fill(scratch, submission);
-        let (sequence, outcome) = shared.send(scratch)?;
         let mut job = spare.pop().unwrap_or_default();
+        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+        let sent = shared.check(submission, &job.sets, scratch).and_then(|()| {
+            shared.fill(scratch, submission, &job.sets);
+            shared.send(scratch)
+        });
+        let (sequence, outcome) = match sent {
+            Ok(sent) => sent,
+            Err(error) => {
+                job.sets.clear();
+                spare.push(job);
+                return Err(error);
+            }
+        };
         job.sequence = sequence;
         job.lists.extend(submission.lists.iter().copied().cloned());
         job.memory.extend(submission.memory.iter().cloned());
@@ -210,12 +245,13 @@ impl Shared {
         self.context.device()
     }
 
-    fn check(&self, submission: &Submission<'_>) -> Result<()> {
+    fn check(&self, submission: &Submission<'_>, sets: &[Residents], scratch: &Scratch) -> Result<()> {
         if submission.lists.is_empty() {
             return Err(Error::NothingToSubmit);
         }
         let own_bos: usize = submission.lists.iter().map(|list| list.bindings().len()).sum();
-        let bos = own_bos + submission.memory.len();
+        let set_bos: usize = sets.iter().map(|set| set.len()).sum();
+        let bos = own_bos + set_bos + submission.memory.len();
         if bos > crate::uapi::BO_LIST_MAX_ENTRIES as usize {
             return Err(Error::TooManyBos { count: bos });
         }
@@ -228,7 +264,8 @@ impl Shared {
                 return Err(Error::WrongQueue { recorded, queue: self.target });
             }
         }
-        for binding in submission.memory {
+        let new_sets = if scratch.has_listed(sets) { &[] } else { sets };
+        for binding in submission.memory.iter().chain(new_sets.iter().flat_map(|set| set.iter())) {
             self.own("memory", binding.device())?;
         }
         for sync in submission.waits.iter().chain(submission.signals) {
@@ -244,7 +281,7 @@ impl Shared {
         if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 
-    fn fill(&self, scratch: &mut Scratch, submission: &Submission<'_>) {
+    fn fill(&self, scratch: &mut Scratch, submission: &Submission<'_>, sets: &[Residents]) {
         scratch.ibs.clear();
         let ibs = submission.lists.iter().flat_map(|list| list.submitted_ibs());
         scratch.ibs.extend(ibs.map(|(va, dwords)| CsChunkIb {
@@ -257,7 +294,15 @@ impl Shared {
             ring: self.ring,
         }));
         let entry = |binding: &Binding, bo_priority| BoListEntry { bo_handle: binding.bo().handle(), bo_priority };
-        scratch.bos.clear();
+        if !scratch.has_listed(sets) {
+            scratch.bos.clear();
+            let members = sets.iter().flat_map(|set| set.iter());
+            scratch.bos.extend(members.map(|binding| entry(binding, MEMORY_PRIORITY)));
+            scratch.set_entries = scratch.bos.len();
+            scratch.listed_sets.clear();
+            scratch.listed_sets.extend(sets.iter().map(Arc::downgrade));
+        }
+        scratch.bos.truncate(scratch.set_entries);
         let ibs = submission.lists.iter().flat_map(|list| list.bindings());
         scratch.bos.extend(ibs.map(|binding| entry(binding, IB_PRIORITY)));
         scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, MEMORY_PRIORITY)));
@@ -279,7 +324,7 @@ impl Shared {
     /// Hands the kernel what `fill` gathered, in as few calls as it allows. Returns the number of the last call that it
     /// took, and whether that was all of them; an error if it took none.
     fn send(&self, scratch: &mut Scratch) -> Result<(u64, Result<()>)> {
-        let Scratch { chunks, ibs, bos, dependencies, waits, signals } = scratch;
+        let Scratch { chunks, ibs, bos, dependencies, waits, signals, .. } = scratch;
         let most = self.device().info().max_ibs.get(self.ip.index()).map_or(1, |&most| most.max(1) as usize);
         let parts = ibs.len().div_ceil(most);
         let mut sent = None;

@@ -23,6 +23,7 @@ mod query;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
 mod reservation;
+mod resident_set;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
@@ -46,6 +47,7 @@ pub use self::{
     query::DriverVersion,
     render_node::RenderNode,
     reservation::Reservation,
+    resident_set::{ResidentSet, Residents},
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, WaitFor},
 };

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use amdgpu_sim::{Profile, SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{self, Queue},
-    heaps::{self, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{self, AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     winsys::{self, Context, Deadline, Device, Ip, Priority},
 };
 use serde_json::Value;
@@ -100,12 +100,18 @@ pub(crate) fn queue(device: &Arc<Device>, ip: Ip, ring: u32) -> Queue {
 
 /// Mapped system memory.
 pub(crate) fn host_memory(device: &Arc<Device>, size: u64) -> DeviceMemory {
+    host_memory_with(device, size, AllocateFlags::empty())
+}
+
+/// Mapped system memory with wishes.
+pub(crate) fn host_memory_with(device: &Arc<Device>, size: u64, wishes: AllocateFlags) -> DeviceMemory {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     let tables = manager.properties();
     let flags = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
     let usable = tables.buffer_types(heaps::Addressing::Bits64, false);
     let memory_type = tables.find_type(usable, flags, MemoryPropertyFlags::empty()).unwrap();
-    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
+    let info = AllocateInfo { flags: wishes, ..AllocateInfo::new(memory_type, size) };
+    let mut memory = manager.allocate(&info).unwrap();
     memory.map().unwrap();
     memory
 }

@@ -10,7 +10,6 @@
 mod interval_map;
 mod queue;
 mod range;
-mod residents;
 
 pub use self::{
     queue::{SparseFence, SparsePoint, SparseQueue, SparseSubmission},

@@ -4,14 +4,11 @@ use std::{ops::Range, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::{
-    interval_map::{IntervalMap, Run},
-    residents::Residents,
-};
+use super::interval_map::{IntervalMap, Run};
 use crate::{
     heaps::MemoryError,
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation},
+    winsys::{Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation, ResidentSet},
 };
 
 /// Part of device memory, as what a sparse range is bound to.
@@ -81,14 +78,10 @@ impl Run for Option<Backing> {
 #[derive(Debug)]
 pub struct SparseRange {
     reservation: Reservation,
-    state: Mutex<State>,
-}
-
-/// What the page tables hold, as far as the last change that the kernel made.
-#[derive(Debug)]
-struct State {
-    bound: IntervalMap<Backing>,
-    residents: Residents,
+    /// What the page tables hold, as far as the last change that the kernel made.
+    bound: Mutex<IntervalMap<Backing>>,
+    /// Each memory as many times as it has bound bytes.
+    residents: ResidentSet,
 }
 
 impl SparseRange {
@@ -104,8 +97,7 @@ impl SparseRange {
         }
         let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
-        let state = Mutex::new(State { bound: IntervalMap::new(), residents: Residents::default() });
-        Ok(Self { reservation, state })
+        Ok(Self { reservation, bound: Mutex::new(IntervalMap::new()), residents: ResidentSet::new() })
     }
 
     /// Where the GPU finds it.
@@ -120,18 +112,17 @@ impl SparseRange {
 
     /// Bytes that have memory.
     pub fn bound_bytes(&self) -> u64 {
-        self.state.lock().residents.bytes()
+        self.bound.lock().iter().map(|(range, _)| range.end - range.start).sum()
     }
 
-    /// Every memory that is bound somewhere in the range, once: for
-    /// [`Submission::memory`](crate::cs::Submission::memory). Nothing is copied as long as no memory comes or goes.
-    pub fn residents(&self) -> Arc<[Arc<Binding>]> {
-        self.state.lock().residents.snapshot()
+    /// Every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
+    pub fn residents(&self) -> &ResidentSet {
+        &self.residents
     }
 
     /// What is bound at a byte, and how far the piece around it reaches.
     pub fn lookup(&self, offset: u64) -> Option<(Range<u64>, Backing)> {
-        self.state.lock().bound.get(offset).map(|(range, backing)| (range, backing.clone()))
+        self.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
     }
 
     /// Changes what is bound, at once, and returns in how many ioctls: neighbouring changes whose memory is neighbouring
@@ -151,14 +142,19 @@ impl SparseRange {
             self.check(change)?;
             merged.set(change.offset..change.offset + change.len, Some(change.backing.clone()), |_, _| {});
         }
-        let mut state = self.state.lock();
+        let mut bound = self.bound.lock();
         for (range, backing) in merged.iter() {
-            self.apply(&mut state, range, backing.as_ref())?;
+            self.apply(&mut bound, range, backing.as_ref())?;
         }
         Ok(merged.len())
     }
 
-    fn apply(&self, state: &mut State, range: Range<u64>, backing: Option<&Backing>) -> Result<(), MemoryError> {
+    fn apply(
+        &self,
+        bound: &mut IntervalMap<Backing>,
+        range: Range<u64>,
+        backing: Option<&Backing>,
+    ) -> Result<(), MemoryError> {
         let len = range.end - range.start;
         match backing {
             Some(Backing { memory, offset }) => {
@@ -168,11 +164,12 @@ impl SparseRange {
             }
             None => self.reservation.unbind(range.start, len)?,
         }
-        let State { bound, residents } = state;
         if let Some(backing) = backing {
-            residents.add(&backing.memory, len);
+            self.residents.add_times(&backing.memory, len);
         }
-        bound.set(range, backing.cloned(), |gone, len| residents.remove(&gone.memory, len));
+        bound.set(range, backing.cloned(), |gone, len| {
+            self.residents.remove_times(&gone.memory, len);
+        });
         Ok(())
     }
 
