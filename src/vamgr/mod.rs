@@ -83,6 +83,7 @@
 mod address;
 mod error;
 mod holes;
+pub(crate) mod interval_map;
 mod lease;
 mod manager;
 mod request;

@@ -88,7 +88,7 @@ impl VaRange {
     }
 
     /// A range whose start is canonical once bit 47 is repeated, and that stays in its half.
-    pub(super) const fn of_48_bits(start: u64, len: u64) -> Self {
+    pub(crate) const fn of_48_bits(start: u64, len: u64) -> Self {
         Self { start: GpuVa::from_48_bits(start), len }
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
-    vamgr::{GpuVa, VaLease},
+    vamgr::{GpuVa, VaLease, VaRange},
 };
 
 /// A lease that the page tables point through: (part of) a BO at a GPU address.
@@ -62,6 +62,7 @@ impl Binding {
             return Err((lease, error));
         }
         tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
+        tell_bound(&bo, at, offset, len, flags);
         Ok(Self { lease: Some(lease), bo, at, offset, len, flags, has_guard_page: false })
     }
 
@@ -81,6 +82,9 @@ impl Binding {
         let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
         binding.guard_page(VaOperation::Map, flags - VaFlags::WRITEABLE)?;
         binding.has_guard_page = true;
+        if let Some(behind) = binding.at.checked_add(size) {
+            tell_bound(&binding.bo, behind, 0, PAGE_SIZE, flags - VaFlags::WRITEABLE);
+        }
         Ok(binding)
     }
 
@@ -163,6 +167,12 @@ fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, fl
     })
 }
 
+fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
+    if let Some(range) = VaRange::new(at, len) {
+        bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
+    }
+}
+
 /// Tries an unbinding as often as a drop may; whether it was done.
 fn unbind(attempt: impl Fn() -> Result<()>) -> bool {
     (0..RELEASE_ATTEMPTS).any(|_| match attempt() {
@@ -179,6 +189,10 @@ impl Drop for Binding {
         let guard_flags = self.flags - VaFlags::WRITEABLE;
         let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, guard_flags));
         let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, self.at, self.offset, self.len, self.flags));
+        let guard = if self.has_guard_page { PAGE_SIZE } else { 0 };
+        if let (true, Some(range)) = (gone, VaRange::new(self.at, self.len + guard)) {
+            self.bo.device().tell(|| Event::Unbound { range });
+        }
         if let (false, Some(lease)) = (guard_gone && gone, self.lease.take()) {
             // The page tables may still point through these addresses: nobody may have them again.
             self.bo.device().strand(lease);

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    Error, GpuInfo, Kernel, RenderNode, Result,
+    Error, Event, GpuInfo, Kernel, Observer, RenderNode, Result,
     bo::SharedHandles,
     query::{info, version},
 };
@@ -25,6 +25,7 @@ pub struct Device {
     shared_handles: SharedHandles,
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl std::fmt::Debug for Device {
@@ -61,6 +62,19 @@ impl Device {
     ///
     /// Those of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Arc<Self>> {
+        Self::bring_up(kernel, None)
+    }
+
+    /// As [`Device::new`], with someone who hears of everything that happens to the device's objects.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GpuInfo::query`].
+    pub fn with_observer(kernel: impl Kernel + 'static, observer: Arc<dyn Observer>) -> Result<Arc<Self>> {
+        Self::bring_up(kernel, Some(observer))
+    }
+
+    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Arc<Self>> {
         let _span = tracing::debug_span!("bring-up").entered();
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
@@ -71,6 +85,7 @@ impl Device {
             addresses,
             shared_handles: SharedHandles::default(),
             stranded: Mutex::default(),
+            observer,
         }))
     }
 
@@ -143,6 +158,14 @@ impl Device {
     pub(super) fn strand(&self, lease: VaLease) {
         tracing::error!(start = %lease.start(), len = lease.len(), "addresses lost: the kernel would not unbind them");
         self.stranded.lock().push(lease);
+    }
+
+    /// Tells the observer, if there is one.
+    #[inline]
+    pub(super) fn tell(&self, event: impl FnOnce() -> Event) {
+        if let Some(observer) = &self.observer {
+            observer.observe(&event());
+        }
     }
 
     pub(super) fn shared_handles(&self) -> &SharedHandles {

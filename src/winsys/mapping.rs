@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{Bo, Error, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{Bo, Error, Event, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 
 /// A CPU mapping of a whole BO, readable and writable.
@@ -49,6 +49,7 @@ impl Mapping {
         let base = unsafe { kernel.mmap(len, Protection::ReadWrite, None, offset) }
             .map_err(|errno| bo.refused("mmap", errno))?;
         // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
+        bo.device().tell(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len });
         Ok(Self { base, len, bo: Arc::clone(bo) })
     }
 
@@ -216,7 +217,10 @@ impl Drop for Mapping {
         for _ in 0..RELEASE_ATTEMPTS {
             // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
             match unsafe { self.bo.device().kernel().munmap(self.base, self.len) } {
-                Ok(()) => return,
+                Ok(()) => {
+                    let Self { base, len, ref bo } = *self;
+                    return bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
+                }
                 Err(errno) => tracing::warn!(handle = self.bo.handle(), %errno, "munmap refused"),
             }
         }

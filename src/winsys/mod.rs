@@ -4,6 +4,7 @@
 //! Each owns what the kernel gave it and gives it back on drop. `unsafe` lives in the modules that form ioctl arguments
 //! with addresses in them or touch mapped memory, and nowhere else.
 
+mod address_book;
 mod binding;
 #[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
 mod bo;
@@ -18,6 +19,7 @@ mod kernel;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod node;
+mod observer;
 #[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
 mod query;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
@@ -31,6 +33,7 @@ mod syncobj;
 
 pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
+    address_book::{AddressBook, Finding, Place},
     binding::Binding,
     bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
     chip::{Chip, Family, GfxLevel, Ip, VramType},
@@ -44,6 +47,7 @@ pub use self::{
     kernel::{Kernel, Plain, Protection},
     mapping::Mapping,
     node::{Node, PciAddress},
+    observer::{Event, Observer},
     query::DriverVersion,
     render_node::RenderNode,
     reservation::Reservation,

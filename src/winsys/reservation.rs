@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Bo, Device, Error, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{VaLease, VaRange},
@@ -70,7 +70,9 @@ impl Reservation {
         if bo_offset.checked_add(len).is_none_or(|end| end > bo.size()) {
             return Err(Error::Range { handle: bo.handle(), offset: bo_offset, len, size: bo.size() });
         }
-        operate(&self.device, VaOperation::Replace, piece, Some((bo, bo_offset)), flags)
+        operate(&self.device, VaOperation::Replace, piece, Some((bo, bo_offset)), flags)?;
+        self.device.tell(|| Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags });
+        Ok(())
     }
 
     /// Takes away whatever is bound in `len` bytes from byte `offset` on.
@@ -81,7 +83,10 @@ impl Reservation {
     ///
     /// [`Error::Misaligned`], [`Error::Range`], and [`Error::Bind`] when the kernel refuses. Nothing has changed then.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
-        operate(&self.device, VaOperation::Replace, self.piece(offset, len)?, None, VaFlags::PRT)
+        let piece = self.piece(offset, len)?;
+        operate(&self.device, VaOperation::Replace, piece, None, VaFlags::PRT)?;
+        self.device.tell(|| Event::Unbound { range: piece });
+        Ok(())
     }
 
     fn piece(&self, offset: u64, len: u64) -> Result<VaRange> {
@@ -130,7 +135,10 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let clear = || operate(&self.device, VaOperation::Clear, self.range, None, VaFlags::empty());
         let gone = (0..RELEASE_ATTEMPTS).any(|_| match clear() {
-            Ok(()) => true,
+            Ok(()) => {
+                self.device.tell(|| Event::Unbound { range: self.range });
+                true
+            }
             Err(error) => {
                 tracing::warn!(%error, "a reservation was not cleared");
                 false

@@ -7,7 +7,6 @@
 //! logarithm of the number of pieces, changes that are neighbours make one ioctl, and what the library believes to be
 //! bound is what the kernel has bound, whatever fails.
 
-mod interval_map;
 mod queue;
 mod range;
 

@@ -4,10 +4,12 @@ use std::{ops::Range, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::interval_map::{IntervalMap, Run};
 use crate::{
     heaps::MemoryError,
-    vamgr::{GpuVa, VaRequest},
+    vamgr::{
+        GpuVa, VaRequest,
+        interval_map::{IntervalMap, Run},
+    },
     winsys::{Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation, ResidentSet},
 };
 
@@ -167,8 +169,8 @@ impl SparseRange {
         if let Some(backing) = backing {
             self.residents.add_times(&backing.memory, len);
         }
-        bound.set(range, backing.cloned(), |gone, len| {
-            self.residents.remove_times(&gone.memory, len);
+        bound.set(range, backing.cloned(), |gone, backing| {
+            self.residents.remove_times(&backing.memory, gone.end - gone.start);
         });
         Ok(())
     }

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     uapi::GemClose,
-    winsys::{Device, kernel::send},
+    winsys::{Device, Event, kernel::send},
 };
 
 /// A GEM handle that is closed on drop.
@@ -116,6 +116,7 @@ fn close(device: &Device, raw: u32) {
         match send(device.kernel(), &mut GemClose { handle: raw, pad: 0 }) {
             Ok(()) => {
                 tracing::trace!(handle = raw, "BO closed");
+                device.tell(|| Event::BoClosed { handle: raw });
                 return;
             }
             // Unplugged: the file's handles go with the file.

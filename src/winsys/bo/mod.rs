@@ -11,7 +11,7 @@ use zerocopy::FromZeros;
 use self::handle::OwnedHandle;
 pub(super) use self::handle::SharedHandles;
 use super::{
-    Deadline, Device, Error, Result,
+    Deadline, Device, Error, Event, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
@@ -93,7 +93,14 @@ impl Bo {
         send(device.kernel(), &mut argument).map_err(refused)?;
         let handle = OwnedHandle::new(device, argument.answer().handle);
         tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO created");
-        Ok(Self { handle: Arc::new(handle), size: rounded, domains, flags })
+        Ok(Self { handle: Arc::new(handle), size: rounded, domains, flags }.opened())
+    }
+
+    /// Tells the observer.
+    fn opened(self) -> Self {
+        let Self { size, domains, flags, .. } = self;
+        self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });
+        self
     }
 
     /// The kernel's name for the BO within the device's file.

@@ -69,6 +69,6 @@ impl Bo {
         bo.size = info.size;
         bo.domains = info.domains;
         bo.flags = info.flags;
-        Ok(bo)
+        Ok(bo.opened())
     }
 }

@@ -47,6 +47,7 @@ impl Bo {
             size: len,
             domains: GemDomain::GTT,
             flags: GemCreateFlags::NO_CPU_ACCESS,
-        })
+        }
+        .opened())
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 /// A value that covers an interval and goes on along it, as a part of a BO does.
-pub(super) trait Run: Clone {
+pub(crate) trait Run: Clone {
     /// The value `by` further on.
     fn skip(&self, by: u64) -> Self;
 
@@ -15,18 +15,18 @@ pub(super) trait Run: Clone {
 ///
 /// A change costs O(log n), and O(log n) for every interval that it covers.
 #[derive(Clone, Debug)]
-pub(super) struct IntervalMap<T> {
+pub(crate) struct IntervalMap<T> {
     /// Ends and values by start.
     pieces: BTreeMap<u64, (u64, T)>,
 }
 
 impl<T: Run> IntervalMap<T> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { pieces: BTreeMap::new() }
     }
 
-    /// Gives an interval a value, or none. `removed` hears of each value that was there, and of how much of it went.
-    pub(super) fn set(&mut self, range: Range<u64>, value: Option<T>, mut removed: impl FnMut(&T, u64)) {
+    /// Gives an interval a value, or none. `removed` hears of each value that was there, and where.
+    pub(crate) fn set(&mut self, range: Range<u64>, value: Option<T>, mut removed: impl FnMut(Range<u64>, &T)) {
         if range.is_empty() {
             return;
         }
@@ -34,7 +34,7 @@ impl<T: Run> IntervalMap<T> {
         self.cut(range.end);
         while let Some((&start, _)) = self.pieces.range(range.clone()).next() {
             if let Some((end, gone)) = self.pieces.remove(&start) {
-                removed(&gone, end - start);
+                removed(start..end, &gone);
             }
         }
         if let Some(value) = value {
@@ -45,17 +45,34 @@ impl<T: Run> IntervalMap<T> {
     }
 
     /// The piece around a place.
-    pub(super) fn get(&self, at: u64) -> Option<(Range<u64>, &T)> {
+    pub(crate) fn get(&self, at: u64) -> Option<(Range<u64>, &T)> {
         let (&start, (end, value)) = self.pieces.range(..=at).next_back()?;
         (at < *end).then_some((start..*end, value))
     }
 
+    /// The last piece that ends at or before a place at which there is none.
+    pub(crate) fn last_before(&self, at: u64) -> Option<(Range<u64>, &T)> {
+        let (&start, (end, value)) = self.pieces.range(..at).next_back()?;
+        (*end <= at).then_some((start..*end, value))
+    }
+
+    /// The first piece that begins behind a place.
+    pub(crate) fn first_after(&self, at: u64) -> Option<(Range<u64>, &T)> {
+        let (&start, (end, value)) = self.pieces.range(at..).find(|&(&start, _)| start > at)?;
+        Some((start..*end, value))
+    }
+
+    /// Changes values in place, all of them. The change must not make neighbours continue each other.
+    pub(crate) fn for_each_mut(&mut self, change: impl FnMut(&mut T)) {
+        self.pieces.values_mut().map(|(_, value)| value).for_each(change);
+    }
+
     /// All pieces, lowest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Range<u64>, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Range<u64>, &T)> {
         self.pieces.iter().map(|(&start, (end, value))| (start..*end, value))
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.pieces.len()
     }
 
@@ -119,7 +136,7 @@ mod tests {
             let (mut map, mut cells) = (IntervalMap::new(), [None; CELLS as usize]);
             for (range, part) in changes {
                 let mut gone = 0;
-                map.set(range.clone(), part, |_, len| gone += len);
+                map.set(range.clone(), part, |range, _| gone += range.end - range.start);
                 let mut overwritten = 0;
                 for at in range.clone() {
                     let cell = &mut cells[at as usize];
