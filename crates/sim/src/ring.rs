@@ -224,7 +224,7 @@ impl Shared {
 
 /// Runs the IBs of a job, one after the other.
 fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-    let env = Environment { memory: &job.space, clock: &running.shared.clock, job: running };
+    let env = Environment { memory: &job.space, clock: &running.shared.clock, job: running, shaders: &gpu::NoShaders };
     job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
 }
 

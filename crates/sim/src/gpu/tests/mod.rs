@@ -13,7 +13,7 @@ use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 
 use super::port::pages;
-use super::{Access, Clock, Engine, Environment, Ib, Job, Memory, PageFault, Place, Stop};
+use super::{Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, Stop, Watched};
 
 /// Where memory begins, and how much there is.
 const BASE: u64 = 0x10_0000;
@@ -145,7 +145,10 @@ impl Rig {
     }
 
     fn run_at(&self, engine: &mut Engine, at: u64, dwords: u32) -> Result<(), Stop> {
-        engine.run(Ib { va: va(at), dwords }, &Environment { memory: &self.memory, clock: self, job: self })
+        engine.run(
+            Ib { va: va(at), dwords },
+            &Environment { memory: &self.memory, clock: self, job: self, shaders: &NoShaders },
+        )
     }
 }
 
