@@ -200,7 +200,7 @@ const PM4: &[&[Layout]] = &[state::STATE, memory::MEMORY, work::WORK, control::C
 /// Whether only the kernel's interface queue takes packets of this opcode.
 pub(super) fn is_for_the_interface_queue(opcode: u8, level: GfxLevel) -> bool {
     let all = PM4.iter().copied().flatten();
-    all.filter(|layout| layout.opcode == opcode.into()).any(|layout| layout.kiq.has(level as u8))
+    all.filter(|layout| layout.opcode == u16::from(opcode)).any(|layout| layout.kiq.has(level as u8))
 }
 
 /// Declares selectors.

@@ -54,7 +54,7 @@ impl Engine {
             return Err(step.wrong(FieldError::Unknown { field: "event_index", value: index }));
         }
         // The dwords behind this event are no address.
-        let has_address = step.fields.len() > 2 && event != Event::PIXEL_PIPE_STAT_CONTROL.number().into();
+        let has_address = step.fields.len() > 2 && event != u32::from(Event::PIXEL_PIPE_STAT_CONTROL.number());
         let at = if has_address { Some(step.address("addr_lo", "addr_hi")?) } else { None };
         self.event(event, at, target, step.port)
     }
