@@ -171,7 +171,10 @@ impl Shared {
         }
         job.fence.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
-        let outcome = match follow(engine, &job, &running) {
+        engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
+        let followed = follow(engine, &job, &running);
+        *job.entity.gpu.lock() = engine.switch(gpu::State::new());
+        let outcome = match followed {
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),

@@ -13,7 +13,7 @@ selectors! {
     CLOCK_SEL = 0..=1;
     COMPARE = 0..=6;
     COND_IB_MODE = 1..=2;
-    CONTEXT_REG_INDEX = 0..=0, 1..=1 on [G7..G8], 2..=2 on [G7..G9], 3..=3 on [G7..G8];
+    CONTEXT_REG_INDEX = 0..=3;
     COPY_DST = 0..=2, 3..=3 on [G6..G11_5], 4..=4 on [G7..G12], 5..=5, 6..=6 on [G8..G12], 7..=7 on [G11..G12];
     COPY_DW_SPACE = 0..=1;
     COPY_SRC = 0..=2, 3..=3 on [G6..G11_5], 4..=4 on [G7..G12], 5..=6, 7..=8 on [G6..G11_5], 9..=9,
@@ -72,7 +72,7 @@ selectors! {
     TEMPORAL = 0..=3 on [G12..G12];
     TLB_MMHUB = 0..=2;
     TLB_SEL = 0..=1;
-    UCONFIG_REG_INDEX = 0..=0, 1..=1 on [G7..G9], 2..=3 on [G7..G12], 4..=4 on [G9..G9];
+    UCONFIG_REG_INDEX = 0..=4;
     WAIT_OP = 0..=0, 1..=1 on [G7..G12], 2..=3 on [G9..G12];
     WAIT_SPACE = 0..=1, 2..=2 on [G7..G7];
     WINDOW_OP = 0..=0, 7..=7;

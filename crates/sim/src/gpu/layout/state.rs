@@ -1,5 +1,8 @@
 //! PM4 layouts: registers and the addresses other packets lean on.
 //!
+//! The indices by which SET_*_REG ask firmware for more than the write are taken on every generation that has them at all:
+//! Mesa goes on writing them where the headers have dropped the number, and they change no register.
+//!
 //! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`, `soc15d.h` and `nvd.h`; Mesa 25.0.7
 //! `src/amd/common/sid.h` and `src/amd/registers/pkt3.json`; AMD PAL's packet headers.
 
@@ -120,7 +123,7 @@ layouts! {
     }
     0x69 SET_CONTEXT_REG gfx [G6..G12] compute [G6..G6] {
       form [G6..G12] 2..16383 {
-        1: reg_offset[15:0], index[31:28] in CONTEXT_REG_INDEX on [G7..G9];
+        1: reg_offset[15:0], index[31:28] in CONTEXT_REG_INDEX on [G7..G12];
       }
     }
     0x6a SET_CONTEXT_REG_INDEX gfx [G9..G9] {
@@ -152,7 +155,7 @@ layouts! {
     }
     0x79 SET_UCONFIG_REG gfx [G7..G12] compute [G7..G12] {
       form [G7..G12] 2..16383 {
-        1: reg_offset[15:0], index[31:28] in UCONFIG_REG_INDEX on [G7..G9];
+        1: reg_offset[15:0], index[31:28] in UCONFIG_REG_INDEX on [G7..G12];
       }
     }
     0x7a SET_UCONFIG_REG_INDEX gfx [G9..G12] {

@@ -1,9 +1,12 @@
 //! Engines on a small flat memory.
 
 mod chaos;
+mod control;
 mod flow;
 mod model;
 mod pm4;
+mod raw;
+mod registers;
 mod sdma;
 mod trouble;
 mod vectors;
@@ -15,7 +18,9 @@ use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 
 use super::port::pages;
-use super::{Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, Stop, Tally, Watched};
+use super::{
+    Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, State, Stop, Tally, Watched,
+};
 
 /// Where memory begins, and how much there is.
 const BASE: u64 = 0x10_0000;
