@@ -56,3 +56,29 @@ impl Budget {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_winsys::cs::pm4;
+    use amdgpu_winsys::vamgr::GpuVa;
+    use amdgpu_winsys::winsys::GfxLevel;
+
+    use super::super::tests::Rig;
+    use super::*;
+
+    #[test]
+    fn a_budget_has_an_end_and_asks_on_the_way() {
+        let (rig, budget) = (Rig::new(), Budget::new());
+        let target = pm4::Target::gfx(GfxLevel::Gfx9).into();
+        let place = Place { target, ib: Ib { va: GpuVa::NULL, dwords: 0 }, offset: 0, level: 1, packet: "NOP" };
+        let env = rig.environment();
+        budget.packet(place, &env).unwrap();
+        (1..Budget::WHOLE / Budget::ASK).for_each(|_| budget.spend(Budget::ASK, place, &env).unwrap());
+        assert_eq!(budget.spend(Budget::ASK, place, &env), Err(Stop::Endless { place, packets: 1 }));
+
+        rig.cancelled.set(true);
+        let budget = Budget::new();
+        budget.spend(Budget::ASK, place, &env).unwrap();
+        assert_eq!(budget.spend(1, place, &env), Err(Stop::Cancelled { place }));
+    }
+}

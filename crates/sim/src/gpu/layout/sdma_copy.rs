@@ -11,7 +11,7 @@ layouts! {
 
     0x0001 COPY_LINEAR sdma [V2_0..V7_0] {
       form [V2_0..V3_0] 6..6 {
-        0: broadcast[27:27];
+        0: broadcast[27:27] is 0;
         1: count[21:0];
         2: dst_sw[17:16], dst_ha[22:22], src_sw[25:24], src_ha[30:30];
         3: src_addr_lo[31:0];
@@ -20,7 +20,7 @@ layouts! {
         6: dst_addr_hi[31:0];
       }
       form [V4_0..V4_0] 6..6 {
-        0: encrypt[16:16], tmz[18:18], broadcast[27:27];
+        0: encrypt[16:16], tmz[18:18], broadcast[27:27] is 0;
         1: count[21:0];
         2: dst_sw[17:16], src_sw[25:24];
         3: src_addr_lo[31:0];
@@ -29,7 +29,7 @@ layouts! {
         6: dst_addr_hi[31:0];
       }
       form [V5_0..V5_0] 6..6 {
-        0: encrypt[16:16], tmz[18:18], backwards[25:25], broadcast[27:27];
+        0: encrypt[16:16], tmz[18:18], backwards[25:25], broadcast[27:27] is 0;
         1: count[21:0];
         2: dst_sw[17:16], src_sw[25:24];
         3: src_addr_lo[31:0];
@@ -38,7 +38,7 @@ layouts! {
         6: dst_addr_hi[31:0];
       }
       form [V5_2..V6_0] 6..6 {
-        0: encrypt[16:16], tmz[18:18], cpv[19:19], backwards[25:25], broadcast[27:27];
+        0: encrypt[16:16], tmz[18:18], cpv[19:19], backwards[25:25], broadcast[27:27] is 0;
         1: count[29:0];
         2: dst_sw[17:16], dst_cache_policy[20:18], src_sw[25:24], src_cache_policy[28:26];
         3: src_addr_lo[31:0];
@@ -60,7 +60,7 @@ layouts! {
     }
     0x0001 COPY_BROADCAST_LINEAR sdma [V2_0..V7_0] {
       form [V2_0..V3_0] 8..8 {
-        0: broadcast[27:27];
+        0: broadcast[27:27] is 1;
         1: count[21:0];
         2: dst2_sw[9:8], dst2_ha[14:14], dst1_sw[17:16], dst1_ha[22:22], src_sw[25:24], src_ha[30:30];
         3: src_addr_lo[31:0];
@@ -71,7 +71,7 @@ layouts! {
         8: dst2_addr_hi[31:0];
       }
       form [V4_0..V5_0] 8..8 {
-        0: encrypt[16:16], tmz[18:18], broadcast[27:27];
+        0: encrypt[16:16], tmz[18:18], broadcast[27:27] is 1;
         1: count[21:0];
         2: dst2_sw[9:8], dst1_sw[17:16], src_sw[25:24];
         3: src_addr_lo[31:0];
@@ -82,7 +82,7 @@ layouts! {
         8: dst2_addr_hi[31:0];
       }
       form [V5_2..V6_0] 8..8 {
-        0: encrypt[16:16], tmz[18:18], cpv[19:19], broadcast[27:27];
+        0: encrypt[16:16], tmz[18:18], cpv[19:19], broadcast[27:27] is 1;
         1: count[29:0];
         2: dst2_sw[9:8], dst2_cache_policy[12:10], dst1_sw[17:16], dst1_cache_policy[20:18], src_sw[25:24],
             src_cache_policy[28:26];
@@ -94,7 +94,7 @@ layouts! {
         8: dst2_addr_hi[31:0];
       }
       form [V7_0..V7_0] 8..8 {
-        0: tmz[18:18], broadcast[27:27];
+        0: tmz[18:18], broadcast[27:27] is 1;
         1: count[29:0];
         2: dst2_mall_policy[13:12], dst1_mall_policy[21:20], src_mall_policy[29:28];
         3: src_addr_lo[31:0];

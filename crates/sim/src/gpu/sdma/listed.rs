@@ -111,9 +111,6 @@ fn copy_linear(step: &Step<'_, '_>, version: Version) -> Result<(), Stop> {
     if step.is_set("src_sw") || step.is_set("dst_sw") {
         return Err(step.refuse("swaps bytes, which is not simulated"));
     }
-    if step.is_set("broadcast") {
-        return Err(step.wrong(FieldError::NoSuchForm { form: "a broadcast with one destination" }));
-    }
     let (to, from) = (step.address("dst_addr_lo", "dst_addr_hi")?, step.address("src_addr_lo", "src_addr_hi")?);
     let bytes = match version {
         Version::V1_0 if !step.is_set("byte_mode") => 4 * u64::from(step.get("count")),
