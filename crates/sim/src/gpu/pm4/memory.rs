@@ -115,8 +115,8 @@ impl Engine {
             _ => {
                 step.require_multiple("byte_count", bytes.into(), 4)?;
                 // A side that stays where it is, or one that is no memory: dword by dword.
-                step.port.spend((bytes / 4).into())?;
                 for offset in (0..bytes).step_by(4) {
+                    step.port.spend(1)?;
                     let value = self.load(from, if holds_from { 0 } else { offset }, level, step)?;
                     self.store(to, if holds_to { 0 } else { offset }, value, level, step)?;
                 }
