@@ -12,7 +12,7 @@ use amdgpu_winsys::{uapi::CtxStateFlags, winsys::Ip};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::fence::Fence;
+use crate::{fence::Fence, gpu};
 
 /// The kernel remembers this many submissions of an entity, and lets no more be outstanding (`sched_jobs`).
 pub(crate) const REMEMBERED: u64 = 32;
@@ -45,6 +45,8 @@ pub(crate) struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct Entity {
     state: Mutex<EntityState>,
+    /// What its jobs set on the GPU, while none of them runs.
+    pub(crate) gpu: Mutex<gpu::State>,
 }
 
 #[derive(Debug, Default)]

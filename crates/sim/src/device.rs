@@ -21,8 +21,9 @@ use crate::{
     complaints::Complaints,
     context::{Context, Entity, Pstate},
     events::Events,
-    gpu::Clock,
+    gpu::{Clock, Shaders, Tally},
     ring::Ring,
+    shaders::ShaderSlot,
     syncobj::Syncobj,
 };
 
@@ -66,6 +67,17 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
+    /// What executes shaders from the next draw or dispatch on; there is nothing at first. It is called on the threads of
+    /// the rings, and its panics end them.
+    pub fn plug_shaders(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
+        self.gpu.shaders.plug(shaders);
+    }
+
+    /// How many draws and dispatches were started since the device came to life.
+    pub fn tally(&self) -> Tally {
+        self.gpu.shaders.tally()
+    }
+
     /// What is alive on the whole device.
     pub fn census(&self) -> DeviceCensus {
         let memory = self.gpu.pools.memory_info();
@@ -91,6 +103,7 @@ pub(crate) struct Gpu {
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) clock: Ticker,
+    pub(crate) shaders: Arc<ShaderSlot>,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
     pub(crate) submitting: Mutex<()>,
     resets: AtomicU32,
@@ -135,6 +148,7 @@ impl Gpu {
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
             clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
+            shaders: Arc::default(),
             submitting: Mutex::default(),
             resets: AtomicU32::new(0),
             losses: AtomicU32::new(0),

@@ -39,6 +39,7 @@ mod kernel;
 mod options;
 mod profiles;
 mod ring;
+mod shaders;
 mod space;
 mod syncobj;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]

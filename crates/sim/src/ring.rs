@@ -23,6 +23,7 @@ use crate::{
     fence::Fence,
     file::FaultCell,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
+    shaders::ShaderSlot,
     space::Space,
 };
 
@@ -66,6 +67,7 @@ struct Shared {
     events: Arc<Events>,
     complaints: Arc<Complaints>,
     clock: Ticker,
+    shaders: Arc<ShaderSlot>,
     waiting: Mutex<VecDeque<Job>>,
     /// Jobs that are to come, wait or run.
     load: AtomicUsize,
@@ -84,6 +86,7 @@ impl Ring {
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
             clock: gpu.clock,
+            shaders: Arc::clone(&gpu.shaders),
             waiting: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -171,7 +174,10 @@ impl Shared {
         }
         job.fence.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
-        let outcome = match follow(engine, &job, &running) {
+        engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
+        let followed = follow(engine, &job, &running);
+        *job.entity.gpu.lock() = engine.switch(gpu::State::new());
+        let outcome = match followed {
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
@@ -224,7 +230,12 @@ impl Shared {
 
 /// Runs the IBs of a job, one after the other.
 fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-    let env = Environment { memory: &job.space, clock: &running.shared.clock, job: running };
+    let env = Environment {
+        memory: &job.space,
+        clock: &running.shared.clock,
+        job: running,
+        shaders: &*running.shared.shaders,
+    };
     job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
 }
 

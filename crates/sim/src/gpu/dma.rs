@@ -3,6 +3,7 @@
 use amdgpu_winsys::vamgr::GpuVa;
 
 use super::Stop;
+use super::budget::Budget;
 use super::port::Port;
 
 /// Copies `bytes` bytes. A copy onto itself, which drivers use to bring data into L2, does nothing.
@@ -17,13 +18,20 @@ pub(super) fn copy(port: &Port<'_>, to: GpuVa, from: GpuVa, bytes: u64) -> Resul
     if to.as_u64().abs_diff(from.as_u64()) < bytes {
         return Err(Stop::Refused { place: port.place(), what: "source and destination overlap" });
     }
+    port.spend(Budget::of_bytes(bytes))?;
     port.copy(to, from, bytes);
     Ok(())
 }
 
 /// Fills `bytes` bytes.
-pub(super) fn fill(port: &Port<'_>, to: GpuVa, pattern: u32, bytes: u64) {
+///
+/// # Errors
+///
+/// The job's budget is spent.
+pub(super) fn fill(port: &Port<'_>, to: GpuVa, pattern: u32, bytes: u64) -> Result<(), Stop> {
+    port.spend(Budget::of_bytes(bytes))?;
     if bytes > 0 {
         port.fill(to, pattern, bytes);
     }
+    Ok(())
 }

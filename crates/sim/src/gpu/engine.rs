@@ -4,7 +4,7 @@ use amdgpu_winsys::cs::{DecodeError, DecodeFault, Target};
 use amdgpu_winsys::vamgr::GpuVa;
 
 use super::fetch::Frame;
-use super::{Environment, Place, Registers, Stop};
+use super::{Environment, Registers, State, Stop};
 
 /// An IB in GPU memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub struct Ib {
 /// One ring's engine: ME with PFP, MEC, or a copy engine.
 ///
 /// ```
-/// use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, PageFault, Place};
+/// use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place};
 /// use amdgpu_winsys::cs::{Packet, Target, pm4};
 /// use amdgpu_winsys::vamgr::GpuVa;
 /// use amdgpu_winsys::winsys::{GfxLevel, Ip};
@@ -61,7 +61,7 @@ pub struct Ib {
 /// }
 ///
 /// let mut engine = Engine::new(Target::Pm4(target));
-/// let env = Environment { memory: &memory, clock: &clock, job: &job };
+/// let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders };
 /// engine.run(Ib { va: GpuVa::NULL, dwords: dwords as u32 }, &env)?;
 /// assert_eq!(memory.0.borrow()[0x1000], 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,16 +69,16 @@ pub struct Ib {
 #[derive(Debug)]
 pub struct Engine {
     pub(super) target: Target,
-    pub(super) registers: Registers,
+    pub(super) state: State,
     pub(super) render_backends: u32,
-    /// One for each level; they keep their memory from job to job.
-    pub(super) frames: [Frame; 2],
+    /// One for each level, and the constant engine's; they keep their memory from job to job.
+    pub(super) frames: [Frame; 3],
 }
 
 impl Engine {
     /// An engine with all registers zero and one render backend.
     pub const fn new(target: Target) -> Self {
-        Self { target, registers: Registers::new(), render_backends: 1, frames: [Frame::new(), Frame::new()] }
+        Self { target, state: State::new(), render_backends: 1, frames: [Frame::new(), Frame::new(), Frame::new()] }
     }
 
     /// With the render backends of this mask, each of which stores a count when a sample count is asked for.
@@ -92,9 +92,19 @@ impl Engine {
         self.target
     }
 
-    /// The registers, which outlive a job.
+    /// What earlier packets left behind. It outlives a job.
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Goes on with the state of another context, and gives back the one it had.
+    pub const fn switch(&mut self, state: State) -> State {
+        std::mem::replace(&mut self.state, state)
+    }
+
+    /// The registers.
     pub const fn registers(&self) -> &Registers {
-        &self.registers
+        &self.state.registers
     }
 
     /// Executes an IB to its end. What it did before a stop stays done.
@@ -107,42 +117,6 @@ impl Engine {
             Target::Pm4(target) => self.run_pm4(ib, target, env),
             Target::Sdma(version) => self.run_sdma(ib, version, env),
         }
-    }
-}
-
-/// Counts down what a job may do before it is taken to run in circles.
-pub(super) struct Budget {
-    left: u64,
-    packets: u64,
-}
-
-impl Budget {
-    /// What a job may spend: one for each packet and each dword fetched. No honest stream has 4 GiB of commands.
-    const WHOLE: u64 = 1 << 30;
-    /// What it costs to begin another IB, besides its dwords.
-    const JUMP: u64 = 1 << 10;
-
-    pub(super) const fn new() -> Self {
-        Self { left: Self::WHOLE, packets: 0 }
-    }
-
-    /// Pays for a packet.
-    pub(super) fn packet(&mut self, place: Place) -> Result<(), Stop> {
-        self.packets += 1;
-        self.spend(1, place)
-    }
-
-    /// Pays for going to another IB, and asks whether the job still wants to.
-    pub(super) fn jump(&mut self, ib: Ib, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
-        if env.job.is_cancelled() {
-            return Err(Stop::Cancelled { place });
-        }
-        self.spend(Self::JUMP + u64::from(ib.dwords), place)
-    }
-
-    fn spend(&mut self, cost: u64, place: Place) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(cost).ok_or(Stop::Endless { place, packets: self.packets })?;
-        Ok(())
     }
 }
 

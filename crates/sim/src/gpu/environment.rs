@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::vamgr::GpuVa;
 
-use super::Place;
+use super::{Place, Shaders};
 
 /// What was tried at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +75,8 @@ pub trait Job {
     /// once for each packet and kind of access.
     fn fault(&self, fault: PageFault, place: Place);
 
-    /// Whether the job shall end where it is. Asked whenever another IB begins; does not sleep.
+    /// Whether the job shall end where it is. Asked whenever another IB begins, and now and then in
+    /// between; does not sleep.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -90,4 +91,6 @@ pub struct Environment<'e> {
     pub clock: &'e dyn Clock,
     /// The job that is run.
     pub job: &'e dyn Job,
+    /// What executes shaders; [`NoShaders`](super::NoShaders) for nothing.
+    pub shaders: &'e dyn Shaders,
 }

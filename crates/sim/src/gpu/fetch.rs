@@ -22,6 +22,13 @@ impl Frame {
         Self { ib: Ib { va: GpuVa::NULL, dwords: 0 }, dwords: Vec::new(), next: 0, fault: None }
     }
 
+    /// Forgets the IB.
+    pub(super) fn clear(&mut self) {
+        self.dwords.clear();
+        self.next = 0;
+        self.fault = None;
+    }
+
     /// Fetches `ib`. What is not mapped is noticed when the engine gets there.
     pub(super) fn load(&mut self, ib: Ib, env: &Environment<'_>) {
         let (bytes, fault) = clip(ib.va, 4 * u64::from(ib.dwords), Access::Fetch);

@@ -14,19 +14,30 @@
 //!   ([`Job::fault`]) and goes on;
 //! * a stream the engine can not follow (an unknown packet, a wrong field, a bad IB, a wait nobody ends): [`Stop`].
 //!   Real engines hang there; this one says where and why.
+mod atomic;
+mod budget;
+mod constant;
 mod dma;
 mod engine;
 mod environment;
 mod fetch;
+mod layout;
 mod pm4;
 mod port;
+mod ram;
 mod registers;
 mod sdma;
+mod state;
+mod step;
 mod stop;
 #[cfg(test)]
 mod tests;
+mod wait;
+mod work;
 
 pub use engine::{Engine, Ib};
 pub use environment::{Access, Clock, Environment, Job, Memory, PageFault};
 pub use registers::Registers;
-pub use stop::{Place, Stop};
+pub use state::{State, Tally};
+pub use stop::{Place, Stop, Watched};
+pub use work::{Dispatch, Draw, IndexBuffer, NoShaders, Scene, Shaders, Work};

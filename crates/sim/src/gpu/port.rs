@@ -5,7 +5,8 @@ use std::cell::Cell;
 use amdgpu_winsys::vamgr::GpuVa;
 use zerocopy::IntoBytes;
 
-use super::{Access, Environment, PageFault, Place};
+use super::budget::Budget;
+use super::{Access, Environment, PageFault, Place, Stop};
 
 /// The smallest page of the GPU, in bytes; the unit in which faulting accesses go on.
 pub(super) const PAGE: u64 = 4096;
@@ -16,13 +17,14 @@ const _: () =
 /// The data side of one packet.
 pub(super) struct Port<'e> {
     env: &'e Environment<'e>,
+    budget: &'e Budget,
     place: Place,
     told: Cell<(bool, bool)>,
 }
 
 impl<'e> Port<'e> {
-    pub(super) const fn new(env: &'e Environment<'e>, place: Place) -> Self {
-        Self { env, place, told: Cell::new((false, false)) }
+    pub(super) const fn new(env: &'e Environment<'e>, budget: &'e Budget, place: Place) -> Self {
+        Self { env, budget, place, told: Cell::new((false, false)) }
     }
 
     pub(super) const fn place(&self) -> Place {
@@ -33,8 +35,13 @@ impl<'e> Port<'e> {
         self.env
     }
 
+    /// Pays for a part of what the packet does, see [`Budget::spend`].
+    pub(super) fn spend(&self, cost: u64) -> Result<(), Stop> {
+        self.budget.spend(cost, self.place, self.env)
+    }
+
     /// Tells the job, once for each kind of access.
-    fn report(&self, fault: PageFault) {
+    pub(super) fn report(&self, fault: PageFault) {
         let (read, write) = self.told.get();
         let (told, now) = match fault.access {
             Access::Write => (write, (read, true)),

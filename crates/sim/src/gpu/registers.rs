@@ -13,10 +13,10 @@ pub struct Registers(BTreeMap<Register, u32>);
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/soc15d.h`, `PACKET3_SET_*_START` and `_END`; Mesa 25.0.7
 /// `src/amd/common/sid.h`, where the last one ends at 0x40000.
-const CONFIG: std::ops::Range<u32> = 0x8000..0xb000;
-const PERSISTENT: std::ops::Range<u32> = 0xb000..0xc000;
-const CONTEXT: std::ops::Range<u32> = 0x28000..0x29000;
-const USER_CONFIG: std::ops::Range<u32> = 0x30000..0x40000;
+pub(super) const CONFIG: std::ops::Range<u32> = 0x8000..0xb000;
+pub(super) const PERSISTENT: std::ops::Range<u32> = 0xb000..0xc000;
+pub(super) const CONTEXT: std::ops::Range<u32> = 0x28000..0x29000;
+pub(super) const USER_CONFIG: std::ops::Range<u32> = 0x30000..0x40000;
 
 impl Registers {
     pub(super) const fn new() -> Self {
@@ -30,6 +30,17 @@ impl Registers {
 
     pub(super) fn set(&mut self, register: Register, value: u32) {
         self.0.insert(register, value);
+    }
+
+    /// Forgets what was written to the context registers.
+    pub(super) fn clear_context(&mut self) {
+        self.0.retain(|register, _| !within(&CONTEXT, *register));
+    }
+
+    /// Takes the context registers of another file.
+    pub(super) fn restore_context(&mut self, from: &Self) {
+        self.clear_context();
+        self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
     }
 
     /// Whether a user stream may write the register: configuration registers on GFX6 only, where the user's copy of

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use amdgpu_winsys::cs::pm4::Compare;
+use amdgpu_winsys::cs::pm4::{Compare, Register};
 use amdgpu_winsys::cs::{DecodeError, Target};
 use amdgpu_winsys::vamgr::GpuVa;
 
@@ -27,6 +27,24 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, ib, offset, level, packet } = self;
         write!(f, "{packet} at dword {offset} of the level-{level} IB at {} ({} dwords), {target}", ib.va, ib.dwords)
+    }
+}
+
+/// What a wait looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// A dword or qword of memory.
+    Memory(GpuVa),
+    /// A register.
+    Register(Register),
+}
+
+impl fmt::Display for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(va) => va.fmt(f),
+            Self::Register(register) => write!(f, "register {:#x}", 4 * u64::from(register.index())),
+        }
     }
 }
 
@@ -67,20 +85,20 @@ pub enum Stop {
         fault: PageFault,
     },
     /// A wait was not satisfied before the job's patience ended.
-    #[error("{place}: gave up waiting for ({last:#x} at {va} & {mask:#x}) {function:?} {reference:#x}")]
+    #[error("{place}: gave up waiting for ({last:#x} at {at} & {mask:#x}) {function:?} {reference:#x}")]
     GaveUp {
         /// Where.
         place: Place,
-        /// The dword watched.
-        va: GpuVa,
+        /// What was watched.
+        at: Watched,
         /// How it should have compared, after masking.
         function: Compare,
         /// The bits that count.
-        mask: u32,
+        mask: u64,
         /// What it was compared with.
-        reference: u32,
+        reference: u64,
         /// What was there last, unmasked.
-        last: u32,
+        last: u64,
     },
     /// The job ran for longer than any stream does: its IBs chain in a circle.
     #[error("{place}: still not at the end after {packets} packets")]

@@ -14,3 +14,4 @@ mod info;
 mod support;
 mod syncobj;
 mod userptr;
+mod work;

@@ -130,7 +130,7 @@ fn a_wait_ends_when_someone_else_writes() {
     for (target, stream) in pm4.chain(sdma) {
         let rig = Rig::new();
         rig.put(IB, &stream);
-        let env = Environment { memory: &rig.memory, clock: &rig, job: &Helped(&rig) };
+        let env = Environment { memory: &rig.memory, clock: &rig, job: &Helped(&rig), shaders: &NoShaders };
         let ib = Ib { va: va(IB), dwords: stream.len() as u32 };
         Engine::new(target).run(ib, &env).unwrap();
         assert_eq!(rig.waited.get(), 3, "{target}");
@@ -145,10 +145,10 @@ fn a_wait_that_nobody_ends_tells_what_it_waited_for() {
         rig.patience.set(10);
         let wait = WaitRegMem { mask: 0xff, ..WaitRegMem::new(va(DATA), Compare::Equal, 5) };
         let stop = Stream::new(target).add(wait).run(&rig).unwrap_err();
-        let Stop::GaveUp { va: at, mask: 0xff, reference: 5, last: 0x104, function: Compare::Equal, .. } = stop else {
+        let Stop::GaveUp { at, mask: 0xff, reference: 5, last: 0x104, function: Compare::Equal, .. } = stop else {
             panic!("{stop}")
         };
-        assert_eq!((at, rig.waited.get()), (va(DATA), 11));
+        assert_eq!((at, rig.waited.get()), (Watched::Memory(va(DATA)), 11));
     }
 }
 

@@ -1,10 +1,18 @@
 //! Engines on a small flat memory.
 
+mod chaos;
+mod control;
+mod copies;
+mod data;
+mod draws;
 mod flow;
 mod model;
 mod pm4;
+mod raw;
+mod registers;
 mod sdma;
 mod trouble;
+mod vectors;
 
 use std::cell::{Cell, RefCell};
 
@@ -13,7 +21,9 @@ use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 
 use super::port::pages;
-use super::{Access, Clock, Engine, Environment, Ib, Job, Memory, PageFault, Place, Stop};
+use super::{
+    Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, State, Stop, Tally, Watched,
+};
 
 /// Where memory begins, and how much there is.
 const BASE: u64 = 0x10_0000;
@@ -76,12 +86,12 @@ impl Memory for Flat {
 }
 
 /// Everything an engine needs. Each look at the clock is a tick; the job waits `patience` times.
-struct Rig {
+pub(super) struct Rig {
     memory: Flat,
     ticks: Cell<u64>,
     patience: Cell<u32>,
     waited: Cell<u32>,
-    cancelled: Cell<bool>,
+    pub(super) cancelled: Cell<bool>,
     faults: RefCell<Vec<(PageFault, Place)>>,
 }
 
@@ -108,7 +118,7 @@ impl Job for Rig {
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             memory: Flat(RefCell::new(vec![0; SIZE])),
             ticks: Cell::new(0x1_0000_0000),
@@ -145,7 +155,11 @@ impl Rig {
     }
 
     fn run_at(&self, engine: &mut Engine, at: u64, dwords: u32) -> Result<(), Stop> {
-        engine.run(Ib { va: va(at), dwords }, &Environment { memory: &self.memory, clock: self, job: self })
+        engine.run(Ib { va: va(at), dwords }, &self.environment())
+    }
+
+    pub(super) fn environment(&self) -> Environment<'_> {
+        Environment { memory: &self.memory, clock: self, job: self, shaders: &NoShaders }
     }
 }
 

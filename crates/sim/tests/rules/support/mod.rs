@@ -22,7 +22,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 pub(crate) use self::{
     job::{Chunk, Job},
     pages::Pages,
-    rig::{DATA, Rig},
+    rig::{DATA, IBS, Rig},
 };
 
 /// Page size, bytes.

@@ -1,0 +1,84 @@
+//! How much a job may do before it is taken to run in circles.
+
+use std::cell::Cell;
+
+use super::{Environment, Ib, Place, Stop};
+
+/// Counts down what a job may do. Everything that a packet's own length does not bound is paid for: other IBs, copies,
+/// the parts of a multi-draw.
+pub(super) struct Budget {
+    left: Cell<u64>,
+    packets: Cell<u64>,
+    /// What may still be spent before the job is asked whether it still wants to.
+    until_asked: Cell<u64>,
+}
+
+impl Budget {
+    /// What a job may spend: one for each packet and each dword fetched. No honest stream has 4 GiB of commands.
+    const WHOLE: u64 = 1 << 30;
+    /// What it costs to begin another IB, besides its dwords.
+    const JUMP: u64 = 1 << 10;
+    /// How often the job is asked.
+    const ASK: u64 = 1 << 16;
+    /// What a draw or dispatch costs that a packet starts besides its first.
+    pub(super) const DRAW: u64 = 1 << 8;
+
+    pub(super) const fn new() -> Self {
+        Self { left: Cell::new(Self::WHOLE), packets: Cell::new(0), until_asked: Cell::new(Self::ASK) }
+    }
+
+    /// What copying or filling `bytes` bytes costs: no honest IB moves a tebibyte.
+    pub(super) const fn of_bytes(bytes: u64) -> u64 {
+        bytes >> 10
+    }
+
+    /// Pays for a packet.
+    pub(super) fn packet(&self, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
+        self.packets.set(self.packets.get() + 1);
+        self.spend(1, place, env)
+    }
+
+    /// Pays for going to another IB, and asks whether the job still wants to.
+    pub(super) fn jump(&self, ib: Ib, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
+        self.until_asked.set(0);
+        self.spend(Self::JUMP + u64::from(ib.dwords), place, env)
+    }
+
+    /// Pays, and asks now and then whether the job still wants to.
+    pub(super) fn spend(&self, cost: u64, place: Place, env: &Environment<'_>) -> Result<(), Stop> {
+        let left = self.left.get().checked_sub(cost);
+        self.left.set(left.ok_or(Stop::Endless { place, packets: self.packets.get() })?);
+        match self.until_asked.get().checked_sub(cost) {
+            Some(rest) => self.until_asked.set(rest),
+            None if env.job.is_cancelled() => return Err(Stop::Cancelled { place }),
+            None => self.until_asked.set(Self::ASK),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_winsys::cs::pm4;
+    use amdgpu_winsys::vamgr::GpuVa;
+    use amdgpu_winsys::winsys::GfxLevel;
+
+    use super::super::tests::Rig;
+    use super::*;
+
+    #[test]
+    fn a_budget_has_an_end_and_asks_on_the_way() {
+        let (rig, budget) = (Rig::new(), Budget::new());
+        let target = pm4::Target::gfx(GfxLevel::Gfx9).into();
+        let place = Place { target, ib: Ib { va: GpuVa::NULL, dwords: 0 }, offset: 0, level: 1, packet: "NOP" };
+        let env = rig.environment();
+        budget.packet(place, &env).unwrap();
+        (1..Budget::WHOLE / Budget::ASK).for_each(|_| budget.spend(Budget::ASK, place, &env).unwrap());
+        assert_eq!(budget.spend(Budget::ASK, place, &env), Err(Stop::Endless { place, packets: 1 }));
+
+        rig.cancelled.set(true);
+        let budget = Budget::new();
+        budget.spend(Budget::ASK, place, &env).unwrap();
+        assert_eq!(budget.spend(1, place, &env), Err(Stop::Cancelled { place }));
+    }
+}

@@ -1,0 +1,24 @@
+//! The constant engine's memory and counters, GFX6 to GFX10.3.
+
+use super::ram::Ram;
+
+/// What the constant engine owns.
+#[derive(Clone, Debug)]
+pub(super) struct Constant {
+    pub(super) ram: Ram,
+    /// Raised by the constant engine; modulo 2^32.
+    pub(super) ce: u32,
+    /// Raised by the draw engine; modulo 2^32.
+    pub(super) de: u32,
+}
+
+impl Constant {
+    pub(super) const fn new() -> Self {
+        Self { ram: Ram::new(), ce: 0, de: 0 }
+    }
+
+    /// How far the constant engine is ahead.
+    pub(super) const fn lead(&self) -> i32 {
+        self.ce.wrapping_sub(self.de).cast_signed()
+    }
+}

@@ -1,0 +1,161 @@
+//! The constant engine: a second stream beside the graphics one, GFX6 to GFX10.3.
+//!
+//! It runs as far as it can whenever it is given an IB and whenever the draw engine's counter goes up, which is a legal
+//! schedule of two processors.
+
+use amdgpu_winsys::cs::pm4;
+use amdgpu_winsys::winsys::GfxLevel;
+use zerocopy::IntoBytes;
+
+use crate::gpu::fetch::Frame;
+use crate::gpu::layout::{Fields, Misfit, Reader};
+use crate::gpu::step::{Step, wrong};
+use crate::gpu::{Engine, Ib, Stop};
+
+use super::{Flow, Walk};
+
+/// What the place of a packet says about the level of the constant engine's IB.
+const LEVEL: u8 = 1;
+
+impl Engine {
+    /// Gives the constant engine another IB, once it is done with the one before.
+    pub(super) fn start_constant(&mut self, frame: &mut Frame, ib: Ib, walk: &Walk<'_>) -> Result<(), Stop> {
+        self.finish_constant(frame, walk)?;
+        frame.load(ib, walk.env);
+        self.run_constant(frame, walk)
+    }
+
+    /// What the constant engine still has to do must not wait for a draw engine that is done.
+    pub(super) fn finish_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
+        self.run_constant(frame, walk)?;
+        if frame.next() < frame.dwords().len() {
+            let place = frame.place(walk.target.into(), LEVEL, "WAIT_ON_DE_COUNTER");
+            return Err(Stop::Refused { place, what: "waits for a draw engine that is done" });
+        }
+        Ok(())
+    }
+
+    /// The draw engine's side: INCREMENT_DE_COUNTER and WAIT_ON_CE_COUNTER.
+    pub(super) fn meet_constant(
+        &mut self,
+        step: &Step<'_, '_>,
+        frame: &mut Frame,
+        walk: &Walk<'_>,
+    ) -> Result<(), Stop> {
+        if step.fields.name() == "INCREMENT_DE_COUNTER" {
+            self.state.constant.de = self.state.constant.de.wrapping_add(1);
+            return self.run_constant(frame, walk);
+        }
+        self.run_constant(frame, walk)?;
+        match self.state.constant.lead() {
+            1.. => Ok(()),
+            _ => Err(step.refuse("waits for a constant engine that does not come")),
+        }
+    }
+
+    /// Executes until the end of the IB, or until the draw engine is needed.
+    fn run_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
+        let (target, level) = (walk.target, walk.target.level);
+        loop {
+            let start = frame.next();
+            let Some(&header) = frame.dwords().get(start) else {
+                return frame.failed_fetch(target.into(), LEVEL).map_or(Ok(()), Err);
+            };
+            let len = match header {
+                0xffff_1000 | 0x8000_0000 => 1,
+                _ => (header >> 16 & 0x3fff) as usize + 2,
+            };
+            let opcode = (header >> 8) as u8;
+            let name = pm4::opcode::name(opcode).unwrap_or("unknown");
+            let place = frame.place(target.into(), LEVEL, name);
+            walk.budget.packet(place, walk.env)?;
+            let Some(packet) = frame.dwords().get(start..start + len) else {
+                let cut = Stop::Refused { place, what: "runs past the end of the constant engine's IB" };
+                return Err(frame.failed_fetch(target.into(), LEVEL).unwrap_or(cut));
+            };
+            if len == 1 || (header >> 30 == 3 && name == "NOP") {
+                frame.advance(len);
+                continue;
+            }
+            let reader = Reader::Constant(level);
+            let fields = match Fields::read(packet, opcode, reader) {
+                Ok(fields) if header >> 30 == 3 => fields,
+                Err(Misfit::Field(name, source)) => {
+                    return Err(wrong(frame.place(target.into(), LEVEL, name), packet, source));
+                }
+                _ => return Err(Stop::Unknown { place, opcode: opcode.into() }),
+            };
+            let port = walk.port(place);
+            let step = Step { fields, reader, port: &port };
+            let rest = frame.dwords().get(start + len..).unwrap_or_default();
+            match self.execute_constant(&step, level, rest)? {
+                Flow::Blocked => return Ok(()),
+                Flow::Skip(dwords) => frame.advance(len + dwords),
+                Flow::Constant(ib) | Flow::Chain(ib) | Flow::Call(ib) => {
+                    walk.budget.jump(ib, place, walk.env)?;
+                    frame.load(ib, walk.env);
+                }
+                Flow::On => frame.advance(len),
+            }
+        }
+    }
+
+    fn execute_constant(&mut self, step: &Step<'_, '_>, level: GfxLevel, rest: &[u32]) -> Result<Flow, Stop> {
+        match step.fields.name() {
+            "WRITE_CONST_RAM" => self.state.constant.ram.write(step.get("ram_offset"), step.fields.tail(2).as_bytes()),
+            "LOAD_CONST_RAM" => self.load_const_ram(step)?,
+            "DUMP_CONST_RAM" | "DUMP_CONST_RAM_OFFSET" => self.dump_const_ram(step)?,
+            "INCREMENT_CE_COUNTER" => self.raise_ce(),
+            "SET_CE_DE_COUNTERS" => {
+                self.state.constant.ce = step.get("counter_lo");
+                self.state.constant.de = step.get("counter_hi");
+            }
+            "WAIT_ON_DE_COUNTER" if self.state.constant.lead() > 0 => return Ok(Flow::Blocked),
+            "WAIT_ON_DE_COUNTER_DIFF" if self.state.constant.lead() >= step.get("diff").cast_signed() => {
+                return Ok(Flow::Blocked);
+            }
+            "WAIT_ON_DE_COUNTER" | "WAIT_ON_DE_COUNTER_DIFF" | "SWITCH_BUFFER" => {}
+            "INDIRECT_BUFFER_CONST" if !step.is_set("chain") => {
+                return Err(step.refuse("the constant engine can not call an IB"));
+            }
+            _ => return self.execute_listed(step, level, rest),
+        }
+        Ok(Flow::On)
+    }
+
+    const fn raise_ce(&mut self) {
+        self.state.constant.ce = self.state.constant.ce.wrapping_add(1);
+    }
+
+    /// LOAD_CONST_RAM: memory to the engine's own.
+    fn load_const_ram(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let va = step.aligned("addr_lo", "addr_hi", 32)?;
+        let dwords = step.get("num_dwords");
+        step.require_multiple("num_dwords", dwords.into(), 8)?;
+        // At most 15 bits' worth of dwords.
+        let mut data = vec![0; 4 * dwords as usize];
+        step.port.read(va, &mut data);
+        self.state.constant.ram.write(step.get("ram_offset"), &data);
+        Ok(())
+    }
+
+    /// DUMP_CONST_RAM and its relative form: the engine's memory to the GPU's.
+    fn dump_const_ram(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
+        /// The base that the relative form starts from.
+        const DUMP: u32 = 2;
+        let va = if step.fields.has("addr_offset") {
+            let offset = step.get("addr_offset").into();
+            let base = self.state.base(DUMP);
+            base.checked_add(offset).ok_or_else(|| step.refuse("dumps beyond the end of the address space"))?
+        } else {
+            step.aligned("addr_lo", "addr_hi", 4)?
+        };
+        let mut data = vec![0; 4 * step.get("num_dwords") as usize];
+        self.state.constant.ram.read(step.get("ram_offset"), &mut data);
+        step.port.write(va, &data);
+        if step.is_set("increment_ce") {
+            self.raise_ce();
+        }
+        Ok(())
+    }
+}

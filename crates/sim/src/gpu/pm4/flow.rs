@@ -1,0 +1,167 @@
+//! The way through a stream: what is skipped, what is waited for, and where it goes on.
+
+use amdgpu_winsys::cs::pm4::{Compare, Register, Ring};
+use amdgpu_winsys::vamgr::GpuVa;
+
+use crate::gpu::layout::Reader;
+use crate::gpu::state::Predicate;
+use crate::gpu::step::{Step, holds};
+use crate::gpu::wait::{Condition, wait, wait_for_memory};
+use crate::gpu::{Engine, Ib, Stop, Watched};
+
+use super::Flow;
+
+impl Engine {
+    /// SET_PREDICATION: looks now, and remembers what it means for packets whose header asks.
+    pub(super) fn set_predication(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let operation = step.get("op");
+        if operation == 0 {
+            self.state.predicate = Predicate::default();
+            return Ok(());
+        }
+        let multiple = match operation {
+            1 | 2 => 16,
+            3 => 8,
+            _ => 4,
+        };
+        let va = step.aligned("addr_lo", "addr_hi", multiple)?;
+        let value = match operation {
+            1 => {
+                let Some(samples) = self.samples_between(step, va, step.get("hint") == 0)? else {
+                    self.state.predicate.skips = false;
+                    return Ok(());
+                };
+                samples
+            }
+            2 => u64::from(has_not_overflowed(step, va)),
+            3 => step.port.read_u64(va),
+            _ => step.port.read_u32(va).into(),
+        };
+        let before = if step.is_set("continue") { self.state.predicate.sum } else { 0 };
+        let sum = before.saturating_add(value);
+        let draws_if_set = step.is_set("bool");
+        self.state.predicate = Predicate { skips: (sum != 0) != draws_if_set, sum };
+        Ok(())
+    }
+
+    /// The samples that passed between the beginning and the end of an occlusion query: a pair of counts for each render
+    /// backend. Waits until all are there, or answers `None`.
+    pub(super) fn samples_between(&self, step: &Step<'_, '_>, va: GpuVa, waits: bool) -> Result<Option<u64>, Stop> {
+        const VALID: u64 = 1 << 63;
+        let is_valid = Condition { function: Compare::Equal, mask: VALID, reference: VALID };
+        let mut sum = 0u64;
+        for backend in (0..32).filter(|backend| self.render_backends >> backend & 1 != 0) {
+            let (Some(begin), Some(end)) = (va.checked_add(16 * backend), va.checked_add(16 * backend + 8)) else {
+                break;
+            };
+            if waits {
+                wait_for_memory(step.port, begin, true, &is_valid)?;
+                wait_for_memory(step.port, end, true, &is_valid)?;
+            }
+            let (begin, end) = (step.port.read_u64(begin), step.port.read_u64(end));
+            if begin & end & VALID == 0 {
+                return Ok(None);
+            }
+            sum = sum.wrapping_add(end.wrapping_sub(begin));
+        }
+        Ok(Some(sum))
+    }
+
+    /// Waits for a register, which nothing but this very stream changes.
+    pub(super) fn wait_for_register(
+        &self,
+        step: &Step<'_, '_>,
+        register: Register,
+        wide: bool,
+        condition: &Condition,
+    ) -> Result<(), Stop> {
+        let low = u64::from(self.state.register(register));
+        let high = register.next().filter(|_| wide).map_or(0, |next| self.state.register(next));
+        wait(step.port, Watched::Register(register), condition, || u64::from(high) << 32 | low)
+    }
+}
+
+/// COND_EXEC: the next dwords are for those who find something else than zero.
+pub(super) fn cond_exec(step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
+    let va = step.aligned("addr_lo", "addr_hi", 4)?;
+    skip_unless(step, step.port.read_u32(va) != 0, rest)
+}
+
+/// PRED_EXEC: the next dwords are for the devices of a mask. There is one device, number 0.
+pub(super) fn pred_exec(step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
+    skip_unless(step, step.get("device_select") & 1 != 0, rest)
+}
+
+/// COND_INDIRECT_BUFFER: a call, or on MEC a jump, that depends on a qword.
+pub(super) fn cond_indirect_buffer(step: &Step<'_, '_>) -> Result<Flow, Stop> {
+    const IF_THEN_ELSE: u32 = 2;
+    let at = step.aligned("compare_addr_lo", "compare_addr_hi", 8)?;
+    let mask = step.fields.wide("mask_lo", "mask_hi");
+    let reference = step.fields.wide("reference_lo", "reference_hi");
+    let (address, size) = if holds(step.compare()?, step.port.read_u64(at) & mask, reference) {
+        (("ib1_addr_lo", "ib1_addr_hi"), "ib1_size")
+    } else if step.get("mode") == IF_THEN_ELSE {
+        (("ib2_addr_lo", "ib2_addr_hi"), "ib2_size")
+    } else {
+        return Ok(Flow::On);
+    };
+    let ib = Ib { va: step.address(address.0, address.1)?, dwords: step.get(size) };
+    let is_mec = matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute);
+    match ib.dwords {
+        0 => Ok(Flow::On),
+        _ if is_mec => Ok(Flow::Chain(ib)),
+        _ if step.place().level > 1 => Err(step.refuse("an IB that was called can not call another")),
+        _ => Ok(Flow::Call(ib)),
+    }
+}
+
+/// INDIRECT_BUFFER_CONST: an IB for the constant engine.
+pub(super) fn indirect_buffer_const(step: &Step<'_, '_>) -> Result<Flow, Stop> {
+    if step.is_set("vmid") {
+        return Err(step.refuse("names an address space, which is the kernel's to choose"));
+    }
+    let ib = Ib { va: step.address("addr_lo", "addr_hi")?, dwords: step.get("ib_size") };
+    Ok(if ib.dwords == 0 { Flow::On } else { Flow::Constant(ib) })
+}
+
+/// REWIND: the engine reads the packet again and again until it says that what follows is there. What follows was
+/// fetched with the IB.
+pub(super) fn rewind(step: &Step<'_, '_>) -> Result<(), Stop> {
+    const VALID: u64 = 1 << 31;
+    if step.is_set("valid") {
+        return Ok(());
+    }
+    let place = step.place();
+    let va = place.ib.va.checked_add(4 * (place.offset as u64 + 1));
+    let va = va.ok_or_else(|| step.refuse("waits for a packet at the end of the address space"))?;
+    let condition = Condition { function: Compare::Equal, mask: VALID, reference: VALID };
+    wait_for_memory(step.port, va, false, &condition)
+}
+
+/// Stream-out statistics at the beginning and the end of a query, each the primitives that needed room and those that
+/// were written.
+fn has_not_overflowed(step: &Step<'_, '_>, va: GpuVa) -> bool {
+    let at = |offset| va.checked_add(offset).map_or(0, |va| step.port.read_u64(va));
+    at(16).wrapping_sub(at(0)) == at(24).wrapping_sub(at(8))
+}
+
+/// Skips the packets that the next `exec_count` dwords hold. They must be whole, and of this IB.
+fn skip_unless(step: &Step<'_, '_>, runs: bool, rest: &[u32]) -> Result<Flow, Stop> {
+    let count = step.get("exec_count") as usize;
+    let mut at = 0;
+    while at < count {
+        let header = rest.get(at).copied().ok_or_else(|| step.refuse("skips beyond the end of its IB"))?;
+        at += match header >> 30 {
+            2 => 1,
+            3 if header == 0xffff_1000 => 1,
+            _ => (header >> 16 & 0x3fff) as usize + 2,
+        };
+    }
+    if at != count {
+        return Err(step.refuse("what it skips ends in the middle of a packet"));
+    }
+    if count > rest.len() {
+        return Err(step.refuse("skips beyond the end of its IB"));
+    }
+    Ok(if runs { Flow::On } else { Flow::Skip(count) })
+}

@@ -1,0 +1,58 @@
+//! What executes a device's shaders, and how much it was given to do.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::RwLock;
+
+use crate::gpu::{NoShaders, Scene, Shaders, Tally, Work};
+
+/// The place for a shader interpreter, with a count of what went through it.
+pub(crate) struct ShaderSlot {
+    plugged: RwLock<Arc<dyn Shaders + Send + Sync>>,
+    draws: AtomicU64,
+    dispatches: AtomicU64,
+}
+
+impl ShaderSlot {
+    /// From now on.
+    pub(crate) fn plug(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
+        *self.plugged.write() = shaders;
+    }
+
+    /// What was started so far.
+    pub(crate) fn tally(&self) -> Tally {
+        let (draws, dispatches) = (self.draws.load(Ordering::Relaxed), self.dispatches.load(Ordering::Relaxed));
+        Tally { draws, dispatches }
+    }
+}
+
+impl Default for ShaderSlot {
+    fn default() -> Self {
+        Self { plugged: RwLock::new(Arc::new(NoShaders)), draws: AtomicU64::new(0), dispatches: AtomicU64::new(0) }
+    }
+}
+
+impl Shaders for ShaderSlot {
+    fn run(&self, work: &Work, scene: &Scene<'_>) {
+        let counter = match work {
+            Work::Draw(_) | Work::Mesh(_) => &self.draws,
+            Work::Dispatch(_) => &self.dispatches,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        // Not under the lock: shaders may take long, and plug in others.
+        let plugged = Arc::clone(&self.plugged.read());
+        plugged.run(work, scene);
+    }
+}
+
+impl fmt::Debug for ShaderSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShaderSlot").field("tally", &self.tally()).finish_non_exhaustive()
+    }
+}
