@@ -66,6 +66,11 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
+    /// The answer to MEMORY: sizes and usage of the heaps now.
+    pub fn memory_info(&self) -> amdgpu_winsys::uapi::MemoryInfo {
+        self.gpu.pools.memory_info()
+    }
+
     /// What is alive on the whole device.
     pub fn census(&self) -> DeviceCensus {
         let memory = self.gpu.pools.memory_info();

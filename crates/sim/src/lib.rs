@@ -21,6 +21,7 @@
 
 mod bo;
 mod census;
+mod client;
 mod complaints;
 mod context;
 mod device;
@@ -41,15 +42,17 @@ mod profiles;
 mod ring;
 mod space;
 mod syncobj;
+pub mod sysfs;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 mod user;
 mod vm;
 
 pub use self::{
     census::{Census, DeviceCensus},
+    client::Client,
     device::SimDevice,
     fault_injector::FaultInjector,
-    kernel::SimKernel,
+    kernel::{Mappable, SimKernel},
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };
