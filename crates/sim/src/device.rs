@@ -22,6 +22,7 @@ use crate::{
     context::{Context, Entity, Pstate},
     events::Events,
     gpu::Clock,
+    node::Masters,
     ring::Ring,
     syncobj::Syncobj,
 };
@@ -54,6 +55,14 @@ impl SimDevice {
     /// Opens its render node once more.
     pub fn open(&self) -> SimKernel {
         SimKernel::new(&self.gpu)
+    }
+
+    /// Opens its primary node once more; `is_admin` for a process with CAP_SYS_ADMIN.
+    ///
+    /// The first file becomes master. What needs a master or a display is refused, and what needs authentication is
+    /// refused to other files than an administrator's until the master authenticates them.
+    pub fn open_primary(&self, is_admin: bool) -> SimKernel {
+        SimKernel::primary(&self.gpu, is_admin)
     }
 
     /// The chip.
@@ -95,6 +104,7 @@ pub(crate) struct Gpu {
     pub(crate) complaints: Arc<Complaints>,
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
+    pub(crate) masters: Masters,
     pub(crate) clock: Ticker,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
     pub(crate) submitting: Mutex<()>,
@@ -139,6 +149,7 @@ impl Gpu {
             complaints: Arc::default(),
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
+            masters: Masters::default(),
             clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
             submitting: Mutex::default(),
             resets: AtomicU32::new(0),

@@ -30,6 +30,10 @@ impl SimKernel {
         Self { file: File::new(gpu) }
     }
 
+    pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
+        Self { file: File::primary(gpu, is_admin) }
+    }
+
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
@@ -69,7 +73,7 @@ impl SimKernel {
         if copy_in && let Some(bytes) = bytes.get_mut(..size) {
             user::read_bytes(address, bytes)?;
         }
-        let result = entry.permit().and_then(|()| (entry.handler)(&self.file, bytes));
+        let result = entry.run(&self.file, bytes);
         tracing::trace!(request = entry.name, ?result, "ioctl");
         if client::was_interrupted() {
             // Waits leave the argument alone when they fail.

@@ -37,6 +37,7 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+mod node;
 mod options;
 mod profiles;
 mod ring;

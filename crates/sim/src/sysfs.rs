@@ -39,6 +39,9 @@ pub struct Place {
 }
 
 impl Place {
+    /// The first device of a world.
+    pub const FIRST: Self = Self { index: 0 };
+
     /// The place of the device with this index; `None` beyond [`MOST_DEVICES`].
     pub fn new(index: usize) -> Option<Self> {
         u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index })

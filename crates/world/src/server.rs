@@ -26,7 +26,7 @@ use crate::{
     Layout, WorldError,
     client::Remote,
     directory::Directory,
-    files::Files,
+    files::{Files, OpenFile},
     table,
     wire::{Call, Message},
 };
@@ -94,7 +94,7 @@ impl Server {
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((SimDevice::new(profile, SimOptions::default()), place))
+                Ok((SimDevice::new(profile, SimOptions { place, ..SimOptions::default() }), place))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);
@@ -173,9 +173,9 @@ impl Server {
 
     fn answer(&self, remote: &Arc<Remote>, call: &Message) -> Result<(u64, Option<OwnedFd>), Errno> {
         let file = || self.files.get(call.file).ok_or(Errno::ENODEV);
-        let [first, second, _] = call.words;
+        let [first, second, third] = call.words;
         match call.call() {
-            Some(Call::Open) => self.open(first, second).map(|fd| (0, Some(fd))),
+            Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
             Some(Call::Ioctl) => {
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
@@ -185,6 +185,10 @@ impl Server {
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
             Some(Call::Refresh) => self.refresh().map(|()| (0, None)),
+            Some(Call::Fdinfo) => {
+                let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
+                text(&self.fdinfo(&file)).map(|fd| (0, Some(fd)))
+            }
             Some(Call::Census) => text(&self.census()).map(|fd| (0, Some(fd))),
             _ => Err(Errno::EPROTO),
         }
@@ -193,20 +197,31 @@ impl Server {
     /// Opens a node.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_open_helper`.
-    fn open(&self, minor: u64, flags: u64) -> Result<OwnedFd, Errno> {
+    fn open(&self, minor: u64, flags: u64, is_admin: bool) -> Result<OwnedFd, Errno> {
         let minor = u32::try_from(minor).map_err(|_| Errno::ENODEV)?;
         let of_minor = |place: &Place| place.primary_minor() == minor || place.render_minor() == minor;
-        let (device, _) = self.devices.iter().find(|(_, place)| of_minor(place)).ok_or(Errno::ENODEV)?;
+        let (device, place) = self.devices.iter().find(|(_, place)| of_minor(place)).ok_or(Errno::ENODEV)?;
         if flags & u64::from(libc::O_EXCL.unsigned_abs()) != 0 {
             return Err(Errno::EBUSY);
         }
-        self.files.add(&self.layout.name(), minor, device.open())
+        let kernel = if minor == place.primary_minor() { device.open_primary(is_admin) } else { device.open() };
+        self.files.add(&self.layout.name(), minor, kernel)
     }
 
     fn refresh(&self) -> Result<(), Errno> {
         let directory = self.directory.lock();
         let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&self.devices));
         result.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+    }
+
+    /// The driver's part of a file's fdinfo: who it is.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_show_fdinfo`.
+    fn fdinfo(&self, file: &OpenFile) -> String {
+        let of_minor = |place: &Place| place.primary_minor() == file.minor || place.render_minor() == file.minor;
+        let pci = self.devices.iter().find(|(_, place)| of_minor(place)).map(|(_, place)| place.pci());
+        let slot = pci.map(|pci| format!("drm-pdev:\t{pci}\n")).unwrap_or_default();
+        format!("drm-driver:\tamdgpu\ndrm-client-id:\t{}\n{slot}", file.number)
     }
 
     /// What is alive, one line for the world and one for each device.

@@ -25,7 +25,7 @@ pub enum Call {
     Inode,
     /// Client: write the files of sysfs that change.
     Refresh,
-    /// Client: the driver's part of fdinfo for `file`.
+    /// Client: the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
     Fdinfo,
     /// Client: what is alive in the world, as text.
     Census,

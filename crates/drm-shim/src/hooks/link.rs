@@ -7,7 +7,7 @@ use amdgpu_sim_world::{Call, Message};
 use libc::{size_t, ssize_t};
 use nix::errno::Errno;
 
-use super::{guarded, locate};
+use super::{guarded, locate, proc};
 use crate::{c_text, calls, paths, real, world};
 
 /// # Safety
@@ -40,8 +40,7 @@ fn as_shown(found: &[u8]) -> Option<Vec<u8>> {
     if let Some(inside) = paths::inside(world, found) {
         return Some(inside.to_vec());
     }
-    let digits = found.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
-    let inode = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let inode = proc::inode_of(found)?;
     let answer = calls::call(world, &Message::new(Call::Inode, 0, [inode, 0, 0])).ok()?;
     let minor = u32::try_from(answer.value).ok()?;
     Some(format!("/dev/dri/{}", node_name(minor)).into_bytes())

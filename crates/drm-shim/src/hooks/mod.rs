@@ -6,6 +6,7 @@ mod directory;
 mod link;
 mod node;
 mod open;
+mod proc;
 mod stat;
 mod xattr;
 

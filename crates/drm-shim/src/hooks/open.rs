@@ -12,8 +12,8 @@ use nix::{
     fcntl::{FcntlArg, FdFlag, OFlag, fcntl},
 };
 
-use super::{guarded, locate};
-use crate::{calls, paths::Place, real};
+use super::{guarded, locate, proc};
+use crate::{c_text, calls, paths::Place, real};
 
 /// # Safety
 ///
@@ -22,6 +22,10 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
     guarded(-1, || {
         // SAFETY: the caller's promise.
         let Some(place) = (unsafe { locate(directory, path) })? else {
+            // SAFETY: the caller's promise.
+            if let Some(fdinfo) = unsafe { open_fdinfo(directory, path, flags & libc::O_CLOEXEC != 0) } {
+                return fdinfo.map(IntoRawFd::into_raw_fd);
+            }
             return Ok(if directory == libc::AT_FDCWD {
                 // SAFETY: what the program passed.
                 unsafe { real::open(path, flags, mode) }
@@ -37,6 +41,20 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
         // SAFETY: the translated path is a C string.
         Ok(unsafe { real::open(place.text.as_ptr(), flags, mode) })
     })
+}
+
+/// # Safety
+///
+/// `path` is null or a C string.
+unsafe fn open_fdinfo(directory: c_int, path: *const c_char, close_on_exec: bool) -> Option<Result<OwnedFd, Errno>> {
+    // SAFETY: the caller's promise; the bytes are used before this returns.
+    let fd = proc::fdinfo(directory, unsafe { c_text::bytes(path) }?)?;
+    Some(fd.and_then(|fd| {
+        if !close_on_exec {
+            fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
+        }
+        Ok(fd)
+    }))
 }
 
 /// The tree cannot be written, and what changes in it is brought up to date.
@@ -58,7 +76,9 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
     if flags & libc::O_PATH != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
-    let words = [minor.into(), u64::from(flags.unsigned_abs()), 0];
+    // The nearest to CAP_SYS_ADMIN that can be asked without a further library: being root.
+    let is_admin = nix::unistd::geteuid().is_root();
+    let words = [minor.into(), u64::from(flags.unsigned_abs()), is_admin.into()];
     let fd = calls::call_for_descriptor(place.world, Call::Open, 0, words)?;
     if flags & libc::O_CLOEXEC == 0 {
         fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -130,11 +150,16 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
     guarded(std::ptr::null_mut(), || {
         // SAFETY: the caller's promise.
         let Some(place) = (unsafe { locate(libc::AT_FDCWD, path) })? else {
+            // SAFETY: the caller's promise.
+            if let Some(fdinfo) = unsafe { open_fdinfo(libc::AT_FDCWD, path, true) } {
+                // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
+                return Ok(unsafe { libc::fdopen(fdinfo?.into_raw_fd(), mode) });
+            }
             // SAFETY: what the program passed.
             return Ok(unsafe { real::fopen(path, mode) });
         };
         // SAFETY: the caller's promise.
-        let how = unsafe { crate::c_text::bytes(mode) }.unwrap_or_default();
+        let how = unsafe { c_text::bytes(mode) }.unwrap_or_default();
         let writes = how.iter().any(|byte| b"wa+".contains(byte));
         let Some(minor) = place.node else {
             prepare(&place, writes)?;
