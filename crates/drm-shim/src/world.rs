@@ -47,6 +47,9 @@ static WORLD: OnceLock<Result<World, Errno>> = OnceLock::new();
 /// The server, if this process runs it, and the process that does: a forked child has only a copy of the value.
 static SERVER: Mutex<Option<Running>> = Mutex::new(None);
 static HOST: AtomicI32 = AtomicI32::new(0);
+/// Whether the world is being looked for or made. The threads of a server that starts here use the C library too, and must
+/// not wait for the world that they are making.
+static SEEKING: AtomicBool = AtomicBool::new(false);
 static SAID: AtomicBool = AtomicBool::new(false);
 
 /// The world, which is made if there is none.
@@ -55,14 +58,21 @@ static SAID: AtomicBool = AtomicBool::new(false);
 ///
 /// ENODEV when there is none to be had; the reason was said on standard error.
 pub(crate) fn reach() -> Result<&'static World, Errno> {
-    WORLD.get_or_init(|| join().unwrap_or_else(host)).as_ref().map_err(|errno| *errno)
+    let seek = || {
+        SEEKING.store(true, Ordering::SeqCst);
+        let found = join().unwrap_or_else(host);
+        SEEKING.store(false, Ordering::SeqCst);
+        found
+    };
+    WORLD.get_or_init(seek).as_ref().map_err(|errno| *errno)
 }
 
-/// The world if this process already looked for it, or was started in it.
+/// The world if this process already looked for it, or was started in it; none while it is being made.
 pub(crate) fn known() -> Option<&'static World> {
     match WORLD.get() {
         Some(world) => world.as_ref().ok(),
         // With a variable that leads to a world, nothing needs to be made.
+        None if SEEKING.load(Ordering::SeqCst) => None,
         None if variable(WORLD_VARIABLE).is_some() => reach().ok(),
         None => None,
     }

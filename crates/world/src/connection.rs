@@ -63,10 +63,14 @@ impl Connection {
     pub fn call(&self, message: &Message) -> Result<Answer, Errno> {
         let lost = |_| Errno::ENODEV;
         send(self.fd.as_fd(), message, None).map_err(lost)?;
+        let mut interrupted = false;
         loop {
             let (answer, beside) = match receive(self.fd.as_fd(), 0) {
                 Err(Errno::EINTR) => {
-                    send(self.fd.as_fd(), &Message::new(Call::Interrupt, 0, [0; 3]), None).map_err(lost)?;
+                    if !interrupted {
+                        send(self.fd.as_fd(), &Message::new(Call::Interrupt, 0, [0; 3]), None).map_err(lost)?;
+                        interrupted = true;
+                    }
                     continue;
                 }
                 other => other.map_err(lost)?,

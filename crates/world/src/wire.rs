@@ -121,7 +121,7 @@ impl Control {
     }
 }
 
-/// Sends a message.
+/// Sends a message, whatever signals come.
 ///
 /// # Errors
 ///
@@ -135,9 +135,14 @@ pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, beside: Option<RawFd>)
         header.msg_control = (&raw mut control).cast();
         header.msg_controllen = size_of::<Control>();
     }
-    // SAFETY: every address in `header` is that of a local that outlives the call, with its true length.
-    let sent = unsafe { libc::sendmsg(to.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
-    Errno::result(sent).map(drop)
+    loop {
+        // SAFETY: every address in `header` is that of a local that outlives the call, with its true length.
+        let sent = unsafe { libc::sendmsg(to.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
+        match Errno::result(sent) {
+            Err(Errno::EINTR) => {}
+            other => return other.map(drop),
+        }
+    }
 }
 
 /// Receives a message, with `MSG_DONTWAIT` only what is already there.

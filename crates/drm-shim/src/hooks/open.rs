@@ -70,6 +70,10 @@ fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
 
 /// Opens a node: the server makes the descriptor, with the flags of an open file here.
 fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> {
+    // SAFETY: the translated path is a C string.
+    if unsafe { real::access(place.text.as_ptr(), libc::F_OK) } != 0 {
+        return Err(Errno::ENOENT);
+    }
     if flags & libc::O_DIRECTORY != 0 {
         return Err(Errno::ENOTDIR);
     }

@@ -17,8 +17,8 @@ use crate::{c_text::PathText, calls, real, world};
 
 /// A file with the whole text, if the path is one of a node descriptor.
 pub(super) fn fdinfo(directory: c_int, path: &[u8]) -> Option<Result<OwnedFd, Errno>> {
-    let world = world::known()?;
     let (whole, number) = split(directory, path)?;
+    let world = world::known()?;
     let link = rebuilt(&[&whole, b"/fd/", &number])?;
     let socket = PathText::of_link(&link)?;
     let inode = inode_of(socket.as_bytes())?;
