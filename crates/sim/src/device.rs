@@ -22,6 +22,7 @@ use crate::{
     context::{Context, Entity, Pstate},
     events::Events,
     gpu::{Clock, Shaders, Tally},
+    node::Masters,
     ring::Ring,
     shaders::ShaderSlot,
     syncobj::Syncobj,
@@ -57,6 +58,14 @@ impl SimDevice {
         SimKernel::new(&self.gpu)
     }
 
+    /// Opens its primary node once more; `is_admin` for a process with CAP_SYS_ADMIN.
+    ///
+    /// The first file becomes master. What needs a master or a display is refused, and what needs authentication is
+    /// refused to other files than an administrator's until the master authenticates them.
+    pub fn open_primary(&self, is_admin: bool) -> SimKernel {
+        SimKernel::primary(&self.gpu, is_admin)
+    }
+
     /// The chip.
     pub fn profile(&self) -> &'static Profile {
         self.gpu.profile
@@ -76,6 +85,11 @@ impl SimDevice {
     /// How many draws and dispatches were started since the device came to life.
     pub fn tally(&self) -> Tally {
         self.gpu.shaders.tally()
+    }
+
+    /// The answer to MEMORY: sizes and usage of the heaps now.
+    pub fn memory_info(&self) -> amdgpu_winsys::uapi::MemoryInfo {
+        self.gpu.pools.memory_info()
     }
 
     /// What is alive on the whole device.
@@ -102,6 +116,7 @@ pub(crate) struct Gpu {
     pub(crate) complaints: Arc<Complaints>,
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
+    pub(crate) masters: Masters,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
@@ -147,6 +162,7 @@ impl Gpu {
             complaints: Arc::default(),
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
+            masters: Masters::default(),
             clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
             shaders: Arc::default(),
             submitting: Mutex::default(),

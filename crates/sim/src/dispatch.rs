@@ -11,7 +11,7 @@ use zerocopy::IntoBytes as _;
 use crate::{
     bo::{Bo, PAGE},
     file::File,
-    ioctl::{bo_list, context, core, gem, info, prime, submit, syncobj, va, wait},
+    ioctl::{bo_list, context, core, gem, info, primary, prime, submit, syncobj, va, wait},
 };
 
 /// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
@@ -24,16 +24,30 @@ pub(crate) struct Entry {
     pub(crate) size: usize,
     request: Request,
     access: Access,
-    pub(crate) handler: Handler,
+    /// `None` for what is not simulated.
+    handler: Option<Handler>,
 }
 
 /// Who may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// Anybody with a render node.
-    Render,
+struct Access {
+    /// Files of the render node.
+    render: bool,
+    /// Files of the primary node only when authenticated.
+    authenticated: bool,
+    /// Files of the primary node only when master.
+    master: bool,
+}
+
+impl Access {
+    /// Everybody.
+    const ALL: Self = Self { render: true, authenticated: false, master: false };
+    /// Render nodes, and primary nodes of the authenticated: amdgpu's own requests.
+    const DRIVER: Self = Self { render: true, authenticated: true, master: false };
     /// Not render nodes.
-    PrimaryOnly,
+    const PRIMARY: Self = Self { render: false, authenticated: false, master: false };
+    /// The master alone.
+    const MASTER: Self = Self { render: false, authenticated: false, master: true };
 }
 
 impl Entry {
@@ -45,9 +59,25 @@ impl Entry {
         (copy_in, copy_out)
     }
 
-    /// Checked after the argument was copied in.
-    pub(crate) fn permit(&self) -> Result<(), Errno> {
-        if self.access == Access::PrimaryOnly { Err(Errno::EACCES) } else { Ok(()) }
+    /// Serves the request, whose argument was copied in. Only now the permission is looked at.
+    pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+        self.permit(file)?;
+        if let Some(handler) = self.handler {
+            return handler(file, bytes);
+        }
+        file.gpu.complaints.say(format!("{} is not simulated: there are no displays", self.name));
+        Err(Errno::EOPNOTSUPP)
+    }
+
+    fn permit(&self, file: &File) -> Result<(), Errno> {
+        let allowed = match file.node.as_primary() {
+            None => self.access.render,
+            Some(primary) => {
+                (!self.access.authenticated || primary.is_authenticated())
+                    && (!self.access.master || file.gpu.masters.is_master(file.number))
+            }
+        };
+        if allowed { Ok(()) } else { Err(Errno::EACCES) }
     }
 }
 
@@ -56,11 +86,18 @@ fn render<A: Argument>(handler: Handler) -> Entry {
 }
 
 fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
-    Entry { name, size: size_of::<A>(), request, access: Access::Render, handler }
+    // The numbers from 0x40 to 0x9f are the driver's.
+    let access = if matches!(request.number(), 0x40..0xa0) { Access::DRIVER } else { Access::ALL };
+    Entry { name, size: size_of::<A>(), request, access, handler: Some(handler) }
 }
 
-fn primary(request: Request, name: &'static str) -> Entry {
-    Entry { name, size: request.size(), request, access: Access::PrimaryOnly, handler: |_, _| Err(Errno::EACCES) }
+fn primary(request: Request, name: &'static str, access: Access, handler: Handler) -> Entry {
+    Entry { name, size: request.size(), request, access, handler: Some(handler) }
+}
+
+/// A request of the primary node that is answered with EOPNOTSUPP, as on a device without displays.
+fn refused(request: Request, name: &'static str, access: Access) -> Entry {
+    Entry { name, size: request.size(), request, access, handler: None }
 }
 
 /// The table's line for a request. Only type and number count; size and direction may differ.
@@ -79,6 +116,9 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
     })
 }
 
+/// GEM_FLINK and GEM_OPEN: global names are for the authenticated.
+const NAMES: Access = Access { authenticated: true, ..Access::PRIMARY };
+
 fn line(number: u8) -> Option<Entry> {
     use uapi::{
         BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
@@ -88,18 +128,18 @@ fn line(number: u8) -> Option<Entry> {
     };
     Some(match number {
         0x00 => render::<Version>(core::version),
-        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE"),
-        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC"),
-        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT"),
-        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION"),
+        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE", Access::PRIMARY, primary::get_unique),
+        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC", Access::PRIMARY, primary::get_magic),
+        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT", Access::PRIMARY, primary::get_client),
+        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION", Access::MASTER, primary::set_version),
         0x09 => render::<GemClose>(gem::close),
-        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK"),
-        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN"),
+        0x0a => refused(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES),
+        0x0b => refused(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES),
         0x0c => render::<GetCap>(core::get_cap),
-        0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP"),
-        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC"),
-        0x1e => primary(uapi::SET_MASTER, "SET_MASTER"),
-        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER"),
+        0x0d => refused(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY),
+        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
+        0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::PRIMARY, primary::set_master),
+        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),
         0x2d => render::<PrimeHandle>(prime::handle_to_fd),
         0x2e => render_as::<PrimeHandle>(uapi::PRIME_FD_TO_HANDLE, "PRIME_FD_TO_HANDLE", prime::fd_to_handle),
         0x40 => render::<GemCreate>(gem::create),
@@ -117,9 +157,9 @@ fn line(number: u8) -> Option<Entry> {
         0x52 => render::<WaitFences>(wait::wait_fences),
         0x53 => render::<Vm>(context::vm),
         0x54 => render::<FenceToHandle>(wait::fence_to_handle),
-        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED"),
+        0x55 => refused(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER),
         // Mode setting: every one of these needs a primary node.
-        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => primary(Request::bare(b'd', number), "MODE_*"),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", Access::PRIMARY),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),

@@ -7,6 +7,8 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::client;
+
 /// A device-wide bell. Fences, sync objects and queues ring it after they changed; waiters look again.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
@@ -42,10 +44,13 @@ impl Events {
             if let Some(found) = condition() {
                 break Some(found);
             }
-            match until {
+            if client::is_interrupted() {
+                break None;
+            }
+            match until.or_look_again() {
                 Until::Now => break None,
                 Until::At(instant) => {
-                    if self.bell.wait_until(&mut guard, instant).timed_out() {
+                    if self.bell.wait_until(&mut guard, instant).timed_out() && until.is_over() {
                         break condition();
                     }
                 }
@@ -69,7 +74,28 @@ pub(crate) enum Until {
     Never,
 }
 
+/// How often a wait on behalf of another process looks whether that process is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 impl Until {
+    /// The next moment to look up, while another process may be interrupted or die in its wait.
+    fn or_look_again(self) -> Self {
+        let soon = Instant::now() + LOOK_AGAIN;
+        match self {
+            Self::At(instant) if client::is_foreign() => Self::At(instant.min(soon)),
+            Self::Never if client::is_foreign() => Self::At(soon),
+            other => other,
+        }
+    }
+
+    fn is_over(self) -> bool {
+        match self {
+            Self::Now => true,
+            Self::At(instant) => instant <= Instant::now(),
+            Self::Never => false,
+        }
+    }
+
     /// The timeout of amdgpu's own waits: bit 63 is for ever, what has passed polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.

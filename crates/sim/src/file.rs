@@ -17,6 +17,7 @@ use crate::{
     gpu::PageFault,
     handles::Handles,
     ids::Ids,
+    node::Node,
     ring::fault_status,
     syncobj::Syncobj,
     vm::Vm,
@@ -36,6 +37,7 @@ pub(crate) struct File {
     pub(crate) gpu: Arc<Gpu>,
     /// Never used again by another file of the device.
     pub(crate) number: u64,
+    pub(crate) node: Node,
     pub(crate) handles: Mutex<Handles>,
     pub(crate) vm: Mutex<Vm>,
     pub(crate) contexts: Mutex<Ids<Arc<Context>>>,
@@ -66,11 +68,23 @@ impl FaultCell {
 }
 
 impl File {
+    /// A file of the render node.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
+        Self::of_node(gpu, gpu.next_file(), Node::Render)
+    }
+
+    /// A file of the primary node.
+    pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
+        let number = gpu.next_file();
+        Self::of_node(gpu, number, Node::primary(&gpu.masters, number, is_admin))
+    }
+
+    fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
         gpu.files.fetch_add(1, Ordering::AcqRel);
         Self {
             gpu: Arc::clone(gpu),
-            number: gpu.next_file(),
+            number,
+            node,
             handles: Mutex::default(),
             vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
             contexts: Mutex::new(Ids::new(MOST_CONTEXTS)),
@@ -135,13 +149,14 @@ impl File {
 }
 
 impl Drop for File {
-    /// Closes the file: sync objects, handles, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// Closes the file: sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
     /// use.
     ///
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
         self.syncobjs.get_mut().clear();
         self.handles.get_mut().clear();
+        self.gpu.masters.forget(&self.node, self.number);
         for context in self.contexts.get_mut().clear() {
             self.gpu.pstate.lock().release(&context);
         }

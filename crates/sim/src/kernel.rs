@@ -3,6 +3,7 @@
 use std::{
     ffi::{c_int, c_void},
     num::NonZeroUsize,
+    os::fd::BorrowedFd,
     ptr::NonNull,
     sync::Arc,
 };
@@ -16,7 +17,7 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap, munmap},
 };
 
-use crate::{Census, Profile, SimDevice, SimOptions, device::Gpu, dispatch, file::File};
+use crate::{Census, Client, Profile, SimDevice, SimOptions, bo::Bo, client, device::Gpu, dispatch, file::File, user};
 
 /// One open file of a simulated render node.
 #[derive(Debug)]
@@ -29,9 +30,59 @@ impl SimKernel {
         Self { file: File::new(gpu) }
     }
 
+    pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
+        Self { file: File::primary(gpu, is_admin) }
+    }
+
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
+    }
+
+    /// Serves an ioctl of another process: its argument is at `address` of the client's memory.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's errno; EINTR when the client was interrupted in a wait, which then changed nothing.
+    pub fn serve(&self, client: Arc<dyn Client>, request: Request, address: u64) -> Result<c_int, Errno> {
+        let _serving = client::enter(client);
+        self.dispatch(request, address)
+    }
+
+    /// What mapping `len` bytes of the node at `offset` would map, for a client that does the mapping itself.
+    ///
+    /// # Errors
+    ///
+    /// What `mmap` of the node answers: EINVAL, EACCES, EPERM, ENOMEM.
+    pub fn mappable(&self, offset: u64, len: u64) -> Result<Mappable, Errno> {
+        let bo = dispatch::mmap_target(&self.file, offset, len)?;
+        bo.file_to_map()?;
+        Ok(Mappable { bo })
+    }
+
+    fn dispatch(&self, request: Request, address: u64) -> Result<c_int, Errno> {
+        let entry = dispatch::lookup(&self.file, request)?;
+        let size = request.size();
+        let (copy_in, copy_out) = entry.directions(request);
+        // One buffer for both sides' idea of the structure; what was not read is zero.
+        let mut buffer = vec![0_u64; size.max(entry.size).div_ceil(8)];
+        let bytes = zerocopy::IntoBytes::as_mut_bytes(buffer.as_mut_slice());
+        if size > 0 && (copy_in || copy_out) && address == 0 {
+            return Err(Errno::EFAULT);
+        }
+        if copy_in && let Some(bytes) = bytes.get_mut(..size) {
+            user::read_bytes(address, bytes)?;
+        }
+        let result = entry.run(&self.file, bytes);
+        tracing::trace!(request = entry.name, ?result, "ioctl");
+        if client::was_interrupted() {
+            // Waits leave the argument alone when they fail.
+            return Err(Errno::EINTR);
+        }
+        if copy_out && let Some(bytes) = bytes.get(..size) {
+            user::write_bytes(address, bytes)?;
+        }
+        result.map(|()| 0)
     }
 
     /// What the file holds.
@@ -45,31 +96,30 @@ impl SimKernel {
     }
 }
 
+/// A BO that a client maps into its own memory. It keeps the BO alive, not its file.
+#[derive(Debug)]
+pub struct Mappable {
+    bo: Arc<Bo>,
+}
+
+impl Mappable {
+    /// The shared memory to map, from its start.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when the host has none.
+    pub fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
+        self.bo.file_to_map()
+    }
+}
+
 // SAFETY: `ioctl` copies at most `request.size()` bytes in and out of the argument, and follows only the addresses that
 // the request defines, for the lengths the argument gives (`user.rs`). `mmap` returns what the C library's mmap of a
 // memfd returned, for exactly the length asked; nothing but `munmap` ends it.
 unsafe impl Kernel for SimKernel {
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        let entry = dispatch::lookup(&self.file, request)?;
-        let size = request.size();
-        let (copy_in, copy_out) = entry.directions(request);
-        // One buffer for both sides' idea of the structure; what was not read is zero.
-        let mut buffer = vec![0_u64; size.max(entry.size).div_ceil(8)];
-        let bytes = zerocopy::IntoBytes::as_mut_bytes(buffer.as_mut_slice());
-        if size > 0 && (copy_in || copy_out) && argument.is_null() {
-            return Err(Errno::EFAULT);
-        }
-        if copy_in && let Some(bytes) = bytes.get_mut(..size) {
-            // SAFETY: the caller vouches for `size` readable bytes at `argument`, which was found not to be null.
-            unsafe { std::ptr::copy_nonoverlapping(argument.cast::<u8>(), bytes.as_mut_ptr(), size) };
-        }
-        let result = entry.permit().and_then(|()| (entry.handler)(&self.file, bytes));
-        if copy_out && let Some(bytes) = bytes.get(..size) {
-            // SAFETY: the caller vouches for `size` writable bytes at `argument`.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), argument.cast::<u8>(), size) };
-        }
-        tracing::trace!(request = entry.name, ?result, "ioctl");
-        result.map(|()| 0)
+        // The caller vouches for the argument's bytes and for what its addresses name (`user.rs`).
+        self.dispatch(request, argument.expose_provenance() as u64)
     }
 
     unsafe fn mmap(

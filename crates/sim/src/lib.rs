@@ -21,6 +21,7 @@
 
 mod bo;
 mod census;
+mod client;
 mod complaints;
 mod context;
 mod device;
@@ -36,21 +37,24 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+mod node;
 mod options;
 mod profiles;
 mod ring;
 mod shaders;
 mod space;
 mod syncobj;
+pub mod sysfs;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 mod user;
 mod vm;
 
 pub use self::{
     census::{Census, DeviceCensus},
+    client::Client,
     device::SimDevice,
     fault_injector::FaultInjector,
-    kernel::SimKernel,
+    kernel::{Mappable, SimKernel},
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };

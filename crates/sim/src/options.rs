@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::sysfs::Place;
+
 /// Options of a [`SimDevice`](crate::SimDevice).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
@@ -15,6 +17,8 @@ pub struct SimOptions {
     pub max_ibs: bool,
     /// Whether the process may have context priorities above normal.
     pub may_raise_priority: bool,
+    /// Where it sits among its siblings: the PCI slot and the minor numbers.
+    pub place: Place,
 }
 
 impl Default for SimOptions {
@@ -25,6 +29,7 @@ impl Default for SimOptions {
             sdma: true,
             max_ibs: true,
             may_raise_priority: false,
+            place: Place::FIRST,
         }
     }
 }
@@ -40,5 +45,6 @@ impl SimOptions {
         sdma: false,
         max_ibs: false,
         may_raise_priority: false,
+        place: Place::FIRST,
     };
 }

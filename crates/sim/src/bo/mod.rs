@@ -236,7 +236,7 @@ impl Bo {
             let fd = if writable {
                 file.try_clone_to_owned().map_err(errno_of)?
             } else {
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                let path = format!("/proc/thread-self/fd/{}", file.as_raw_fd());
                 std::fs::File::open(path).map(OwnedFd::from).map_err(errno_of)?
             };
             let _ = self.exported.set(fd);
@@ -281,7 +281,7 @@ impl Bo {
     /// A BO over the memory of one that is gone but for its dma-buf, which is exported again as it is.
     pub(crate) fn revive(new: New, dma_buf: BorrowedFd<'_>) -> Result<Arc<Self>, Errno> {
         // The descriptor may be read-only; the GPU is not.
-        let path = format!("/proc/self/fd/{}", dma_buf.as_raw_fd());
+        let path = format!("/proc/thread-self/fd/{}", dma_buf.as_raw_fd());
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
         let backing = Backing::of_file(file.into(), new.identity.size)?;
         let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;

@@ -3,20 +3,24 @@
 use amdgpu_winsys::uapi::UserptrFlags;
 use nix::errno::Errno;
 
-/// A range of this process's memory that a client handed over with GEM_USERPTR.
+use crate::client;
+
+/// A range of a process's memory, ours or another client's, that was handed over with GEM_USERPTR.
 ///
-/// It is reached with `process_vm_readv` and `process_vm_writev` on the process itself, which answer EFAULT where plain
-/// loads and stores would crash: a client may unmap the range whenever it likes.
+/// It is reached with `process_vm_readv` and `process_vm_writev`, also in our own process: they answer EFAULT where plain
+/// loads and stores would crash, for a client may unmap the range whenever it likes.
 #[derive(Debug)]
 pub(crate) struct UserPages {
+    pid: libc::pid_t,
     address: u64,
     len: u64,
     flags: UserptrFlags,
 }
 
 impl UserPages {
-    pub(crate) const fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
-        Self { address, len, flags }
+    /// Pages of the process that is being served.
+    pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
+        Self { pid: client::pid(), address, len, flags }
     }
 
     /// Whether the GPU may only read them.
@@ -30,10 +34,14 @@ impl UserPages {
     ///
     /// # Errors
     ///
-    /// EFAULT where nothing readable is mapped, EPERM for a file's pages or read-only ones where those are not wanted.
+    /// EFAULT where nothing readable is mapped, EPERM for a file's pages or read-only ones where those are not wanted, and
+    /// for pages of another process than the one that asks (`amdgpu_cs.c`, `amdgpu_cs_parser_bos`).
     pub(crate) fn validate(&self) -> Result<(), Errno> {
+        if client::pid() != self.pid {
+            return Err(Errno::EPERM);
+        }
         let anonymous_only = self.flags.contains(UserptrFlags::ANONONLY);
-        validate(self.address, self.len, anonymous_only, self.is_read_only())
+        validate(self.pid, self.address, self.len, anonymous_only, self.is_read_only())
     }
 
     /// Copies bytes out; zero where nothing is mapped any more.
@@ -41,7 +49,7 @@ impl UserPages {
         let Some(remote) = self.remote(offset, out.len()) else { return };
         let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
         // SAFETY: `local` is `out`, exclusive and as long as it says; the kernel checks every byte of `remote`.
-        let copied = unsafe { libc::process_vm_readv(pid(), &raw const local, 1, &raw const remote, 1, 0) };
+        let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
         let copied = usize::try_from(copied).unwrap_or(0);
         if let Some(rest) = out.get_mut(copied..) {
             rest.fill(0);
@@ -54,7 +62,7 @@ impl UserPages {
         let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
         // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, and that the client
         // lets the GPU write there is what it vouched for when it made the BO.
-        let copied = unsafe { libc::process_vm_writev(pid(), &raw const local, 1, &raw const remote, 1, 0) };
+        let copied = unsafe { libc::process_vm_writev(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
         if copied < 0 {
             tracing::warn!(errno = %Errno::last(), "a GPU write to user memory was lost");
         }
@@ -67,13 +75,9 @@ impl UserPages {
     }
 }
 
-fn pid() -> libc::pid_t {
-    std::process::id().cast_signed()
-}
-
 /// Looks the range up in the process's own list of areas.
-fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
-    let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::EFAULT)?;
+fn validate(pid: libc::pid_t, address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|_| Errno::EFAULT)?;
     let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
     let area = maps.lines().filter_map(Area::parse).find(|area| area.start <= address && address < area.end);
     let Some(area) = area else { return Err(Errno::EFAULT) };
@@ -86,7 +90,7 @@ fn validate(address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Re
     if area.writable || read_only { Ok(()) } else { Err(Errno::EPERM) }
 }
 
-/// One line of `/proc/self/maps`.
+/// One line of `/proc/PID/maps`.
 struct Area {
     start: u64,
     end: u64,

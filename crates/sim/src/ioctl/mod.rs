@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod core;
 pub(crate) mod gem;
 pub(crate) mod info;
+pub(crate) mod primary;
 pub(crate) mod prime;
 pub(crate) mod submit;
 pub(crate) mod syncobj;

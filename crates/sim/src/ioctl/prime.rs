@@ -6,7 +6,7 @@
 //! Source: Linux 6.12 `drm_prime.c`; `amdgpu_dma_buf.c`.
 
 use std::{
-    os::fd::{BorrowedFd, IntoRawFd, OwnedFd},
+    os::fd::{BorrowedFd, OwnedFd},
     sync::Arc,
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let inode = inode(shared)?;
     file.gpu.remember_export(inode, &bo);
     let fd = duplicate(shared, request.flags & PRIME_CLOEXEC != 0)?;
-    request.fd = fd.into_raw_fd();
+    request.fd = user::install(fd)?;
     fill(bytes, &request)
 }
 

@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `drm_syncobj.c`.
 
 use std::{
-    os::fd::{AsFd, IntoRawFd},
+    os::fd::AsFd,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -70,7 +70,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         Some(fd) => fd,
         None => new_descriptor(file, syncobj)?,
     };
-    request.fd = fd.into_raw_fd();
+    request.fd = user::install(fd)?;
     fill(bytes, &request)
 }
 

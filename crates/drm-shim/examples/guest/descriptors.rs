@@ -1,0 +1,185 @@
+//! What becomes of node descriptors.
+
+use std::{
+    fs::File,
+    io::{IoSlice, IoSliceMut, Read as _, Write as _},
+    os::{
+        fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd},
+        unix::process::CommandExt as _,
+    },
+    process::Command,
+};
+
+use amdgpu_winsys::{
+    uapi::{PRIME_RDWR, PrimeHandle, Request},
+    winsys::Device,
+};
+use nix::{
+    errno::Errno,
+    sys::socket::{
+        AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+    },
+};
+
+use crate::node::{RENDER, census, close_handle, create, guest, in_child, ioctl, ioctl_as, map, open, open_for_exec};
+
+/// A copy is the same file, and outlives the original; another open is another file.
+pub(crate) fn duplicates() {
+    let first = open(RENDER);
+    let handle = create(&first, 4096).expect("a BO");
+    let copy = first.try_clone().expect("dup");
+    let number = first.as_raw_fd();
+    drop(first);
+    // Whatever gets the number of the original now is no node.
+    let other = File::open("/dev/null").expect("/dev/null");
+    assert_eq!(other.as_raw_fd(), number);
+    assert_eq!(create(&other, 4096), Err(Errno::ENOTTY));
+    let another = open(RENDER);
+    assert_eq!(close_handle(&another, handle), Err(Errno::EINVAL));
+    assert_eq!(close_handle(&copy, handle), Ok(()));
+    assert!(census().starts_with("open 2 mapped 0\n"), "{}", census());
+    drop(copy);
+    drop(another);
+    assert!(census().starts_with("open 0 mapped 0\n"), "{}", census());
+}
+
+/// A child shares its parent's files.
+pub(crate) fn fork() {
+    let node = open(RENDER);
+    let handle = create(&node, 4096).expect("a BO");
+    in_child(|| {
+        let second = create(&node, 4096).expect("a BO of the child");
+        assert_eq!(second, handle + 1);
+        in_child(|| assert_eq!(close_handle(&node, second), Ok(())));
+    });
+    assert_eq!(close_handle(&node, handle + 1), Err(Errno::EINVAL), "the grandchild closed it");
+    assert_eq!(close_handle(&node, handle), Ok(()));
+}
+
+/// A descriptor that stays open over exec is the same file in the new program.
+pub(crate) fn exec() {
+    let node = open_for_exec(RENDER);
+    let handle = create(&node, 4096).expect("a BO");
+    let closed = open(RENDER);
+    let numbers = [node.as_raw_fd().to_string(), closed.as_raw_fd().to_string(), handle.to_string()];
+    let program = std::env::current_exe().expect("this program");
+    let error = Command::new(program).arg("inherited").args(numbers).exec();
+    panic!("exec: {error}");
+}
+
+#[expect(unsafe_code, reason = "descriptors by number")]
+pub(crate) fn inherited(arguments: &[String]) {
+    let number = |index: usize| arguments[index].parse::<RawFd>().expect("a number");
+    // SAFETY: the program before exec left it open for us.
+    let node = unsafe { OwnedFd::from_raw_fd(number(0)) };
+    // SAFETY: only to see that nothing is there.
+    let flags = unsafe { libc::fcntl(number(1), libc::F_GETFD) };
+    assert_eq!(flags, -1, "the other one closed on exec");
+    assert_eq!(close_handle(&node, arguments[2].parse().expect("a handle")), Ok(()));
+    let census = census();
+    assert!(census.starts_with("open 1 mapped 0\n"), "{census}");
+}
+
+/// A descriptor passed to another process is the same file there.
+pub(crate) fn pass() {
+    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::empty()).expect("a pair");
+    // The parent is the first to look for a GPU, so the child joins its world.
+    drop(open(RENDER));
+    in_child(|| {
+        let node = open(RENDER);
+        let handle = create(&node, 4096).expect("a BO");
+        assert_eq!(handle, 1);
+        let rights = [node.as_raw_fd()];
+        let message = ControlMessage::ScmRights(&rights);
+        sendmsg::<()>(theirs.as_raw_fd(), &[IoSlice::new(b"x")], &[message], MsgFlags::empty(), None).expect("sendmsg");
+    });
+    let node = receive(&ours);
+    assert_eq!(close_handle(&node, 1), Ok(()), "the file outlived the process that opened it");
+}
+
+#[expect(unsafe_code, reason = "descriptors by number")]
+fn receive(from: &OwnedFd) -> OwnedFd {
+    let mut byte = [0];
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    let mut room = nix::cmsg_space!(RawFd);
+    let message = recvmsg::<()>(from.as_raw_fd(), &mut parts, Some(&mut room), MsgFlags::empty()).expect("recvmsg");
+    let rights = message.cmsgs().expect("control messages").find_map(|message| match message {
+        ControlMessageOwned::ScmRights(rights) => rights.first().copied(),
+        _ => None,
+    });
+    // SAFETY: the kernel just installed it for us.
+    unsafe { OwnedFd::from_raw_fd(rights.expect("a descriptor")) }
+}
+
+/// A program that closes descriptors which are not its own harms only itself, and not for long.
+#[expect(unsafe_code, reason = "descriptors by number")]
+pub(crate) fn closed_behind() {
+    let node = open(RENDER);
+    create(&node, 4096).expect("a BO");
+    for number in (3..64).filter(|number| *number != node.as_raw_fd()) {
+        // SAFETY: that is the point; nothing of this program's own is open there.
+        unsafe { libc::close(number) };
+    }
+    let strangers: Vec<_> = (0..8).map(|_| File::open("/dev/null").expect("/dev/null")).collect();
+    create(&node, 4096).expect("a BO after the connections were closed");
+    for stranger in &strangers {
+        stranger.metadata().expect("the strangers' descriptors are as they were");
+    }
+}
+
+/// A guest with a bit of everything, killed: nothing stays.
+pub(crate) fn killed() {
+    drop(open(RENDER));
+    let before = census();
+    let mut held = guest(&["hold"]);
+    let mut ready = [0];
+    held.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("the guest is ready");
+    assert!(census().starts_with("open 1 mapped 1\n"), "{}", census());
+    held.kill().expect("kill");
+    held.wait().expect("wait");
+    // The server is told by the kernel; it has released the file before it answers the next call.
+    while census() != before {
+        std::thread::yield_now();
+    }
+}
+
+/// Takes a bit of everything, says so, and waits for what never comes.
+pub(crate) fn hold() {
+    let node = open(RENDER);
+    let handle = create(&node, 1 << 20).expect("a BO");
+    map(&node, handle, 1 << 20).expect("a mapping").store(1);
+    let mut syncobj = amdgpu_winsys::uapi::SyncobjCreate { handle: 0, flags: 0 };
+    ioctl(&node, &mut syncobj).expect("a sync object");
+    std::io::stdout().write_all(b"!").and_then(|()| std::io::stdout().flush()).expect("stdout");
+    let error = crate::waits::wait_for_submission(&node, syncobj.handle, i64::MAX);
+    panic!("the wait ended: {error:?}");
+}
+
+/// A dma-buf of another process: the same bytes, and the memory is counted once.
+pub(crate) fn share() {
+    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::empty()).expect("a pair");
+    let node = open(RENDER);
+    let handle = create(&node, 1 << 20).expect("a BO");
+    let mapping = map(&node, handle, 1 << 20).expect("a mapping");
+    let mut export = PrimeHandle { handle, flags: PRIME_RDWR, fd: -1 };
+    ioctl(&node, &mut export).expect("an export");
+    let rights = [export.fd];
+    let message = ControlMessage::ScmRights(&rights);
+    sendmsg::<()>(ours.as_raw_fd(), &[IoSlice::new(b"x")], &[message], MsgFlags::empty(), None).expect("sendmsg");
+    mapping.store(7);
+    in_child(|| {
+        let device = Device::open(std::path::Path::new(RENDER)).expect("the device again");
+        let before = device.memory_info().expect("MEMORY").gtt.heap_usage;
+        let node = open(RENDER);
+        let dma_buf = receive(&theirs);
+        let mut import = PrimeHandle { handle: 0, flags: 0, fd: dma_buf.as_fd().as_raw_fd() };
+        ioctl_as(&node, Request::from_bits(0xc00c_642e), &mut import).expect("an import");
+        let mapping = map(&node, import.handle, 1 << 20).expect("a mapping of the import");
+        assert_eq!(mapping.load(), 7);
+        mapping.store(8);
+        assert_eq!(device.memory_info().expect("MEMORY").gtt.heap_usage, before);
+        let mut stranger = PrimeHandle { handle: 0, flags: 0, fd: 999 };
+        assert_eq!(ioctl_as(&node, Request::from_bits(0xc00c_642e), &mut stranger), Err(Errno::EBADF));
+    });
+    assert_eq!(mapping.load(), 8);
+}

@@ -1,0 +1,43 @@
+//! A client of the shim, for its tests: each scenario is what an unmodified program might do, and checks what it sees.
+//!
+//! `guest SCENARIO [ARGUMENT...]`, to be run with the shim preloaded. Exit code 0 says that all was as it must be.
+
+mod descriptors;
+mod memory;
+mod node;
+mod paths;
+mod waits;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let scenario = arguments.next().unwrap_or_default();
+    let arguments: Vec<String> = arguments.collect();
+    match scenario.as_str() {
+        "paths" => paths::paths(),
+        "devices" => paths::devices(&arguments),
+        "fdinfo" => paths::fdinfo(),
+        "refused" => paths::refused(),
+        "duplicates" => descriptors::duplicates(),
+        "fork" => descriptors::fork(),
+        "exec" => descriptors::exec(),
+        "inherited" => descriptors::inherited(&arguments),
+        "pass" => descriptors::pass(),
+        "closed-behind" => descriptors::closed_behind(),
+        "killed" => descriptors::killed(),
+        "hold" => descriptors::hold(),
+        "share" => descriptors::share(),
+        "faults" => memory::faults(),
+        "mappings" => memory::mappings(),
+        "user-pages" => memory::user_pages(),
+        "primary" => paths::primary(),
+        "threads" => waits::threads(),
+        "signal" => waits::signal(),
+        other => {
+            eprintln!("no scenario {other:?}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,78 @@
+//! The guest's memory, and the GPU's.
+
+use amdgpu_winsys::uapi::{
+    Argument as _, BoList, BoListEntry, GemCreate, GemUserptr, Info, UserptrFlags, bo_list_op, query,
+};
+use nix::errno::Errno;
+
+use crate::node::{RENDER, census, close_handle, create, in_child, ioctl, ioctl_at, map, open};
+
+/// An address where nothing is: the page before which nobody may map anything.
+const NOWHERE: u64 = 0x10;
+
+/// Bad addresses are EFAULT, of the argument and inside it.
+pub(crate) fn faults() {
+    use std::os::fd::AsRawFd as _;
+    let node = open(RENDER);
+    for bad in [std::ptr::null_mut(), std::ptr::without_provenance_mut(NOWHERE as usize)] {
+        assert_eq!(ioctl_at(node.as_raw_fd(), GemCreate::REQUEST, bad), Err(Errno::EFAULT));
+    }
+    let mut info = Info { return_pointer: NOWHERE, return_size: 4, query: query::ACCEL_WORKING, input: [0; 4] };
+    assert_eq!(ioctl(&node, &mut info), Err(Errno::EFAULT));
+    let mut list = BoList {
+        operation: bo_list_op::CREATE,
+        list_handle: 0,
+        bo_number: 1,
+        bo_info_size: size_of::<BoListEntry>() as u32,
+        bo_info_ptr: NOWHERE,
+    };
+    assert_eq!(ioctl(&node, &mut list), Err(Errno::EFAULT));
+    assert_eq!(create(&node, 4096), Ok(1), "nothing was made by the calls that failed");
+}
+
+/// A mapping keeps its BO and its file, also in parts, and in a child.
+pub(crate) fn mappings() {
+    const LEN: usize = 64 << 10;
+    let node = open(RENDER);
+    let handle = create(&node, LEN as u64).expect("a BO");
+    let mapping = map(&node, handle, LEN).expect("a mapping");
+    mapping.store(5);
+    assert_eq!(map(&node, handle, LEN).expect("a second mapping").load(), 5);
+    close_handle(&node, handle).expect("GEM_CLOSE");
+    drop(node);
+    assert_eq!(mapping.load(), 5);
+    assert!(census().starts_with("open 0 mapped 1\ncard0 navi21 files 1 bos 1 "), "{}", census());
+    in_child(|| assert_eq!(mapping.load(), 5));
+    // The second mapping was forgotten, so it stays; the test ends it by ending the process.
+    mapping.unmap(0, LEN / 2);
+    assert!(census().starts_with("open 0 mapped 1\n"), "{}", census());
+    mapping.unmap(LEN / 2, LEN / 2);
+    in_child(|| {
+        let node = open(RENDER);
+        let handle = create(&node, LEN as u64).expect("a BO");
+        map(&node, handle, LEN).expect("a mapping that ends with the process");
+    });
+    // What the child had is gone; what this process still maps is not.
+    assert!(census().starts_with("open 0 mapped 1\ncard0 navi21 files 1 bos 1 "), "{}", census());
+}
+
+/// Pages of a process are its own: a child that inherits the file cannot use them.
+pub(crate) fn user_pages() {
+    let page = map_anonymous();
+    let node = open(RENDER);
+    let flags = (UserptrFlags::ANONONLY | UserptrFlags::REGISTER | UserptrFlags::VALIDATE).bits();
+    let mut request = GemUserptr { addr: page, size: 4096, flags, handle: 0 };
+    ioctl(&node, &mut request).expect("a BO of the guest's own pages");
+    let mut nowhere = GemUserptr { addr: 0x10_0000_0000_0000, handle: 0, ..request };
+    assert_eq!(ioctl(&node, &mut nowhere), Err(Errno::EFAULT));
+}
+
+#[expect(unsafe_code, reason = "mmap")]
+fn map_anonymous() -> u64 {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: no address is asked for, so nothing that exists is replaced.
+    let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, rights, flags, -1, 0) };
+    assert_ne!(page, libc::MAP_FAILED);
+    page.expose_provenance() as u64
+}

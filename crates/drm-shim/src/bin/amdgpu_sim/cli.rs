@@ -1,0 +1,50 @@
+//! The command line.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+use crate::run::RunError;
+
+/// Runs programs on simulated AMD GPUs.
+#[derive(Debug, Parser)]
+#[command(name = "amdgpu-sim", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) task: Task,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Run a command, and all it starts, in a world of its own
+    Run {
+        /// Chips, one device each, such as navi21,renoir [default: $AMDGPU_SIM, else navi21]
+        #[arg(long, value_name = "CHIPS")]
+        gpu: Option<String>,
+        /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
+        #[arg(long, value_name = "PATH")]
+        shim: Option<PathBuf>,
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+    /// List the chips that can be simulated
+    Profiles,
+    /// Print what is alive in the world that this process was started in
+    Census,
+}
+
+/// Prints the chips, one a line.
+pub(crate) fn list_profiles() -> Result<ExitCode, RunError> {
+    let mut out = io::stdout().lock();
+    for profile in amdgpu_sim::profiles() {
+        writeln!(out, "{:<18} {}", profile.name, profile.marketing_name).map_err(RunError::Print)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,113 @@
+//! Starting a command in a world.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
+    os::unix::process::ExitStatusExt as _,
+    path::PathBuf,
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use amdgpu_sim_world::{
+    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, Server, WORLD_VARIABLE, WorldError, gpus,
+};
+use nix::errno::Errno;
+
+use crate::signals;
+
+/// Exit code of the launcher when it cannot run the command, as of `env` and `timeout`.
+pub(crate) const CANNOT_RUN: u8 = 125;
+/// The command was found and could not be executed.
+const CANNOT_EXECUTE: u8 = 126;
+/// The command was not found.
+const NOT_FOUND: u8 = 127;
+/// Exit codes of a command that a signal ended start here, as in shells.
+const SIGNALLED: i32 = 128;
+/// The preload library's file name.
+const SHIM: &str = "libamdgpu_sim_shim.so";
+
+/// Why a command was not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error("no {SHIM} beside {} or in ../lib; name it with --shim", program.display())]
+    NoShim { program: PathBuf },
+    #[error("there is no {}", path.display())]
+    NoSuchShim { path: PathBuf },
+    #[error("{WORLD_VARIABLE} is not set: this process is in no world")]
+    NoWorld,
+    #[error("the world does not answer: {0}")]
+    Silent(Errno),
+    #[error("cannot find out where this program is: {0}")]
+    Lost(io::Error),
+    #[error("cannot print: {0}")]
+    Print(io::Error),
+    #[error("cannot wait for the command: {0}")]
+    Wait(io::Error),
+}
+
+/// Runs a command in a world of its own; its exit code.
+pub(crate) fn run(chips: Option<&str>, shim: Option<PathBuf>, command: &[OsString]) -> Result<ExitCode, RunError> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(ExitCode::from(CANNOT_RUN)) };
+    let chips = chips.map(str::to_owned).or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
+    let chips = chips.unwrap_or_else(|| DEFAULT_GPU.to_owned());
+    let shim = find_shim(shim)?;
+    let signals = signals::hold();
+    let world = Server::start(&gpus(&chips)?)?;
+    let child = Command::new(program)
+        .args(arguments)
+        .env("LD_PRELOAD", preloads(shim.as_os_str(), env::var_os("LD_PRELOAD")))
+        .env(GPUS_VARIABLE, &chips)
+        .env(WORLD_VARIABLE, world.layout().directory())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("amdgpu-sim: cannot run {}: {error}", program.display());
+            let missing = error.kind() == io::ErrorKind::NotFound;
+            return Ok(ExitCode::from(if missing { NOT_FOUND } else { CANNOT_EXECUTE }));
+        }
+    };
+    signals.pass_on_to(child.id().cast_signed());
+    let status = child.wait().map_err(RunError::Wait)?;
+    drop(world);
+    Ok(ExitCode::from(exit_code(status)))
+}
+
+/// The library comes first, so that it stands before others that wrap the same functions.
+fn preloads(shim: &OsStr, others: Option<OsString>) -> OsString {
+    let mut list = shim.to_owned();
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}
+
+fn find_shim(named: Option<PathBuf>) -> Result<PathBuf, RunError> {
+    if let Some(path) = named {
+        return path.canonicalize().map_err(|_| RunError::NoSuchShim { path });
+    }
+    let program = env::current_exe().map_err(RunError::Lost)?;
+    let beside = program.parent().map(|directory| [directory.join(SHIM), directory.join("../lib").join(SHIM)]);
+    let found = beside.into_iter().flatten().find_map(|path| path.canonicalize().ok());
+    found.ok_or(RunError::NoShim { program })
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| SIGNALLED + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(CANNOT_RUN)
+}
+
+/// Prints what is alive in the world around this process.
+pub(crate) fn census() -> Result<ExitCode, RunError> {
+    let directory = env::var_os(WORLD_VARIABLE).filter(|path| !path.is_empty()).ok_or(RunError::NoWorld)?;
+    let connection = Connection::open(&Layout::new(directory.into()).socket()).map_err(RunError::Silent)?;
+    let answer = connection.call(&Message::new(Call::Census, 0, [0; 3])).map_err(RunError::Silent)?;
+    let text = answer.descriptor.ok_or(RunError::Silent(Errno::EPROTO))?;
+    io::copy(&mut File::from(text), &mut io::stdout()).map_err(RunError::Print)?;
+    Ok(ExitCode::SUCCESS)
+}

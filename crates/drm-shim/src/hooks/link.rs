@@ -1,0 +1,130 @@
+//! Where links and paths lead.
+
+use std::ffi::{c_char, c_int};
+
+use amdgpu_sim::sysfs::node_name;
+use amdgpu_sim_world::{Call, Message};
+use libc::{size_t, ssize_t};
+use nix::errno::Errno;
+
+use super::{guarded, locate, proc};
+use crate::{c_text, calls, paths, real, world};
+
+/// # Safety
+///
+/// `path` is null or a C string, and `out` has room for `size` bytes.
+unsafe fn read_link(directory: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+    guarded(-1, || {
+        // SAFETY: the caller's promise.
+        if let Some(place) = unsafe { locate(directory, path) }? {
+            // Links in the tree are relative, so they say what the real ones would.
+            // SAFETY: the translated path is a C string, and the buffer is what the program passed.
+            return Ok(unsafe { real::readlink(place.text.as_ptr(), out, size) });
+        }
+        // SAFETY: what the program passed.
+        let returned = unsafe { real::readlinkat(directory, path, out, size) };
+        let Ok(len) = usize::try_from(returned) else { return Ok(returned) };
+        // SAFETY: the real function wrote that many bytes there.
+        let found = unsafe { std::slice::from_raw_parts(out.cast::<u8>(), len) };
+        let Some(shown) = as_shown(found) else { return Ok(returned) };
+        let shown = shown.get(..shown.len().min(size)).unwrap_or_default();
+        // SAFETY: `shown` is at most as long as the program's buffer, and memory of our own.
+        unsafe { std::ptr::copy_nonoverlapping(shown.as_ptr(), out.cast::<u8>(), shown.len()) };
+        Ok(shown.len().cast_signed())
+    })
+}
+
+/// What a link in `/proc` leads to in the world: node descriptors are nodes, and the tree is not seen.
+fn as_shown(found: &[u8]) -> Option<Vec<u8>> {
+    let world = world::known()?;
+    if let Some(inside) = paths::inside(world, found) {
+        return Some(inside.to_vec());
+    }
+    let inode = proc::inode_of(found)?;
+    let answer = calls::call(world, &Message::new(Call::Inode, 0, [inode, 0, 0])).ok()?;
+    let minor = u32::try_from(answer.value).ok()?;
+    Some(format!("/dev/dri/{}", node_name(minor)).into_bytes())
+}
+
+/// The C library's `readlink`.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+    // SAFETY: the caller's promise.
+    unsafe { read_link(libc::AT_FDCWD, path, out, size) }
+}
+
+/// The C library's `readlinkat`.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn readlinkat(directory: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+    // SAFETY: the caller's promise.
+    unsafe { read_link(directory, path, out, size) }
+}
+
+/// # Safety
+///
+/// `path` is null or a C string, and `out` is null or has room for `PATH_MAX` bytes.
+unsafe fn resolve(path: *const c_char, out: *mut c_char) -> *mut c_char {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        let place = unsafe { locate(libc::AT_FDCWD, path) }?;
+        let name = place.as_ref().map_or(path, |place| place.text.as_ptr());
+        // SAFETY: a C string in either case, and the program's buffer.
+        let resolved = unsafe { real::realpath(name, out) };
+        // SAFETY: null, or a C string that the real function made.
+        let Some(found) = (unsafe { c_text::bytes(resolved) }) else { return Ok(resolved) };
+        let Some(inside) = world::known().and_then(|world| paths::inside(world, found)) else { return Ok(resolved) };
+        let skipped = found.len() - inside.len();
+        if inside.is_empty() {
+            return Err(Errno::ENOENT);
+        }
+        // SAFETY: `skipped` bytes into the string, and `inside` and its terminating zero follow.
+        let from = unsafe { resolved.add(skipped) };
+        // SAFETY: both ends are inside the one buffer, and `copy` allows them to overlap.
+        unsafe { std::ptr::copy(from, resolved, inside.len() + 1) };
+        Ok(resolved)
+    })
+}
+
+/// The C library's `realpath`.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char {
+    // SAFETY: the caller's promise.
+    unsafe { resolve(path, out) }
+}
+
+/// What `_FORTIFY_SOURCE` makes of `realpath`. The size of the buffer is at least `PATH_MAX`, or the program is stopped.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __realpath_chk(path: *const c_char, out: *mut c_char, size: size_t) -> *mut c_char {
+    if size < libc::PATH_MAX as size_t {
+        std::process::abort();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { resolve(path, out) }
+}
+
+/// The C library's `canonicalize_file_name`.
+///
+/// # Safety
+///
+/// `path` is null or a C string.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn canonicalize_file_name(path: *const c_char) -> *mut c_char {
+    // SAFETY: the caller's promise; without a buffer `realpath` makes one.
+    unsafe { resolve(path, std::ptr::null_mut()) }
+}

@@ -1,0 +1,199 @@
+//! Opening files by path.
+
+use std::{
+    ffi::{c_char, c_int},
+    os::fd::{AsFd, IntoRawFd, OwnedFd},
+};
+
+use amdgpu_sim_world::{Call, Message};
+use libc::{FILE, mode_t};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, FdFlag, OFlag, fcntl},
+};
+
+use super::{guarded, locate, proc};
+use crate::{c_text, calls, paths::Place, real};
+
+/// # Safety
+///
+/// `path` is null or a C string.
+unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    guarded(-1, || {
+        // SAFETY: the caller's promise.
+        let Some(place) = (unsafe { locate(directory, path) })? else {
+            // SAFETY: the caller's promise.
+            if let Some(fdinfo) = unsafe { open_fdinfo(directory, path, flags & libc::O_CLOEXEC != 0) } {
+                return fdinfo.map(IntoRawFd::into_raw_fd);
+            }
+            return Ok(if directory == libc::AT_FDCWD {
+                // SAFETY: what the program passed.
+                unsafe { real::open(path, flags, mode) }
+            } else {
+                // SAFETY: as above.
+                unsafe { real::openat(directory, path, flags, mode) }
+            });
+        };
+        if let Some(minor) = place.node {
+            return open_node(&place, minor, flags).map(IntoRawFd::into_raw_fd);
+        }
+        prepare(&place, flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_CREAT != 0)?;
+        // SAFETY: the translated path is a C string.
+        Ok(unsafe { real::open(place.text.as_ptr(), flags, mode) })
+    })
+}
+
+/// # Safety
+///
+/// `path` is null or a C string.
+unsafe fn open_fdinfo(directory: c_int, path: *const c_char, close_on_exec: bool) -> Option<Result<OwnedFd, Errno>> {
+    // SAFETY: the caller's promise; the bytes are used before this returns.
+    let fd = proc::fdinfo(directory, unsafe { c_text::bytes(path) }?)?;
+    Some(fd.and_then(|fd| {
+        if !close_on_exec {
+            fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
+        }
+        Ok(fd)
+    }))
+}
+
+/// The tree cannot be written, and what changes in it is brought up to date.
+fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
+    if writes {
+        return Err(Errno::EACCES);
+    }
+    if place.text.as_bytes().rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"mem_info_")) {
+        calls::call(place.world, &Message::new(Call::Refresh, 0, [0; 3]))?;
+    }
+    Ok(())
+}
+
+/// Opens a node: the server makes the descriptor, with the flags of an open file here.
+fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> {
+    // SAFETY: the translated path is a C string.
+    if unsafe { real::access(place.text.as_ptr(), libc::F_OK) } != 0 {
+        return Err(Errno::ENOENT);
+    }
+    if flags & libc::O_DIRECTORY != 0 {
+        return Err(Errno::ENOTDIR);
+    }
+    if flags & libc::O_PATH != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    // The nearest to CAP_SYS_ADMIN that can be asked without a further library: being root.
+    let is_admin = nix::unistd::geteuid().is_root();
+    let words = [minor.into(), u64::from(flags.unsigned_abs()), is_admin.into()];
+    let fd = calls::call_for_descriptor(place.world, Call::Open, 0, words)?;
+    if flags & libc::O_CLOEXEC == 0 {
+        fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    if flags & libc::O_NONBLOCK != 0 {
+        fcntl(fd.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    }
+    Ok(fd)
+}
+
+macro_rules! open_hooks {
+    ($($name:ident, $name_at:ident;)*) => {$(
+        /// The C library's function of this name. Its mode is read as if it were always given, which the calling
+        /// convention allows; where it was not, nobody uses it.
+        ///
+        /// # Safety
+        ///
+        /// What the C function asks.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+            // SAFETY: the caller's promise.
+            unsafe { open_at(libc::AT_FDCWD, path, flags, mode) }
+        }
+
+        /// As its sibling without `at`, from a directory.
+        ///
+        /// # Safety
+        ///
+        /// What the C function asks.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name_at(directory: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+            // SAFETY: the caller's promise.
+            unsafe { open_at(directory, path, flags, mode) }
+        }
+    )*};
+}
+
+open_hooks! {
+    open, openat;
+    open64, openat64;
+}
+
+/// What `_FORTIFY_SOURCE` makes of `open` without a mode.
+///
+/// # Safety
+///
+/// `path` is null or a C string.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { open_at(libc::AT_FDCWD, path, flags, 0) }
+}
+
+/// As `__open_2`.
+///
+/// # Safety
+///
+/// `path` is null or a C string.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __open64_2(path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { open_at(libc::AT_FDCWD, path, flags, 0) }
+}
+
+/// # Safety
+///
+/// Both are C strings.
+unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    guarded(std::ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        let Some(place) = (unsafe { locate(libc::AT_FDCWD, path) })? else {
+            // SAFETY: the caller's promise.
+            if let Some(fdinfo) = unsafe { open_fdinfo(libc::AT_FDCWD, path, true) } {
+                // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
+                return Ok(unsafe { libc::fdopen(fdinfo?.into_raw_fd(), mode) });
+            }
+            // SAFETY: what the program passed.
+            return Ok(unsafe { real::fopen(path, mode) });
+        };
+        // SAFETY: the caller's promise.
+        let how = unsafe { c_text::bytes(mode) }.unwrap_or_default();
+        let writes = how.iter().any(|byte| b"wa+".contains(byte));
+        let Some(minor) = place.node else {
+            prepare(&place, writes)?;
+            // SAFETY: the translated path is a C string, and `mode` is what the program passed.
+            return Ok(unsafe { real::fopen(place.text.as_ptr(), mode) });
+        };
+        let fd = open_node(&place, minor, if how.contains(&b'e') { libc::O_CLOEXEC } else { 0 })?.into_raw_fd();
+        // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
+        Ok(unsafe { libc::fdopen(fd, mode) })
+    })
+}
+
+/// The C library's `fopen`.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller's promise.
+    unsafe { open_stream(path, mode) }
+}
+
+/// The C library's `fopen64`.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller's promise.
+    unsafe { open_stream(path, mode) }
+}

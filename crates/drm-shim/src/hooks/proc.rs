@@ -1,0 +1,93 @@
+//! `/proc/PID/fdinfo/FD` of node descriptors: what the kernel says of the socket, then what the driver says of the file.
+
+use std::{
+    ffi::c_int,
+    fs::File,
+    io::{Read as _, Seek as _, Write as _},
+    os::fd::{FromRawFd as _, OwnedFd},
+};
+
+use amdgpu_sim_world::Call;
+use nix::{
+    errno::Errno,
+    sys::memfd::{MFdFlags, memfd_create},
+};
+
+use crate::{c_text::PathText, calls, real, world};
+
+/// A file with the whole text, if the path is one of a node descriptor.
+pub(super) fn fdinfo(directory: c_int, path: &[u8]) -> Option<Result<OwnedFd, Errno>> {
+    let (whole, number) = split(directory, path)?;
+    let world = world::known()?;
+    let link = rebuilt(&[&whole, b"/fd/", &number])?;
+    let socket = PathText::of_link(&link)?;
+    let inode = inode_of(socket.as_bytes())?;
+    let driver = calls::call_for_descriptor(world, Call::Fdinfo, 0, [inode, 0, 0]).ok()?;
+    let real = rebuilt(&[&whole, b"/fdinfo/", &number])?;
+    Some(joined(&real, driver))
+}
+
+/// The directory of the process and the number of the descriptor; `None` for what cannot be a path of fdinfo.
+fn split(directory: c_int, path: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let whole = if path.starts_with(b"/") {
+        path.to_vec()
+    } else {
+        // A look at the descriptor costs a system call, so only names that can be meant get one.
+        let plain = directory != libc::AT_FDCWD && !path.is_empty() && path.iter().all(u8::is_ascii_digit);
+        let at = plain.then(|| PathText::of_descriptor(directory)).flatten()?;
+        [at.as_bytes(), b"/", path].concat()
+    };
+    let slash = whole.iter().rposition(|&byte| byte == b'/')?;
+    let (process, number) = (whole.get(..slash)?.strip_suffix(b"/fdinfo")?, whole.get(slash + 1..)?);
+    let known = process.starts_with(b"/proc/") && !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    known.then(|| (process.to_vec(), number.to_vec()))
+}
+
+fn rebuilt(parts: &[&[u8]]) -> Option<PathText> {
+    let mut text = PathText::new();
+    parts.iter().try_for_each(|part| text.push(part)).ok().map(|()| text)
+}
+
+/// The inode in a link such as `socket:[42]`.
+pub(super) fn inode_of(link: &[u8]) -> Option<u64> {
+    let digits = link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+fn joined(real: &PathText, driver: OwnedFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: the path is a C string.
+    let number = unsafe { real::open(real.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0) };
+    Errno::result(number)?;
+    // SAFETY: the descriptor was just opened, and nobody else knows its number.
+    let generic = unsafe { OwnedFd::from_raw_fd(number) };
+    let mut text = Vec::new();
+    let mut whole = File::from(memfd_create(c"fdinfo", MFdFlags::MFD_CLOEXEC)?);
+    let done = File::from(generic)
+        .read_to_end(&mut text)
+        .and_then(|_| File::from(driver).read_to_end(&mut text))
+        .and_then(|_| whole.write_all(&text))
+        .and_then(|()| whole.rewind());
+    done.map(|()| whole.into()).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_fdinfo_are_looked_at() {
+        let found = split(libc::AT_FDCWD, b"/proc/self/fdinfo/7");
+        assert_eq!(found, Some((b"/proc/self".to_vec(), b"7".to_vec())));
+        for other in ["/proc/self/fdinfo/", "/proc/self/fdinfo/7x", "/proc/self/fd/7", "/tmp/fdinfo/7", "7", "fdinfo/7"]
+        {
+            assert_eq!(split(libc::AT_FDCWD, other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_known_by_its_link() {
+        assert_eq!(inode_of(b"socket:[42]"), Some(42));
+        assert_eq!(inode_of(b"pipe:[42]"), None);
+        assert_eq!(inode_of(b"/dev/null"), None);
+    }
+}

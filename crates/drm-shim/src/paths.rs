@@ -1,0 +1,148 @@
+//! Which paths are the world's, and where they lead.
+
+use std::{ffi::c_int, os::fd::RawFd};
+
+use amdgpu_sim::sysfs::FIRST_RENDER_MINOR;
+use nix::errno::Errno;
+
+use crate::{
+    c_text::PathText,
+    world::{self, World},
+};
+
+/// Directories that the world replaces as a whole: what is really there is hidden.
+const REPLACED: [&[u8]; 4] = [b"/dev/dri", b"/sys/class/drm", b"/sys/bus/pci/devices", b"/sys/bus/pci/drivers/amdgpu"];
+/// The world has every character device of DRM's major number.
+const DRM_DEVICES: &[u8] = b"/sys/dev/char/226:";
+/// The world's devices sit on root complexes of their own.
+const PCI_ROOTS: &[u8] = b"/sys/devices/pci";
+
+/// A path that belongs to the world.
+pub(crate) struct Place {
+    /// The path in the world's tree.
+    pub(crate) text: PathText,
+    /// The minor number, if it names a node.
+    pub(crate) node: Option<u32>,
+    pub(crate) world: &'static World,
+}
+
+/// Where a path leads, seen from a directory descriptor; `None` for a path that is none of the world's business.
+///
+/// # Errors
+///
+/// ENODEV when the path is the world's and there is no world to be had, ENAMETOOLONG.
+pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno> {
+    let Some(whole) = absolute(directory, path) else { return Ok(None) };
+    let path = whole.as_bytes();
+    if !is_ours(path) {
+        return Ok(None);
+    }
+    let world = world::reach()?;
+    let mut text = PathText::new();
+    text.push(world.root_bytes())?;
+    text.push(path)?;
+    Ok(Some(Place { node: node_minor(path), text, world }))
+}
+
+/// The path without empty and `.` components, absolute. Relative ones are followed from directory descriptors that lead
+/// into the world's tree; from the working directory they are none of ours, for nobody enters the tree by chdir.
+fn absolute(directory: RawFd, path: &[u8]) -> Option<PathText> {
+    let mut text = PathText::new();
+    if path.first() != Some(&b'/') {
+        if directory == libc::AT_FDCWD || path.is_empty() {
+            return None;
+        }
+        let world = world::known()?;
+        let at = PathText::of_descriptor(directory)?;
+        text.push(inside(world, at.as_bytes())?).ok()?;
+    } else if !path.starts_with(b"/dev")
+        && !path.starts_with(b"/sys")
+        && !path.starts_with(b"//")
+        && !path.starts_with(b"/.")
+    {
+        return None;
+    }
+    for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
+        text.push(b"/").and_then(|()| text.push(part)).ok()?;
+    }
+    Some(text)
+}
+
+/// The part of a path behind the root of the world's tree.
+pub(crate) fn inside<'p>(world: &World, path: &'p [u8]) -> Option<&'p [u8]> {
+    path.strip_prefix(world.root_bytes()).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+fn is_ours(path: &[u8]) -> bool {
+    let below =
+        |directory: &&[u8]| path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+    REPLACED.iter().any(below) || path.starts_with(DRM_DEVICES) || is_device(path)
+}
+
+/// Whether it is on the root complex of one of the world's devices: `/sys/devices/pciDDDD:BB`, where `DDDD:BB:00.0` is a
+/// slot of the world.
+fn is_device(path: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(PCI_ROOTS) else { return false };
+    let Some(bus) = rest.split(|&byte| byte == b'/').next().filter(|bus| !bus.is_empty()) else { return false };
+    let Some(world) = world::known() else { return false };
+    let mut link = PathText::new();
+    let parts = [world.root_bytes(), b"/sys/bus/pci/devices/", bus, b":00.0"];
+    parts.iter().try_for_each(|part| link.push(part)).is_ok() && PathText::of_link(&link).is_some()
+}
+
+/// The minor number of a node by its path.
+fn node_minor(path: &[u8]) -> Option<u32> {
+    node_minor_of_name(path.strip_prefix(b"/dev/dri/")?)
+}
+
+/// The minor number of a node by its name: `card0` is 0, `renderD128` is 128.
+pub(crate) fn node_minor_of_name(name: &[u8]) -> Option<u32> {
+    let (digits, first, last) = match name.strip_prefix(b"card") {
+        Some(digits) => (digits, 0, FIRST_RENDER_MINOR / 2),
+        None => (name.strip_prefix(b"renderD")?, FIRST_RENDER_MINOR, FIRST_RENDER_MINOR * 3 / 2),
+    };
+    let plain = digits.len() == 1 || digits.first() != Some(&b'0');
+    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (plain && digits.iter().all(u8::is_ascii_digit) && (first..last).contains(&number)).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cleaned(path: &str) -> Option<String> {
+        absolute(libc::AT_FDCWD, path.as_bytes()).map(|text| String::from_utf8(text.as_bytes().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn empty_components_do_not_hide_a_path() {
+        assert_eq!(cleaned("//dev/./dri//card0/").as_deref(), Some("/dev/dri/card0"));
+        assert_eq!(cleaned("/./sys/class/drm").as_deref(), Some("/sys/class/drm"));
+        assert_eq!(cleaned("dev/dri"), None);
+        assert_eq!(cleaned("/home/dev/dri"), None);
+    }
+
+    #[test]
+    fn only_whole_components_are_ours() {
+        for ours in ["/dev/dri", "/dev/dri/card0", "/sys/dev/char/226:128/device", "/sys/class/drm/card0"] {
+            assert!(is_ours(ours.as_bytes()), "{ours}");
+        }
+        for other in ["/dev", "/dev/drink", "/sys/class", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"] {
+            assert!(!is_ours(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn nodes_are_known_by_name() {
+        for (name, minor) in
+            [("card0", Some(0)), ("card63", Some(63)), ("renderD128", Some(128)), ("renderD191", Some(191))]
+        {
+            assert_eq!(node_minor_of_name(name.as_bytes()), minor, "{name}");
+        }
+        for other in
+            ["card", "card64", "card01", "card+1", "renderD0", "renderD192", "renderD128x", "controlD64", "by-path"]
+        {
+            assert_eq!(node_minor_of_name(other.as_bytes()), None, "{other}");
+        }
+    }
+}

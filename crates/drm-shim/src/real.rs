@@ -1,0 +1,99 @@
+//! The functions that were interposed, as the next library defines them.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_ulong, c_void},
+    sync::atomic::{AtomicPtr, Ordering},
+};
+
+use libc::{DIR, FILE, dirent, dirent64, mode_t, off_t, size_t, ssize_t};
+
+/// A symbol that is looked up when first called.
+///
+/// No lock is taken and nothing is allocated, so a hook may run at any time: before main, in a signal handler, in a child
+/// between fork and exec.
+struct Symbol {
+    name: &'static CStr,
+    address: AtomicPtr<c_void>,
+}
+
+impl Symbol {
+    const fn new(name: &'static CStr) -> Self {
+        Self { name, address: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The address, or null if no library behind this one has it.
+    fn get(&self) -> *mut c_void {
+        let known = self.address.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return known;
+        }
+        // SAFETY: the name is a C string, and RTLD_NEXT is what a preloaded library may ask.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.address.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+macro_rules! real {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty, else $missing:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// What the C function of this name asks of its caller.
+        pub(crate) unsafe fn $name($($argument: $type),*) -> $result {
+            static SYMBOL: Symbol = Symbol::new(match CStr::from_bytes_with_nul(
+                concat!(stringify!($name), "\0").as_bytes(),
+            ) {
+                Ok(name) => name,
+                Err(_) => c"",
+            });
+            let address = SYMBOL.get();
+            if address.is_null() {
+                set_errno(libc::ENOSYS);
+                return $missing;
+            }
+            // SAFETY: the symbol is the C library's function of this name, whose signature is the one written here.
+            let function = unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(address)
+            };
+            // SAFETY: the caller's promise.
+            unsafe { function($($argument),*) }
+        }
+    )*};
+}
+
+/// Sets errno of this thread.
+pub(crate) fn set_errno(errno: c_int) {
+    nix::errno::Errno::from_raw(errno).set();
+}
+
+// The variadic functions are called with all arguments that they may read. On the 64-bit Linux ABIs (x86-64, AArch64 and
+// RISC-V) integers and pointers travel in the same registers whether or not they are variadic.
+real! {
+    fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, else -1;
+    fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, else -1;
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, else std::ptr::null_mut();
+    fn fstat(fd: c_int, out: *mut libc::stat) -> c_int, else -1;
+    fn fstatat(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int, else -1;
+    fn statx(directory: c_int, path: *const c_char, flags: c_int, mask: libc::c_uint, out: *mut libc::statx) -> c_int, else -1;
+    fn access(path: *const c_char, mode: c_int) -> c_int, else -1;
+    fn faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int, else -1;
+    fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
+    fn readlinkat(directory: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
+    fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char, else std::ptr::null_mut();
+    fn opendir(path: *const c_char) -> *mut DIR, else std::ptr::null_mut();
+    fn readdir(directory: *mut DIR) -> *mut dirent, else std::ptr::null_mut();
+    fn readdir64(directory: *mut DIR) -> *mut dirent64, else std::ptr::null_mut();
+    fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int, else -1;
+    fn mmap(
+        address: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off_t
+    ) -> *mut c_void, else libc::MAP_FAILED;
+    fn getxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
+    fn lgetxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
+    fn listxattr(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
+    fn llistxattr(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
+    fn scandir(
+        path: *const c_char, list: *mut *mut *mut dirent, filter: *const c_void, compare: *const c_void
+    ) -> c_int, else -1;
+}

@@ -1,0 +1,201 @@
+//! Programs with the shim preloaded, run as a user would run them.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+const LAUNCHER: &str = env!("CARGO_BIN_EXE_amdgpu-sim");
+
+/// Where cargo puts programs of this build.
+fn programs() -> PathBuf {
+    Path::new(LAUNCHER).parent().expect("a directory").to_owned()
+}
+
+/// The library as cargo built it for this test; a copy beside the programs is only made by `cargo build`, and may be old.
+fn shim() -> PathBuf {
+    let shim = programs().join("deps/libamdgpu_sim_shim.so");
+    assert!(shim.exists(), "{} was not built", shim.display());
+    shim
+}
+
+fn guest() -> PathBuf {
+    let guest = programs().join("examples/guest");
+    assert!(guest.exists(), "{} was not built", guest.display());
+    guest
+}
+
+/// A command that starts without a world, whatever the test runs in.
+fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("AMDGPU_SIM").env_remove("AMDGPU_SIM_WORLD").env("GUEST_LAUNCHER", LAUNCHER);
+    command
+}
+
+/// The launcher, about to run what is added.
+fn launcher(chips: &str) -> Command {
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", chips, "--shim"]).arg(shim()).arg("--");
+    run
+}
+
+/// Runs a guest's scenario in a world that the launcher serves.
+fn launched(chips: &str, scenario: &[&str]) {
+    let mut run = launcher(chips);
+    run.arg(guest()).args(scenario);
+    expect_success(&run.output().expect("the launcher"));
+}
+
+/// Runs a guest's scenario in a world that the guest itself serves.
+fn hosted(chips: &str, scenario: &[&str]) {
+    let mut run = command(guest());
+    run.args(scenario).env("LD_PRELOAD", shim()).env("AMDGPU_SIM", chips);
+    expect_success(&run.output().expect("the guest"));
+}
+
+fn expect_success(output: &Output) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}: {}{}", output.status, text(&output.stdout), text(&output.stderr));
+}
+
+/// Both ways, for what must not depend on where the server is.
+fn both_ways(scenario: &[&str]) {
+    launched("navi21", scenario);
+    hosted("navi21", scenario);
+}
+
+#[test]
+fn nodes_and_sysfs_look_like_the_real_ones() {
+    both_ways(&["paths"]);
+}
+
+#[test]
+fn open_refuses_what_the_kernel_refuses() {
+    both_ways(&["refused"]);
+}
+
+#[test]
+fn a_primary_node_serves_its_first_opener() {
+    both_ways(&["primary"]);
+}
+
+#[test]
+fn a_duplicate_is_the_same_file_and_another_open_is_not() {
+    both_ways(&["duplicates"]);
+}
+
+#[test]
+fn a_forked_child_shares_its_parents_files() {
+    both_ways(&["fork"]);
+}
+
+#[test]
+fn a_file_survives_exec_unless_it_closes_on_exec() {
+    launched("navi21", &["exec"]);
+}
+
+#[test]
+fn a_descriptor_can_be_passed_to_another_process() {
+    both_ways(&["pass"]);
+}
+
+#[test]
+fn a_dma_buf_is_the_same_memory_in_another_process() {
+    both_ways(&["share"]);
+}
+
+#[test]
+fn a_program_may_close_descriptors_that_are_not_its_own() {
+    both_ways(&["closed-behind"]);
+}
+
+#[test]
+fn bad_addresses_are_efault() {
+    both_ways(&["faults"]);
+}
+
+#[test]
+fn a_mapping_keeps_its_memory_and_its_file() {
+    both_ways(&["mappings"]);
+}
+
+#[test]
+fn pages_of_a_process_are_looked_up_in_that_process() {
+    both_ways(&["user-pages"]);
+}
+
+#[test]
+fn a_thread_that_waits_holds_up_no_other() {
+    both_ways(&["threads"]);
+}
+
+#[test]
+fn a_signal_ends_a_wait() {
+    both_ways(&["signal"]);
+}
+
+#[test]
+fn fdinfo_says_whose_a_node_descriptor_is() {
+    both_ways(&["fdinfo"]);
+}
+
+#[test]
+fn a_killed_client_leaves_nothing_behind() {
+    both_ways(&["killed"]);
+}
+
+#[test]
+fn a_world_has_the_devices_that_were_asked_for_in_that_order() {
+    launched("navi21,renoir", &["devices", "navi21", "renoir"]);
+    hosted("renoir,navi21,pitcairn", &["devices", "renoir", "navi21", "pitcairn"]);
+}
+
+#[test]
+fn an_unknown_chip_is_named_and_there_is_no_device() {
+    let output = launcher("navi99").arg("true").output().expect("the launcher");
+    assert_eq!(output.status.code(), Some(125));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("navi99") && said.contains("navi21") && said.lines().count() == 1, "{said}");
+
+    for chips in ["navi99", "navi21,", ",", "navi21 renoir", "\u{1f642}"] {
+        let mut run = command("cat");
+        run.arg("/dev/dri/renderD128").env("LD_PRELOAD", shim()).env("AMDGPU_SIM", chips);
+        let output = run.output().expect("cat");
+        assert!(!output.status.success(), "{chips}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("amdgpu-sim: AMDGPU_SIM=") && said.contains("No such device"), "{said}");
+    }
+}
+
+#[test]
+fn the_launcher_ends_as_its_command_did_and_cleans_up() {
+    let code = |script: &str| {
+        let output = launcher("navi21").args(["sh", "-c", script]).output().expect("the launcher");
+        (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+    };
+    assert_eq!(code("exit 7").0, Some(7));
+    assert_eq!(code("kill -KILL $$").0, Some(137));
+    let (ended, world) = code("echo $AMDGPU_SIM_WORLD");
+    assert_eq!(ended, Some(0));
+    assert!(world.contains("amdgpu-sim.") && !Path::new(world.trim()).exists(), "{world}");
+    let missing = launcher("navi21").arg("/no/such/program").output().expect("the launcher");
+    assert_eq!(missing.status.code(), Some(127));
+}
+
+#[test]
+fn a_world_that_is_gone_is_replaced_with_a_word() {
+    let mut run = command(guest());
+    run.arg("primary").env("LD_PRELOAD", shim()).env("AMDGPU_SIM_WORLD", "/nowhere/amdgpu-sim.x");
+    let output = run.output().expect("the guest");
+    expect_success(&output);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/amdgpu-sim.x is gone"));
+}
+
+#[test]
+fn what_is_none_of_its_business_is_left_alone() {
+    let plain = command("ls").args(["/dev", "/sys", "/proc/self/fd"]).output().expect("ls");
+    let mut shown = command("ls");
+    shown.args(["/dev", "/sys", "/proc/self/fd"]).env("LD_PRELOAD", shim());
+    assert_eq!(shown.output().expect("ls").stdout, plain.stdout);
+}

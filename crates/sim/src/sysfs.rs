@@ -1,0 +1,300 @@
+//! What `/dev` and `/sys` say about simulated devices: a tree of directories, files, links and nodes as data.
+//!
+//! Everything is derived from the chip's profile; what no capture holds is what the kernel would print for a card on a
+//! root port of its own. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
+//! `amdgpu_gtt_mgr.c`.
+
+use std::fmt::Write as _;
+
+use amdgpu_winsys::winsys::PciAddress;
+
+use crate::{Profile, SimDevice};
+
+/// AMD's PCI vendor number, which is also its subsystem vendor number.
+const AMD: u16 = 0x1002;
+/// The bus of the first device; each further device is on the next bus.
+const FIRST_BUS: u8 = 3;
+/// Major number of DRM nodes.
+pub const DRM_MAJOR: u32 = 226;
+/// Minor number of the first render node.
+pub const FIRST_RENDER_MINOR: u32 = 128;
+/// Devices of one world at most: minors of primary nodes below those of the render nodes (Linux 6.12 `drm_drv.c`).
+pub const MOST_DEVICES: usize = 64;
+
+/// One thing in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file and what it reads.
+    File(Vec<u8>),
+    /// A symbolic link, relative to its own directory.
+    Link(String),
+    /// A character device of DRM's major number with this minor.
+    Node(u32),
+}
+
+/// Where a device sits among its siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    index: u8,
+}
+
+impl Place {
+    /// The first device of a world.
+    pub const FIRST: Self = Self { index: 0 };
+
+    /// The place of the device with this index; `None` beyond [`MOST_DEVICES`].
+    pub fn new(index: usize) -> Option<Self> {
+        u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index })
+    }
+
+    /// The PCI slot.
+    pub fn pci(self) -> PciAddress {
+        PciAddress { domain: 0, bus: FIRST_BUS + self.index, device: 0, function: 0 }
+    }
+
+    /// Minor number of `/dev/dri/cardN`, which is N.
+    pub fn primary_minor(self) -> u32 {
+        self.index.into()
+    }
+
+    /// Minor number of the render node.
+    pub fn render_minor(self) -> u32 {
+        FIRST_RENDER_MINOR + u32::from(self.index)
+    }
+
+    /// The device's directory in sysfs, with a leading slash.
+    pub fn directory(self) -> String {
+        let pci = self.pci();
+        format!("/sys/devices/pci{:04x}:{:02x}/{pci}", pci.domain, pci.bus)
+    }
+}
+
+/// The name of a node in `/dev/dri`.
+pub fn node_name(minor: u32) -> String {
+    if minor < FIRST_RENDER_MINOR { format!("card{minor}") } else { format!("renderD{minor}") }
+}
+
+/// All of the tree that one device brings, by absolute path.
+pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
+    let (pci, profile) = (place.pci(), device.profile());
+    let directory = place.directory();
+    let up = "../".repeat(directory.matches('/').count() - 1);
+    let mut tree = Vec::new();
+    for (name, content) in pci_files(profile, pci) {
+        tree.push((format!("{directory}/{name}"), Entry::File(content)));
+    }
+    for (name, content) in memory_files(device) {
+        tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
+    }
+    let bus = "bus/pci";
+    tree.push((format!("{directory}/subsystem"), Entry::Link(format!("{up}{bus}"))));
+    tree.push((format!("{directory}/driver"), Entry::Link(format!("{up}{bus}/drivers/amdgpu"))));
+    // Both are two directories below /sys/bus/pci.
+    let target = format!("../../../{}", directory.trim_start_matches("/sys/"));
+    tree.push((format!("/sys/{bus}/devices/{pci}"), Entry::Link(target.clone())));
+    tree.push((format!("/sys/{bus}/drivers/amdgpu/{pci}"), Entry::Link(format!("../{target}"))));
+    for minor in [place.primary_minor(), place.render_minor()] {
+        tree.extend(node_files(&directory, pci, minor));
+    }
+    tree
+}
+
+/// What belongs to one node: the device file, its directory in sysfs, and the links that lead there.
+fn node_files(device: &str, pci: PciAddress, minor: u32) -> Vec<(String, Entry)> {
+    let name = node_name(minor);
+    let directory = format!("{device}/drm/{name}");
+    let below_sys = directory.trim_start_matches("/sys/").to_owned();
+    let up = "../".repeat(directory.matches('/').count() - 1);
+    let suffix = if minor < FIRST_RENDER_MINOR { "card" } else { "render" };
+    let uevent = format!("MAJOR={DRM_MAJOR}\nMINOR={minor}\nDEVNAME=dri/{name}\nDEVTYPE=drm_minor\n");
+    vec![
+        (format!("/dev/dri/{name}"), Entry::Node(minor)),
+        (format!("/dev/dri/by-path/pci-{pci}-{suffix}"), Entry::Link(format!("../{name}"))),
+        (format!("{directory}/dev"), Entry::File(format!("{DRM_MAJOR}:{minor}\n").into_bytes())),
+        (format!("{directory}/uevent"), Entry::File(uevent.into_bytes())),
+        (format!("{directory}/device"), Entry::Link("../..".to_owned())),
+        (format!("{directory}/subsystem"), Entry::Link(format!("{up}class/drm"))),
+        (format!("/sys/class/drm/{name}"), Entry::Link(format!("../../{below_sys}"))),
+        (format!("/sys/dev/char/{DRM_MAJOR}:{minor}"), Entry::Link(format!("../../{below_sys}"))),
+    ]
+}
+
+/// The files of a PCI device.
+fn pci_files(profile: &Profile, pci: PciAddress) -> Vec<(&'static str, Vec<u8>)> {
+    let device = device_id(profile);
+    let revision = revision(profile);
+    let class = class(profile);
+    let slot = pci.to_string();
+    let uevent = format!(
+        "DRIVER=amdgpu\nPCI_CLASS={class:X}\nPCI_ID={AMD:04X}:{device:04X}\nPCI_SUBSYS_ID={AMD:04X}:{device:04X}\n\
+         PCI_SLOT_NAME={slot}\nMODALIAS=pci:v{AMD:08X}d{device:08X}sv{AMD:08X}sd{device:08X}bc{:02X}sc{:02X}i{:02X}\n",
+        class >> 16 & 0xff,
+        class >> 8 & 0xff,
+        class & 0xff
+    );
+    let mut files = vec![
+        ("vendor", format!("{AMD:#06x}\n")),
+        ("device", format!("{device:#06x}\n")),
+        ("subsystem_vendor", format!("{AMD:#06x}\n")),
+        ("subsystem_device", format!("{device:#06x}\n")),
+        ("revision", format!("{revision:#04x}\n")),
+        ("class", format!("{class:#08x}\n")),
+        ("irq", "0\n".to_owned()),
+        ("enable", "1\n".to_owned()),
+        ("numa_node", "-1\n".to_owned()),
+        ("boot_vga", "0\n".to_owned()),
+        ("uevent", uevent),
+        ("max_link_speed", link_speed(profile.dev_info.pcie_gen)),
+        ("current_link_speed", link_speed(profile.dev_info.pcie_gen)),
+        ("max_link_width", format!("{}\n", profile.dev_info.pcie_num_lanes)),
+        ("current_link_width", format!("{}\n", profile.dev_info.pcie_num_lanes)),
+        ("resource", resource(profile)),
+    ]
+    .into_iter()
+    .map(|(name, text)| (name, text.into_bytes()))
+    .collect::<Vec<_>>();
+    files.push(("config", config(profile)));
+    files
+}
+
+/// The files of section "memory" in the device's directory, as they read now: `amdgpu_vram_mgr.c` and `amdgpu_gtt_mgr.c`.
+pub fn memory_files(device: &SimDevice) -> Vec<(&'static str, String)> {
+    let memory = device.memory_info();
+    let bytes = |value: u64| format!("{value}\n");
+    vec![
+        ("mem_info_vram_total", bytes(memory.vram.total_heap_size)),
+        ("mem_info_vram_used", bytes(memory.vram.heap_usage)),
+        ("mem_info_vis_vram_total", bytes(memory.cpu_accessible_vram.total_heap_size)),
+        ("mem_info_vis_vram_used", bytes(memory.cpu_accessible_vram.heap_usage)),
+        ("mem_info_vram_vendor", "unknown\n".to_owned()),
+        ("mem_info_gtt_total", bytes(memory.gtt.total_heap_size)),
+        ("mem_info_gtt_used", bytes(memory.gtt.heap_usage)),
+    ]
+}
+
+fn device_id(profile: &Profile) -> u16 {
+    profile.dev_info.device_id as u16
+}
+
+fn revision(profile: &Profile) -> u8 {
+    profile.dev_info.pci_rev as u8
+}
+
+/// A VGA controller if it is discrete, else a display controller: class, subclass, interface.
+fn class(profile: &Profile) -> u32 {
+    if profile.is_apu() { 0x03_8000 } else { 0x03_0000 }
+}
+
+fn link_speed(generation: u32) -> String {
+    let rate = match generation {
+        0 | 1 => "2.5",
+        2 => "5.0",
+        3 => "8.0",
+        4 => "16.0",
+        _ => "32.0",
+    };
+    format!("{rate} GT/s PCIe\n")
+}
+
+/// The memory windows: visible VRAM, doorbells and registers; seven lines of start, end and flags.
+fn resource(profile: &Profile) -> String {
+    const PREFETCHABLE_64_BIT: u64 = 0x14_220c;
+    const PLAIN: u64 = 0x4_0200;
+    const VRAM: u64 = 0x40_0000_0000;
+    let visible = profile.memory.cpu_accessible_vram.total_heap_size.next_power_of_two();
+    let windows = [
+        (VRAM, visible, PREFETCHABLE_64_BIT),
+        (0, 0, 0),
+        (0x3f_f000_0000, 2 << 20, PREFETCHABLE_64_BIT),
+        (0, 0, 0),
+        (0, 0, 0),
+        (0xfc00_0000, 1 << 20, PLAIN),
+        (0, 0, 0),
+    ];
+    windows.iter().fold(String::new(), |mut text, &(start, size, flags)| {
+        let end = if size == 0 { 0 } else { start + size - 1 };
+        let _ = writeln!(text, "{start:#018x} {end:#018x} {flags:#018x}");
+        text
+    })
+}
+
+/// The first 64 bytes of configuration space: ids, class and revision; the rest is zero.
+fn config(profile: &Profile) -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    let mut put = |at: usize, value: &[u8]| {
+        if let Some(place) = bytes.get_mut(at..at + value.len()) {
+            place.copy_from_slice(value);
+        }
+    };
+    put(0x00, &AMD.to_le_bytes());
+    put(0x02, &device_id(profile).to_le_bytes());
+    // Memory space and bus mastering are on.
+    put(0x04, &6_u16.to_le_bytes());
+    put(0x08, &[revision(profile)]);
+    put(0x09, &class(profile).to_le_bytes()[..3]);
+    put(0x2c, &AMD.to_le_bytes());
+    put(0x2e, &device_id(profile).to_le_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SimOptions, profile, profiles};
+
+    fn place(index: usize) -> Place {
+        Place::new(index).unwrap()
+    }
+
+    fn read(tree: &[(String, Entry)], path: &str) -> String {
+        match tree.iter().find(|(name, _)| name == path) {
+            Some((_, Entry::File(bytes))) => String::from_utf8(bytes.clone()).unwrap(),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_ids_are_those_of_the_capture() {
+        for profile in profiles() {
+            let device = SimDevice::new(profile, SimOptions::default());
+            let tree = tree(&device, place(0));
+            let file = |name: &str| read(&tree, &format!("/sys/devices/pci0000:03/0000:03:00.0/{name}"));
+            assert_eq!(file("vendor"), "0x1002\n");
+            assert_eq!(file("device"), format!("{:#06x}\n", profile.dev_info.device_id));
+            assert_eq!(file("revision"), format!("{:#04x}\n", profile.dev_info.pci_rev));
+            assert!(file("uevent").contains("PCI_SLOT_NAME=0000:03:00.0\n"));
+        }
+    }
+
+    #[test]
+    fn every_link_leads_to_something_in_the_tree() {
+        let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+        let tree = tree(&device, place(1));
+        for (path, entry) in &tree {
+            let Entry::Link(target) = entry else { continue };
+            let mut parts: Vec<&str> = path.split('/').collect();
+            parts.pop();
+            for part in target.split('/') {
+                if part == ".." { assert!(parts.pop().is_some()) } else { parts.push(part) }
+            }
+            let reached = parts.join("/");
+            let exists = tree.iter().any(|(name, _)| *name == reached || name.starts_with(&format!("{reached}/")));
+            assert!(exists, "{path} -> {target} = {reached}");
+        }
+    }
+
+    #[test]
+    fn devices_do_not_share_names() {
+        let device = SimDevice::new(profile("renoir").unwrap(), SimOptions::default());
+        let (first, second) = (tree(&device, place(0)), tree(&device, place(1)));
+        assert!(first.iter().all(|(name, _)| second.iter().all(|(other, _)| other != name)));
+    }
+
+    #[test]
+    fn memory_in_use_shows() {
+        let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+        let files = memory_files(&device);
+        assert!(files.contains(&("mem_info_vram_total", format!("{}\n", 0x3_ff00_0000_u64))));
+        assert!(files.contains(&("mem_info_vram_used", "0\n".to_owned())));
+    }
+}

@@ -1,0 +1,99 @@
+//! The server's side of a client: whose memory and descriptors the call at hand names.
+
+use std::{
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use amdgpu_sim::Client;
+use nix::errno::Errno;
+
+use crate::wire::{Call, Message, receive, send};
+
+/// A process at the other end of a connection.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pid: libc::pid_t,
+    connection: OwnedFd,
+    interrupted: AtomicBool,
+}
+
+impl Remote {
+    pub(crate) fn new(pid: libc::pid_t, connection: OwnedFd) -> Self {
+        Self { pid, connection, interrupted: AtomicBool::new(false) }
+    }
+
+    /// The next call; an interruption that came too late for the last one is passed over.
+    pub(crate) fn next_call(&self) -> Result<Message, Errno> {
+        loop {
+            let (message, _) = self.wait(0)?;
+            if message.call() != Some(Call::Interrupt) {
+                self.interrupted.store(false, Ordering::Relaxed);
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Ends the call.
+    pub(crate) fn done(&self, result: Result<u64, Errno>, beside: Option<&OwnedFd>) -> Result<(), Errno> {
+        let number = beside.map(|fd| fd.as_fd().as_raw_fd());
+        send(self.connection.as_fd(), &Message::answer(Call::Done, result), number)
+    }
+
+    fn wait(&self, flags: libc::c_int) -> Result<(Message, Option<OwnedFd>), Errno> {
+        loop {
+            match receive(self.connection.as_fd(), flags) {
+                Err(Errno::EINTR) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Asks something in the middle of a call. A client that breaks off or talks nonsense is as good as gone: EFAULT.
+    fn ask(
+        &self,
+        question: &Message,
+        beside: Option<RawFd>,
+        answer: Call,
+    ) -> Result<(Message, Option<OwnedFd>), Errno> {
+        send(self.connection.as_fd(), question, beside).map_err(|_| Errno::EFAULT)?;
+        loop {
+            let (message, beside) = self.wait(0).map_err(|_| Errno::EFAULT)?;
+            match message.call() {
+                Some(Call::Interrupt) => self.interrupted.store(true, Ordering::Relaxed),
+                Some(call) if call == answer => return Ok((message, beside)),
+                _ => return Err(Errno::EFAULT),
+            }
+        }
+    }
+}
+
+impl Client for Remote {
+    fn pid(&self) -> libc::pid_t {
+        self.pid
+    }
+
+    fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, Errno> {
+        let number = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
+        let (answer, beside) = self.ask(&Message::new(Call::Fetch, 0, [number, 0, 0]), None, Call::Give)?;
+        answer.result()?;
+        beside.ok_or(Errno::EBADF)
+    }
+
+    fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, Errno> {
+        let question = Message::new(Call::Install, 0, [close_on_exec.into(), 0, 0]);
+        let (answer, _) = self.ask(&question, Some(fd.as_raw_fd()), Call::Installed)?;
+        RawFd::try_from(answer.result()?).map_err(|_| Errno::EFAULT)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let told = match receive(self.connection.as_fd(), libc::MSG_DONTWAIT) {
+            Err(Errno::EAGAIN | Errno::EINTR) => false,
+            Ok(_) | Err(_) => true,
+        };
+        if told {
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}

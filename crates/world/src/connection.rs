@@ -1,0 +1,114 @@
+//! The client's side of one connection.
+
+use std::{
+    os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd},
+    path::Path,
+};
+
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, FdFlag, fcntl},
+    sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket},
+};
+
+use crate::wire::{Call, Message, receive, send};
+
+/// A connection to a world's server. It carries one call at a time.
+#[derive(Debug)]
+pub struct Connection {
+    fd: OwnedFd,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub struct Answer {
+    /// What it returned.
+    pub value: u64,
+    /// The descriptor that came with it.
+    pub descriptor: Option<OwnedFd>,
+}
+
+impl Connection {
+    /// Connects to the server whose socket is at this path.
+    ///
+    /// # Errors
+    ///
+    /// ENOENT or ECONNREFUSED when there is no server (any more).
+    pub fn open(socket_path: &Path) -> Result<Self, Errno> {
+        let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+        let address = UnixAddr::new(socket_path)?;
+        loop {
+            match connect(fd.as_raw_fd(), &address) {
+                Err(Errno::EINTR) => {}
+                other => return other.map(|()| Self { fd }),
+            }
+        }
+    }
+
+    /// Takes over a connection.
+    pub fn from_fd(fd: OwnedFd) -> Self {
+        Self { fd }
+    }
+
+    /// Gives up ownership of the descriptor.
+    pub fn into_fd(self) -> OwnedFd {
+        self.fd
+    }
+
+    /// Makes a call and waits for its end. A signal that is not to be restarted ends a wait at the server.
+    ///
+    /// # Errors
+    ///
+    /// The errno of the call; ENODEV when the server is gone or talks nonsense, after which the connection is of no use.
+    pub fn call(&self, message: &Message) -> Result<Answer, Errno> {
+        let lost = |_| Errno::ENODEV;
+        send(self.fd.as_fd(), message, None).map_err(lost)?;
+        let mut interrupted = false;
+        loop {
+            let (answer, beside) = match receive(self.fd.as_fd(), 0) {
+                Err(Errno::EINTR) => {
+                    if !interrupted {
+                        send(self.fd.as_fd(), &Message::new(Call::Interrupt, 0, [0; 3]), None).map_err(lost)?;
+                        interrupted = true;
+                    }
+                    continue;
+                }
+                other => other.map_err(lost)?,
+            };
+            match answer.call() {
+                Some(Call::Done) => return answer.result().map(|value| Answer { value, descriptor: beside }),
+                Some(Call::Fetch) => self.give(answer.words[0]).map_err(lost)?,
+                Some(Call::Install) => {
+                    let result = beside.ok_or(Errno::EBADF).and_then(|fd| install(fd, answer.words[0] != 0));
+                    let told = Message::answer(Call::Installed, result);
+                    send(self.fd.as_fd(), &told, None).map_err(lost)?;
+                }
+                _ => return Err(Errno::ENODEV),
+            }
+        }
+    }
+
+    /// Sends the server a descriptor of ours, or the reason why not.
+    fn give(&self, number: u64) -> Result<(), Errno> {
+        let given = RawFd::try_from(number).map_err(|_| Errno::EBADF);
+        let sent = given.and_then(|fd| send(self.fd.as_fd(), &Message::new(Call::Give, 0, [0; 3]), Some(fd)));
+        match sent {
+            Err(Errno::EBADF) => send(self.fd.as_fd(), &Message::answer(Call::Give, Err(Errno::EBADF)), None),
+            other => other,
+        }
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Keeps a received descriptor under its number, which closes on exec so far.
+fn install(fd: OwnedFd, close_on_exec: bool) -> Result<u64, Errno> {
+    if !close_on_exec {
+        fcntl(&fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    u64::try_from(fd.into_raw_fd()).map_err(|_| Errno::EBADF)
+}

@@ -1,0 +1,209 @@
+//! The open files of a world and what keeps them open: descriptors, and mappings.
+
+use std::{
+    collections::HashMap,
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use amdgpu_sim::{Mappable, SimKernel};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, OFlag, fcntl, open},
+    sys::{
+        epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout},
+        inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor},
+        socket::{AddressFamily, SockFlag, SockType, UnixAddr, bind, socketpair},
+        stat::{Mode, fstat},
+    },
+};
+use parking_lot::Mutex;
+
+use crate::NodeName;
+
+/// What epoll says when it is not about a file; files count from 1.
+const MAPPINGS: u64 = 0;
+
+/// What one `open` of a node made.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) number: u64,
+    pub(crate) minor: u32,
+    pub(crate) kernel: SimKernel,
+}
+
+/// An open file that still has descriptors, with the server's end of its socket pair.
+#[derive(Debug)]
+struct Opened {
+    file: Arc<OpenFile>,
+    inode: u64,
+    _end: OwnedFd,
+}
+
+/// A BO that some process has mapped through a file: both stay.
+#[derive(Debug)]
+struct Mapped {
+    /// By the lock on it the server sees whether the mapping is still there.
+    bo: Mappable,
+    _file: Arc<OpenFile>,
+}
+
+/// All open files.
+#[derive(Debug)]
+pub(crate) struct Files {
+    next: AtomicU64,
+    epoll: Epoll,
+    inotify: Inotify,
+    opened: Mutex<HashMap<u64, Opened>>,
+    /// By the watch on the BO's memory, and the number of the file.
+    mapped: Mutex<HashMap<(WatchDescriptor, u64), Mapped>>,
+    /// Held while what is over is released, so that whoever comes next sees it gone.
+    releasing: Mutex<()>,
+}
+
+impl Files {
+    pub(crate) fn new() -> Result<Self, Errno> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?;
+        epoll.add(inotify.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, MAPPINGS))?;
+        Ok(Self {
+            next: AtomicU64::new(1),
+            epoll,
+            inotify,
+            opened: Mutex::default(),
+            mapped: Mutex::default(),
+            releasing: Mutex::default(),
+        })
+    }
+
+    /// Makes a node descriptor for a file; the client's end.
+    pub(crate) fn add(&self, world: &str, minor: u32, kernel: SimKernel) -> Result<OwnedFd, Errno> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        let name = NodeName { world: world.to_owned(), minor, file: number };
+        bind(theirs.as_raw_fd(), &UnixAddr::new_abstract(&name.to_bytes())?)?;
+        let inode = fstat(&theirs)?.st_ino;
+        self.epoll.add(&ours, EpollEvent::new(EpollFlags::EPOLLRDHUP, number))?;
+        let file = Arc::new(OpenFile { number, minor, kernel });
+        self.opened.lock().insert(number, Opened { file, inode, _end: ours });
+        Ok(theirs)
+    }
+
+    /// The file of that number, while it has descriptors.
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<OpenFile>> {
+        self.opened.lock().get(&number).map(|opened| Arc::clone(&opened.file))
+    }
+
+    /// The node whose descriptor has this inode.
+    pub(crate) fn of_inode(&self, inode: u64) -> Option<Arc<OpenFile>> {
+        let opened = self.opened.lock();
+        opened.values().find(|opened| opened.inode == inode).map(|opened| Arc::clone(&opened.file))
+    }
+
+    /// How many are open, and how many mappings keep something alive.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.opened.lock().len(), self.mapped.lock().len())
+    }
+
+    /// A descriptor for a client to map.
+    ///
+    /// It is an open file of its own, with a lock that says which file mapped it. A mapping holds its open file, so the lock
+    /// goes with the last piece of the mapping, in whichever process and however it ends.
+    pub(crate) fn map(&self, file: &Arc<OpenFile>, offset: u64, len: u64) -> Result<OwnedFd, Errno> {
+        let bo = file.kernel.mappable(offset, len)?;
+        let path = path_of(bo.file()?.as_raw_fd());
+        let theirs = open(path.as_str(), OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
+        fcntl(&theirs, FcntlArg::F_OFD_SETLK(&lock_of(file.number, libc::F_RDLCK)))?;
+        let mut mapped = self.mapped.lock();
+        let watch = self.inotify.add_watch(path.as_str(), AddWatchFlags::IN_CLOSE)?;
+        mapped.entry((watch, file.number)).or_insert_with(|| Mapped { bo, _file: Arc::clone(file) });
+        Ok(theirs)
+    }
+
+    /// Lets go of what nobody holds any more; all that was closed before the call.
+    pub(crate) fn release(&self) {
+        self.release_after(EpollTimeout::ZERO);
+    }
+
+    /// Waits until something is over, then releases it. For a thread that does nothing else.
+    pub(crate) fn wait_and_release(&self) {
+        self.release_after(EpollTimeout::NONE);
+    }
+
+    fn release_after(&self, timeout: EpollTimeout) {
+        let mut events = [EpollEvent::empty(); 32];
+        if timeout == EpollTimeout::NONE {
+            // Only to sleep; what happened is read again with the lock held.
+            let _ = self.epoll.wait(&mut events[..1], timeout);
+        }
+        let _releasing = self.releasing.lock();
+        let count = self.epoll.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
+        for event in events.iter().take(count) {
+            match event.data() {
+                MAPPINGS => self.release_mappings(),
+                number => {
+                    // What the client writes to a node goes nowhere; only its hang-up counts.
+                    if event.events().intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                        let gone = self.opened.lock().remove(&number);
+                        drop(gone);
+                    }
+                }
+            }
+        }
+    }
+
+    fn release_mappings(&self) {
+        while let Ok(events) = self.inotify.read_events() {
+            for event in events {
+                self.release_mappings_of(event.wd);
+            }
+        }
+    }
+
+    fn release_mappings_of(&self, watch: WatchDescriptor) {
+        let gone = {
+            let mut mapped = self.mapped.lock();
+            let over: Vec<_> = mapped
+                .iter()
+                .filter(|((of, number), mapping)| *of == watch && !is_mapped(&mapping.bo, *number))
+                .map(|(key, _)| *key)
+                .collect();
+            let gone: Vec<_> = over.into_iter().filter_map(|key| mapped.remove(&key)).collect();
+            if !gone.is_empty() && !mapped.keys().any(|(of, _)| *of == watch) {
+                // Fails where the memory went first.
+                let _ = self.inotify.rm_watch(watch);
+            }
+            gone
+        };
+        drop(gone);
+    }
+}
+
+/// The path by which a descriptor of this thread's table is opened anew.
+fn path_of(fd: RawFd) -> String {
+    format!("/proc/thread-self/fd/{fd}")
+}
+
+/// The lock that says that a file mapped a BO: one byte per file.
+fn lock_of(file: u64, kind: libc::c_int) -> libc::flock {
+    libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: file.cast_signed(),
+        l_len: 1,
+        l_pid: 0,
+    }
+}
+
+/// Whether a mapping that a file made is still there. If in doubt, it is.
+fn is_mapped(bo: &Mappable, file: u64) -> bool {
+    let Ok(memory) = bo.file() else { return true };
+    let mut lock = lock_of(file, libc::F_WRLCK);
+    match fcntl(memory, FcntlArg::F_OFD_GETLK(&mut lock)) {
+        Ok(_) => lock.l_type != libc::F_UNLCK as libc::c_short,
+        Err(_) => true,
+    }
+}

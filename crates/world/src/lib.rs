@@ -1,0 +1,44 @@
+//! Simulated amdgpu devices that several processes share.
+//!
+//! A *world* is some simulated GPUs, a server that owns them, and a directory: a socket to reach the server, and a tree
+//! that holds what `/dev/dri` and `/sys` show of the GPUs. The preload library of the package `amdgpu-sim-shim` leads
+//! programs into a world; the launcher `amdgpu-sim` makes one.
+//!
+//! * A node descriptor is one end of a socket pair that the server made. The kernel does all the bookkeeping of dup, fork,
+//!   exec, SCM_RIGHTS and close; when the last copy is gone the server sees the hang-up and releases the file. The
+//!   client's end is bound to an abstract name that says which file it is ([`NodeName`]), so that nobody needs a table of
+//!   descriptors that could go stale.
+//! * A call travels over a connection of its own to the server's socket ([`Connection`]), never over the node descriptor,
+//!   so that a thread in a long wait holds up no other. The server copies arguments out of the client's memory itself; a
+//!   bad address is EFAULT. Descriptors are fetched from and installed in the client in the middle of the call.
+//! * A mapping is the client's own mmap of the BO's shared memory, through an open file of its own that carries a lock. The
+//!   lock goes with the last piece of the mapping in whichever process, however it ends, and only then does the server let
+//!   go of the BO and the file.
+
+mod client;
+mod connection;
+mod directory;
+mod error;
+mod files;
+mod name;
+mod server;
+#[expect(unsafe_code, reason = "leaving the process's descriptor table")]
+mod table;
+#[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
+mod wire;
+
+pub use self::{
+    connection::{Answer, Connection},
+    directory::{Directory, Layout},
+    error::WorldError,
+    name::NodeName,
+    server::{Running, Server, gpus},
+    wire::{Call, Message},
+};
+
+/// The environment variable that names the chips of a world, such as `navi21,renoir`.
+pub const GPUS_VARIABLE: &str = "AMDGPU_SIM";
+/// The environment variable that leads child processes to a world: its directory.
+pub const WORLD_VARIABLE: &str = "AMDGPU_SIM_WORLD";
+/// The chip of a world for which none was named.
+pub const DEFAULT_GPU: &str = "navi21";

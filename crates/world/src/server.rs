@@ -1,0 +1,285 @@
+//! The server of a world.
+
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    os::fd::{AsRawFd, OwnedFd},
+    sync::{Arc, mpsc},
+    thread,
+};
+
+use amdgpu_sim::{Profile, SimDevice, SimOptions, profile, sysfs::Place};
+use amdgpu_winsys::uapi::Request;
+use nix::{
+    errno::Errno,
+    sys::{
+        memfd::{MFdFlags, memfd_create},
+        socket::{
+            AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, getsockopt, listen, socket,
+            sockopt::PeerCredentials,
+        },
+    },
+};
+use parking_lot::Mutex;
+
+use crate::{
+    Layout, WorldError,
+    client::Remote,
+    directory::Directory,
+    files::{Files, OpenFile},
+    table,
+    wire::{Call, Message},
+};
+
+/// The chips named in a list such as `navi21,renoir`.
+///
+/// # Errors
+///
+/// [`WorldError::NoSuchGpu`] and [`WorldError::TooMany`].
+pub fn gpus(list: &str) -> Result<Vec<&'static Profile>, WorldError> {
+    let names = list.split(',').map(str::trim);
+    let found = names
+        .map(|name| profile(name).ok_or_else(|| WorldError::NoSuchGpu { name: name.to_owned() }))
+        .collect::<Result<Vec<_>, _>>()?;
+    match found.len() {
+        count if Place::new(count - 1).is_none() => Err(WorldError::TooMany { count }),
+        _ => Ok(found),
+    }
+}
+
+/// A world's devices, and everything that clients hold of them.
+#[derive(Debug)]
+pub struct Server {
+    layout: Layout,
+    devices: Vec<(SimDevice, Place)>,
+    directory: Mutex<Option<Directory>>,
+    files: Files,
+    /// How many complaints of each device were printed.
+    printed: Mutex<Vec<usize>>,
+}
+
+/// A running server. Dropping it removes the world's directory; its threads serve those who are connected until the
+/// process ends.
+#[derive(Debug)]
+pub struct Running {
+    server: Arc<Server>,
+}
+
+impl Running {
+    /// Where the world's things are.
+    pub fn layout(&self) -> &Layout {
+        &self.server.layout
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let directory = self.server.directory.lock().take();
+        drop(directory);
+    }
+}
+
+impl Server {
+    /// Starts a server on threads of this process.
+    ///
+    /// Its threads have descriptors of their own, apart from the rest of the process, so that it can live in a client's
+    /// process too.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`].
+    pub fn start(profiles: &[&'static Profile]) -> Result<Running, WorldError> {
+        let devices = profiles
+            .iter()
+            .enumerate()
+            .map(|(index, profile)| {
+                let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
+                Ok((SimDevice::new(profile, SimOptions { place, ..SimOptions::default() }), place))
+            })
+            .collect::<Result<Vec<_>, WorldError>>()?;
+        let (ready, started) = mpsc::sync_channel(1);
+        spawn("amdgpu-sim world", move || match Self::prepare(devices) {
+            Ok((server, listener)) => {
+                let told = ready.send(Ok(Arc::clone(&server)));
+                if told.is_ok() {
+                    server.accept(&listener);
+                }
+            }
+            Err(error) => {
+                // Whoever waits for it has given up only if the process ends.
+                let _ = ready.send(Err(error));
+            }
+        })?;
+        let died = |_| WorldError::Start { what: "start the server's thread", errno: Errno::ECHILD };
+        let server = started.recv().map_err(died)??;
+        Ok(Running { server })
+    }
+
+    fn prepare(devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, OwnedFd), WorldError> {
+        let failed = |what| move |errno| WorldError::Start { what, errno };
+        table::leave_descriptor_table().map_err(failed("get descriptors of its own for the server"))?;
+        let directory = Directory::create(&devices)?;
+        let layout = directory.layout().clone();
+        let listener = bind_to(&layout).map_err(failed("listen on the world's socket"))?;
+        let printed = Mutex::new(vec![0; devices.len()]);
+        let files = Files::new().map_err(failed("watch files"))?;
+        let server = Arc::new(Self { layout, devices, directory: Mutex::new(Some(directory)), files, printed });
+        let watcher = Arc::clone(&server);
+        spawn("amdgpu-sim closer", move || {
+            loop {
+                watcher.files.wait_and_release();
+            }
+        })?;
+        Ok((server, listener))
+    }
+
+    fn accept(self: &Arc<Self>, listener: &OwnedFd) {
+        loop {
+            let connection = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
+                Ok(number) => table::own(number),
+                Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS) => {
+                    thread::yield_now();
+                    continue;
+                }
+                Err(Errno::EINTR | Errno::ECONNABORTED) => continue,
+                Err(errno) => return self.say(&format!("the world's socket is gone: {errno}")),
+            };
+            let Ok(peer) = getsockopt(&connection, PeerCredentials) else { continue };
+            let server = Arc::clone(self);
+            let remote = Arc::new(Remote::new(peer.pid(), connection));
+            if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote)) {
+                self.say(&error.to_string());
+            }
+        }
+    }
+
+    /// Serves one connection until it ends.
+    fn serve(&self, remote: &Arc<Remote>) {
+        while let Ok(call) = remote.next_call() {
+            // What the client closed before this call is gone when it is served.
+            self.files.release();
+            let (result, beside) = match self.answer(remote, &call) {
+                Ok((value, beside)) => (Ok(value), beside),
+                Err(errno) => {
+                    self.print_complaints();
+                    (Err(errno), None)
+                }
+            };
+            if remote.done(result, beside.as_ref()).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn answer(&self, remote: &Arc<Remote>, call: &Message) -> Result<(u64, Option<OwnedFd>), Errno> {
+        let file = || self.files.get(call.file).ok_or(Errno::ENODEV);
+        let [first, second, third] = call.words;
+        match call.call() {
+            Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
+            Some(Call::Ioctl) => {
+                let request = Request::from_bits(first as u32);
+                let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
+                let returned = file()?.kernel.serve(client, request, second)?;
+                Ok((u64::from(returned.unsigned_abs()), None))
+            }
+            Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
+            Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
+            Some(Call::Refresh) => self.refresh().map(|()| (0, None)),
+            Some(Call::Fdinfo) => {
+                let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
+                text(&self.fdinfo(&file)).map(|fd| (0, Some(fd)))
+            }
+            Some(Call::Census) => text(&self.census()).map(|fd| (0, Some(fd))),
+            _ => Err(Errno::EPROTO),
+        }
+    }
+
+    /// Opens a node.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_open_helper`.
+    fn open(&self, minor: u64, flags: u64, is_admin: bool) -> Result<OwnedFd, Errno> {
+        let minor = u32::try_from(minor).map_err(|_| Errno::ENODEV)?;
+        let of_minor = |place: &Place| place.primary_minor() == minor || place.render_minor() == minor;
+        let (device, place) = self.devices.iter().find(|(_, place)| of_minor(place)).ok_or(Errno::ENODEV)?;
+        if flags & u64::from(libc::O_EXCL.unsigned_abs()) != 0 {
+            return Err(Errno::EBUSY);
+        }
+        let kernel = if minor == place.primary_minor() { device.open_primary(is_admin) } else { device.open() };
+        self.files.add(&self.layout.name(), minor, kernel)
+    }
+
+    fn refresh(&self) -> Result<(), Errno> {
+        let directory = self.directory.lock();
+        let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&self.devices));
+        result.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+    }
+
+    /// The driver's part of a file's fdinfo: who it is.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_show_fdinfo`.
+    fn fdinfo(&self, file: &OpenFile) -> String {
+        let of_minor = |place: &Place| place.primary_minor() == file.minor || place.render_minor() == file.minor;
+        let pci = self.devices.iter().find(|(_, place)| of_minor(place)).map(|(_, place)| place.pci());
+        let slot = pci.map(|pci| format!("drm-pdev:\t{pci}\n")).unwrap_or_default();
+        format!("drm-driver:\tamdgpu\ndrm-client-id:\t{}\n{slot}", file.number)
+    }
+
+    /// What is alive, one line for the world and one for each device.
+    fn census(&self) -> String {
+        let (open, mapped) = self.files.counts();
+        let mut text = format!("open {open} mapped {mapped}\n");
+        for (device, place) in &self.devices {
+            let census = device.census();
+            let _ = writeln!(
+                text,
+                "card{} {} files {} bos {} vram {} visible {} gtt {}",
+                place.primary_minor(),
+                device.profile().name,
+                census.files,
+                census.bos,
+                census.vram_bytes,
+                census.visible_vram_bytes,
+                census.gtt_bytes
+            );
+        }
+        text
+    }
+
+    fn print_complaints(&self) {
+        let mut printed = self.printed.lock();
+        for ((device, _), printed) in self.devices.iter().zip(printed.iter_mut()) {
+            let complaints = device.complaints();
+            for complaint in complaints.iter().skip(*printed) {
+                self.say(&format!("{}: {complaint}", device.profile().name));
+            }
+            *printed = complaints.len();
+        }
+    }
+
+    /// One line on standard error. Whether anybody reads it is not the server's business.
+    #[expect(clippy::unused_self, reason = "only a server has something to say")]
+    fn say(&self, what: &str) {
+        let _ = writeln!(std::io::stderr(), "amdgpu-sim: {what}");
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), WorldError> {
+    let spawned = thread::Builder::new().name(name.to_owned()).spawn(work);
+    let errno = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EAGAIN));
+    spawned.map(drop).map_err(|error| WorldError::Start { what: "start a thread", errno: errno(error) })
+}
+
+fn bind_to(layout: &Layout) -> Result<OwnedFd, Errno> {
+    let listener = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+    bind(listener.as_raw_fd(), &UnixAddr::new(&layout.socket())?)?;
+    listen(&listener, Backlog::MAXCONN)?;
+    Ok(listener)
+}
+
+/// A file that reads as this text.
+fn text(text: &str) -> Result<OwnedFd, Errno> {
+    let fd = memfd_create(c"amdgpu-sim text", MFdFlags::MFD_CLOEXEC)?;
+    let mut file = std::fs::File::from(fd);
+    let written = file.write_all(text.as_bytes()).and_then(|()| std::io::Seek::rewind(&mut file));
+    written.map(|()| file.into()).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+}

@@ -1,0 +1,243 @@
+//! What client and server say to each other: one fixed structure, with a descriptor beside it at most.
+//!
+//! Both directions are one message per datagram of a `SOCK_SEQPACKET` socket. Nothing here allocates: the client's side
+//! runs inside other programs' calls of ioctl.
+
+use std::{
+    mem::MaybeUninit,
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
+};
+
+use nix::errno::Errno;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Call {
+    /// Client: open the node `words[0]` (minor) with the flags `words[1]`; `words[2]` is 1 for an administrator.
+    Open = 1,
+    /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`.
+    Ioctl,
+    /// Client: map `words[1]` bytes of `file` at offset `words[0]`.
+    Map,
+    /// Client: which node is the socket with inode `words[0]`?
+    Inode,
+    /// Client: write the files of sysfs that change.
+    Refresh,
+    /// Client: the driver's part of fdinfo for the node whose descriptor has inode `words[0]`.
+    Fdinfo,
+    /// Client: what is alive in the world, as text.
+    Census,
+    /// Client, during a call: a signal came; give up a wait.
+    Interrupt,
+    /// Client, answer to [`Self::Fetch`]: the descriptor, or `errno`.
+    Give,
+    /// Client, answer to [`Self::Install`]: `words[0]` is the number, or `errno`.
+    Installed,
+    /// Server: the call is over with `errno` (0 for none) and `words[0]`, perhaps with a descriptor.
+    Done,
+    /// Server, during a call: send your descriptor `words[0]`.
+    Fetch,
+    /// Server, during a call: take this descriptor, closing on exec if `words[0]` is 1, and tell its number.
+    Install,
+}
+
+impl Call {
+    const ALL: [Self; 13] = [
+        Self::Open,
+        Self::Ioctl,
+        Self::Map,
+        Self::Inode,
+        Self::Refresh,
+        Self::Fdinfo,
+        Self::Census,
+        Self::Interrupt,
+        Self::Give,
+        Self::Installed,
+        Self::Done,
+        Self::Fetch,
+        Self::Install,
+    ];
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub struct Message {
+    kind: u32,
+    /// 0, or what went wrong.
+    pub errno: i32,
+    /// The open file meant.
+    pub file: u64,
+    /// See [`Call`].
+    pub words: [u64; 3],
+}
+
+impl Message {
+    /// A message without errors.
+    pub const fn new(call: Call, file: u64, words: [u64; 3]) -> Self {
+        Self { kind: call as u32, errno: 0, file, words }
+    }
+
+    /// An answer that carries an errno, or a word.
+    pub fn answer(call: Call, result: Result<u64, Errno>) -> Self {
+        match result {
+            Ok(word) => Self::new(call, 0, [word, 0, 0]),
+            Err(errno) => Self { errno: errno as i32, ..Self::new(call, 0, [0; 3]) },
+        }
+    }
+
+    /// What it is; `None` for what this version does not know.
+    pub fn call(&self) -> Option<Call> {
+        Call::ALL.into_iter().find(|call| *call as u32 == self.kind)
+    }
+
+    /// The first word, or the errno.
+    ///
+    /// # Errors
+    ///
+    /// The errno it carries.
+    pub fn result(&self) -> Result<u64, Errno> {
+        if self.errno == 0 { Ok(self.words[0]) } else { Err(Errno::from_raw(self.errno)) }
+    }
+}
+
+/// A control message with one descriptor, and the padding that `CMSG_SPACE` asks for.
+#[repr(C)]
+struct Control {
+    head: libc::cmsghdr,
+    descriptor: RawFd,
+    padding: u32,
+}
+
+/// `CMSG_LEN(sizeof(int))`.
+const CONTROL_USED: usize = size_of::<libc::cmsghdr>() + size_of::<RawFd>();
+
+impl Control {
+    const fn new(len: usize, descriptor: RawFd) -> Self {
+        let head = libc::cmsghdr { cmsg_len: len, cmsg_level: libc::SOL_SOCKET, cmsg_type: libc::SCM_RIGHTS };
+        Self { head, descriptor, padding: 0 }
+    }
+}
+
+/// Sends a message, whatever signals come.
+///
+/// # Errors
+///
+/// The errno of `sendmsg`: EPIPE when nobody listens, EBADF when the descriptor beside it is not open.
+pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, beside: Option<RawFd>) -> Result<(), Errno> {
+    let mut control = Control::new(CONTROL_USED, beside.unwrap_or(-1));
+    let mut part =
+        libc::iovec { iov_base: message.as_bytes().as_ptr().cast_mut().cast(), iov_len: size_of::<Message>() };
+    let mut header = blank_header(&mut part);
+    if beside.is_some() {
+        header.msg_control = (&raw mut control).cast();
+        header.msg_controllen = size_of::<Control>();
+    }
+    loop {
+        // SAFETY: every address in `header` is that of a local that outlives the call, with its true length.
+        let sent = unsafe { libc::sendmsg(to.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
+        match Errno::result(sent) {
+            Err(Errno::EINTR) => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+/// Receives a message, with `MSG_DONTWAIT` only what is already there.
+///
+/// # Errors
+///
+/// ECONNRESET when the other side is gone, EPROTO when it sent something else than messages, and the errno of `recvmsg`:
+/// EINTR when a signal came, EAGAIN when nothing is there.
+pub(crate) fn receive(from: BorrowedFd<'_>, flags: libc::c_int) -> Result<(Message, Option<OwnedFd>), Errno> {
+    let mut control = Control::new(0, -1);
+    let mut message = Message::default();
+    let bytes = message.as_mut_bytes();
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let mut header = blank_header(&mut part);
+    header.msg_control = (&raw mut control).cast();
+    header.msg_controllen = size_of::<Control>();
+    // SAFETY: every address in `header` is that of a local that outlives the call, with its true length.
+    let received = unsafe { libc::recvmsg(from.as_raw_fd(), &raw mut header, flags | libc::MSG_CMSG_CLOEXEC) };
+    let received = Errno::result(received)?;
+    let beside = descriptor(&control, header.msg_controllen);
+    match received.unsigned_abs() {
+        0 => Err(Errno::ECONNRESET),
+        len if len == size_of::<Message>() && header.msg_flags & libc::MSG_TRUNC == 0 => Ok((message, beside)),
+        _ => Err(Errno::EPROTO),
+    }
+}
+
+/// The descriptor in a control message, now ours.
+fn descriptor(control: &Control, used: usize) -> Option<OwnedFd> {
+    if used < CONTROL_USED {
+        return None;
+    }
+    let head = &control.head;
+    if (head.cmsg_level, head.cmsg_type) != (libc::SOL_SOCKET, libc::SCM_RIGHTS) || head.cmsg_len < CONTROL_USED {
+        return None;
+    }
+    // SAFETY: the kernel just installed this descriptor for us, and nobody else knows its number.
+    Some(unsafe { OwnedFd::from_raw_fd(control.descriptor) })
+}
+
+fn blank_header(part: &mut libc::iovec) -> libc::msghdr {
+    // SAFETY: null pointers and zero lengths are a valid `msghdr`; it has private padding on some systems, so it cannot be
+    // written as a literal.
+    let mut header: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+    header.msg_iov = part;
+    header.msg_iovlen = 1;
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+
+    use super::*;
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC).unwrap()
+    }
+
+    #[test]
+    fn the_control_sizes_are_those_of_the_c_macros() {
+        // SAFETY: arithmetic on a constant.
+        assert_eq!(unsafe { libc::CMSG_SPACE(4) } as usize, size_of::<Control>());
+        // SAFETY: arithmetic on a constant.
+        assert_eq!(unsafe { libc::CMSG_LEN(4) } as usize, CONTROL_USED);
+    }
+
+    #[test]
+    fn a_message_arrives_with_its_descriptor() {
+        let (a, b) = pair();
+        let message = Message::new(Call::Ioctl, 7, [1, 2, 3]);
+        send(a.as_fd(), &message, Some(b.as_raw_fd())).unwrap();
+        let (found, beside) = receive(b.as_fd(), 0).unwrap();
+        assert_eq!((found, found.call()), (message, Some(Call::Ioctl)));
+        assert!(beside.is_some());
+        send(a.as_fd(), &message, None).unwrap();
+        assert!(receive(b.as_fd(), 0).unwrap().1.is_none());
+    }
+
+    #[test]
+    fn a_closed_descriptor_cannot_be_sent() {
+        let (a, _b) = pair();
+        assert_eq!(send(a.as_fd(), &Message::default(), Some(-1)), Err(Errno::EBADF));
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        let (a, b) = pair();
+        nix::unistd::write(&a, b"hello").unwrap();
+        assert_eq!(receive(b.as_fd(), 0).unwrap_err(), Errno::EPROTO);
+        nix::unistd::write(&a, &[0; 100]).unwrap();
+        assert_eq!(receive(b.as_fd(), 0).unwrap_err(), Errno::EPROTO);
+        drop(a);
+        assert_eq!(receive(b.as_fd(), 0).unwrap_err(), Errno::ECONNRESET);
+    }
+}
