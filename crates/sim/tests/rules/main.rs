@@ -7,6 +7,7 @@ mod bindings;
 mod contexts;
 mod core;
 mod dispatch;
+mod failure;
 mod gem;
 mod gem_accounting;
 mod handles;

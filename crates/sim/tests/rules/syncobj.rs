@@ -256,7 +256,7 @@ fn r45_flags_of_later_kernels_are_einval() {
 }
 
 #[test]
-fn r44_r48_what_is_not_simulated_is_refused_loudly() {
+fn what_is_not_simulated_is_refused_loudly() {
     let file = file();
     let (empty, signalled) = (file.syncobj(false), file.syncobj(true));
     let export = |handle| SyncobjHandle { handle, flags: SYNC_FILE, fd: -1, pad: 0 };

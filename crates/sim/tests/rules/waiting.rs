@@ -163,7 +163,9 @@ fn r94_timeouts_are_moments_and_passing_them_is_no_failure() {
             })
         });
         rig.poke(0, 1);
-        waits.into_iter().for_each(|wait| wait.join().unwrap());
+        for wait in waits {
+            wait.join().unwrap();
+        }
     });
 }
 

@@ -1,6 +1,5 @@
 //! What the rule tests share: any argument under any request, and the memory and jobs to try them on.
 #![expect(unsafe_code, reason = "the seam is unsafe; here it is made safe for the tests")]
-#![allow(dead_code, reason = "the rules to come use the rest")]
 
 mod job;
 mod pages;
