@@ -53,3 +53,8 @@ pub use self::{
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };
+
+/// The examples of the README are tried as those of the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

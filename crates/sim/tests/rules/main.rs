@@ -4,6 +4,7 @@
 //! rules are not checked and why. Everything goes through raw structures and request numbers, as a foreign client's would.
 
 mod bindings;
+mod checklist;
 mod contexts;
 mod core;
 mod dispatch;

@@ -1,12 +1,21 @@
-//! R99 to R106: what a submission waits for, and what it signals.
+//! R49 and R99 to R106: sync objects in submissions, and what a submission waits for.
 
-use std::thread;
+use std::{
+    os::fd::{FromRawFd, OwnedFd},
+    thread,
+};
 
 use amdgpu_winsys::{
-    uapi::{CsChunkDep, GemCreateFlags, GemDomain, PRIME_CLOEXEC, QUERY_LAST_SUBMITTED, SyncobjWaitFlags, chunk_id},
+    uapi::{
+        CsChunkDep, GemCreateFlags, GemDomain, PRIME_CLOEXEC, QUERY_LAST_SUBMITTED, SyncobjHandle, SyncobjWaitFlags,
+        chunk_id,
+    },
     winsys::Ip,
 };
-use nix::errno::Errno;
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, FdFlag, fcntl},
+};
 
 use crate::support::{Chunk, DATA, File, Job, PAGE, Rig, card, file, long, patient_card};
 
@@ -40,6 +49,18 @@ impl Rig {
         assert_eq!(self.wait_until(witness, Ip::Gfx, 0, number, long()), Ok(true));
         !self.wait_until(context, ip, 0, seq, 0).unwrap()
     }
+}
+
+#[test]
+fn r49_the_descriptor_of_a_sync_object_is_closed_on_exec() {
+    let file = file();
+    let mut export = SyncobjHandle { handle: file.syncobj(true), flags: 0, fd: -1, pad: 0 };
+    file.send(&mut export).unwrap();
+    #[expect(unsafe_code, reason = "a descriptor comes out of the ioctl")]
+    // SAFETY: the simulated kernel just made the descriptor and gave it away.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(export.fd) };
+    let flags = fcntl(&descriptor, FcntlArg::F_GETFD).unwrap();
+    assert!(FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC));
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn r41_r42_a_point_goes_round_through_binary_ones() {
 }
 
 #[test]
-fn r43_a_descriptor_shares_the_object_both_ways_under_fresh_handles() {
+fn r43_r47_a_descriptor_shares_the_object_both_ways_and_keeps_it() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let syncobj = one.syncobj(false);
