@@ -21,6 +21,7 @@ use crate::{
     complaints::Complaints,
     context::{Context, Entity, Pstate},
     events::Events,
+    gang::Gangs,
     gpu::Clock,
     ring::Ring,
     syncobj::Syncobj,
@@ -93,6 +94,7 @@ pub(crate) struct Gpu {
     pub(crate) clock: Ticker,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
     pub(crate) submitting: Mutex<()>,
+    pub(crate) gangs: Arc<Gangs>,
     resets: AtomicU32,
     losses: AtomicU32,
     next_file: AtomicU64,
@@ -136,6 +138,7 @@ impl Gpu {
             pstate: Mutex::default(),
             clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
             submitting: Mutex::default(),
+            gangs: Arc::default(),
             resets: AtomicU32::new(0),
             losses: AtomicU32::new(0),
             next_file: AtomicU64::new(1),

@@ -30,6 +30,7 @@ mod events;
 mod fault_injector;
 mod fence;
 mod file;
+mod gang;
 pub mod gpu;
 mod handles;
 mod ids;

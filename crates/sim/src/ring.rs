@@ -22,6 +22,7 @@ use crate::{
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
+    gang::Gangs,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     space::Space,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) dependencies: Vec<Arc<Fence>>,
     /// Must have started.
     pub(crate) scheduled: Vec<Arc<Fence>>,
+    /// The leader of its gang, when it is not alone.
+    pub(crate) gang: Option<Arc<Fence>>,
     /// Where the sequence number goes.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
@@ -46,9 +49,10 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn is_ready(&self) -> bool {
+    fn is_ready(&self, gangs: &Gangs) -> bool {
         self.dependencies.iter().all(|fence| fence.is_signalled())
             && self.scheduled.iter().all(|fence| fence.has_started())
+            && self.gang.as_ref().is_none_or(|leader| gangs.admit(leader))
     }
 }
 
@@ -65,6 +69,7 @@ struct Shared {
     gpu: Weak<Gpu>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
+    gangs: Arc<Gangs>,
     clock: Ticker,
     waiting: Mutex<VecDeque<Job>>,
     /// Jobs that are to come, wait or run.
@@ -83,6 +88,7 @@ impl Ring {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
+            gangs: Arc::clone(&gpu.gangs),
             clock: gpu.clock,
             waiting: Mutex::default(),
             load: AtomicUsize::new(0),
@@ -156,7 +162,8 @@ impl Shared {
         let mut waiting = self.waiting.lock();
         // Entities whose oldest job was looked at: what comes behind it waits for it.
         let mut seen = HashSet::new();
-        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
+        let ready =
+            waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready(&self.gangs))?;
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
     }
 

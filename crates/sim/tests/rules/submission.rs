@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 };
 use nix::errno::Errno;
 
-use crate::support::{Chunk, File, Job, PAGE, Rig, address, card, device, file, open, patient_card};
+use crate::support::{Chunk, File, Job, PAGE, Rig, address, card, device, file, long, open, patient, patient_card};
 
 const NO_SUCH: u32 = 4711;
 /// An IB of no dwords.
@@ -198,6 +198,24 @@ fn r91_the_jobs_of_a_gang_run_side_by_side() {
     let job = rig.job(Ip::Gfx, 0, &gfx).with(Chunk::ib(Ip::Compute, 2, rig.ib(&compute.concat())));
     assert_eq!(job.send(&rig.file), Ok(1));
     rig.finish(Ip::Compute, 2, 1).unwrap();
+}
+
+#[test]
+fn r91_gangs_that_need_each_others_rings_start_one_after_the_other() {
+    // One graphics ring and one copy engine. Each member waits for what its leader stores on the other ring.
+    let device = patient("renoir");
+    let rig = Rig::new(&device);
+    let gang = |member, leader, at| {
+        let waiting = rig.job_of(rig.file.context(), member, 0, &rig.wait_value(member, at, 1));
+        waiting.with(Chunk::ib(leader, 0, rig.ib(&rig.store(leader, at, 1)))).send(&rig.file).unwrap();
+    };
+    // As long as the graphics ring is taken, only the second gang's member can start.
+    rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
+    gang(Ip::Gfx, Ip::Sdma, 8);
+    gang(Ip::Sdma, Ip::Gfx, 16);
+    rig.poke(0, 1);
+    assert_eq!(rig.file.wait_idle(rig.data, long()), Ok(true));
+    assert_eq!(rig.file.complaints(), "");
 }
 
 #[test]
