@@ -186,13 +186,15 @@ impl Shared {
         self.end(job, outcome);
     }
 
-    /// Why a job is not even started: errors are inherited within an entity, and a guilty or stale context runs nothing
-    /// any more.
+    /// Why a job is not even started: errors are inherited within an entity, a guilty or stale context runs nothing any
+    /// more, and nothing runs on a GPU that is gone.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
-        let Some(losses) = self.gpu.upgrade().map(|gpu| gpu.losses()) else { return Some(Errno::ECANCELED) };
-        let is_cut_off = job.context.is_guilty() || job.context.is_stale(losses);
+        let Some(gpu) = self.gpu.upgrade().filter(|gpu| !gpu.is_unplugged()) else {
+            return Some(Errno::ECANCELED);
+        };
+        let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
         job.entity.error().or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
 

@@ -13,6 +13,7 @@ mod gem;
 mod gem_accounting;
 mod handles;
 mod info;
+mod resets;
 mod submission;
 mod support;
 mod synchronisation;

@@ -34,7 +34,7 @@ impl File {
 
 impl Rig {
     /// A job that runs until the dword at a byte of the data is 1, already started.
-    fn running(&self, ip: Ip, at: u64) -> u64 {
+    pub(crate) fn running(&self, ip: Ip, at: u64) -> u64 {
         let started = at + 0x8_0000;
         let program = [self.store(ip, started, 1), self.wait_value(ip, at, 1)].concat();
         let seq = self.run(ip, 0, &program).unwrap();

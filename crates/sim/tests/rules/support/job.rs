@@ -1,6 +1,6 @@
 //! A submission, chunk by chunk.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use amdgpu_winsys::{
     uapi::{
@@ -21,14 +21,14 @@ pub(crate) struct Chunk {
     payload: Vec<u32>,
     /// What an address in the payload points at: clones share it.
     #[expect(dead_code, reason = "it is the kernel that reads it")]
-    keep: Rc<[BoListEntry]>,
+    keep: Arc<[BoListEntry]>,
 }
 
 impl Chunk {
     /// Any payload under any id.
     pub(crate) fn new<T: IntoBytes + Immutable>(id: u32, values: &[T]) -> Self {
         let payload = <[u32]>::ref_from_bytes(values.as_bytes()).unwrap().to_vec();
-        Self { id, payload, keep: Rc::new([]) }
+        Self { id, payload, keep: Arc::new([]) }
     }
 
     /// An IB.
@@ -38,7 +38,7 @@ impl Chunk {
 
     /// The BOs.
     pub(crate) fn bos(handles: &[u32]) -> Self {
-        let keep: Rc<[_]> = handles.iter().map(|&bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect();
+        let keep: Arc<[_]> = handles.iter().map(|&bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect();
         let list = BoList {
             bo_number: keep.len() as u32,
             bo_info_size: size_of::<BoListEntry>() as u32,
