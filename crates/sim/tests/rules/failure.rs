@@ -2,7 +2,7 @@
 
 use amdgpu_sim::SimDevice;
 use amdgpu_winsys::{
-    uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, CtxStateFlags, GemCreateFlags, GemDomain, PRIME_CLOEXEC},
+    uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, Cs, CtxStateFlags, GemCreateFlags, GemDomain, PRIME_CLOEXEC},
     winsys::Ip,
 };
 use nix::errno::Errno;
@@ -128,8 +128,11 @@ fn r128_the_culprit_is_cut_off_and_told_so() {
     let rig = Rig::new(&card());
     let culprit = rig.hang();
     for ip in IPS {
-        assert_eq!(rig.try_run(culprit, ip), LOST, "{ip}: every entity of it");
+        let refused = rig.job_of(culprit, ip, 0, &[]).send(&rig.file);
+        assert_eq!(refused, Err(Errno::ECANCELED), "{ip}: at once, on every entity of it");
     }
+    let nonsense = Cs { ctx_id: culprit, num_chunks: 1, chunks: 0, ..Cs::ZEROED };
+    assert_eq!(rig.file.send(&mut { nonsense }), Err(Errno::ECANCELED), "before anything else is read");
     assert_eq!(rig.state(culprit), CtxStateFlags::RESET | CtxStateFlags::GUILTY);
     assert_eq!((rig.reset_status(culprit), rig.reset_status(culprit)), (CTX_UNKNOWN_RESET, CTX_NO_RESET));
     let fresh = rig.file.context();

@@ -1,6 +1,11 @@
 //! R10, R130, R131 and R133: resets that no job caused, lost VRAM, and a GPU that is pulled out.
 
-use std::thread;
+use std::{
+    fs,
+    os::unix::fs::FileExt,
+    thread,
+    time::{Duration, Instant},
+};
 
 use amdgpu_winsys::{
     uapi::{
@@ -90,6 +95,27 @@ fn r10_after_an_unplug_everything_is_enodev() {
     assert_eq!(file.close(bo), Err(Errno::ENODEV));
     assert_eq!(file.map_at_offset(offset, PAGE).map(drop), Err(Errno::ENODEV));
     assert_eq!(open(&device).null(GemClose::REQUEST), Err(Errno::ENODEV));
+}
+
+#[test]
+fn r133_what_was_queued_before_an_unplug_never_runs() {
+    let device = patient_card();
+    let rig = Rig::new(&device);
+    let memory = rig.file.export(rig.data, PRIME_CLOEXEC).unwrap();
+    let started = rig.running(Ip::Compute, 0);
+    let queued = rig.job_of(rig.file.context(), Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1));
+    queued.with(Chunk::after(rig.context, Ip::Compute, 0, started)).send(&rig.file).unwrap();
+    device.unplug();
+    drop(rig);
+    // Jobs keep BOs alive, so without any all jobs are over.
+    let begun = Instant::now();
+    while device.census().bos > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "a job does not end");
+        thread::yield_now();
+    }
+    let mut stored = [9; 4];
+    fs::File::from(memory).read_exact_at(&mut stored, 4).unwrap();
+    assert_eq!(stored, [0; 4]);
 }
 
 #[test]

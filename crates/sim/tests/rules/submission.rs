@@ -206,13 +206,15 @@ fn r91_gangs_that_need_each_others_rings_start_one_after_the_other() {
     let device = patient("renoir");
     let rig = Rig::new(&device);
     let gang = |member, leader, at| {
-        let waiting = rig.job_of(rig.file.context(), member, 0, &rig.wait_value(member, at, 1));
+        let program = [rig.store(member, at + 4, 1), rig.wait_value(member, at, 1)].concat();
+        let waiting = rig.job_of(rig.file.context(), member, 0, &program);
         waiting.with(Chunk::ib(leader, 0, rig.ib(&rig.store(leader, at, 1)))).send(&rig.file).unwrap();
     };
     // As long as the graphics ring is taken, only the second gang's member can start.
     rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
     gang(Ip::Gfx, Ip::Sdma, 8);
     gang(Ip::Sdma, Ip::Gfx, 16);
+    rig.await_value(20, 1);
     rig.poke(0, 1);
     assert_eq!(rig.file.wait_idle(rig.data, long()), Ok(true));
     assert_eq!(rig.file.complaints(), "");
