@@ -134,14 +134,15 @@ fn r133_an_unplug_wakes_waiters_and_leaves_what_is_mapped() {
         let by_syncobj = scope.spawn(move || rig.file.wait_syncobj(out, i64::MAX, 0));
         let submission = scope.spawn(move || one_more.send(&rig.file));
         device.unplug();
-        // Those that come too late to wait are refused.
+        // Those that come too late to wait are refused, a submission perhaps for what became of its entity.
         let late = Err(Errno::ENODEV);
         let by_number = by_number.join().unwrap();
         assert!(by_number == Err(Errno::ECANCELED) || by_number == late.map(|()| false), "{by_number:?}");
         let by_syncobj = by_syncobj.join().unwrap();
         assert!(by_syncobj == Ok(()) || by_syncobj == late, "{by_syncobj:?}");
         let submission = submission.join().unwrap();
-        assert!(submission == Ok(33) || submission == late.map(|()| 0), "{submission:?}");
+        let broken = Err(Errno::ECANCELED);
+        assert!([Ok(33), broken, late.map(|()| 0)].contains(&submission), "{submission:?}");
     });
     view.store(64, 7);
     assert_eq!(view.load(64), 7);
