@@ -104,8 +104,11 @@ fn refused(request: Request, name: &'static str, access: Access) -> Entry {
 ///
 /// # Errors
 ///
-/// ENOTTY for another type than DRM's, EINVAL for a number without a line.
+/// ENODEV when the GPU is gone, ENOTTY for another type than DRM's, EINVAL for a number without a line.
 pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
+    if file.gpu.is_unplugged() {
+        return Err(Errno::ENODEV);
+    }
     if request.kind() != b'd' {
         file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
@@ -204,9 +207,12 @@ pub(crate) fn answer<A: Answered>(bytes: &mut [u8], answer: &A::Answer) -> Resul
 ///
 /// # Errors
 ///
-/// EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
+/// ENODEV when the GPU is gone, EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
 /// a BO that the CPU may not map.
 pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
+    if file.gpu.is_unplugged() {
+        return Err(Errno::ENODEV);
+    }
     let bo = file.gpu.offsets.find(offset).ok_or(Errno::EINVAL)?;
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);

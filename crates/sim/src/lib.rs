@@ -31,6 +31,7 @@ mod events;
 mod fault_injector;
 mod fence;
 mod file;
+mod gang;
 pub mod gpu;
 mod handles;
 mod ids;
@@ -58,3 +59,8 @@ pub use self::{
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };
+
+/// The examples of the README are tried as those of the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

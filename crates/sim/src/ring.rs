@@ -22,6 +22,7 @@ use crate::{
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
+    gang::Gangs,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     shaders::ShaderSlot,
     space::Space,
@@ -39,6 +40,8 @@ pub(crate) struct Job {
     pub(crate) dependencies: Vec<Arc<Fence>>,
     /// Must have started.
     pub(crate) scheduled: Vec<Arc<Fence>>,
+    /// The leader of its gang, when it is not alone.
+    pub(crate) gang: Option<Arc<Fence>>,
     /// Where the sequence number goes.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
@@ -47,9 +50,10 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn is_ready(&self) -> bool {
+    fn is_ready(&self, gangs: &Gangs) -> bool {
         self.dependencies.iter().all(|fence| fence.is_signalled())
             && self.scheduled.iter().all(|fence| fence.has_started())
+            && self.gang.as_ref().is_none_or(|leader| gangs.admit(leader))
     }
 }
 
@@ -66,6 +70,7 @@ struct Shared {
     gpu: Weak<Gpu>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
+    gangs: Arc<Gangs>,
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
     waiting: Mutex<VecDeque<Job>>,
@@ -85,6 +90,7 @@ impl Ring {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
+            gangs: Arc::clone(&gpu.gangs),
             clock: gpu.clock,
             shaders: Arc::clone(&gpu.shaders),
             waiting: Mutex::default(),
@@ -159,7 +165,8 @@ impl Shared {
         let mut waiting = self.waiting.lock();
         // Entities whose oldest job was looked at: what comes behind it waits for it.
         let mut seen = HashSet::new();
-        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
+        let ready =
+            waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready(&self.gangs))?;
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
     }
 
@@ -185,13 +192,15 @@ impl Shared {
         self.end(job, outcome);
     }
 
-    /// Why a job is not even started: errors are inherited within an entity, and a guilty or stale context runs nothing
-    /// any more.
+    /// Why a job is not even started: errors are inherited within an entity, a guilty or stale context runs nothing any
+    /// more, and nothing runs on a GPU that is gone.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
-        let Some(losses) = self.gpu.upgrade().map(|gpu| gpu.losses()) else { return Some(Errno::ECANCELED) };
-        let is_cut_off = job.context.is_guilty() || job.context.is_stale(losses);
+        let Some(gpu) = self.gpu.upgrade().filter(|gpu| !gpu.is_unplugged()) else {
+            return Some(Errno::ECANCELED);
+        };
+        let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
         job.entity.error().or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
 

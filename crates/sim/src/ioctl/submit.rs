@@ -333,6 +333,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             fence: Arc::clone(fence),
             dependencies: dependencies.clone(),
             scheduled,
+            gang: (!followers.is_empty()).then(|| Arc::clone(leader_fence)),
             user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
             faults: Arc::clone(&file.faults),
             keep: bos.clone(),

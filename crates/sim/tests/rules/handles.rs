@@ -16,7 +16,7 @@ use nix::{
 use crate::support::{File, PAGE, RWX, card, file, open};
 
 impl File {
-    fn export(&self, handle: u32, flags: u32) -> Result<OwnedFd, Errno> {
+    pub(crate) fn export(&self, handle: u32, flags: u32) -> Result<OwnedFd, Errno> {
         let mut request = PrimeHandle { handle, flags, fd: -1 };
         self.send(&mut request)?;
         #[expect(unsafe_code, reason = "a descriptor comes out of the ioctl")]
@@ -24,7 +24,7 @@ impl File {
         Ok(unsafe { OwnedFd::from_raw_fd(request.fd) })
     }
 
-    fn import(&self, fd: &OwnedFd) -> Result<u32, Errno> {
+    pub(crate) fn import(&self, fd: &OwnedFd) -> Result<u32, Errno> {
         self.import_raw(fd.as_raw_fd())
     }
 

@@ -4,14 +4,21 @@
 //! rules are not checked and why. Everything goes through raw structures and request numbers, as a foreign client's would.
 
 mod bindings;
+mod checklist;
 mod contexts;
 mod core;
 mod dispatch;
+mod failure;
 mod gem;
 mod gem_accounting;
 mod handles;
 mod info;
+mod resets;
+mod submission;
 mod support;
+mod synchronisation;
 mod syncobj;
+mod user_fence;
 mod userptr;
+mod waiting;
 mod work;

@@ -216,7 +216,7 @@ fn r41_r42_a_point_goes_round_through_binary_ones() {
 }
 
 #[test]
-fn r43_a_descriptor_shares_the_object_both_ways_under_fresh_handles() {
+fn r43_r47_a_descriptor_shares_the_object_both_ways_and_keeps_it() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let syncobj = one.syncobj(false);
@@ -256,7 +256,7 @@ fn r45_flags_of_later_kernels_are_einval() {
 }
 
 #[test]
-fn r44_r48_what_is_not_simulated_is_refused_loudly() {
+fn what_is_not_simulated_is_refused_loudly() {
     let file = file();
     let (empty, signalled) = (file.syncobj(false), file.syncobj(true));
     let export = |handle| SyncobjHandle { handle, flags: SYNC_FILE, fd: -1, pad: 0 };

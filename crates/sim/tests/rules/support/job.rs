@@ -1,5 +1,7 @@
 //! A submission, chunk by chunk.
 
+use std::sync::Arc;
+
 use amdgpu_winsys::{
     uapi::{
         Answered, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem, CsChunkSyncobj,
@@ -17,15 +19,16 @@ use super::{File, address};
 pub(crate) struct Chunk {
     id: u32,
     payload: Vec<u32>,
-    /// What addresses in the payload point at.
-    keep: Vec<BoListEntry>,
+    /// What an address in the payload points at: clones share it.
+    #[expect(dead_code, reason = "it is the kernel that reads it")]
+    keep: Arc<[BoListEntry]>,
 }
 
 impl Chunk {
     /// Any payload under any id.
     pub(crate) fn new<T: IntoBytes + Immutable>(id: u32, values: &[T]) -> Self {
         let payload = <[u32]>::ref_from_bytes(values.as_bytes()).unwrap().to_vec();
-        Self { id, payload, keep: Vec::new() }
+        Self { id, payload, keep: Arc::new([]) }
     }
 
     /// An IB.
@@ -35,7 +38,7 @@ impl Chunk {
 
     /// The BOs.
     pub(crate) fn bos(handles: &[u32]) -> Self {
-        let keep: Vec<_> = handles.iter().map(|&bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect();
+        let keep: Arc<[_]> = handles.iter().map(|&bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect();
         let list = BoList {
             bo_number: keep.len() as u32,
             bo_info_size: size_of::<BoListEntry>() as u32,

@@ -1,6 +1,5 @@
 //! What the rule tests share: any argument under any request, and the memory and jobs to try them on.
 #![expect(unsafe_code, reason = "the seam is unsafe; here it is made safe for the tests")]
-#![allow(dead_code, reason = "the rules to come use the rest")]
 
 mod job;
 mod pages;
@@ -43,8 +42,13 @@ pub(crate) fn device(name: &str) -> SimDevice {
 
 /// A card on which nothing is given up while the test runs.
 pub(crate) fn patient_card() -> SimDevice {
+    patient("navi21")
+}
+
+/// A chip by name, likewise.
+pub(crate) fn patient(name: &str) -> SimDevice {
     let options = SimOptions { hang_timeout: Duration::from_mins(1), ..SimOptions::default() };
-    SimDevice::new(profile("navi21").unwrap(), options)
+    SimDevice::new(profile(name).unwrap(), options)
 }
 
 /// One open file.

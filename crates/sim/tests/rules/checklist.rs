@@ -1,0 +1,167 @@
+//! The list of rules in the crate's README is complete and tells the truth.
+//!
+//! Each rule has a test whose name starts with its number, or a reason why not. With `AMDGPU_SIM_WRITE_CHECKLIST=1` in
+//! the environment the names of the tests in the README are brought up to date; sentences and reasons are for people.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Rules are numbered from 1 to this.
+const RULES: u32 = 134;
+/// How a reason begins.
+const REASONS: [&str; 2] = ["not simulated: ", "reached only through "];
+
+/// A line of the README's tables: `| R7 | what holds | checked by |`.
+struct Row {
+    rule: u32,
+    sentence: String,
+    /// Tests named there.
+    tests: BTreeSet<String>,
+    /// What else is said there.
+    note: String,
+}
+
+impl Row {
+    fn parse(line: &str) -> Option<Self> {
+        let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+        let [rule, sentence, checked] = cells[..] else { return None };
+        let rule = rule.strip_prefix('R')?.parse().ok()?;
+        let (tests, note) = match checked.strip_prefix('`') {
+            Some(_) => checked.split_once("; ").unwrap_or((checked, "")),
+            None => ("", checked),
+        };
+        let tests = tests.split(", ").filter(|name| !name.is_empty()).map(|name| name.trim_matches('`').to_owned());
+        Some(Self { rule, sentence: sentence.to_owned(), tests: tests.collect(), note: note.to_owned() })
+    }
+
+    /// Why there is no test, after the words that say that none is to be expected.
+    fn reason(&self) -> Option<&str> {
+        REASONS.iter().find_map(|start| self.note.strip_prefix(start))
+    }
+
+    /// With other tests. What has a test needs no reason any more.
+    fn with_tests(self, tests: BTreeSet<String>) -> Self {
+        let is_excused = self.reason().is_some() && !tests.is_empty();
+        let note = if is_excused { String::new() } else { self.note };
+        Self { tests, note, ..self }
+    }
+
+    fn print(&self) -> String {
+        let tests: Vec<String> = self.tests.iter().map(|name| format!("`{name}`")).collect();
+        let parts = [tests.join(", "), self.note.clone()];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("| R{} | {} | {} |", self.rule, self.sentence, parts.join("; "))
+    }
+}
+
+/// The numbers that a test's name starts with: `r41_r42_a_point_goes_round` checks rules 41 and 42.
+fn numbers(name: &str) -> Vec<u32> {
+    name.split('_').map_while(|word| word.strip_prefix('r')?.parse().ok()).collect()
+}
+
+/// The names of the tests in a source file. One that is ignored is none.
+fn tests_in(source: &str) -> Vec<String> {
+    let mut attributes = Vec::new();
+    let mut names = Vec::new();
+    for line in source.lines().map(str::trim) {
+        if line.starts_with("#[") {
+            attributes.push(line);
+            continue;
+        }
+        let is_test = attributes.contains(&"#[test]") && !attributes.iter().any(|one| one.starts_with("#[ignore"));
+        if let Some((name, _)) = line.strip_prefix("fn ").and_then(|rest| rest.split_once('('))
+            && is_test
+        {
+            names.push(name.to_owned());
+        }
+        // Comments may stand between an attribute and its function.
+        if !line.starts_with("//") {
+            attributes.clear();
+        }
+    }
+    names
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let nested = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    nested.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The tests of each rule.
+fn tests() -> BTreeMap<u32, BTreeSet<String>> {
+    let mut by_rule: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for path in ["src", "tests"].iter().flat_map(|folder| sources(&package().join(folder))) {
+        for name in tests_in(&fs::read_to_string(path).unwrap()) {
+            for rule in numbers(&name) {
+                by_rule.entry(rule).or_default().insert(name.clone());
+            }
+        }
+    }
+    by_rule
+}
+
+/// The README, with the tests of every rule as they are.
+fn up_to_date(readme: &str, tests: &BTreeMap<u32, BTreeSet<String>>) -> String {
+    let lines = readme.lines().map(|line| match Row::parse(line) {
+        Some(row) => {
+            let real = tests.get(&row.rule).cloned().unwrap_or_default();
+            row.with_tests(real).print()
+        }
+        None => line.to_owned(),
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+#[test]
+fn every_rule_is_checked_or_says_why_not() {
+    let path = package().join("README.md");
+    let tests = tests();
+    let mut readme = fs::read_to_string(&path).unwrap();
+    if std::env::var_os("AMDGPU_SIM_WRITE_CHECKLIST").is_some() {
+        readme = up_to_date(&readme, &tests);
+        fs::write(&path, &readme).unwrap();
+    }
+    let rows: Vec<Row> = readme.lines().filter_map(Row::parse).collect();
+    assert_eq!(rows.iter().map(|row| row.rule).collect::<Vec<_>>(), (1..=RULES).collect::<Vec<_>>());
+    for row in &rows {
+        let rule = row.rule;
+        assert!(row.sentence.ends_with('.'), "R{rule} says nothing");
+        let real = tests.get(&rule).cloned().unwrap_or_default();
+        assert_eq!(row.tests, real, "R{rule}: left what the README names, right what there is");
+        match row.reason() {
+            Some(reason) => {
+                assert!(reason.len() > 5, "R{rule} gives no reason");
+                assert!(real.is_empty(), "R{rule} is excused, yet there is a test: {real:?}");
+            }
+            None => assert!(!real.is_empty(), "R{rule} has neither a test nor a reason"),
+        }
+    }
+    let strays: Vec<_> = tests.keys().filter(|rule| !(1..=RULES).contains(*rule)).collect();
+    assert!(strays.is_empty(), "tests of rules that do not exist: {strays:?}");
+}
+
+#[test]
+fn the_checklist_reads_names_and_rows() {
+    assert_eq!(numbers("r41_r42_a_point_goes_round"), [41, 42]);
+    assert_eq!(numbers("r07_failed_waits"), [7]);
+    assert!(numbers("ring_7").is_empty() && numbers("rights_and_prt").is_empty());
+    let source = "#[test]\nfn r1_a() {}\n#[test]\n#[ignore = \"slow\"]\nfn r2_b() {}\nfn r3_c() {}\n#[test]\n// Why.\nfn r4_d() {}";
+    assert_eq!(tests_in(source), ["r1_a", "r4_d"]);
+    for line in
+        ["| R7 | It holds. | `r7_a`, `r7_b` |", "| R7 | It holds. | `r7_a`; but |", "| R7 | It holds. | why not |"]
+    {
+        assert_eq!(Row::parse(line).unwrap().print(), line);
+    }
+    let stale = "# Rules\n| rule | what holds | checked by |\n| R7 | It holds. | `r7_old`; a note |\n";
+    let tests = BTreeMap::from([(7, BTreeSet::from(["r7_new".to_owned()]))]);
+    assert_eq!(up_to_date(stale, &tests), stale.replace("r7_old", "r7_new"));
+    assert_eq!(up_to_date("| R7 | It holds. | not simulated: no way |\n", &tests), "| R7 | It holds. | `r7_new` |\n");
+}
