@@ -327,7 +327,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         member.entity.queued(fence);
         ring.push(Job {
             ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
-            space: Space(Arc::clone(&table)),
+            space: Space(table.clone()),
             context: Arc::clone(context),
             entity: Arc::clone(&member.entity),
             fence: Arc::clone(fence),
