@@ -66,6 +66,12 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
+    /// From now on every BO that is evicted while it is idle loses what is in it, or does so no longer: a broken kernel,
+    /// to see whether a test notices.
+    pub fn lose_evicted(&self, lose: bool) {
+        self.gpu.pools.lose_evicted(lose);
+    }
+
     /// What is alive on the whole device.
     pub fn census(&self) -> DeviceCensus {
         let memory = self.gpu.pools.memory_info();

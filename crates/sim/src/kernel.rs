@@ -29,6 +29,10 @@ impl SimKernel {
         Self { file: File::new(gpu) }
     }
 
+    pub(crate) const fn file(&self) -> &File {
+        &self.file
+    }
+
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()

@@ -28,6 +28,7 @@ mod dispatch;
 mod events;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod fault_injector;
+mod fdinfo;
 mod fence;
 mod file;
 pub mod gpu;
@@ -44,6 +45,7 @@ mod syncobj;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 mod user;
 mod vm;
+mod work;
 
 pub use self::{
     census::{Census, DeviceCensus},

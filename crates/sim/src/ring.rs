@@ -24,6 +24,7 @@ use crate::{
     file::FaultCell,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     space::Space,
+    work::Meter,
 };
 
 /// One submission to one ring.
@@ -41,6 +42,8 @@ pub(crate) struct Job {
     /// Where the sequence number goes.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
+    /// Where its time is added up.
+    pub(crate) meter: Arc<Meter>,
     /// What the job uses lives until it is done.
     pub(crate) keep: Vec<Arc<Bo>>,
 }
@@ -170,12 +173,14 @@ impl Shared {
             return self.end(job, Err(errno));
         }
         job.fence.start();
+        let timed = job.meter.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
         let outcome = match follow(engine, &job, &running) {
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
         };
+        drop(timed);
         self.end(job, outcome);
     }
 

@@ -1,12 +1,15 @@
 //! A file's GPU address space: which pages are bound to what.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use amdgpu_winsys::uapi::{DevInfo, VaFlags};
 use imbl::OrdMap;
 use nix::errno::Errno;
 
-use crate::bo::{Bo, PAGE};
+use crate::bo::{Bo, PAGE, WeakBo};
 
 /// GEM_VA works on 48 bits of address.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
@@ -43,6 +46,8 @@ pub(crate) struct Vm {
     table: Table,
     /// The BO's mmap offset and the first page of each binding that has a BO.
     of_bo: BTreeSet<(u64, u64)>,
+    /// BOs that were bound since they got their handle, or are always valid, by mmap offset.
+    known: HashMap<u64, WeakBo>,
     end: u64,
 }
 
@@ -66,7 +71,7 @@ impl Vm {
     /// DEV_INFO tells must be bindable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
-        Self { table: Table::default(), of_bo: BTreeSet::new(), end }
+        Self { table: Table::default(), of_bo: BTreeSet::new(), known: HashMap::new(), end }
     }
 
     /// The bindings as they are now, for a job.
@@ -110,6 +115,9 @@ impl Vm {
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
             return Err(Errno::EINVAL);
         }
+        if let Some(bo) = &bo {
+            self.know(bo);
+        }
         self.insert(pages.first, Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags });
         Ok(())
     }
@@ -147,10 +155,21 @@ impl Vm {
     /// Removes every binding of a BO, as closing its last handle does.
     pub(crate) fn forget(&mut self, bo: &Bo) {
         let name = bo.mmap_offset();
+        self.known.remove(&name);
         let pages: Vec<u64> = self.of_bo.range((name, 0)..=(name, u64::MAX)).map(|&(_, first)| first).collect();
         for first in pages {
             self.remove(first);
         }
+    }
+
+    /// A BO that is always valid here counts from the start.
+    pub(crate) fn know(&mut self, bo: &Arc<Bo>) {
+        self.known.entry(bo.mmap_offset()).or_insert_with(|| Arc::downgrade(bo));
+    }
+
+    /// The BOs that this address space has to do with.
+    pub(crate) fn known(&self) -> Vec<Arc<Bo>> {
+        self.known.values().filter_map(WeakBo::upgrade).collect()
     }
 
     fn insert(&mut self, first: u64, bound: Bound) {

@@ -23,7 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 pub(crate) use self::{
     backing::Backing,
     offsets::Offsets,
-    pools::{Place, Pools, Taken},
+    pools::{Place, Pools, Request, Taken, allowed},
     reservation::Reservation,
     user_pages::UserPages,
 };
@@ -83,8 +83,8 @@ pub(crate) struct Bo {
     storage: Storage,
     making: Mutex<()>,
     offsets: Arc<Offsets>,
-    /// What it takes from the pools while it lives.
-    _taken: Taken,
+    /// What it takes from the pools while it lives, and where.
+    pub(crate) taken: Taken,
     pub(crate) reservation: Arc<Reservation>,
     /// The first export's descriptor, which later exports share.
     exported: OnceLock<OwnedFd>,
@@ -138,7 +138,7 @@ impl Bo {
             storage,
             making: Mutex::new(()),
             offsets: new.offsets,
-            _taken: new.taken,
+            taken: new.taken,
             reservation: new.reservation,
             exported: OnceLock::new(),
             touched_by_cpu: AtomicBool::new(false),
@@ -175,11 +175,13 @@ impl Bo {
         let mut attributes = self.identity.attributes.lock();
         attributes.preferred = preferred;
         attributes.allowed = allowed;
+        drop(attributes);
+        self.taken.set_domains(preferred, allowed);
     }
 
-    /// Whether the GPU's page tables can point at it: BOs of domain CPU or none stay out of its reach.
+    /// Whether the GPU's page tables can point at it: BOs in system memory stay out of its reach.
     pub(crate) fn is_reachable(&self) -> bool {
-        self.identity.attributes.lock().preferred.intersects(GemDomain::VRAM | GemDomain::GTT)
+        self.taken.is_reachable()
     }
 
     /// The client's own pages behind it, if it is made of them.
@@ -207,22 +209,26 @@ impl Bo {
     /// The memory, made now if nobody touched it before; `None` for user memory.
     fn backing(&self) -> Result<Option<&Backing>, Errno> {
         let Storage::Memory(cell) = &self.storage else { return Ok(None) };
-        if let Some(backing) = cell.get() {
-            return Ok(Some(backing));
-        }
-        let _making = self.making.lock();
         if cell.get().is_none() {
-            let backing = Backing::new(self.size())?;
-            // Nobody else sets it while the lock is held.
-            let _ = cell.set(backing);
+            let _making = self.making.lock();
+            if cell.get().is_none() {
+                let backing = Backing::new(self.size())?;
+                // Nobody else sets it while the lock is held.
+                let _ = cell.set(backing);
+            }
+        }
+        if let Some(backing) = cell.get().filter(|_| self.taken.take_loss()) {
+            backing.discard();
         }
         Ok(cell.get())
     }
 
-    /// The file to map, for a client that touches it.
+    /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
+    /// seen here.
     pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
         let backing = self.backing()?.ok_or(Errno::EPERM)?;
         self.touched_by_cpu.store(true, Ordering::Relaxed);
+        self.taken.fault_in();
         Ok(backing.file())
     }
 
@@ -242,6 +248,13 @@ impl Bo {
             let _ = self.exported.set(fd);
         }
         self.exported.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
+    }
+
+    /// Whether others may have it too: it was exported.
+    ///
+    /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.exported.get().is_some()
     }
 
     /// Copies bytes out, for the GPU.
@@ -266,10 +279,7 @@ impl Bo {
     /// by piece.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
         match (self.backing(), source.backing()) {
-            (Ok(Some(to)), Ok(Some(from))) => {
-                to.copy_from(offset, from, source_offset, len);
-                true
-            }
+            (Ok(Some(to)), Ok(Some(from))) => to.copy_from(offset, from, source_offset, len),
             _ => false,
         }
     }
@@ -283,7 +293,7 @@ impl Bo {
         // The descriptor may be read-only; the GPU is not.
         let path = format!("/proc/self/fd/{}", dma_buf.as_raw_fd());
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
-        let backing = Backing::of_file(file.into(), new.identity.size)?;
+        let backing = Backing::of_file(file.into(), new.identity.size);
         let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;
         let mut bo = Self::new(new);
         bo.storage = Storage::Memory(backing.into());

@@ -103,12 +103,13 @@ fn pages_of(table: &Table, bos: &[Arc<Bo>]) -> BTreeMap<u64, Page> {
 fn bo(pools: &Arc<Pools>, offsets: &Arc<Offsets>) -> Arc<Bo> {
     let (preferred, allowed, flags) = (GemDomain::GTT, GemDomain::GTT, GemCreateFlags::empty());
     let attributes = Attributes { size: 16 * PAGE, alignment: 0, preferred, allowed, flags };
+    let reservation = Arc::default();
     Bo::create(New {
         identity: Identity::new(attributes, offsets),
         offsets: Arc::clone(offsets),
-        taken: pools.take_gtt(16 * PAGE).expect("an empty device has room"),
+        taken: pools.take_user(16 * PAGE, &reservation).expect("an empty device has room"),
         user_pages: None,
-        reservation: Arc::default(),
+        reservation,
     })
 }
 

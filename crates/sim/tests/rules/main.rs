@@ -7,6 +7,8 @@ mod bindings;
 mod contexts;
 mod core;
 mod dispatch;
+mod eviction;
+mod fdinfo;
 mod gem;
 mod gem_accounting;
 mod handles;
