@@ -1,6 +1,5 @@
 //! Buffer objects.
 
-#[expect(unsafe_code, reason = "memory that clients map too")]
 mod backing;
 mod offsets;
 mod pools;
@@ -61,8 +60,8 @@ impl Default for Metadata {
 /// Where the bytes are.
 #[derive(Debug)]
 enum Storage {
-    /// In a memfd, made when first touched.
-    Memory(OnceLock<Backing>),
+    /// In memory of its own.
+    Memory(Backing),
     /// In the client's own pages.
     User(UserPages),
 }
@@ -131,7 +130,7 @@ impl Bo {
     fn new(new: New) -> Self {
         let storage = match new.user_pages {
             Some(pages) => Storage::User(pages),
-            None => Storage::Memory(OnceLock::new()),
+            None => Storage::Memory(Backing::new(new.identity.size)),
         };
         Self {
             identity: new.identity,
@@ -206,37 +205,29 @@ impl Bo {
         !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
     }
 
-    /// The memory, made now if nobody touched it before; `None` for user memory.
-    fn backing(&self) -> Result<Option<&Backing>, Errno> {
-        let Storage::Memory(cell) = &self.storage else { return Ok(None) };
-        if cell.get().is_none() {
-            let _making = self.making.lock();
-            if cell.get().is_none() {
-                let backing = Backing::new(self.size())?;
-                // Nobody else sets it while the lock is held.
-                let _ = cell.set(backing);
-            }
-        }
-        if let Some(backing) = cell.get().filter(|_| self.taken.take_loss()) {
+    /// The memory; `None` for user memory.
+    fn backing(&self) -> Option<&Backing> {
+        let Storage::Memory(backing) = &self.storage else { return None };
+        if self.taken.take_loss() {
             backing.discard();
         }
-        Ok(cell.get())
+        Some(backing)
     }
 
     /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
     /// seen here.
     pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
-        let backing = self.backing()?.ok_or(Errno::EPERM)?;
+        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         self.touched_by_cpu.store(true, Ordering::Relaxed);
         self.taken.fault_in();
-        Ok(backing.file())
+        Ok(file)
     }
 
     /// The dma-buf: one open file for all exports, whose access mode the first one fixes.
     ///
     /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
     pub(crate) fn dma_buf(&self, writable: bool) -> Result<BorrowedFd<'_>, Errno> {
-        let file = self.backing()?.ok_or(Errno::EPERM)?.file();
+        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         let _making = self.making.lock();
         if self.exported.get().is_none() {
             let fd = if writable {
@@ -261,7 +252,7 @@ impl Bo {
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.read(offset, out),
-            (_, Ok(Some(backing))) => backing.read(offset, out),
+            (_, Some(backing)) => backing.read(offset, out),
             _ => out.fill(0),
         }
     }
@@ -270,8 +261,8 @@ impl Bo {
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.write(offset, data),
-            (_, Ok(Some(backing))) => backing.write(offset, data),
-            _ => tracing::error!("no host memory for a BO of {} bytes: a GPU write is lost", self.size()),
+            (_, Some(backing)) => backing.write(offset, data),
+            _ => {}
         }
     }
 
@@ -279,7 +270,7 @@ impl Bo {
     /// by piece.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
         match (self.backing(), source.backing()) {
-            (Ok(Some(to)), Ok(Some(from))) => to.copy_from(offset, from, source_offset, len),
+            (Some(to), Some(from)) => to.copy_from(offset, from, source_offset, len),
             _ => false,
         }
     }
@@ -293,10 +284,10 @@ impl Bo {
         // The descriptor may be read-only; the GPU is not.
         let path = format!("/proc/self/fd/{}", dma_buf.as_raw_fd());
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
-        let backing = Backing::of_file(file.into(), new.identity.size);
+        let backing = Backing::of_file(file, new.identity.size);
         let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;
         let mut bo = Self::new(new);
-        bo.storage = Storage::Memory(backing.into());
+        bo.storage = Storage::Memory(backing);
         bo.exported = exported.into();
         Ok(bo.publish())
     }

@@ -2,7 +2,9 @@
 
 use amdgpu_sim::SimDevice;
 use amdgpu_winsys::{
+    cs::sdma,
     uapi::{GEM_OP_SET_PLACEMENT, GemCreateFlags, GemDomain, GemOp, MemoryInfo, query},
+    vamgr::GpuVa,
     winsys::Ip,
 };
 use nix::errno::Errno;
@@ -282,4 +284,33 @@ fn an_apu_leaves_in_gtt_what_may_be_there() {
     rig.file.close(filler).unwrap();
     run(&rig, &[bo], &[]);
     assert_eq!(places(&device, gtt), (0, 0, 64));
+}
+
+/// 65530 mappings is the default limit, and descriptors are fewer.
+#[test]
+fn more_bos_than_a_process_has_mappings_are_written_and_read() {
+    const COUNT: u64 = 70_000;
+    let rig = Rig::new(&card());
+    let mut bos = Vec::new();
+    for index in 0..COUNT {
+        let bo = rig.file.create(PAGE);
+        rig.file.bind(bo, VA + index * PAGE, PAGE).unwrap();
+        bos.push(bo);
+    }
+    // In one fill for each thousand: what is in GTT need not be listed.
+    let fills = (0..COUNT).step_by(1000).flat_map(|first| {
+        let to = GpuVa::new(VA + first * PAGE).unwrap();
+        rig.encode_sdma(&sdma::ConstFill::new(to, 0x1234_5678, (1000 * PAGE) as u32))
+    });
+    let seq = rig.run(Ip::Sdma, 0, &fills.collect::<Vec<_>>()).unwrap();
+    rig.finish(Ip::Sdma, 0, seq).unwrap();
+    for index in [0, COUNT / 2, COUNT - 1] {
+        assert_eq!(read(&rig, bos[index as usize], VA + index * PAGE + 64), 0x1234_5678);
+        assert_eq!(rig.file.view(bos[index as usize], PAGE).load(64), 0x1234_5678, "the CPU sees the same");
+    }
+    assert_eq!(rig.file.complaints(), "");
+    for bo in bos {
+        rig.file.close(bo).unwrap();
+    }
+    assert_eq!(rig.file.0.census().bindings, 2);
 }
