@@ -20,7 +20,7 @@ use crate::{
     census::DeviceCensus,
     complaints::Complaints,
     context::{Context, Entity, Pstate},
-    events::Events,
+    events::{Events, Until},
     gpu::Clock,
     ring::Ring,
     syncobj::Syncobj,
@@ -64,6 +64,20 @@ impl SimDevice {
     /// What clients asked for that is wrong or not simulated, in words, oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.gpu.complaints.list()
+    }
+
+    /// The process is about to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
+    /// write. Returns when no job uses user memory there any more, as the real system calls do; the next submission that
+    /// lists such a BO looks the pages up again, and is EFAULT where there are none.
+    ///
+    /// Whoever intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
+    /// reads zero and takes no writes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
+    pub fn before_user_memory_changes(&self, addresses: std::ops::Range<u64>) {
+        for bo in self.gpu.offsets.of_user_memory(&addresses) {
+            self.gpu.events.wait(Until::Never, || bo.is_idle().then_some(()));
+        }
     }
 
     /// From now on every BO that is evicted while it is idle loses what is in it, or does so no longer: a broken kernel,

@@ -295,7 +295,7 @@ impl Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
-        self.offsets.forget(self.identity.mmap_offset);
+        self.offsets.forget(self);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Pages of the client's own as a BO.
 
+use std::ops::Range;
+
 use amdgpu_winsys::uapi::UserptrFlags;
 use nix::errno::Errno;
 
@@ -15,8 +17,14 @@ pub(crate) struct UserPages {
 }
 
 impl UserPages {
+    /// The caller has seen to it that the range does not wrap.
     pub(crate) const fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
         Self { address, len, flags }
+    }
+
+    /// Their addresses.
+    pub(crate) const fn range(&self) -> Range<u64> {
+        self.address..self.address + self.len
     }
 
     /// Whether the GPU may only read them.

@@ -302,7 +302,7 @@ impl Pools {
                 (&mut info.cpu_accessible_vram, visible_usable),
                 (&mut info.gtt, self.sizes.gtt),
             ] {
-                *heap = HeapInfo { usable_heap_size: usable, max_allocation: usable / 4 * 3, ..*heap };
+                *heap = HeapInfo { usable_heap_size: usable, max_allocation: usable.saturating_mul(3) / 4, ..*heap };
             }
         }
         info.vram.heap_usage = used.vram();
