@@ -13,6 +13,7 @@ mod gem;
 mod gem_accounting;
 mod handles;
 mod info;
+mod memory_law;
 mod support;
 mod syncobj;
 mod userptr;

@@ -65,6 +65,13 @@ impl Resident {
         self.is_compatible(sizes, self.preferred, false)
     }
 
+    /// Whether it is in a domain that it prefers, if not in the best: an always-valid BO is then left in peace.
+    ///
+    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other ones are on the list of the evicted.
+    fn is_at_home(&self, sizes: &Sizes) -> bool {
+        self.is_compatible(sizes, self.preferred, true)
+    }
+
     pub(super) fn is_on_chip(&self) -> bool {
         self.preferred.intersects(ON_CHIP)
     }
@@ -127,7 +134,7 @@ pub(super) struct State {
     gtt: Queue,
     /// When page tables were last used by a submission, and with them the BOs that are always valid there.
     vms: HashMap<u64, u64>,
-    /// Always-valid BOs that are not where they want to be: the next submission looks after them.
+    /// Always-valid BOs that are in no domain they prefer: the next submission looks after them.
     displaced: HashMap<u64, BTreeSet<usize>>,
     pub(super) budget: Budget,
     pub(super) moves: Moves,
@@ -201,7 +208,7 @@ impl State {
     pub(super) fn note_displaced(&mut self, id: usize, sizes: &Sizes) {
         let Some(resident) = self.get(id) else { return };
         let Some(vm) = resident.vm else { return };
-        if !resident.is_content(sizes) {
+        if !resident.is_at_home(sizes) {
             self.displaced.entry(vm).or_default().insert(id);
         } else if let Some(displaced) = self.displaced.get_mut(&vm) {
             displaced.remove(&id);

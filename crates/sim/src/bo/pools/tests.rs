@@ -217,10 +217,10 @@ impl Model {
         for id in listed {
             self.bos.get_mut(id).unwrap().used = since;
         }
-        let restless = |id: &usize| !self.is_compatible(&self.bos[id], self.bos[id].preferred, false);
+        let restless = |id: &usize, force| !self.is_compatible(&self.bos[id], self.bos[id].preferred, force);
         let own = |id: &usize| self.bos[id].vm == Some(vm);
-        let always = self.bos.keys().copied().filter(|id| own(id) && restless(id));
-        let also = listed.iter().copied().filter(|id| !own(id) && restless(id));
+        let always = self.bos.keys().copied().filter(|id| own(id) && restless(id, true));
+        let also = listed.iter().copied().filter(|id| !own(id) && restless(id, false));
         let all: Vec<usize> = always.chain(also).collect();
         all.into_iter().try_for_each(|id| {
             let Known { preferred, allowed, .. } = self.bos[&id];
