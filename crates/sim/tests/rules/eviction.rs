@@ -289,7 +289,7 @@ fn an_apu_leaves_in_gtt_what_may_be_there() {
 /// 65530 mappings is the default limit, and descriptors are fewer.
 #[test]
 fn more_bos_than_a_process_has_mappings_are_written_and_read() {
-    const COUNT: u64 = 70_000;
+    const COUNT: u64 = 66_000;
     let rig = Rig::new(&card());
     let mut bos = Vec::new();
     for index in 0..COUNT {
