@@ -20,7 +20,7 @@ use crate::{
     census::DeviceCensus,
     complaints::Complaints,
     context::{Context, Entity, Pstate},
-    events::Events,
+    events::{Events, Until},
     gang::Gangs,
     gpu::{Clock, Shaders, Tally},
     node::Masters,
@@ -114,6 +114,26 @@ impl SimDevice {
     /// The answer to MEMORY: sizes and usage of the heaps now.
     pub fn memory_info(&self) -> amdgpu_winsys::uapi::MemoryInfo {
         self.gpu.pools.memory_info()
+    }
+
+    /// The process is about to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
+    /// write. Returns when no job uses user memory there any more, as the real system calls do; the next submission that
+    /// lists such a BO looks the pages up again, and is EFAULT where there are none.
+    ///
+    /// Whoever intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
+    /// reads zero and takes no writes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
+    pub fn before_user_memory_changes(&self, addresses: std::ops::Range<u64>) {
+        for bo in self.gpu.offsets.of_user_memory(&addresses) {
+            self.gpu.events.wait(Until::Never, || bo.is_idle().then_some(()));
+        }
+    }
+
+    /// From now on every BO that is evicted while it is idle loses what is in it, or does so no longer: a broken kernel,
+    /// to see whether a test notices.
+    pub fn lose_evicted(&self, lose: bool) {
+        self.gpu.pools.lose_evicted(lose);
     }
 
     /// What is alive on the whole device.

@@ -9,6 +9,9 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::client;
 
+/// Looks that a wait takes before it sleeps, with the processor offered to others in between.
+const LOOKS: u32 = 40;
+
 /// A device-wide bell. Fences, sync objects and queues ring it after they changed; waiters look again.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
@@ -36,6 +39,13 @@ impl Events {
         }
         if matches!(until, Until::Now) {
             return None;
+        }
+        // What is short is over before a sleep would have begun.
+        for _ in 0..LOOKS {
+            std::thread::yield_now();
+            if let Some(found) = condition() {
+                return Some(found);
+            }
         }
         self.waiters.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);

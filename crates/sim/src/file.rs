@@ -21,6 +21,7 @@ use crate::{
     ring::fault_status,
     syncobj::Syncobj,
     vm::Vm,
+    work::Work,
 };
 
 /// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
@@ -46,6 +47,8 @@ pub(crate) struct File {
     /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
     pub(crate) root: Arc<Reservation>,
     pub(crate) faults: Arc<FaultCell>,
+    /// Engine time of its jobs.
+    pub(crate) work: Work,
     /// Held by the submission that is next; those behind it wait.
     pub(crate) submitting: Mutex<()>,
     /// CPU mappings by address: their length, and the BO they keep alive.
@@ -92,6 +95,7 @@ impl File {
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             root: Arc::default(),
             faults: Arc::new(FaultCell(Mutex::new(GpuvmFault::ZEROED))),
+            work: Work::default(),
             submitting: Mutex::default(),
             mappings: Mutex::default(),
         }
@@ -162,6 +166,7 @@ impl Drop for File {
         }
         *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
         self.bo_lists.get_mut().clear();
+        self.gpu.pools.forget_vm(self.number);
         self.gpu.files.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -34,6 +34,10 @@ impl SimKernel {
         Self { file: File::primary(gpu, is_admin) }
     }
 
+    pub(crate) const fn file(&self) -> &File {
+        &self.file
+    }
+
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()

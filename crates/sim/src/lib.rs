@@ -18,6 +18,16 @@
 //! assert_eq!(device.memory_info()?.vram.heap_usage, bo.size());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Memory
+//!
+//! VRAM, its visible part and GTT have the sizes of the capture, and fill up as a real card's do: requests are placed by the
+//! driver's order of domains, what was not used for longest is evicted, from VRAM to GTT and from there to system memory,
+//! and a submission brings back what it lists while the allowance for moves lasts. A BO's bytes lie in one place wherever
+//! the BO is said to be, so that contents survive every move by construction; [`SimDevice::lose_evicted`] is for tests that
+//! want to see the opposite. CPU mappings count as touched when they are made, because their page faults are not seen.
+//!
+//! Not counted are the kernel's own buffers and page tables: an idle device has usage 0.
 
 mod bo;
 mod census;
@@ -29,6 +39,7 @@ mod dispatch;
 mod events;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod fault_injector;
+mod fdinfo;
 mod fence;
 mod file;
 mod gang;
@@ -49,6 +60,7 @@ pub mod sysfs;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 mod user;
 mod vm;
+mod work;
 
 pub use self::{
     census::{Census, DeviceCensus},

@@ -26,6 +26,7 @@ use crate::{
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     shaders::ShaderSlot,
     space::Space,
+    work::Meter,
 };
 
 /// One submission to one ring.
@@ -45,6 +46,8 @@ pub(crate) struct Job {
     /// Where the sequence number goes.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
+    /// Where its time is added up.
+    pub(crate) meter: Arc<Meter>,
     /// What the job uses lives until it is done.
     pub(crate) keep: Vec<Arc<Bo>>,
 }
@@ -180,6 +183,7 @@ impl Shared {
             return self.end(job, Err(errno));
         }
         job.fence.start();
+        let timed = job.meter.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
         engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
         let followed = follow(engine, &job, &running);
@@ -189,6 +193,7 @@ impl Shared {
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
         };
+        drop(timed);
         self.end(job, outcome);
     }
 

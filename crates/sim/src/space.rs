@@ -1,7 +1,5 @@
 //! What a job sees of memory: the bindings of its submission.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{uapi::VaFlags, vamgr::GpuVa};
 
 use crate::{
@@ -12,7 +10,7 @@ use crate::{
 
 /// The GPU's view of one file's memory at the moment of a submission.
 #[derive(Debug)]
-pub(crate) struct Space(pub(crate) Arc<Table>);
+pub(crate) struct Space(pub(crate) Table);
 
 /// A piece of a range that lies in one binding.
 struct Piece<'s> {

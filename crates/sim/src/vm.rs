@@ -1,11 +1,15 @@
 //! A file's GPU address space: which pages are bound to what.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use amdgpu_winsys::uapi::{DevInfo, VaFlags};
+use imbl::OrdMap;
 use nix::errno::Errno;
 
-use crate::bo::{Bo, PAGE};
+use crate::bo::{Bo, PAGE, WeakBo};
 
 /// GEM_VA works on 48 bits of address.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
@@ -27,16 +31,23 @@ pub(crate) struct Bound {
 }
 
 /// Bindings by first page number, of 48-bit addresses. None overlap.
-pub(crate) type Table = BTreeMap<u64, Bound>;
+///
+/// A persistent tree: a copy is one more reference to its root, and a change afterwards makes new nodes only on the way
+/// to what it changes.
+pub(crate) type Table = OrdMap<u64, Bound>;
 
 /// The address space.
 ///
-/// The table is shared with the jobs that were submitted under it and copied when it changes while one still runs. So a
-/// job sees the bindings of its submission, and an unbinding never disturbs it, which is what the kernel's ordering of
-/// page-table updates amounts to.
+/// Each job takes the table as it is at its submission, which costs the same however much is bound. So a job sees the
+/// bindings of its submission and keeps alive what is bound there, and an unbinding never disturbs it, which is what the
+/// kernel's ordering of page-table updates amounts to: Linux clears entries only after the VM's earlier jobs.
 #[derive(Debug)]
 pub(crate) struct Vm {
-    table: Arc<Table>,
+    table: Table,
+    /// The BO's mmap offset and the first page of each binding that has a BO.
+    of_bo: BTreeSet<(u64, u64)>,
+    /// BOs that were bound since they got their handle, or are always valid, by mmap offset.
+    known: HashMap<u64, WeakBo>,
     end: u64,
 }
 
@@ -60,12 +71,12 @@ impl Vm {
     /// DEV_INFO tells must be bindable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
-        Self { table: Arc::default(), end }
+        Self { table: Table::default(), of_bo: BTreeSet::new(), known: HashMap::new(), end }
     }
 
     /// The bindings as they are now, for a job.
-    pub(crate) fn snapshot(&self) -> Arc<Table> {
-        Arc::clone(&self.table)
+    pub(crate) fn snapshot(&self) -> Table {
+        self.table.clone()
     }
 
     /// Steps 1 to 3 of GEM_VA: the address, before anything else is looked at.
@@ -104,8 +115,10 @@ impl Vm {
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
             return Err(Errno::EINVAL);
         }
-        let bound = Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags };
-        Arc::make_mut(&mut self.table).insert(pages.first, bound);
+        if let Some(bo) = &bo {
+            self.know(bo);
+        }
+        self.insert(pages.first, Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags });
         Ok(())
     }
 
@@ -116,7 +129,7 @@ impl Vm {
         if !found {
             return Err(Errno::ENOENT);
         }
-        Arc::make_mut(&mut self.table).remove(&page);
+        self.remove(page);
         Ok(())
     }
 
@@ -125,29 +138,53 @@ impl Vm {
         let mut hit: Vec<u64> = self.table.range(pages.first..pages.end()).map(|(&first, _)| first).collect();
         let before = self.table.range(..pages.first).next_back();
         hit.extend(before.filter(|&(&first, bound)| first + bound.pages > pages.first).map(|(&first, _)| first));
-        if hit.is_empty() {
-            return;
-        }
-        let table = Arc::make_mut(&mut self.table);
         for first in hit {
-            let Some(bound) = table.remove(&first) else { continue };
+            let Some(bound) = self.remove(first) else { continue };
             let end = first + bound.pages;
             if first < pages.first {
-                table.insert(first, Bound { pages: pages.first - first, ..bound.clone() });
+                self.insert(first, Bound { pages: pages.first - first, ..bound.clone() });
             }
             if end > pages.end() {
                 let cut = pages.end() - first;
                 let rest = Bound { pages: end - pages.end(), bo_page: bound.bo_page + cut, ..bound };
-                table.insert(pages.end(), rest);
+                self.insert(pages.end(), rest);
             }
         }
     }
 
     /// Removes every binding of a BO, as closing its last handle does.
-    pub(crate) fn forget(&mut self, bo: &Arc<Bo>) {
-        if self.table.values().any(|bound| same(bound.bo.as_ref(), Some(bo))) {
-            Arc::make_mut(&mut self.table).retain(|_, bound| !same(bound.bo.as_ref(), Some(bo)));
+    pub(crate) fn forget(&mut self, bo: &Bo) {
+        let name = bo.mmap_offset();
+        self.known.remove(&name);
+        let pages: Vec<u64> = self.of_bo.range((name, 0)..=(name, u64::MAX)).map(|&(_, first)| first).collect();
+        for first in pages {
+            self.remove(first);
         }
+    }
+
+    /// A BO that is always valid here counts from the start.
+    pub(crate) fn know(&mut self, bo: &Arc<Bo>) {
+        self.known.entry(bo.mmap_offset()).or_insert_with(|| Arc::downgrade(bo));
+    }
+
+    /// The BOs that this address space has to do with.
+    pub(crate) fn known(&self) -> Vec<Arc<Bo>> {
+        self.known.values().filter_map(WeakBo::upgrade).collect()
+    }
+
+    fn insert(&mut self, first: u64, bound: Bound) {
+        if let Some(bo) = &bound.bo {
+            self.of_bo.insert((bo.mmap_offset(), first));
+        }
+        self.table.insert(first, bound);
+    }
+
+    fn remove(&mut self, first: u64) -> Option<Bound> {
+        let bound = self.table.remove(&first)?;
+        if let Some(bo) = &bound.bo {
+            self.of_bo.remove(&(bo.mmap_offset(), first));
+        }
+        Some(bound)
     }
 
     /// Bindings, and the bytes they cover.
@@ -163,3 +200,6 @@ fn same(one: Option<&Arc<Bo>>, other: Option<&Arc<Bo>>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,99 +1,227 @@
-//! The bytes of a BO: shared memory that the CPU may map too.
+//! The bytes of a BO: the GPU's own memory, or a file that the CPU may map too.
+
+mod block;
+mod view;
 
 use std::{
-    ffi::c_void,
-    num::NonZeroUsize,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
-    ptr::NonNull,
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::FileExt,
+    },
+    sync::OnceLock,
 };
 
 use nix::{
     errno::Errno,
+    fcntl::{FallocateFlags, fallocate},
     sys::{
         memfd::{MFdFlags, memfd_create},
-        mman::{MapFlags, ProtFlags, mmap, munmap},
+        resource::{Resource, getrlimit, setrlimit},
     },
     unistd::ftruncate,
 };
+use parking_lot::{RwLock, RwLockReadGuard};
 
-/// Memory in a memfd, mapped once for the GPU. Clients map the same file.
+use self::{block::Block, view::View};
+
+/// BOs up to this size live in the heap as long as only the GPU knows them, bytes. Larger ones are few, and may be larger
+/// than there is memory for what nobody ever touches.
+const SMALL: u64 = 64 << 10;
+
+/// The memory of a BO.
 ///
-/// Pages come into being when they are first touched, and read as zero until then.
-///
-/// # Invariants
-///
-/// `base` is the start of a live shared mapping of `len` bytes of `file`, which only `Drop` removes. Other mappings of
-/// the same file may change the bytes at any time, so no reference into it is ever formed.
+/// Nothing is there before it is touched; what was never touched reads as zero. What only the GPU touches takes no
+/// descriptor and no mapping, of which a process may not have a hundred thousand. When the CPU or another process comes,
+/// the bytes move into a memfd for good. The GPU's view of that is mapped when the GPU comes; where the process has no room
+/// for another mapping (`vm.max_map_count`), the GPU reads and writes the file instead, which shows the same bytes.
 #[derive(Debug)]
 pub(crate) struct Backing {
-    file: OwnedFd,
-    base: NonNull<u8>,
     len: u64,
+    /// Nothing once there is a file. Written to under its lock alone; changed under a write lock.
+    heap: RwLock<Option<Block>>,
+    /// Set under a write lock of the heap.
+    file: OnceLock<Shared>,
 }
 
-// SAFETY: the mapping is plain memory; every access is a copy through raw pointers that claims nothing about others.
-unsafe impl Send for Backing {}
-// SAFETY: as above.
-unsafe impl Sync for Backing {}
+/// Memory that others may map.
+#[derive(Debug)]
+struct Shared {
+    file: std::fs::File,
+    len: u64,
+    view: OnceLock<Option<View>>,
+}
 
+/// Where the bytes are, as long as this lives.
+enum Home<'b> {
+    Nowhere,
+    Heap(RwLockReadGuard<'b, Option<Block>>),
+    File(&'b Shared),
+}
+
+impl Home<'_> {
+    /// The bytes as memory, where they are.
+    fn start(&self, offset: u64, len: u64) -> Option<*mut u8> {
+        match self {
+            Self::Nowhere => None,
+            Self::Heap(block) => block.as_ref()?.at(offset, len),
+            Self::File(shared) => shared.view()?.at(offset, len),
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "memory that clients map too")]
 impl Backing {
     /// `len` zero bytes, a multiple of the page size and not none.
-    pub(crate) fn new(len: u64) -> Result<Self, Errno> {
-        let file = memfd_create(c"amdgpu-sim BO", MFdFlags::MFD_CLOEXEC)?;
-        ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
-        Self::of_file(file, len)
+    pub(crate) const fn new(len: u64) -> Self {
+        Self { len, heap: RwLock::new(None), file: OnceLock::new() }
     }
 
     /// Takes over a file that already holds a BO.
-    pub(crate) fn of_file(file: OwnedFd, len: u64) -> Result<Self, Errno> {
-        let size = usize::try_from(len).ok().and_then(NonZeroUsize::new).ok_or(Errno::ENOMEM)?;
-        let flags = MapFlags::MAP_SHARED | MapFlags::MAP_NORESERVE;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
-        let base = unsafe { mmap(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags, &file, 0) }?;
-        // INVARIANT: mmap mapped `len` bytes of `file` at `base`.
-        Ok(Self { file, base: base.cast(), len })
+    pub(crate) fn of_file(file: std::fs::File, len: u64) -> Self {
+        let shared = Shared { file, len, view: OnceLock::new() };
+        Self { len, heap: RwLock::new(None), file: shared.into() }
     }
 
-    /// The file, for clients to map.
-    pub(crate) fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// The file, for clients to map; made now if there was none.
+    ///
+    /// # Errors
+    ///
+    /// EMFILE, ENFILE, ENOMEM: what making one answers.
+    pub(crate) fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
+        let mut heap = self.heap.write();
+        if self.file.get().is_none() {
+            let shared = Shared::new(self.len)?;
+            if let Some(block) = heap.as_ref() {
+                block.save(|offset, bytes| shared.file.write_all_at(bytes, offset))?;
+            }
+            // Nobody else sets it while the lock is held.
+            let _ = self.file.set(shared);
+            *heap = None;
+        }
+        drop(heap);
+        self.file.get().map(|shared| shared.file.as_fd()).ok_or(Errno::ENOMEM)
+    }
+
+    /// Throws the bytes away: they are zero again.
+    pub(crate) fn discard(&self) {
+        let mut heap = self.heap.write();
+        *heap = None;
+        if let Some(shared) = self.file.get() {
+            shared.discard();
+        }
     }
 
     /// Copies bytes out. The caller stays within the size; what does not is not copied.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
-        let Some(from) = self.at(offset, out.len() as u64) else { return };
-        // SAFETY: `at` checked the range; `out` is ours alone and cannot overlap a mapping we hold no reference into.
-        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+        let home = self.home(false);
+        if let Some(from) = home.start(offset, out.len() as u64) {
+            // SAFETY: `start` checked the range of memory that `home` keeps; `out` is ours alone and cannot overlap memory
+            // that nobody holds a reference into.
+            return unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+        }
+        match home {
+            Home::File(shared) => report(shared.file.read_exact_at(out, offset)),
+            _ => out.fill(0),
+        }
     }
 
     /// Copies bytes in. The caller stays within the size; what does not is not copied.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
-        let Some(to) = self.at(offset, data.len() as u64) else { return };
-        // SAFETY: `at` checked the range; `data` is borrowed memory of Rust's and cannot overlap the mapping.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+        let home = self.home(true);
+        if let Some(to) = home.start(offset, data.len() as u64) {
+            // SAFETY: as in `read`; `data` is borrowed memory of Rust's.
+            return unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+        }
+        match home {
+            Home::File(shared) if shared.holds(offset, data.len()) => report(shared.file.write_all_at(data, offset)),
+            _ => tracing::error!("no host memory for a BO of {} bytes: a GPU write is lost", self.len),
+        }
     }
 
-    /// Copies between two backings, or within one even where the ranges overlap.
-    pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) {
-        let (Some(to), Some(from)) = (self.at(offset, len), source.at(source_offset, len)) else { return };
-        // SAFETY: `at` checked both ranges, and `copy` allows them to overlap.
+    /// Copies between two backings, or within one even where the ranges overlap. False when one of them is not memory, and
+    /// nothing was done.
+    pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
+        // The target first: where both are one, the source finds what was made for the target.
+        let (target, source) = (self.home(true), source.home(false));
+        let (Some(to), Some(from)) = (target.start(offset, len), source.start(source_offset, len)) else {
+            return false;
+        };
+        // SAFETY: `start` checked both ranges of memory that the homes keep, and `copy` allows them to overlap.
         unsafe { std::ptr::copy(from, to, len as usize) };
+        true
     }
 
-    fn at(&self, offset: u64, len: u64) -> Option<*mut u8> {
-        offset.checked_add(len).filter(|&end| end <= self.len)?;
-        // The sum stays inside the mapping, or one past its end.
-        Some(self.base.as_ptr().wrapping_add(offset as usize))
+    /// Where the bytes are; for a write, they are somewhere if there is any memory.
+    fn home(&self, to_write: bool) -> Home<'_> {
+        loop {
+            if let Some(shared) = self.file.get() {
+                return Home::File(shared);
+            }
+            // A copy within one BO comes twice, and must not wait for a writer in between.
+            let heap = self.heap.read_recursive();
+            if self.file.get().is_some() {
+                continue;
+            }
+            if heap.is_some() {
+                return Home::Heap(heap);
+            }
+            drop(heap);
+            if !to_write || self.make().is_err() {
+                return Home::Nowhere;
+            }
+        }
+    }
+
+    /// Makes what is written to for the first time.
+    fn make(&self) -> Result<(), Errno> {
+        if self.len > SMALL {
+            return self.file().map(drop);
+        }
+        let mut heap = self.heap.write();
+        if heap.is_none() && self.file.get().is_none() {
+            *heap = Some(Block::new(self.len).ok_or(Errno::ENOMEM)?);
+        }
+        Ok(())
     }
 }
 
-impl Drop for Backing {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is live (invariant), and `self` is going away.
-        let result = unsafe { munmap(self.base.cast::<c_void>(), self.len as usize) };
-        if let Err(errno) = result {
-            tracing::error!(%errno, "a BO's memory could not be unmapped");
+impl Shared {
+    /// A process that has no descriptor left for it gets more, as far as it may have them: a real BO takes none.
+    fn new(len: u64) -> Result<Self, Errno> {
+        let make = || memfd_create(c"amdgpu-sim BO", MFdFlags::MFD_CLOEXEC);
+        let file = make().or_else(|errno| {
+            if errno != Errno::EMFILE {
+                return Err(errno);
+            }
+            let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+            setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+            make()
+        })?;
+        ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
+        Ok(Self { file: file.into(), len, view: OnceLock::new() })
+    }
+
+    fn discard(&self) {
+        let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let len = i64::try_from(self.len).unwrap_or(i64::MAX);
+        if let Err(errno) = fallocate(&self.file, flags, 0, len) {
+            tracing::error!(%errno, "a BO's memory could not be thrown away");
         }
+    }
+
+    /// The GPU's mapping, if there is room for one.
+    fn view(&self) -> Option<&View> {
+        self.view.get_or_init(|| View::new(self.file.as_fd(), self.len).ok()).as_ref()
+    }
+
+    fn holds(&self, offset: u64, len: usize) -> bool {
+        offset.checked_add(len as u64).is_some_and(|end| end <= self.len)
+    }
+}
+
+fn report(result: std::io::Result<()>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "a BO's memory could not be reached");
     }
 }
 
@@ -101,24 +229,60 @@ impl Drop for Backing {
 mod tests {
     use super::*;
 
+    /// In the heap, in a file that is mapped, and in one that found no room for a mapping.
+    fn all(len: u64) -> [Backing; 3] {
+        let mapped = Backing::new(len);
+        mapped.file().unwrap();
+        let shared = Shared { view: None.into(), ..Shared::new(len).unwrap() };
+        [Backing::new(len), mapped, Backing { file: shared.into(), ..Backing::new(len) }]
+    }
+
+    fn read<const N: usize>(backing: &Backing, offset: u64) -> [u8; N] {
+        let mut found = [99; N];
+        backing.read(offset, &mut found);
+        found
+    }
+
     #[test]
     fn fresh_memory_is_zero_and_keeps_what_is_written() {
-        let backing = Backing::new(8192).unwrap();
-        let mut found = [1; 16];
-        backing.read(4090, &mut found);
-        assert_eq!(found, [0; 16]);
-        backing.write(4090, &[7; 16]);
-        backing.copy_from(0, &backing, 4090, 16);
-        backing.read(0, &mut found);
+        for backing in all(8192) {
+            assert_eq!(read(&backing, 4090), [0; 16]);
+            backing.write(4090, &[7; 16]);
+            assert_eq!(read(&backing, 4090), [7; 16]);
+            backing.discard();
+            assert_eq!(read(&backing, 4090), [0; 16]);
+        }
+    }
+
+    #[test]
+    fn a_file_takes_over_what_the_gpu_wrote() {
+        let backing = Backing::new(SMALL);
+        backing.write(5000, &[7; 16]);
+        assert!(backing.file.get().is_none(), "the GPU alone needs none");
+        let file = backing.file().unwrap().try_clone_to_owned().unwrap();
+        let mut found = [0; 16];
+        std::fs::File::from(file).read_exact_at(&mut found, 5000).unwrap();
         assert_eq!(found, [7; 16]);
+        assert_eq!(read(&backing, 5000), [7; 16]);
+    }
+
+    #[test]
+    fn copies_go_between_memory_of_all_kinds() {
+        let [heap, mapped, unmapped] = all(8192);
+        mapped.write(4090, &[7; 16]);
+        assert!(heap.copy_from(0, &mapped, 4090, 16));
+        assert!(heap.copy_from(8, &heap, 0, 16), "onto itself");
+        assert_eq!(read(&heap, 0), [7; 24]);
+        assert!(!unmapped.copy_from(0, &mapped, 0, 16) && !mapped.copy_from(0, &unmapped, 0, 16));
     }
 
     #[test]
     fn what_passes_the_end_is_not_touched() {
-        let backing = Backing::new(4096).unwrap();
-        backing.write(4090, &[7; 16]);
-        let mut found = [9; 4];
-        backing.read(4094, &mut found);
-        assert_eq!(found, [9; 4]);
+        for backing in all(4096) {
+            backing.write(4090, &[7; 16]);
+            assert_eq!(read(&backing, 4092), [0; 4]);
+            let file = std::fs::File::from(backing.file().unwrap().try_clone_to_owned().unwrap());
+            assert_eq!(file.metadata().unwrap().len(), 4096);
+        }
     }
 }

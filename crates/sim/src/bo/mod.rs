@@ -1,6 +1,5 @@
 //! Buffer objects.
 
-#[expect(unsafe_code, reason = "memory that clients map too")]
 mod backing;
 mod offsets;
 mod pools;
@@ -23,7 +22,7 @@ use parking_lot::{Mutex, MutexGuard};
 pub(crate) use self::{
     backing::Backing,
     offsets::Offsets,
-    pools::{Place, Pools, Taken},
+    pools::{Place, Pools, Request, Taken, allowed},
     reservation::Reservation,
     user_pages::UserPages,
 };
@@ -61,8 +60,8 @@ impl Default for Metadata {
 /// Where the bytes are.
 #[derive(Debug)]
 enum Storage {
-    /// In a memfd, made when first touched.
-    Memory(OnceLock<Backing>),
+    /// In memory of its own.
+    Memory(Backing),
     /// In the client's own pages.
     User(UserPages),
 }
@@ -83,8 +82,8 @@ pub(crate) struct Bo {
     storage: Storage,
     making: Mutex<()>,
     offsets: Arc<Offsets>,
-    /// What it takes from the pools while it lives.
-    _taken: Taken,
+    /// What it takes from the pools while it lives, and where.
+    pub(crate) taken: Taken,
     pub(crate) reservation: Arc<Reservation>,
     /// The first export's descriptor, which later exports share.
     exported: OnceLock<OwnedFd>,
@@ -131,14 +130,14 @@ impl Bo {
     fn new(new: New) -> Self {
         let storage = match new.user_pages {
             Some(pages) => Storage::User(pages),
-            None => Storage::Memory(OnceLock::new()),
+            None => Storage::Memory(Backing::new(new.identity.size)),
         };
         Self {
             identity: new.identity,
             storage,
             making: Mutex::new(()),
             offsets: new.offsets,
-            _taken: new.taken,
+            taken: new.taken,
             reservation: new.reservation,
             exported: OnceLock::new(),
             touched_by_cpu: AtomicBool::new(false),
@@ -175,11 +174,13 @@ impl Bo {
         let mut attributes = self.identity.attributes.lock();
         attributes.preferred = preferred;
         attributes.allowed = allowed;
+        drop(attributes);
+        self.taken.set_domains(preferred, allowed);
     }
 
-    /// Whether the GPU's page tables can point at it: BOs of domain CPU or none stay out of its reach.
+    /// Whether the GPU's page tables can point at it: BOs in system memory stay out of its reach.
     pub(crate) fn is_reachable(&self) -> bool {
-        self.identity.attributes.lock().preferred.intersects(GemDomain::VRAM | GemDomain::GTT)
+        self.taken.is_reachable()
     }
 
     /// The client's own pages behind it, if it is made of them.
@@ -204,33 +205,29 @@ impl Bo {
         !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
     }
 
-    /// The memory, made now if nobody touched it before; `None` for user memory.
-    fn backing(&self) -> Result<Option<&Backing>, Errno> {
-        let Storage::Memory(cell) = &self.storage else { return Ok(None) };
-        if let Some(backing) = cell.get() {
-            return Ok(Some(backing));
+    /// The memory; `None` for user memory.
+    fn backing(&self) -> Option<&Backing> {
+        let Storage::Memory(backing) = &self.storage else { return None };
+        if self.taken.take_loss() {
+            backing.discard();
         }
-        let _making = self.making.lock();
-        if cell.get().is_none() {
-            let backing = Backing::new(self.size())?;
-            // Nobody else sets it while the lock is held.
-            let _ = cell.set(backing);
-        }
-        Ok(cell.get())
+        Some(backing)
     }
 
-    /// The file to map, for a client that touches it.
+    /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
+    /// seen here.
     pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
-        let backing = self.backing()?.ok_or(Errno::EPERM)?;
+        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         self.touched_by_cpu.store(true, Ordering::Relaxed);
-        Ok(backing.file())
+        self.taken.fault_in();
+        Ok(file)
     }
 
     /// The dma-buf: one open file for all exports, whose access mode the first one fixes.
     ///
     /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
     pub(crate) fn dma_buf(&self, writable: bool) -> Result<BorrowedFd<'_>, Errno> {
-        let file = self.backing()?.ok_or(Errno::EPERM)?.file();
+        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         let _making = self.making.lock();
         if self.exported.get().is_none() {
             let fd = if writable {
@@ -244,11 +241,18 @@ impl Bo {
         self.exported.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
     }
 
+    /// Whether others may have it too: it was exported.
+    ///
+    /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.exported.get().is_some()
+    }
+
     /// Copies bytes out, for the GPU.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.read(offset, out),
-            (_, Ok(Some(backing))) => backing.read(offset, out),
+            (_, Some(backing)) => backing.read(offset, out),
             _ => out.fill(0),
         }
     }
@@ -257,8 +261,8 @@ impl Bo {
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         match (&self.storage, self.backing()) {
             (Storage::User(pages), _) => pages.write(offset, data),
-            (_, Ok(Some(backing))) => backing.write(offset, data),
-            _ => tracing::error!("no host memory for a BO of {} bytes: a GPU write is lost", self.size()),
+            (_, Some(backing)) => backing.write(offset, data),
+            _ => {}
         }
     }
 
@@ -266,10 +270,7 @@ impl Bo {
     /// by piece.
     pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
         match (self.backing(), source.backing()) {
-            (Ok(Some(to)), Ok(Some(from))) => {
-                to.copy_from(offset, from, source_offset, len);
-                true
-            }
+            (Some(to), Some(from)) => to.copy_from(offset, from, source_offset, len),
             _ => false,
         }
     }
@@ -283,10 +284,10 @@ impl Bo {
         // The descriptor may be read-only; the GPU is not.
         let path = format!("/proc/thread-self/fd/{}", dma_buf.as_raw_fd());
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
-        let backing = Backing::of_file(file.into(), new.identity.size)?;
+        let backing = Backing::of_file(file, new.identity.size);
         let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;
         let mut bo = Self::new(new);
-        bo.storage = Storage::Memory(backing.into());
+        bo.storage = Storage::Memory(backing);
         bo.exported = exported.into();
         Ok(bo.publish())
     }
@@ -294,7 +295,7 @@ impl Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
-        self.offsets.forget(self.identity.mmap_offset);
+        self.offsets.forget(self);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Where mmap of the node finds BOs.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -20,11 +21,13 @@ const FIRST: u64 = 1 << 32;
 pub(crate) struct Offsets {
     next: AtomicU64,
     table: Mutex<HashMap<u64, WeakBo>>,
+    /// BOs of user memory, by the end of their range and their offset.
+    of_users: Mutex<BTreeMap<(u64, u64), WeakBo>>,
 }
 
 impl Default for Offsets {
     fn default() -> Self {
-        Self { next: AtomicU64::new(FIRST), table: Mutex::default() }
+        Self { next: AtomicU64::new(FIRST), table: Mutex::default(), of_users: Mutex::default() }
     }
 }
 
@@ -36,10 +39,17 @@ impl Offsets {
 
     pub(super) fn publish(&self, bo: &Arc<Bo>) {
         self.table.lock().insert(bo.mmap_offset(), Arc::downgrade(bo));
+        if let Some(pages) = bo.user_pages() {
+            self.of_users.lock().insert((pages.range().end, bo.mmap_offset()), Arc::downgrade(bo));
+        }
     }
 
     /// Called by a BO that goes. Its offset may be another's already, which took over its memory.
-    pub(super) fn forget(&self, offset: u64) {
+    pub(super) fn forget(&self, bo: &Bo) {
+        let offset = bo.mmap_offset();
+        if let Some(pages) = bo.user_pages() {
+            self.of_users.lock().remove(&(pages.range().end, offset));
+        }
         let mut table = self.table.lock();
         if table.get(&offset).is_some_and(|bo| bo.strong_count() == 0) {
             table.remove(&offset);
@@ -49,6 +59,14 @@ impl Offsets {
     /// The BO that starts exactly there.
     pub(crate) fn find(&self, offset: u64) -> Option<Arc<Bo>> {
         self.table.lock().get(&offset).and_then(WeakBo::upgrade)
+    }
+
+    /// The BOs of user memory that a range of addresses meets.
+    pub(crate) fn of_user_memory(&self, range: &Range<u64>) -> Vec<Arc<Bo>> {
+        let table = self.of_users.lock();
+        let meets = |bo: &Arc<Bo>| bo.user_pages().is_some_and(|pages| pages.range().start < range.end);
+        let behind = table.range((range.start.saturating_add(1), 0)..);
+        behind.filter_map(|(_, bo)| bo.upgrade()).filter(meets).collect()
     }
 
     /// BOs that live.

@@ -1,5 +1,7 @@
 //! Pages of the client's own as a BO.
 
+use std::ops::Range;
+
 use amdgpu_winsys::uapi::UserptrFlags;
 use nix::errno::Errno;
 
@@ -18,9 +20,14 @@ pub(crate) struct UserPages {
 }
 
 impl UserPages {
-    /// Pages of the process that is being served.
+    /// Pages of the process that is being served. The caller has seen to it that the range does not wrap.
     pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
         Self { pid: client::pid(), address, len, flags }
+    }
+
+    /// Their addresses.
+    pub(crate) const fn range(&self) -> Range<u64> {
+        self.address..self.address + self.len
     }
 
     /// Whether the GPU may only read them.

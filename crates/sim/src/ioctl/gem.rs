@@ -12,7 +12,7 @@ use amdgpu_winsys::uapi::{
 use nix::errno::Errno;
 
 use crate::{
-    bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, UserPages},
+    bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
     dispatch::{answer, argument, fill},
     events::Until,
     file::File,
@@ -50,28 +50,31 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if size == 0 {
         return Err(Errno::ENOSPC);
     }
-    let (taken, preferred) = file.gpu.pools.place(size, domains, flags)?;
-    let in_vram = matches!(taken.place(), Place::Vram { .. });
+    let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+    let reservation = if always_valid { Arc::clone(&file.root) } else { Arc::default() };
+    let vm = always_valid.then_some(file.number);
+    let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation) };
+    let (taken, preferred) = file.gpu.pools.place(wanted)?;
+    let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Place::Vram { .. }));
     if in_vram && !is_vram_alignment(request.alignment) {
         return Err(Errno::EINVAL);
     }
-    let mut allowed = preferred;
-    if preferred == GemDomain::VRAM && !flags.contains(GemCreateFlags::DISCARDABLE) {
-        allowed |= GemDomain::GTT;
-    }
+    let allowed = allowed(preferred, flags.contains(GemCreateFlags::DISCARDABLE));
     let mut kept = (flags | FORCED) - GemCreateFlags::CPU_ACCESS_REQUIRED;
     if domains.intersects(SPECIAL) {
         kept |= GemCreateFlags::NO_CPU_ACCESS;
     }
-    let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
     let alignment = request.alignment.next_multiple_of(PAGE);
     let bo = Bo::create(New {
         identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.offsets),
         offsets: Arc::clone(&file.gpu.offsets),
         taken,
         user_pages: None,
-        reservation: if always_valid { Arc::clone(&file.root) } else { Arc::default() },
+        reservation,
     });
+    if always_valid {
+        file.vm.lock().know(&bo);
+    }
     let handle = file.handles.lock().get_or_insert(bo)?;
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
@@ -189,8 +192,7 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
             let preferred = GemDomain::from_bits_truncate(request.value) & movable;
-            let also = if preferred == GemDomain::VRAM { GemDomain::GTT } else { GemDomain::empty() };
-            bo.set_placement(preferred, preferred | also);
+            bo.set_placement(preferred, allowed(preferred, false));
             Ok(())
         }
         _ => Err(Errno::EINVAL),
@@ -215,17 +217,20 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EOVERFLOW);
     }
     let pages = UserPages::new(request.addr, request.size, flags);
+    let reservation = Arc::default();
+    let taken = file.gpu.pools.take_user(request.size, &reservation)?;
     if flags.contains(UserptrFlags::VALIDATE) {
         pages.validate()?;
+        taken.settle()?;
     }
     let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
     let attributes = Attributes { size: request.size, alignment: 0, preferred, allowed, flags: FORCED };
     let bo = Bo::create(New {
-        taken: file.gpu.pools.take_gtt(request.size)?,
+        taken,
         identity: Identity::new(attributes, &file.gpu.offsets),
         offsets: Arc::clone(&file.gpu.offsets),
         user_pages: Some(pages),
-        reservation: Arc::default(),
+        reservation,
     });
     request.handle = file.handles.lock().get_or_insert(bo)?;
     fill(bytes, &request)

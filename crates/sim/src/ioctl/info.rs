@@ -29,8 +29,9 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::HW_IP_COUNT => answer.put(&hw_ip_count(file, input[0])?),
         query::TIMESTAMP => answer.put(&file.gpu.clock.ticks()),
         query::FW_VERSION => answer.put(&fw_version(file, input)?),
-        // Nothing is ever moved here, so nothing is evicted.
-        query::NUM_BYTES_MOVED | query::NUM_EVICTIONS | query::NUM_VRAM_CPU_PAGE_FAULTS => answer.put(&0_u64),
+        query::NUM_BYTES_MOVED => answer.put(&file.gpu.pools.moves().bytes),
+        query::NUM_EVICTIONS => answer.put(&file.gpu.pools.moves().evictions),
+        query::NUM_VRAM_CPU_PAGE_FAULTS => answer.put(&file.gpu.pools.moves().cpu_page_faults),
         query::VRAM_USAGE => answer.put(&memory.vram.heap_usage),
         query::GTT_USAGE => answer.put(&memory.gtt.heap_usage),
         query::VIS_VRAM_USAGE => answer.put(&memory.cpu_accessible_vram.heap_usage),
@@ -129,7 +130,8 @@ fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoF
     })
 }
 
-fn gds_config(level: GfxLevel) -> InfoGds {
+/// On-chip memory, semaphores and append counters.
+pub(crate) fn gds_config(level: GfxLevel) -> InfoGds {
     let gds = match level {
         GfxLevel::Gfx12 => 0,
         GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => 4096,

@@ -18,7 +18,7 @@ use nix::{
 };
 
 use crate::{
-    bo::{Attributes, Bo, Identity, New, errno_of},
+    bo::{Attributes, Bo, Identity, New, Request, errno_of},
     dispatch::{argument, fill},
     file::File,
     user,
@@ -55,14 +55,17 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Makes a BO anew over the memory of one whose last handle went. While nothing but the descriptor held it, the pools
 /// did not count it, which a real kernel would have.
 fn revive(file: &File, fd: BorrowedFd<'_>, identity: &Arc<Identity>) -> Result<Arc<Bo>, Errno> {
-    let Attributes { size, allowed, flags, .. } = identity.attributes();
-    let (taken, _) = file.gpu.pools.place(size, allowed, flags)?;
+    let Attributes { size, preferred, allowed, flags, .. } = identity.attributes();
+    let reservation = Arc::default();
+    let wanted = Request { bytes: size, domains: allowed, flags, vm: None, reservation: Arc::clone(&reservation) };
+    let (taken, _) = file.gpu.pools.place(wanted)?;
+    taken.set_domains(preferred, allowed);
     let new = New {
         identity: Arc::clone(identity),
         offsets: Arc::clone(&file.gpu.offsets),
         taken,
         user_pages: None,
-        reservation: Arc::default(),
+        reservation,
     };
     Bo::revive(new, fd)
 }

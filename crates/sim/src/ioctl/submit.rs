@@ -298,6 +298,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
     let _device_order = file.gpu.submitting.lock();
+    let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
     let rings: Vec<_> =
         parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
     // Nothing fails from here on.
@@ -311,6 +312,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             reservation.add(file.number, fence);
         }
     }
+    drop(settled);
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
     }
@@ -327,7 +329,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         member.entity.queued(fence);
         ring.push(Job {
             ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
-            space: Space(Arc::clone(&table)),
+            space: Space(table.clone()),
             context: Arc::clone(context),
             entity: Arc::clone(&member.entity),
             fence: Arc::clone(fence),
@@ -336,6 +338,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             gang: (!followers.is_empty()).then(|| Arc::clone(leader_fence)),
             user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
             faults: Arc::clone(&file.faults),
+            meter: file.work.meter(member.ip),
             keep: bos.clone(),
         });
     }

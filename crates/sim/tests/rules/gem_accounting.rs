@@ -51,7 +51,7 @@ fn r119_usage_never_passes_the_total() {
     let file = open(&device);
     let create = |domains| file.try_create(1024 * MIB, 0, domains, GemCreateFlags::empty());
     while create(GemDomain::VRAM | GemDomain::GTT).is_ok() {}
-    assert_eq!(create(GemDomain::VRAM), Err(Errno::ENOMEM), "nothing is evicted");
+    assert_eq!(create(GemDomain::VRAM), Err(Errno::ENOMEM), "nobody has a place to go to");
     let memory: MemoryInfo = file.info(query::MEMORY, [0; 4]).unwrap();
     for heap in [memory.vram, memory.cpu_accessible_vram, memory.gtt] {
         assert!(heap.heap_usage <= heap.total_heap_size);

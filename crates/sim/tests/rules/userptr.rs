@@ -6,7 +6,7 @@ use amdgpu_winsys::{
 };
 use nix::errno::Errno;
 
-use crate::support::{Chunk, DATA, Job, PAGE, Pages, RWX, Range, Rig, card, file};
+use crate::support::{Chunk, DATA, Job, PAGE, Pages, RWX, Range, Rig, card, file, patient_card};
 
 const REGISTER: UserptrFlags = UserptrFlags::REGISTER;
 const CHECKED: UserptrFlags = REGISTER.union(UserptrFlags::VALIDATE);
@@ -72,4 +72,55 @@ fn r66_user_memory_that_is_gone_makes_a_submission_efault() {
     assert_eq!(job.send(&rig.file), Ok(1));
     memory.take_away();
     assert_eq!(job.send(&rig.file), Err(Errno::EFAULT));
+}
+
+#[test]
+fn r66_mappings_change_only_when_no_job_uses_the_memory() {
+    let device = patient_card();
+    let rig = Rig::new(&device);
+    let memory = Pages::new(3);
+    let at = memory.address() + PAGE;
+    let user = rig.file.userptr(at, PAGE, CHECKED).unwrap();
+    rig.file.bind(user, 0x100_0000, PAGE).unwrap();
+    rig.poke(4, 0x2222);
+    let program = [rig.wait_value(Ip::Gfx, 0, 1), rig.copy(DATA + 4, 0x100_0000)].concat();
+    let ib = Chunk::ib(Ip::Gfx, 0, rig.ib(&program));
+    let seq = Job::new(rig.context).with(ib).with(Chunk::bos(&[rig.ibs, rig.data, user])).send(&rig.file).unwrap();
+    // Beside it nobody waits, though the job is not done.
+    for beside in [memory.address()..at, at + PAGE..at + 2 * PAGE, at..at] {
+        device.before_user_memory_changes(beside);
+    }
+    assert!(!rig.is_done(Ip::Gfx, 0, seq));
+    std::thread::scope(|scope| {
+        let range = memory.address()..at + 2 * PAGE;
+        let (device, rig) = (&device, &rig);
+        let unmapper = scope.spawn(move || {
+            device.before_user_memory_changes(range);
+            assert!(rig.is_done(Ip::Gfx, 0, seq), "not before the job is done");
+        });
+        rig.poke(0, 1);
+        unmapper.join().unwrap();
+    });
+    memory.take_away();
+    let job = Job::new(rig.context).with(Chunk::ib(Ip::Gfx, 0, rig.ib(&[]))).with(Chunk::bos(&[user]));
+    assert_eq!(job.send(&rig.file), Err(Errno::EFAULT));
+    assert_eq!(rig.file.complaints(), "");
+}
+
+#[test]
+fn user_memory_counts_as_gtt_once_it_was_looked_at() {
+    let device = card();
+    let rig = Rig::new(&device);
+    let before = device.census().gtt_bytes;
+    let memory = Pages::new(2);
+    rig.file.userptr(memory.address(), 2 * PAGE, CHECKED).unwrap();
+    assert_eq!(device.census().gtt_bytes, before + 2 * PAGE);
+    let unchecked = rig.file.userptr(memory.address(), PAGE, REGISTER).unwrap();
+    assert_eq!(device.census().gtt_bytes, before + 2 * PAGE);
+    let job = Job::new(rig.context).with(Chunk::ib(Ip::Gfx, 0, rig.ib(&[]))).with(Chunk::bos(&[unchecked]));
+    let seq = job.send(&rig.file).unwrap();
+    assert_eq!(device.census().gtt_bytes, before + 3 * PAGE);
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+    drop(rig);
+    assert_eq!(device.census().gtt_bytes, 0);
 }

@@ -81,6 +81,12 @@ impl Rig {
         encode(&pm4::CopyData::new(from, to, pm4::CopySize::Dword), target)
     }
 
+    /// A packet of the copy engine.
+    pub(crate) fn encode_sdma<P: Packet<Language = sdma::Version>>(&self, packet: &P) -> Vec<u32> {
+        let Target::Sdma(version) = self.target(Ip::Sdma) else { unreachable!("a copy engine speaks SDMA") };
+        encode(packet, version)
+    }
+
     /// A submission of one IB with the rig's BOs listed.
     pub(crate) fn job(&self, ip: Ip, ring: u32, dwords: &[u32]) -> Job {
         self.job_of(self.context, ip, ring, dwords)

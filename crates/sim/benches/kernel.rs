@@ -1,0 +1,286 @@
+//! What the simulated kernel and GPU cost, as ratios measured in one run.
+//!
+//! `cargo bench -p amdgpu-sim --bench kernel` prints what one more BO or binding costs among many, what copies cost against
+//! plain memcpy, and how many empty submissions go through in a second. The sides of a ratio are measured in turn, several
+//! times, and medians are compared, because machines are shared and noisy.
+#![expect(unsafe_code, reason = "the seam is unsafe; here it gets arguments of its own requests")]
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_winsys::{
+    cs::{Packet, Target, pm4, sdma},
+    uapi::{
+        Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkIb, Ctx, CtxAllocAnswer, GemClose, GemCreate,
+        GemDomain, GemMmap, GemVa, VaFlags, VaOperation, WaitCs, chunk_id, ctx_op,
+    },
+    vamgr::GpuVa,
+    winsys::{GfxLevel, Ip, Kernel, Protection},
+};
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Measurements of each side; odd, so that there is a median.
+const ROUNDS: usize = 11;
+/// Live BOs at which one more is measured; the first is what the others are compared with.
+const LIVE: [u64; 4] = [100, 1_000, 10_000, 100_000];
+const PAGE: u64 = 4096;
+/// Generation of the chip that is measured, navi21.
+const GFX_LEVEL: GfxLevel = GfxLevel::Gfx10_3;
+/// Where bindings begin.
+const VA: u64 = 0x1_0000_0000;
+
+/// One open file, with a context.
+struct File {
+    kernel: SimKernel,
+    context: u32,
+}
+
+impl File {
+    fn open(name: &str) -> Self {
+        let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
+        let options = SimOptions { hang_timeout: Duration::from_mins(1), ..SimOptions::default() };
+        let mut file = Self { kernel: SimDevice::new(profile, options).open(), context: 0 };
+        file.context = file.context();
+        file
+    }
+
+    fn send<A: Argument>(&self, argument: &mut A) {
+        // SAFETY: the argument is the request's own structure; addresses in it are of live buffers of the right length.
+        unsafe { self.kernel.ioctl(A::REQUEST, std::ptr::from_mut(argument).cast()) }.expect(A::NAME);
+    }
+
+    fn ask<A: Answered>(&self, mut question: A) -> A::Answer {
+        self.send(&mut question);
+        question.answer()
+    }
+
+    fn create(&self, bo_size: u64) -> u32 {
+        let domains = GemDomain::GTT.bits();
+        self.ask(GemCreate { bo_size, alignment: 0, domains, domain_flags: 0 }).handle
+    }
+
+    fn close(&self, handle: u32) {
+        self.send(&mut GemClose { handle, pad: 0 });
+    }
+
+    fn va(&self, operation: VaOperation, handle: u32, va_address: u64, map_size: u64) {
+        let flags = (VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE).bits();
+        let operation = operation as u32;
+        self.send(&mut GemVa { handle, pad: 0, operation, flags, va_address, offset_in_bo: 0, map_size });
+    }
+
+    /// A BO that is bound.
+    fn bound(&self, va: u64, size: u64) -> u32 {
+        let handle = self.create(size);
+        self.va(VaOperation::Map, handle, va, size);
+        handle
+    }
+
+    /// Stores dwords at the start of a BO.
+    fn store(&self, handle: u32, dwords: &[u32]) {
+        let bytes = dwords.as_bytes();
+        let offset = self.ask(GemMmap { handle, pad: 0 }).addr_ptr;
+        // SAFETY: without a wanted address nothing is replaced.
+        let base = unsafe { self.kernel.mmap(bytes.len(), Protection::ReadWrite, None, offset) }.expect("mmap");
+        // SAFETY: mmap mapped that many bytes, and nobody else knows where.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
+        // SAFETY: the mapping is this one, and nothing borrows from it.
+        unsafe { self.kernel.munmap(base, bytes.len()) }.expect("munmap");
+    }
+
+    fn context(&self) -> u32 {
+        let mut request = Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED };
+        self.send(&mut request);
+        CtxAllocAnswer::read_from_prefix(request.as_bytes()).expect("an answer").0.ctx_id
+    }
+
+    /// CS of one IB: its number.
+    fn submit(&self, ctx_id: u32, ip: Ip, ib: (u64, u32), bos: &[BoListEntry]) -> u64 {
+        let ib = CsChunkIb { va_start: ib.0, ib_bytes: ib.1, ip_type: ip as u32, ..CsChunkIb::ZEROED };
+        let list = BoList {
+            bo_number: bos.len() as u32,
+            bo_info_size: size_of::<BoListEntry>() as u32,
+            bo_info_ptr: address(bos.as_ptr()),
+            ..BoList::ZEROED
+        };
+        let chunk = |chunk_id, bytes, chunk_data| CsChunk { chunk_id, length_dw: bytes as u32 / 4, chunk_data };
+        let headers = [
+            chunk(chunk_id::IB, size_of_val(&ib), address(&raw const ib)),
+            chunk(chunk_id::BO_HANDLES, size_of_val(&list), address(&raw const list)),
+        ];
+        let pointers = [address(&raw const headers[0]), address(&raw const headers[1])];
+        let chunks = address(pointers.as_ptr());
+        self.ask(Cs { ctx_id, bo_list_handle: 0, num_chunks: 2, flags: 0, chunks }).handle
+    }
+
+    fn wait(&self, ctx_id: u32, ip: Ip, handle: u64) {
+        let ip_type = ip as u32;
+        let answer = self.ask(WaitCs { handle, timeout: u64::MAX, ip_type, ip_instance: 0, ring: 0, ctx_id });
+        assert_eq!(answer.status, 0);
+    }
+}
+
+fn address<T>(pointer: *const T) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// One more among many: files with that many bound BOs, measured in turn.
+fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
+    const EACH: u64 = 1000;
+    let files: Vec<(u64, File)> = LIVE
+        .into_iter()
+        .map(|live| {
+            let file = File::open("navi21");
+            for index in 0..live {
+                file.bound(VA + index * 2 * PAGE, PAGE);
+            }
+            (live, file)
+        })
+        .collect();
+    let mut times = vec![Vec::new(); files.len()];
+    for _ in 0..ROUNDS {
+        for ((live, file), times) in files.iter().zip(&mut times) {
+            // All over the address space, between the bindings.
+            let place = |index: u64| VA + (index * 7919 % live) * 2 * PAGE + PAGE;
+            times.push(timed(|| (0..EACH).for_each(|index| one_more(file, place(index)))) / EACH as u32);
+        }
+    }
+    let times: Vec<_> = times.into_iter().map(median).collect();
+    for (live, time) in LIVE.into_iter().zip(&times) {
+        let ratio = time.as_secs_f64() / times[0].as_secs_f64();
+        println!("{name:<34} {live:>7} live {:>9.0} ns  ratio {ratio:>5.2}", time.as_secs_f64() * 1e9);
+    }
+}
+
+fn objects_and_bindings() {
+    among_many("GEM_CREATE + GEM_CLOSE", |file, _| file.close(file.create(PAGE)));
+    among_many("GEM_CREATE, bind, GEM_CLOSE", |file, va| file.close(file.bound(va, PAGE)));
+    among_many("GEM_VA map + unmap", |file, va| {
+        file.va(VaOperation::Map, 1, va, PAGE);
+        file.va(VaOperation::Unmap, 1, va, PAGE);
+    });
+    // Every submission sees the bindings of its moment, so each takes a snapshot and each change is made beside it.
+    among_many("map, empty CS, unmap, wait", |file, va| {
+        let context = file.context;
+        file.va(VaOperation::Map, 1, va, PAGE);
+        let number = file.submit(context, Ip::Gfx, (VA, 0), &[]);
+        file.va(VaOperation::Unmap, 1, va, PAGE);
+        file.wait(context, Ip::Gfx, number);
+    });
+}
+
+/// The dwords of a copy of any size, in packets as large as they get.
+fn copy_program(target: Target, from: u64, to: u64, bytes: u64) -> Vec<u32> {
+    const LARGEST: u64 = 1 << 20;
+    let mut dwords = Vec::new();
+    for start in (0..bytes).step_by(LARGEST as usize) {
+        let part = (bytes - start).min(LARGEST) as u32;
+        let [from, to] = [from, to].map(|base| GpuVa::new(base + start).expect("an address of the low half"));
+        match target {
+            Target::Pm4(target) => push(&mut dwords, &pm4::CpDma::copy(GFX_LEVEL, to, from, part), target),
+            Target::Sdma(version) => {
+                push(&mut dwords, &sdma::CopyLinear { to, from, bytes: part, in_dwords: false }, version);
+            }
+        }
+    }
+    dwords
+}
+
+fn push<P: Packet>(dwords: &mut Vec<u32>, packet: &P, language: P::Language) {
+    let mut encoded = vec![0; packet.len_dwords(language).expect("a packet of this chip")];
+    packet.encode(language, &mut encoded).expect("a packet of this chip");
+    dwords.extend(encoded);
+}
+
+/// Copies by an engine, submitted and waited for, against memcpy of as much.
+fn copies(name: &str, ip: Ip) {
+    let file = File::open("navi21");
+    let context = file.context;
+    let target = Target::new(GFX_LEVEL, ip).expect("packets");
+    for bytes in [4_u32 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20] {
+        let size = u64::from(bytes);
+        let (from_va, to_va, ib_va) = (VA, VA + (1 << 30), VA + (2 << 30));
+        let program = copy_program(target, from_va, to_va, size);
+        let handles = [file.bound(from_va, size), file.bound(to_va, size), file.bound(ib_va, 1 << 20)];
+        file.store(handles[0], &vec![0x5555_5555; bytes as usize / 4]);
+        file.store(handles[1], &vec![0; bytes as usize / 4]);
+        file.store(handles[2], &program);
+        let bos = handles.map(|bo_handle| BoListEntry { bo_handle, bo_priority: 0 });
+        let (from, mut to) = (vec![0x55_u8; bytes as usize], vec![0_u8; bytes as usize]);
+        let repeats = (32_u32 << 20).div_ceil(bytes).min(200);
+        let (mut ours, mut floor) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(timed(|| {
+                for _ in 0..repeats {
+                    let number = file.submit(context, ip, (ib_va, 4 * program.len() as u32), &bos);
+                    file.wait(context, ip, number);
+                }
+            }));
+            floor.push(timed(|| (0..repeats).for_each(|_| black_box(&mut to).copy_from_slice(black_box(&from)))));
+        }
+        let rate = |time: Duration| f64::from(bytes) * f64::from(repeats) / time.as_secs_f64() / 1e9;
+        let (ours, floor) = (rate(median(ours)), rate(median(floor)));
+        println!(
+            "{name:<34} {:>7} KiB {ours:>8.2} GB/s, memcpy {floor:>6.2} GB/s  ratio {:>5.2}",
+            bytes >> 10,
+            ours / floor
+        );
+        for handle in handles {
+            file.close(handle);
+        }
+    }
+    assert_eq!(file.kernel.complaints(), Vec::<String>::new());
+}
+
+/// NOP submissions: as many as fit into a second, the last one waited for.
+fn submissions(ip: Ip, bos: usize) {
+    const SUBMITS: u32 = 2000;
+    let file = File::open("navi21");
+    let context = file.context;
+    let ibs = file.bound(VA, PAGE);
+    let Some(Target::Pm4(target)) = Target::new(GFX_LEVEL, ip) else {
+        return;
+    };
+    let mut program = Vec::new();
+    push(&mut program, &pm4::Nop::Skip(&[0; 7]), target);
+    file.store(ibs, &program);
+    let others = (1..bos).map(|index| file.bound(VA + index as u64 * PAGE, PAGE));
+    let bos: Vec<_> =
+        [ibs].into_iter().chain(others).map(|bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect();
+    let run = || {
+        timed(|| {
+            let mut last = 0;
+            for _ in 0..SUBMITS {
+                last = file.submit(context, ip, (VA, 4 * program.len() as u32), &bos);
+            }
+            file.wait(context, ip, last);
+        })
+    };
+    let time = median((0..ROUNDS).map(|_| run()).collect());
+    let rate = f64::from(SUBMITS) / time.as_secs_f64();
+    println!("NOP submissions, {:>4} BOs listed     {rate:>10.0} a second on the {ip} ring", bos.len());
+}
+
+fn main() {
+    objects_and_bindings();
+    copies("SDMA copy", Ip::Sdma);
+    copies("DMA_DATA copy, graphics ring", Ip::Gfx);
+    for bos in [1, 10, 100] {
+        submissions(Ip::Gfx, bos);
+    }
+    submissions(Ip::Compute, 1);
+}

@@ -1,0 +1,146 @@
+//! How much a submission may move.
+
+use std::time::{Duration, Instant};
+
+/// The rate of moves that is allowed in the long run: 8 bytes a microsecond (`amdgpu_moverate`, 8 MB/s).
+const LOG2_BYTES_PER_MICROSECOND: u32 = 3;
+/// Allowance is saved up for at most this long, in microseconds.
+const MOST_SAVED: i64 = 200_000;
+/// With this much VRAM free, or an eighth of it, moving is always allowed. Bytes.
+const MUCH_FREE: u64 = 128 << 20;
+
+/// The allowance for moves, in time: what has passed may be spent on moving, and what was moved beyond is owed.
+///
+/// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_get_threshold_for_moves`, `amdgpu_cs_report_moved_bytes`.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    last: Option<Instant>,
+    /// Microseconds; negative when in debt.
+    saved: i64,
+    /// The same for visible VRAM.
+    saved_visible: i64,
+}
+
+/// How full a heap is, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pub(super) total: u64,
+    pub(super) used: u64,
+}
+
+impl Fill {
+    const fn free(self) -> u64 {
+        self.total.saturating_sub(self.used)
+    }
+}
+
+/// What one submission may move, and has moved, bytes. It may go on as long as it has moved less than it may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Allowance {
+    most: u64,
+    most_visible: u64,
+    moved: u64,
+    moved_visible: u64,
+}
+
+impl Allowance {
+    /// Whether another BO may be moved where it prefers to be, into visible VRAM or elsewhere.
+    pub(super) const fn is_left(&self, visible: bool) -> bool {
+        self.moved < self.most && (!visible || self.moved_visible < self.most_visible)
+    }
+
+    pub(super) const fn spend(&mut self, bytes: u64, visible: bool) {
+        self.moved = self.moved.saturating_add(bytes);
+        if visible {
+            self.moved_visible = self.moved_visible.saturating_add(bytes);
+        }
+    }
+}
+
+impl Budget {
+    /// What a submission may move now. `visible` is `None` where the CPU sees all VRAM.
+    pub(super) fn open(&mut self, now: Instant, is_apu: bool, vram: Fill, visible: Option<Fill>) -> Allowance {
+        let passed = self.last.map_or(Duration::MAX, |last| now.saturating_duration_since(last));
+        let passed = i64::try_from(passed.as_micros()).unwrap_or(MOST_SAVED).min(MOST_SAVED + self.debt());
+        self.last = Some(now);
+        self.saved = (self.saved + passed).min(MOST_SAVED);
+        let free = vram.free();
+        if free >= MUCH_FREE || free >= vram.total / 8 {
+            self.saved = self.saved.max(microseconds(if is_apu { free } else { free / 2 }));
+        }
+        if let Some(visible) = visible.filter(|visible| visible.used < visible.total) {
+            self.saved_visible = (self.saved_visible + passed).min(MOST_SAVED);
+            if visible.free() >= visible.total / 2 {
+                self.saved_visible = self.saved_visible.max(microseconds(visible.free() / 2));
+            }
+        }
+        let (most, most_visible) = (bytes(self.saved), bytes(self.saved_visible));
+        Allowance { most, most_visible, ..Allowance::default() }
+    }
+
+    /// One that has saved all it can.
+    #[cfg(test)]
+    pub(super) const fn full() -> Self {
+        Self { last: None, saved: MOST_SAVED, saved_visible: MOST_SAVED }
+    }
+
+    /// What it has moved.
+    pub(super) fn close(&mut self, allowance: Allowance) {
+        self.saved = self.saved.saturating_sub(microseconds(allowance.moved));
+        self.saved_visible = self.saved_visible.saturating_sub(microseconds(allowance.moved_visible));
+    }
+
+    /// The larger debt, microseconds: time beyond it changes nothing.
+    fn debt(&self) -> i64 {
+        self.saved.min(self.saved_visible).min(0).saturating_neg()
+    }
+}
+
+/// How long moving takes at the allowed rate.
+fn microseconds(bytes: u64) -> i64 {
+    (bytes >> LOG2_BYTES_PER_MICROSECOND).cast_signed()
+}
+
+/// How much may be moved in that time.
+fn bytes(microseconds: i64) -> u64 {
+    u64::try_from(microseconds).unwrap_or(0) << LOG2_BYTES_PER_MICROSECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Fill = Fill { total: 1 << 34, used: 1 << 34 };
+
+    #[test]
+    fn a_full_card_allows_what_was_saved_and_then_what_time_brings() {
+        let (mut budget, start) = (Budget::default(), Instant::now());
+        let mut first = budget.open(start, false, FULL, None);
+        assert_eq!(first.most, 1_600_000, "200 ms at 8 MB/s");
+        first.spend(64 << 20, false);
+        assert!(!first.is_left(false));
+        budget.close(first);
+        let later = |budget: &mut Budget, seconds| {
+            budget.open(start + Duration::from_secs(seconds), false, FULL, None).is_left(false)
+        };
+        assert!(!later(&mut budget, 4), "64 MiB take more than 8 s");
+        assert!(later(&mut budget, 9));
+    }
+
+    #[test]
+    fn free_vram_allows_half_of_it_whatever_is_owed() {
+        let mut budget = Budget { saved: -1_000_000_000, ..Budget::default() };
+        let vram = Fill { total: 1 << 34, used: (1 << 34) - (256 << 20) };
+        assert_eq!(budget.open(Instant::now(), false, vram, None).most, 128 << 20);
+        assert_eq!(budget.open(Instant::now(), true, vram, None).most, 256 << 20);
+    }
+
+    #[test]
+    fn visible_vram_has_an_allowance_of_its_own() {
+        let (mut budget, empty) = (Budget::default(), Fill { total: 1 << 34, used: 0 });
+        let visible = Fill { total: 256 << 20, used: 200 << 20 };
+        let mut allowance = budget.open(Instant::now(), false, empty, Some(visible));
+        allowance.spend(4 << 20, true);
+        assert!(allowance.is_left(false) && !allowance.is_left(true));
+    }
+}

@@ -1,0 +1,391 @@
+//! The memory pools: what is in VRAM, visible VRAM and GTT.
+//!
+//! A BO's bytes are in its file wherever the BO is said to be: the CPU's mappings show the same file before and after a
+//! move, so moving is a matter of bookkeeping and contents survive by construction. Only what the driver throws away is
+//! really emptied, see [`Signs::lost`].
+
+mod budget;
+mod queue;
+mod sizes;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
+use nix::errno::Errno;
+use parking_lot::{Mutex, MutexGuard};
+
+use self::{
+    budget::{Allowance, Fill},
+    queue::Class,
+    sizes::Sizes,
+    state::{Keep, Resident, State, Want, Why},
+};
+use super::Reservation;
+use crate::Profile;
+
+/// Where a BO is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// VRAM.
+    Vram {
+        /// How many of its bytes lie where the CPU can map them.
+        visible: u64,
+    },
+    /// System memory that the GPU can map.
+    Gtt,
+    /// System memory out of the GPU's reach.
+    System,
+    /// On the chip, or thrown away: counted nowhere.
+    Nowhere,
+}
+
+impl Place {
+    /// Whether page tables can point there.
+    const fn is_in_reach(self) -> bool {
+        matches!(self, Self::Vram { .. } | Self::Gtt)
+    }
+}
+
+/// What moved since the device came to life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moves {
+    /// Bytes copied, evictions included.
+    pub(crate) bytes: u64,
+    /// Copies that made room for others.
+    pub(crate) evictions: u64,
+    /// Times that the CPU touched VRAM where it cannot see it.
+    pub(crate) cpu_page_faults: u64,
+}
+
+/// What the pools tell a BO, which it looks at without their lock.
+#[derive(Debug, Default)]
+pub(crate) struct Signs {
+    /// Page tables can point at it, by the last time it was placed on purpose.
+    reachable: AtomicBool,
+    /// What was in it is gone.
+    lost: AtomicBool,
+}
+
+/// What a new BO asks for.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// Bytes, whole pages.
+    pub(crate) bytes: u64,
+    pub(crate) domains: GemDomain,
+    pub(crate) flags: GemCreateFlags,
+    /// The file that it is always valid in.
+    pub(crate) vm: Option<u64>,
+    pub(crate) reservation: Arc<Reservation>,
+}
+
+/// Where a BO is and wants to be, for statistics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub(crate) place: Place,
+    pub(crate) bytes: u64,
+    pub(crate) preferred: GemDomain,
+    pub(crate) for_cpu: bool,
+}
+
+impl Standing {
+    /// Whether all of it is where the CPU sees it.
+    pub(crate) fn is_visible(&self) -> bool {
+        self.place == Place::Vram { visible: self.bytes }
+    }
+}
+
+/// The pools of a device.
+#[derive(Debug)]
+pub(crate) struct Pools {
+    memory: MemoryInfo,
+    usable_captured: bool,
+    sizes: Sizes,
+    state: Mutex<State>,
+}
+
+/// What a BO takes from the pools, given back on drop.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pools: Arc<Pools>,
+    id: usize,
+    signs: Arc<Signs>,
+}
+
+/// The BOs of a submission are where they may be, and stay there while this lives.
+#[derive(Debug)]
+pub(crate) struct Settled<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, State>);
+
+impl Pools {
+    pub(crate) fn new(profile: &Profile) -> Arc<Self> {
+        Arc::new(Self {
+            memory: profile.memory,
+            usable_captured: profile.memory_usable_captured,
+            sizes: Sizes::new(profile),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Finds a place for a new BO, with the fallbacks of the ioctl: first the CPU access hint is dropped, then a request
+    /// for VRAM alone may go to GTT too. The domains as they are afterwards.
+    ///
+    /// Each attempt first looks for a free place in all domains; then it evicts, in VRAM if that is among them.
+    ///
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`; `amdgpu_object.c`, `amdgpu_bo_create`; `ttm_bo.c`,
+    /// `ttm_bo_validate`.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when the request is larger than its heap, or nothing that may go has a place to go to.
+    pub(crate) fn place(self: &Arc<Self>, request: Request) -> Result<(Taken, GemDomain), Errno> {
+        let Request { domains, flags, .. } = request;
+        let for_cpu = flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED);
+        let both = GemDomain::VRAM | GemDomain::GTT;
+        let attempts = [
+            Some((domains, for_cpu)),
+            for_cpu.then_some((domains, false)),
+            (domains == GemDomain::VRAM).then_some((both, false)),
+        ];
+        let mut state = self.state.lock();
+        let found = attempts
+            .into_iter()
+            .flatten()
+            .find_map(|(domains, for_cpu)| Some((self.find(&mut state, request.bytes, domains, for_cpu)?, domains)));
+        let (place, preferred) = found.ok_or(Errno::ENOMEM)?;
+        Ok((self.take(&mut state, request, place, preferred), preferred))
+    }
+
+    fn find(&self, state: &mut State, bytes: u64, domains: GemDomain, for_cpu: bool) -> Option<Place> {
+        if self.sizes.is_too_large(bytes, domains) {
+            return None;
+        }
+        let want = Want { bytes, domains, for_cpu, gtt_is_fallback: false };
+        let mut look = |force| state.find(want, force, &self.sizes, Keep::NOBODY);
+        look(false).or_else(|| look(true))
+    }
+
+    fn take(self: &Arc<Self>, state: &mut State, request: Request, place: Place, preferred: GemDomain) -> Taken {
+        let Request { bytes, flags, vm, reservation, .. } = request;
+        let is_discardable = flags.contains(GemCreateFlags::DISCARDABLE);
+        let signs = Arc::<Signs>::default();
+        let resident = Resident {
+            place,
+            bytes,
+            preferred,
+            allowed: allowed(preferred, is_discardable),
+            // A hint for the first placement only, until the CPU does come.
+            for_cpu: false,
+            class: if is_discardable { Class::Discardable } else { Class::Normal },
+            vm,
+            used: 0,
+            queued: 0,
+            signs: Arc::clone(&signs),
+            reservation,
+        };
+        let id = state.add(resident, &self.sizes);
+        Taken { pools: Arc::clone(self), id, signs }
+    }
+
+    /// Takes user memory in. It counts as GTT once it was validated; until then nothing is known of it.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when there is no room for it.
+    pub(crate) fn take_user(self: &Arc<Self>, bytes: u64, reservation: &Arc<Reservation>) -> Result<Taken, Errno> {
+        if self.sizes.is_too_large(bytes, GemDomain::GTT) {
+            return Err(Errno::ENOMEM);
+        }
+        let mut state = self.state.lock();
+        let place = state.used.room_in_system(&self.sizes, bytes).ok_or(Errno::ENOMEM)?;
+        let reservation = Arc::clone(reservation);
+        let request = Request { bytes, domains: GemDomain::GTT, flags: GemCreateFlags::empty(), vm: None, reservation };
+        Ok(self.take(&mut state, request, place, GemDomain::GTT))
+    }
+
+    /// Brings the BOs of a submission where they may be: those it lists, and those that are always valid in the file.
+    ///
+    /// Each goes where it prefers to be as long as the allowance for moves lasts, else where it may be. What the
+    /// submission uses is not evicted for it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos`, `amdgpu_cs_bo_validate`; `amdgpu_vm.c`,
+    /// `amdgpu_vm_validate`.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when they do not fit together.
+    pub(crate) fn settle<'t>(
+        &self,
+        vm: u64,
+        listed: impl Iterator<Item = &'t Taken> + Clone,
+    ) -> Result<Settled<'_>, Errno> {
+        let mut state = self.state.lock();
+        let since = state.tick();
+        state.use_vm(vm, since);
+        let mut restless = state.displaced(vm);
+        for taken in listed {
+            let Some(resident) = state.get_mut(taken.id) else { continue };
+            resident.used = since;
+            if !resident.is_content(&self.sizes) && resident.vm != Some(vm) {
+                restless.push(taken.id);
+            }
+        }
+        if !restless.is_empty() {
+            self.settle_all(&mut state, &restless, Keep { since, vm: Some(vm) })?;
+        }
+        Ok(Settled(state))
+    }
+
+    fn settle_all(&self, state: &mut State, restless: &[usize], keep: Keep) -> Result<(), Errno> {
+        let (sizes, used) = (&self.sizes, state.used);
+        let vram = Fill { total: sizes.vram, used: used.vram() };
+        let visible = (!sizes.is_all_visible()).then_some(Fill { total: sizes.visible, used: used.visible });
+        let mut allowance = state.budget.open(Instant::now(), sizes.is_apu, vram, visible);
+        let result = restless.iter().try_for_each(|&id| self.settle_one(state, id, keep, &mut allowance));
+        state.budget.close(allowance);
+        result
+    }
+
+    fn settle_one(&self, state: &mut State, id: usize, keep: Keep, allowance: &mut Allowance) -> Result<(), Errno> {
+        let Some(resident) = state.get(id) else { return Ok(()) };
+        let (preferred, allowed) = (resident.preferred, resident.allowed);
+        if resident.is_on_chip() {
+            // It was restless because the chip has not that much of it.
+            return Err(Errno::ENOMEM);
+        }
+        let needs_visible = resident.for_cpu && !self.sizes.is_all_visible();
+        let domains = if allowance.is_left(needs_visible) { preferred } else { allowed };
+        let before = state.moves.bytes;
+        let placed = match state.settle(id, domains, &self.sizes, keep) {
+            Err(_) if domains != allowed => state.settle(id, allowed, &self.sizes, keep),
+            placed => placed,
+        }?;
+        let is_visible = !self.sizes.is_all_visible() && matches!(placed, Some(Place::Vram { visible: 1.. }));
+        allowance.spend(state.moves.bytes - before, is_visible);
+        Ok(())
+    }
+
+    /// Page tables that are gone.
+    pub(crate) fn forget_vm(&self, vm: u64) {
+        self.state.lock().forget_vm(vm);
+    }
+
+    /// What moved.
+    pub(crate) fn moves(&self) -> Moves {
+        self.state.lock().moves
+    }
+
+    /// From now on evictions lose what they evict, or do so no longer.
+    pub(crate) fn lose_evicted(&self, lose: bool) {
+        self.state.lock().loses_evicted = lose;
+    }
+
+    /// The answer to MEMORY: totals of the capture, usage of now. Where the capture lacks the usable sizes they follow
+    /// the kernel's formulas with nothing pinned.
+    ///
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
+    pub(crate) fn memory_info(&self) -> MemoryInfo {
+        let used = self.state.lock().used;
+        let mut info = self.memory;
+        if !self.usable_captured {
+            let vram_usable = info.vram.total_heap_size.saturating_sub(self.sizes.reserved);
+            let visible_usable = info.cpu_accessible_vram.total_heap_size.min(vram_usable);
+            for (heap, usable) in [
+                (&mut info.vram, vram_usable),
+                (&mut info.cpu_accessible_vram, visible_usable),
+                (&mut info.gtt, self.sizes.gtt),
+            ] {
+                *heap = HeapInfo { usable_heap_size: usable, max_allocation: usable.saturating_mul(3) / 4, ..*heap };
+            }
+        }
+        info.vram.heap_usage = used.vram();
+        info.cpu_accessible_vram.heap_usage = used.visible;
+        info.gtt.heap_usage = used.gtt;
+        info
+    }
+}
+
+/// Where a BO may be that prefers these domains.
+///
+/// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_create`; `amdgpu_gem.c`, `amdgpu_gem_op_ioctl`.
+pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
+    let also = if preferred == GemDomain::VRAM && !is_discardable { GemDomain::GTT } else { GemDomain::empty() };
+    preferred | also
+}
+
+impl Taken {
+    /// Where it is, and wants to be.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        let state = self.pools.state.lock();
+        let &Resident { place, bytes, preferred, for_cpu, .. } = state.get(self.id)?;
+        Some(Standing { place, bytes, preferred, for_cpu })
+    }
+
+    /// Whether page tables can point at it.
+    pub(crate) fn is_reachable(&self) -> bool {
+        self.signs.reachable.load(Ordering::Relaxed)
+    }
+
+    /// Whether what was in it is gone; said once.
+    pub(crate) fn take_loss(&self) -> bool {
+        self.signs.lost.load(Ordering::Relaxed) && self.signs.lost.swap(false, Ordering::AcqRel)
+    }
+
+    /// It wants to be elsewhere. Nothing moves before it is used.
+    pub(crate) fn set_domains(&self, preferred: GemDomain, allowed: GemDomain) {
+        let mut state = self.pools.state.lock();
+        if let Some(resident) = state.get_mut(self.id) {
+            resident.preferred = preferred;
+            resident.allowed = allowed;
+        }
+        state.note_displaced(self.id, &self.pools.sizes);
+    }
+
+    /// Brings it where it prefers to be, which only its own kind of BO does outside a submission.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when there is no room.
+    pub(crate) fn settle(&self) -> Result<(), Errno> {
+        let mut state = self.pools.state.lock();
+        let preferred = state.get(self.id).map_or(GemDomain::empty(), |resident| resident.preferred);
+        state.settle(self.id, preferred, &self.pools.sizes, Keep::NOBODY).map(drop)
+    }
+
+    /// The CPU touches it. What lies in VRAM where the CPU cannot see it comes to where it can: into visible VRAM if there
+    /// is room, else into GTT. When there is none either it stays; a real CPU would get SIGBUS.
+    ///
+    /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_fault_reserve_notify`.
+    pub(crate) fn fault_in(&self) {
+        let (sizes, mut state) = (&self.pools.sizes, self.pools.state.lock());
+        let Some(resident) = state.get_mut(self.id) else { return };
+        resident.for_cpu = true;
+        let (place, bytes) = (resident.place, resident.bytes);
+        if matches!(place, Place::Vram { visible } if visible != bytes) {
+            state.moves.cpu_page_faults += 1;
+            let want = |domains| Want { bytes, domains, for_cpu: true, gtt_is_fallback: false };
+            let found = state
+                .find(want(GemDomain::VRAM), false, sizes, Keep::NOBODY)
+                .or_else(|| state.find(want(GemDomain::GTT), true, sizes, Keep::NOBODY));
+            if let Some(place) = found {
+                state.move_to(self.id, place, Why::Use, sizes);
+            } else {
+                tracing::error!(bytes, "no room for a BO where the CPU can see it");
+            }
+        }
+        state.note_displaced(self.id, sizes);
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.pools.state.lock().remove(self.id);
+    }
+}
