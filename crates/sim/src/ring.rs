@@ -22,7 +22,7 @@ use crate::{
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
-    gang::Gangs,
+    gang::Gang,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
     shaders::ShaderSlot,
     space::Space,
@@ -41,8 +41,8 @@ pub(crate) struct Job {
     pub(crate) dependencies: Vec<Arc<Fence>>,
     /// Must have started.
     pub(crate) scheduled: Vec<Arc<Fence>>,
-    /// The leader of its gang, when it is not alone.
-    pub(crate) gang: Option<Arc<Fence>>,
+    /// The gang it belongs to, when it is not alone.
+    pub(crate) gang: Option<Gang>,
     /// Where the sequence number goes.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
@@ -53,10 +53,10 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn is_ready(&self, gangs: &Gangs) -> bool {
+    fn is_ready(&self) -> bool {
         self.dependencies.iter().all(|fence| fence.is_signalled())
             && self.scheduled.iter().all(|fence| fence.has_started())
-            && self.gang.as_ref().is_none_or(|leader| gangs.admit(leader))
+            && self.gang.as_ref().is_none_or(Gang::may_start)
     }
 }
 
@@ -73,7 +73,6 @@ struct Shared {
     gpu: Weak<Gpu>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
-    gangs: Arc<Gangs>,
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
     waiting: Mutex<VecDeque<Job>>,
@@ -93,7 +92,6 @@ impl Ring {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
-            gangs: Arc::clone(&gpu.gangs),
             clock: gpu.clock,
             shaders: Arc::clone(&gpu.shaders),
             waiting: Mutex::default(),
@@ -168,8 +166,7 @@ impl Shared {
         let mut waiting = self.waiting.lock();
         // Entities whose oldest job was looked at: what comes behind it waits for it.
         let mut seen = HashSet::new();
-        let ready =
-            waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready(&self.gangs))?;
+        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
     }
 
