@@ -63,7 +63,10 @@ unsafe impl Kernel for SimKernel {
             // SAFETY: the caller vouches for `size` readable bytes at `argument`, which was found not to be null.
             unsafe { std::ptr::copy_nonoverlapping(argument.cast::<u8>(), bytes.as_mut_ptr(), size) };
         }
-        let result = entry.permit().and_then(|()| (entry.handler)(&self.file, bytes));
+        let result = entry.permit().and_then(|()| {
+            let control = &self.file.gpu.control;
+            control.serve(request.number(), bytes, |bytes| (entry.handler)(&self.file, bytes))
+        });
         if copy_out && let Some(bytes) = bytes.get(..size) {
             // SAFETY: the caller vouches for `size` writable bytes at `argument`.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), argument.cast::<u8>(), size) };

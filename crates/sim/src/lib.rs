@@ -23,6 +23,7 @@ mod bo;
 mod census;
 mod complaints;
 mod context;
+mod control;
 mod device;
 mod dispatch;
 mod events;
@@ -36,6 +37,7 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+mod mutation;
 mod options;
 mod profiles;
 mod ring;
@@ -47,9 +49,11 @@ mod vm;
 
 pub use self::{
     census::{Census, DeviceCensus},
+    control::HeldRing,
     device::SimDevice,
-    fault_injector::FaultInjector,
+    fault_injector::{Attempt, FaultInjector},
     kernel::SimKernel,
+    mutation::Mutation,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };

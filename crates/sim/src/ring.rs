@@ -18,11 +18,13 @@ use crate::{
     bo::Bo,
     complaints::Complaints,
     context::{Context, Entity},
+    control::{Control, RingName},
     device::{Gpu, Ticker},
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
+    mutation::{Mutant, Mutation},
     space::Space,
 };
 
@@ -65,8 +67,12 @@ struct Shared {
     gpu: Weak<Gpu>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
+    control: Arc<Control>,
+    name: RingName,
     clock: Ticker,
     waiting: Mutex<VecDeque<Job>>,
+    /// The page tables of the last job, on a device that mixes them up.
+    stale: Mutex<Option<Space>>,
     /// Jobs that are to come, wait or run.
     load: AtomicUsize,
     stopping: AtomicBool,
@@ -78,13 +84,16 @@ struct Shared {
 
 impl Ring {
     /// A ring and its thread, which does not keep the device alive.
-    pub(crate) fn start(gpu: &Arc<Gpu>, target: Target, name: String) -> Result<Self, Errno> {
+    pub(crate) fn start(gpu: &Arc<Gpu>, target: Target, name: RingName) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
-            clock: gpu.clock,
+            control: Arc::clone(&gpu.control),
+            name,
+            clock: gpu.clock.clone(),
             waiting: Mutex::default(),
+            stale: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
@@ -94,7 +103,7 @@ impl Ring {
         let worker = Arc::clone(&shared);
         let backends = gpu.profile.dev_info.enabled_rb_pipes_mask;
         let thread = std::thread::Builder::new()
-            .name(name)
+            .name(format!("{} {}", name.0, name.1))
             .spawn(move || worker.run(Engine::new(target).with_render_backends(backends)))
             .map_err(|_| Errno::ENOMEM)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
@@ -153,6 +162,9 @@ impl Shared {
         if self.stopping.load(Ordering::Acquire) {
             return Some(Next::Stop);
         }
+        if self.control.is_held(self.name) {
+            return None;
+        }
         let mut waiting = self.waiting.lock();
         // Entities whose oldest job was looked at: what comes behind it waits for it.
         let mut seen = HashSet::new();
@@ -171,12 +183,29 @@ impl Shared {
         }
         job.fence.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
-        let outcome = match follow(engine, &job, &running) {
+        let outcome = match self.follow(engine, &job, &running) {
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
         };
         self.end(job, outcome);
+    }
+
+    /// Runs the IBs of a job, one after the other.
+    fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
+        let run = |engine: &mut Engine, memory: &dyn gpu::Memory| {
+            let env = Environment { memory, clock: &self.clock, job: running };
+            job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+        };
+        match self.control.mutation() {
+            None => run(engine, &job.space),
+            Some(Mutation::SkippedJob) => Ok(()),
+            Some(Mutation::StalePageTable) => {
+                let before = self.stale.lock().replace(Space(job.space.0.clone()));
+                run(engine, before.as_ref().unwrap_or(&job.space))
+            }
+            Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
+        }
     }
 
     /// Why a job is not even started: errors are inherited within an entity, and a guilty or stale context runs nothing
@@ -195,12 +224,16 @@ impl Shared {
             job.entity.fail(errno);
         }
         let Job { fence, user_fence, keep, space, .. } = job;
+        let mutation = self.control.mutation();
         drop((keep, space));
         if let (Ok(()), Some((bo, offset, number))) = (outcome, user_fence) {
+            let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
             bo.write(offset, &number.to_le_bytes());
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
-        fence.signal(outcome);
+        if mutation != Some(Mutation::LostWakeUp) {
+            fence.signal(outcome);
+        }
     }
 
     /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset. When
@@ -220,12 +253,6 @@ impl Shared {
         }
         Errno::ECANCELED
     }
-}
-
-/// Runs the IBs of a job, one after the other.
-fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-    let env = Environment { memory: &job.space, clock: &running.shared.clock, job: running };
-    job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
 }
 
 /// The job as the engine sees it.
