@@ -1,11 +1,11 @@
 //! What a test can do to a simulated device from outside, beside what clients do: hold rings, stop the clock, break it.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeMap,
     fmt,
     sync::{
-        Arc,
-        atomic::{AtomicU8, AtomicU64, Ordering},
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
     },
 };
 
@@ -13,7 +13,7 @@ use amdgpu_winsys::winsys::Ip;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::{Mutation, SimDevice, events::Events};
+use crate::{Mutation, SimDevice, events::Events, ring::Shared};
 
 /// A ring of a device: which IP, and the index among its rings.
 pub(crate) type RingName = (Ip, u32);
@@ -24,17 +24,26 @@ const RUNNING: u64 = u64::MAX;
 /// The switches of a device. All of them are off at first, and cost one load where they are looked at.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// Who holds rings: as many entries as there are guards.
+    /// Which rings are held, as often as they are.
     held: Mutex<Vec<RingName>>,
     /// What the clock shows, or [`RUNNING`].
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
     mutation: AtomicU8,
+    /// Whether `schedule` draws.
+    seeded: AtomicBool,
+    schedule: Mutex<Schedule>,
 }
 
 impl Default for Control {
     fn default() -> Self {
-        Self { held: Mutex::default(), clock: AtomicU64::new(RUNNING), mutation: AtomicU8::new(0) }
+        Self {
+            held: Mutex::default(),
+            clock: AtomicU64::new(RUNNING),
+            mutation: AtomicU8::new(0),
+            seeded: AtomicBool::new(false),
+            schedule: Mutex::default(),
+        }
     }
 }
 
@@ -47,6 +56,44 @@ impl Control {
     /// What a stopped clock shows.
     pub(crate) fn stopped_clock(&self) -> Option<u64> {
         Some(self.clock.load(Ordering::Acquire)).filter(|&ticks| ticks != RUNNING)
+    }
+
+    /// A ring came to life.
+    pub(crate) fn register(&self, ring: RingName, shared: &Arc<Shared>) {
+        self.schedule.lock().rings.insert(key(ring), (ring, Arc::downgrade(shared)));
+    }
+
+    /// A ring goes; nobody looks at it any more afterwards.
+    pub(crate) fn deregister(&self, ring: RingName) {
+        self.schedule.lock().rings.remove(&key(ring));
+    }
+
+    /// Whether this ring is to start a job now.
+    pub(crate) fn turn(&self, ring: RingName) -> Turn {
+        if !self.seeded.load(Ordering::Acquire) {
+            return Turn::Free;
+        }
+        let mut schedule = self.schedule.lock();
+        if schedule.running.is_some() {
+            return Turn::NotYet;
+        }
+        if schedule.drawn.is_none_or(|(drawn, _)| self.is_held(drawn)) {
+            // One look at who is held, so that rings released together are drawn from together.
+            let held = self.held.lock();
+            schedule.draw(&held);
+        }
+        // The queue has not lost a job since the draw: only the ring that was drawn takes any.
+        let place = schedule.drawn.filter(|(drawn, _)| *drawn == ring).map(|(_, place)| place);
+        let Some(place) = place else { return Turn::NotYet };
+        schedule.drawn = None;
+        schedule.running = Some(ring);
+        Turn::Start(place)
+    }
+
+    /// A job of this ring is over. Whether it had the turn, so that others are to look again.
+    pub(crate) fn end_turn(&self, ring: RingName) -> bool {
+        self.seeded.load(Ordering::Acquire)
+            && self.schedule.lock().running.take_if(|running| *running == ring).is_some()
     }
 
     /// What is wrong with the device.
@@ -68,25 +115,75 @@ impl Control {
     }
 }
 
-/// A ring that starts no job until this is dropped. The job that it runs goes on.
-#[must_use = "dropping it lets the ring go on"]
-pub struct HeldRing {
-    control: Arc<Control>,
-    events: Arc<Events>,
-    ring: RingName,
+/// What a ring may do.
+pub(crate) enum Turn {
+    /// Whatever it likes: chance decides nothing.
+    Free,
+    /// Nothing: it is another one's turn.
+    NotYet,
+    /// Start the job at this place in its queue.
+    Start(usize),
 }
 
-impl fmt::Debug for HeldRing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HeldRing").field(&self.ring).finish()
+/// Which job starts next, drawn by chance among all that can.
+#[derive(Debug, Default)]
+struct Schedule {
+    random: u64,
+    /// The ring that has the turn.
+    running: Option<RingName>,
+    /// Whose turn it is, and which job of its queue.
+    drawn: Option<(RingName, usize)>,
+    rings: BTreeMap<(u32, u32), (RingName, Weak<Shared>)>,
+}
+
+fn key((ip, index): RingName) -> (u32, u32) {
+    (ip as u32, index)
+}
+
+impl Schedule {
+    fn draw(&mut self, held: &[RingName]) {
+        let live = self.rings.values().filter(|(ring, _)| !held.contains(ring));
+        let live = live.filter_map(|(ring, shared)| Some((*ring, shared.upgrade()?)));
+        let ready: Vec<_> =
+            live.flat_map(|(ring, shared)| shared.ready().into_iter().map(move |place| (ring, place))).collect();
+        self.drawn = None;
+        if !ready.is_empty() {
+            let index = self.next() % ready.len() as u64;
+            self.drawn = ready.get(index as usize).copied();
+        }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014): short, and good enough to shuffle jobs.
+    fn next(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
     }
 }
 
-impl Drop for HeldRing {
+/// Rings that start no job until this is dropped, and then all at once. A job that one of them runs goes on.
+#[must_use = "dropping it lets the rings go on"]
+pub struct HeldRings {
+    control: Arc<Control>,
+    events: Arc<Events>,
+    rings: Vec<RingName>,
+}
+
+impl fmt::Debug for HeldRings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HeldRings").field(&self.rings).finish()
+    }
+}
+
+impl Drop for HeldRings {
     fn drop(&mut self) {
         let mut held = self.control.held.lock();
-        if let Some(index) = held.iter().position(|ring| *ring == self.ring) {
-            held.swap_remove(index);
+        for ring in &self.rings {
+            if let Some(index) = held.iter().position(|held| held == ring) {
+                held.swap_remove(index);
+            }
         }
         drop(held);
         self.events.ring();
@@ -107,19 +204,20 @@ impl SimDevice {
     /// drop(held);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn hold_ring(&self, ip: Ip, index: u32) -> HeldRing {
-        let (control, events) = (Arc::clone(self.control()), Arc::clone(self.events()));
-        control.held.lock().push((ip, index));
-        HeldRing { control, events, ring: (ip, index) }
+    pub fn hold_ring(&self, ip: Ip, index: u32) -> HeldRings {
+        self.hold(vec![(ip, index)])
     }
 
     /// Keeps all rings of the chip from starting jobs.
-    pub fn hold_all_rings(&self) -> Vec<HeldRing> {
-        let rings: HashSet<RingName> = [Ip::Gfx, Ip::Compute, Ip::Sdma]
-            .into_iter()
-            .flat_map(|ip| (0..self.ring_count(ip)).map(move |index| (ip, index)))
-            .collect();
-        rings.into_iter().map(|(ip, index)| self.hold_ring(ip, index)).collect()
+    pub fn hold_all_rings(&self) -> HeldRings {
+        let rings = [Ip::Gfx, Ip::Compute, Ip::Sdma].into_iter();
+        self.hold(rings.flat_map(|ip| (0..self.ring_count(ip)).map(move |index| (ip, index))).collect())
+    }
+
+    fn hold(&self, rings: Vec<RingName>) -> HeldRings {
+        let (control, events) = (Arc::clone(self.control()), Arc::clone(self.events()));
+        control.held.lock().extend(&rings);
+        HeldRings { control, events, rings }
     }
 
     /// Stops the GPU's clock where it is; from now on only [`SimDevice::advance_clock`] moves it. For good: a clock that
@@ -135,6 +233,18 @@ impl SimDevice {
         self.stop_clock();
         let later = |now: u64| Some(now.saturating_add(ticks).min(RUNNING - 1));
         let _ = self.control().clock.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
+        self.events().ring();
+    }
+
+    /// From now on one job at a time runs on the whole device, and the next one is drawn among all that can start, of
+    /// whatever ring and queue, by a generator that begins with `seed`. The same jobs queued in the same order on rings that
+    /// are all [held](SimDevice::hold_all_rings) and then released run in the same order every time.
+    ///
+    /// A job that waits in memory for what another one is to write there can now wait in vain, and time out.
+    pub fn schedule_by_seed(&self, seed: u64) {
+        let control = self.control();
+        control.schedule.lock().random = seed;
+        control.seeded.store(true, Ordering::Release);
         self.events().ring();
     }
 

@@ -49,7 +49,7 @@ mod vm;
 
 pub use self::{
     census::{Census, DeviceCensus},
-    control::HeldRing,
+    control::HeldRings,
     device::SimDevice,
     fault_injector::{Attempt, FaultInjector},
     kernel::SimKernel,

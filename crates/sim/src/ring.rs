@@ -18,7 +18,7 @@ use crate::{
     bo::Bo,
     complaints::Complaints,
     context::{Context, Entity},
-    control::{Control, RingName},
+    control::{Control, RingName, Turn},
     device::{Gpu, Ticker},
     events::{Events, Until},
     fence::Fence,
@@ -62,7 +62,7 @@ pub(crate) struct Ring {
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
     gpu: Weak<Gpu>,
     events: Arc<Events>,
@@ -100,6 +100,7 @@ impl Ring {
             target,
             hang_timeout: gpu.options.hang_timeout,
         });
+        gpu.control.register(name, &shared);
         let worker = Arc::clone(&shared);
         let backends = gpu.profile.dev_info.enabled_rb_pipes_mask;
         let thread = std::thread::Builder::new()
@@ -141,6 +142,7 @@ impl Drop for Ring {
             // A thread that panicked has already said so on standard error.
             let _ = thread.join();
         }
+        self.shared.control.deregister(self.shared.name);
     }
 }
 
@@ -154,6 +156,9 @@ impl Shared {
     fn run(&self, mut engine: Engine) {
         while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
+            if self.control.end_turn(self.name) {
+                self.events.ring();
+            }
         }
     }
 
@@ -165,11 +170,19 @@ impl Shared {
         if self.control.is_held(self.name) {
             return None;
         }
+        let turn = self.control.turn(self.name);
         let mut waiting = self.waiting.lock();
-        // Entities whose oldest job was looked at: what comes behind it waits for it.
-        let mut seen = HashSet::new();
-        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
+        let ready = match turn {
+            Turn::Free => ready(&waiting).next()?,
+            Turn::NotYet => return None,
+            Turn::Start(place) => place,
+        };
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
+    }
+
+    /// Where in the queue the jobs are that can start.
+    pub(crate) fn ready(&self) -> Vec<usize> {
+        ready(&self.waiting.lock()).collect()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -253,6 +266,14 @@ impl Shared {
         }
         Errno::ECANCELED
     }
+}
+
+/// Where the jobs are that can start and are the oldest of their entities.
+fn ready(waiting: &VecDeque<Job>) -> impl Iterator<Item = usize> {
+    // Entities whose oldest job was looked at: what comes behind it waits for it.
+    let mut seen = HashSet::new();
+    let oldest = waiting.iter().enumerate().filter(move |(_, job)| seen.insert(Arc::as_ptr(&job.entity)));
+    oldest.filter(|(_, job)| job.is_ready()).map(|(index, _)| index)
 }
 
 /// The job as the engine sees it.

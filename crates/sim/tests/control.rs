@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use amdgpu_sim::{Attempt, FaultInjector, SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{CommandList, Fence, Queue, Stream, Submission, Target, pm4},
+    heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::{Argument, GemCreate, GemCreateFlags, GemDomain, GemMmap},
     winsys::{Bo, BoRequest, Context, Deadline, Device, Ip, Mapping, Priority},
 };
@@ -89,6 +90,56 @@ fn a_clock_that_runs_never_goes_back() {
     let device = Device::new(gpu().open()).unwrap();
     let first = device.timestamp().unwrap();
     assert!(device.timestamp().unwrap() >= first);
+}
+
+/// Queues two jobs on each of two queues of three rings, lets them run, and says in which order they did.
+fn order_by_seed(seed: u64) -> Vec<usize> {
+    const JOBS: usize = 12;
+    let gpu = gpu();
+    gpu.schedule_by_seed(seed);
+    let device = Device::new(gpu.open()).unwrap();
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let properties = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let memory_type = tables.find_type(usable, properties, MemoryPropertyFlags::empty()).unwrap();
+    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, 4096)).unwrap();
+    memory.map().unwrap();
+    let held = gpu.hold_all_rings();
+    let mut queues = Vec::new();
+    let mut fences = Vec::new();
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Compute, Ip::Gfx, Ip::Compute, Ip::Compute] {
+        let (queue, _) = queue(&device, ip);
+        for _ in 0..2 {
+            let Target::Pm4(target) = queue.target() else { panic!("{ip} does not speak PM4") };
+            let mut stream = Stream::new(&device, target, 64).unwrap();
+            let to = memory.address().checked_add(fences.len() as u64 * 8).unwrap();
+            stream.push(&pm4::EndOfPipe::timestamp(to)).unwrap();
+            let list = stream.finish();
+            let memory = [Arc::clone(memory.binding())];
+            let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
+            fences.push(queue.submit(&submission).unwrap());
+        }
+        queues.push(queue);
+    }
+    assert_eq!(fences.len(), JOBS);
+    drop(held);
+    assert!(fences.iter().all(|fence| fence.wait(long()).unwrap()));
+    let mapping = memory.mapping().unwrap();
+    let mut order: Vec<_> = (0..JOBS).collect();
+    order.sort_by_key(|&job| mapping.load_u64(job as u64 * 8).unwrap());
+    order
+}
+
+#[test]
+fn a_seed_draws_the_same_order_every_time_and_another_one_another() {
+    let orders = [1, 2, 3, 1, 2, 3].map(order_by_seed);
+    assert_eq!(orders[..3], orders[3..]);
+    assert!(orders[0] != orders[1] || orders[1] != orders[2], "{orders:?}");
+    for order in orders {
+        let place = |job| order.iter().position(|&other| other == job);
+        assert!((0..12).step_by(2).all(|job| place(job) < place(job + 1)), "a queue overtook itself: {order:?}");
+    }
 }
 
 fn bo(device: &Arc<Device>, size: u64) -> amdgpu_winsys::winsys::Result<Arc<Bo>> {
