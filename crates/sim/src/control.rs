@@ -26,6 +26,8 @@ const RUNNING: u64 = u64::MAX;
 pub(crate) struct Control {
     /// Which rings are held, as often as they are.
     held: Mutex<Vec<RingName>>,
+    /// Whose next job hangs, as often as it is to.
+    hanging: Mutex<Vec<RingName>>,
     /// What the clock shows, or [`RUNNING`].
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
@@ -39,6 +41,7 @@ impl Default for Control {
     fn default() -> Self {
         Self {
             held: Mutex::default(),
+            hanging: Mutex::default(),
             clock: AtomicU64::new(RUNNING),
             mutation: AtomicU8::new(0),
             seeded: AtomicBool::new(false),
@@ -51,6 +54,13 @@ impl Control {
     /// Whether a ring starts no job.
     pub(crate) fn is_held(&self, ring: RingName) -> bool {
         self.held.lock().contains(&ring)
+    }
+
+    /// Whether the job that a ring runs now is one that hangs; the next one then is not, unless told again.
+    pub(crate) fn takes_hang(&self, ring: RingName) -> bool {
+        let mut hanging = self.hanging.lock();
+        let found = hanging.iter().position(|hanging| *hanging == ring);
+        found.map(|index| hanging.swap_remove(index)).is_some()
     }
 
     /// What a stopped clock shows.
@@ -218,6 +228,12 @@ impl SimDevice {
         let (control, events) = (Arc::clone(self.control()), Arc::clone(self.events()));
         control.held.lock().extend(&rings);
         HeldRings { control, events, rings }
+    }
+
+    /// Makes the next job that ends on a ring hang instead, after it has done its work: the ring times out, the GPU is
+    /// reset, and the job's context is the guilty one. Told twice, two jobs hang.
+    pub fn hang_next_job(&self, ip: Ip, index: u32) {
+        self.control().hanging.lock().push((ip, index));
     }
 
     /// Stops the GPU's clock where it is; from now on only [`SimDevice::advance_clock`] moves it. For good: a clock that

@@ -197,6 +197,7 @@ impl Shared {
         job.fence.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
         let outcome = match self.follow(engine, &job, &running) {
+            _ if self.control.takes_hang(self.name) => Err(self.time_out(&job, running.started, &"it was told to")),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
@@ -258,8 +259,12 @@ impl Shared {
         if let Stop::Fetch { fault, .. } = stop {
             job.faults.record(*fault);
         }
-        self.complaints.say(format!("the {} ring hangs: {stop}", self.target));
-        let deadline = Until::At(started + self.hang_timeout);
+        self.time_out(job, started, stop)
+    }
+
+    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display) -> Errno {
+        self.complaints.say(format!("the {} ring hangs: {why}", self.target));
+        let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         if let Some(gpu) = self.gpu.upgrade() {
             gpu.reset_for(&job.context, || self.is_cancelled());

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use amdgpu_sim::{Attempt, FaultInjector, SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    cs::{CommandList, Fence, Queue, Stream, Submission, Target, pm4},
+    cs::{CommandList, Error, Fence, Queue, Stream, Submission, Target, pm4},
     heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
-    uapi::{Argument, GemCreate, GemCreateFlags, GemDomain, GemMmap},
-    winsys::{Bo, BoRequest, Context, Deadline, Device, Ip, Mapping, Priority},
+    uapi::{Argument, CtxStateFlags, GemCreate, GemCreateFlags, GemDomain, GemMmap},
+    winsys::{self, Bo, BoRequest, Context, Deadline, Device, Ip, Mapping, Priority},
 };
 use nix::errno::Errno;
 
@@ -70,6 +70,20 @@ fn a_device_that_goes_with_a_held_ring_ends_its_jobs() {
     assert!(!fence.wait(Deadline::POLL).unwrap());
     drop(held);
     drop((fence, queue, list, device, gpu));
+}
+
+#[test]
+fn a_job_that_was_told_to_hang_is_lost_and_the_next_one_is_not() {
+    let gpu = gpu();
+    let device = Device::new(gpu.open()).unwrap();
+    let ((first, first_list), (second, second_list)) = (queue(&device, Ip::Gfx), queue(&device, Ip::Gfx));
+    gpu.hang_next_job(Ip::Gfx, 0);
+    let error = submit(&first, &first_list).wait(long()).unwrap_err();
+    assert!(matches!(&error, Error::Winsys(winsys::Error::DeviceLost { .. })), "{error}");
+    assert!(first.context().state().unwrap().contains(CtxStateFlags::GUILTY | CtxStateFlags::RESET));
+    assert!(!second.context().state().unwrap().contains(CtxStateFlags::GUILTY));
+    assert!(submit(&second, &second_list).wait(long()).unwrap());
+    assert!(gpu.complaints().iter().any(|complaint| complaint.contains("it was told to")), "{:?}", gpu.complaints());
 }
 
 #[test]
