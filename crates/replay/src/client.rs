@@ -48,6 +48,12 @@ pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
+/// Whether memory can be read this way at all: some sandboxes forbid it, and recordings would miss what calls point at.
+pub(crate) fn can_peek() -> std::io::Result<()> {
+    let there = [7_u8; 8];
+    Ok(peek(there.as_ptr().expose_provenance() as u64, &mut [0; 8])?)
+}
+
 /// Reads so many bytes, if they are there.
 pub(crate) fn peek_vec(address: u64, len: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; len];

@@ -87,7 +87,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`FileError::Io`].
+    /// [`FileError::Io`], also where this process may not use `process_vm_readv` on itself.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         Self::new(File::create(path).map_err(|error| FileError::Io { offset: 0, error })?)
     }
@@ -98,6 +98,7 @@ impl Recording {
     ///
     /// [`FileError::Io`].
     pub fn new(out: impl Write + Send + 'static) -> Result<Self, FileError> {
+        crate::client::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
         let writer = Writer::new(Box::new(out) as Box<dyn Write + Send>);
         let journal = Journal {
             writer: Some(writer.map_err(|error| FileError::Io { offset: 0, error })?),

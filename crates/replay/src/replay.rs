@@ -136,6 +136,7 @@ impl Replay {
     ///
     /// [`ReplayError::File`].
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, ReplayError> {
+        crate::client::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
         let mut reader = Reader::new(Box::new(input) as Box<dyn Read + Send>)?;
         let mut notes = BTreeMap::new();
         let head = loop {

@@ -3,13 +3,15 @@
 use std::{
     io::{self, Write},
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use amdgpu_replay::{FileError, Reader, Record, Recording, Replay, ReplayError};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
+    cs::{Queue, Stream, Submission, Target, pm4},
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{self, Bo, BoRequest, Deadline, Device, Error, Kernel, Mapping, Syncobj},
+    winsys::{self, Bo, BoRequest, Context, Deadline, Device, Error, Ip, Kernel, Mapping, Priority, Syncobj},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -172,6 +174,61 @@ fn threads_take_their_recorded_turns() {
     replay.finish().unwrap();
 }
 
+/// A client that looks at the user fence again and again, and makes no call meanwhile.
+fn spins(device: &Arc<Device>) -> bool {
+    let context = Arc::new(Context::new(device, Priority::Normal).unwrap());
+    let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
+    let Target::Pm4(target) = queue.target() else { panic!("the graphics ring does not speak PM4") };
+    let mut stream = Stream::new(device, target, 64).unwrap();
+    stream.push(&pm4::Nop::Skip(&[1, 2, 3])).unwrap();
+    let list = stream.finish();
+    let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();
+    let started = Instant::now();
+    while !fence.is_signalled() && started.elapsed() < Duration::from_mins(1) {
+        std::thread::yield_now();
+    }
+    fence.is_signalled()
+}
+
+#[test]
+fn a_client_that_spins_on_memory_is_shown_what_the_gpu_wrote() {
+    let tape = Tape::default();
+    let recording = Recording::new(tape.clone()).unwrap();
+    let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+    let device = Device::new(recording.wrap(gpu.open())).unwrap();
+    assert!(spins(&device), "the fence never came");
+    drop(device);
+    recording.finish().unwrap();
+    let replay = replay(tape.bytes()).unwrap();
+    let device = Device::new(replay.open_file().unwrap()).unwrap();
+    assert!(spins(&device), "the fence never came again");
+    drop(device);
+    replay.finish().unwrap();
+}
+
+#[test]
+fn what_other_parties_write_into_one_page_does_not_overwrite_each_other() {
+    // Two views of one BO, each of another recording: what one client stores is to the other as if the GPU had.
+    let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+    let recordings = [(); 2].map(|()| Recording::new(Tape::default()).unwrap());
+    let devices = [0, 1].map(|index: usize| Device::new(recordings[index].wrap(gpu.open())).unwrap());
+    let ours = Arc::new(Bo::create(&devices[0], request(SIZE)).unwrap());
+    let theirs = Arc::new(Bo::import(&devices[1], ours.export().unwrap()).unwrap());
+    let (here, there) = (Mapping::new(&ours).unwrap(), Mapping::new(&theirs).unwrap());
+    here.store_u32(0, 1).unwrap();
+    there.store_u32(4, 2).unwrap();
+    let meet = || {
+        for (device, bo) in devices.iter().zip([&ours, &theirs]) {
+            bo.wait_idle(Deadline::POLL).unwrap();
+            device.ping().unwrap();
+        }
+    };
+    meet();
+    meet();
+    assert_eq!([here.load_u32(0), here.load_u32(4)].map(Result::unwrap), [1, 2]);
+    assert_eq!([there.load_u32(0), there.load_u32(4)].map(Result::unwrap), [1, 2]);
+}
+
 #[test]
 fn a_dump_has_a_line_for_each_call_with_its_name() {
     let (bytes, _) = recorded();
@@ -225,7 +282,7 @@ proptest! {
             }
         }
         if let Ok(replay) = replay(bytes) {
-            let replay = replay.with_patience(std::time::Duration::from_millis(1));
+            let replay = replay.with_patience(Duration::from_millis(1));
             let _ = client(SIZE, || Ok(Box::new(replay.open_file()?)));
         }
     }
