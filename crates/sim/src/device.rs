@@ -22,6 +22,7 @@ use crate::{
     census::DeviceCensus,
     complaints::Complaints,
     context::{Context, Entity, Pstate},
+    control::Control,
     events::{Events, Until},
     gang::Gangs,
     gpu::{Clock, Shaders, Tally},
@@ -115,6 +116,22 @@ impl SimDevice {
         self.gpu.pools.lose_evicted(lose);
     }
 
+    pub(crate) fn control(&self) -> &Arc<Control> {
+        &self.gpu.control
+    }
+
+    pub(crate) fn events(&self) -> &Arc<Events> {
+        &self.gpu.events
+    }
+
+    pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
+        self.gpu.ring_count(ip)
+    }
+
+    pub(crate) fn ticks(&self) -> u64 {
+        self.gpu.clock.ticks()
+    }
+
     /// What is alive on the whole device.
     pub fn census(&self) -> DeviceCensus {
         let memory = self.gpu.pools.memory_info();
@@ -140,6 +157,7 @@ pub(crate) struct Gpu {
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) masters: Masters,
+    pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
     /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
@@ -162,15 +180,19 @@ struct DmaBuf {
     identity: Arc<Identity>,
 }
 
-/// The GPU clock: ticks at its frequency since the device came to life.
-#[derive(Clone, Copy, Debug)]
+/// The GPU clock: ticks at its frequency since the device came to life, unless a test has stopped it.
+#[derive(Clone, Debug)]
 pub(crate) struct Ticker {
+    control: Arc<Control>,
     born: Instant,
     khz: u32,
 }
 
 impl Clock for Ticker {
     fn ticks(&self) -> u64 {
+        if let Some(stopped) = self.control.stopped_clock() {
+            return stopped;
+        }
         let ticks = self.born.elapsed().as_nanos() * u128::from(self.khz) / 1_000_000;
         u64::try_from(ticks).unwrap_or(u64::MAX)
     }
@@ -178,6 +200,9 @@ impl Clock for Ticker {
 
 impl Gpu {
     fn new(profile: &'static Profile, options: SimOptions) -> Arc<Self> {
+        let control = Arc::<Control>::default();
+        let clock =
+            Ticker { control: Arc::clone(&control), born: Instant::now(), khz: profile.dev_info.gpu_counter_freq };
         Arc::new(Self {
             profile,
             options,
@@ -188,7 +213,8 @@ impl Gpu {
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
             masters: Masters::default(),
-            clock: Ticker { born: Instant::now(), khz: profile.dev_info.gpu_counter_freq },
+            control,
+            clock,
             shaders: Arc::default(),
             submitting: Mutex::default(),
             gangs: Arc::default(),
@@ -257,7 +283,7 @@ impl Gpu {
             Entry::Occupied(known) => Arc::clone(known.get()),
             Entry::Vacant(new) => {
                 let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
-                Arc::clone(new.insert(Arc::new(Ring::start(self, target, format!("{ip} {index}"))?)))
+                Arc::clone(new.insert(Arc::new(Ring::start(self, target, (ip, index))?)))
             }
         };
         ring.reserve();

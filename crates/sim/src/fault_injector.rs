@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{c_int, c_void},
+    fmt,
     ptr::NonNull,
 };
 
@@ -12,19 +13,44 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-/// Which calls a fault counts.
+/// A call that may be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Every ioctl, mmap and munmap.
-    Any,
-    /// One request, whatever size it is sent with.
-    Ioctl(u8),
+#[non_exhaustive]
+pub enum Attempt<'c> {
+    /// A request.
+    Ioctl {
+        /// Its number.
+        request: Request,
+        /// Its argument as it would go to the kernel.
+        argument: &'c [u8],
+    },
+    /// A mapping.
+    Mmap {
+        /// Bytes.
+        len: usize,
+        /// Where in the node.
+        offset: u64,
+    },
+    /// The end of a mapping.
+    Munmap {
+        /// Bytes.
+        len: usize,
+    },
 }
 
+impl Attempt<'_> {
+    /// Whether it is this request, whatever size it is sent with.
+    pub fn is(&self, wanted: Request) -> bool {
+        matches!(self, Self::Ioctl { request, .. } if (request.kind(), request.number()) == (wanted.kind(), wanted.number()))
+    }
+}
+
+/// Which calls a fault counts.
+type Counts = Box<dyn Fn(&Attempt<'_>) -> bool + Send>;
+
 /// A planned failure.
-#[derive(Clone, Copy, Debug)]
 struct Plan {
-    kind: Kind,
+    counts: Counts,
     /// Calls of the kind still to let through.
     left: u64,
     errno: Errno,
@@ -45,11 +71,17 @@ struct Plan {
 /// assert!(Device::new(kernel).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct FaultInjector<K> {
     inner: K,
     plan: Mutex<Option<Plan>>,
     calls: Mutex<u64>,
+}
+
+impl<K: fmt::Debug> fmt::Debug for FaultInjector<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = self.calls();
+        f.debug_struct("FaultInjector").field("inner", &self.inner).field("calls", &calls).finish_non_exhaustive()
+    }
 }
 
 impl<K> FaultInjector<K> {
@@ -65,17 +97,36 @@ impl<K> FaultInjector<K> {
 
     /// Fails the `n`-th call from now, counted from 0 over every ioctl, mmap and munmap; once.
     pub fn fail_nth(&self, n: u64, errno: Errno) {
-        self.plan(Kind::Any, n, errno, false);
+        self.plan(|_| true, n, errno, false);
     }
 
     /// Fails the `n`-th call of one request from now, counted from 0; once.
     pub fn fail_nth_ioctl(&self, request: Request, n: u64, errno: Errno) {
-        self.plan(Kind::Ioctl(request.number()), n, errno, false);
+        self.plan(move |attempt| attempt.is(request), n, errno, false);
     }
 
     /// Fails every call of one request from now on.
     pub fn fail_every_ioctl(&self, request: Request, errno: Errno) {
-        self.plan(Kind::Ioctl(request.number()), 0, errno, true);
+        self.plan(move |attempt| attempt.is(request), 0, errno, true);
+    }
+
+    /// Fails the `n`-th call from now that fits, counted from 0; once. The predicate must not call this injector.
+    ///
+    /// ```
+    /// use amdgpu_sim::{Attempt, FaultInjector, SimKernel, profile};
+    /// use nix::errno::Errno;
+    ///
+    /// let kernel = FaultInjector::new(SimKernel::open(profile("navi21").ok_or("no such chip")?));
+    /// kernel.fail_nth_where(1, Errno::ENOMEM, |attempt| matches!(attempt, Attempt::Mmap { len, .. } if *len > 1 << 20));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fail_nth_where(&self, n: u64, errno: Errno, fits: impl Fn(&Attempt<'_>) -> bool + Send + 'static) {
+        self.plan(fits, n, errno, false);
+    }
+
+    /// Fails every call that fits from now on. The predicate must not call this injector.
+    pub fn fail_every_where(&self, errno: Errno, fits: impl Fn(&Attempt<'_>) -> bool + Send + 'static) {
+        self.plan(fits, 0, errno, true);
     }
 
     /// Lets everything through again.
@@ -85,7 +136,7 @@ impl<K> FaultInjector<K> {
 
     /// Whether the planned failure has happened.
     pub fn has_fired(&self) -> bool {
-        self.plan.lock().is_some_and(|plan| plan.fired)
+        self.plan.lock().as_ref().is_some_and(|plan| plan.fired)
     }
 
     /// Calls so far, failed ones included.
@@ -93,20 +144,16 @@ impl<K> FaultInjector<K> {
         *self.calls.lock()
     }
 
-    fn plan(&self, kind: Kind, left: u64, errno: Errno, forever: bool) {
-        *self.plan.lock() = Some(Plan { kind, left, errno, forever, fired: false });
+    fn plan(&self, counts: impl Fn(&Attempt<'_>) -> bool + Send + 'static, left: u64, errno: Errno, forever: bool) {
+        *self.plan.lock() = Some(Plan { counts: Box::new(counts), left, errno, forever, fired: false });
     }
 
     /// Counts a call, and fails it if the plan says so.
-    fn pass(&self, ioctl: Option<Request>) -> Result<(), Errno> {
+    fn pass(&self, attempt: &Attempt<'_>) -> Result<(), Errno> {
         *self.calls.lock() += 1;
         let mut plan = self.plan.lock();
         let Some(plan) = plan.as_mut() else { return Ok(()) };
-        let counts = match plan.kind {
-            Kind::Any => true,
-            Kind::Ioctl(number) => ioctl.is_some_and(|request| request.number() == number),
-        };
-        if !counts || (plan.fired && !plan.forever) {
+        if (plan.fired && !plan.forever) || !(plan.counts)(attempt) {
             return Ok(());
         }
         if plan.left > 0 {
@@ -118,11 +165,20 @@ impl<K> FaultInjector<K> {
     }
 }
 
+/// The pointer, or one that is not null.
+fn some(argument: *mut c_void) -> *const u8 {
+    NonNull::new(argument.cast::<u8>()).unwrap_or(NonNull::dangling()).as_ptr()
+}
+
 // SAFETY: a call is either refused without touching anything, or passed on unchanged; the promises are those of the inner
 // kernel.
 unsafe impl<K: Kernel> Kernel for FaultInjector<K> {
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        self.pass(Some(request))?;
+        let bytes = if argument.is_null() { 0 } else { request.size() };
+        // SAFETY: the caller vouches for `request.size()` readable bytes at `argument`, and lends them for the call; a null
+        // pointer is replaced, with no bytes behind it.
+        let argument_bytes = unsafe { std::slice::from_raw_parts(some(argument), bytes) };
+        self.pass(&Attempt::Ioctl { request, argument: argument_bytes })?;
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { self.inner.ioctl(request, argument) }
     }
@@ -134,13 +190,13 @@ unsafe impl<K: Kernel> Kernel for FaultInjector<K> {
         at: Option<NonNull<u8>>,
         offset: u64,
     ) -> Result<NonNull<u8>, Errno> {
-        self.pass(None)?;
+        self.pass(&Attempt::Mmap { len, offset })?;
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { self.inner.mmap(len, protection, at, offset) }
     }
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        self.pass(None)?;
+        self.pass(&Attempt::Munmap { len })?;
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { self.inner.munmap(address, len) }
     }

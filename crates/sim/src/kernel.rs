@@ -77,7 +77,8 @@ impl SimKernel {
         if copy_in && let Some(bytes) = bytes.get_mut(..size) {
             user::read_bytes(address, bytes)?;
         }
-        let result = entry.run(&self.file, bytes);
+        let control = &self.file.gpu.control;
+        let result = control.serve(request.number(), bytes, |bytes| entry.run(&self.file, bytes));
         tracing::trace!(request = entry.name, ?result, "ioctl");
         if client::was_interrupted() {
             // Waits leave the argument alone when they fail.

@@ -34,6 +34,7 @@ mod census;
 mod client;
 mod complaints;
 mod context;
+mod control;
 mod device;
 mod dispatch;
 mod events;
@@ -49,6 +50,7 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+mod mutation;
 mod node;
 mod options;
 mod profiles;
@@ -65,9 +67,11 @@ mod work;
 pub use self::{
     census::{Census, DeviceCensus},
     client::Client,
+    control::HeldRings,
     device::SimDevice,
-    fault_injector::FaultInjector,
+    fault_injector::{Attempt, FaultInjector},
     kernel::{Mappable, SimKernel},
+    mutation::Mutation,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };

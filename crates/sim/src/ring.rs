@@ -18,12 +18,14 @@ use crate::{
     bo::Bo,
     complaints::Complaints,
     context::{Context, Entity},
+    control::{Control, RingName, Turn},
     device::{Gpu, Ticker},
     events::{Events, Until},
     fence::Fence,
     file::FaultCell,
     gang::Gang,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
+    mutation::{Mutant, Mutation},
     shaders::ShaderSlot,
     space::Space,
     work::Meter,
@@ -68,14 +70,18 @@ pub(crate) struct Ring {
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
     gpu: Weak<Gpu>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
+    control: Arc<Control>,
+    name: RingName,
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
     waiting: Mutex<VecDeque<Job>>,
+    /// The page tables of the last job, on a device that mixes them up.
+    stale: Mutex<Option<Space>>,
     /// Jobs that are to come, wait or run.
     load: AtomicUsize,
     stopping: AtomicBool,
@@ -87,24 +93,28 @@ struct Shared {
 
 impl Ring {
     /// A ring and its thread, which does not keep the device alive.
-    pub(crate) fn start(gpu: &Arc<Gpu>, target: Target, name: String) -> Result<Self, Errno> {
+    pub(crate) fn start(gpu: &Arc<Gpu>, target: Target, name: RingName) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
             gpu: Arc::downgrade(gpu),
             events: Arc::clone(&gpu.events),
             complaints: Arc::clone(&gpu.complaints),
-            clock: gpu.clock,
+            control: Arc::clone(&gpu.control),
+            name,
+            clock: gpu.clock.clone(),
             shaders: Arc::clone(&gpu.shaders),
             waiting: Mutex::default(),
+            stale: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             target,
             hang_timeout: gpu.options.hang_timeout,
         });
+        gpu.control.register(name, &shared);
         let worker = Arc::clone(&shared);
         let backends = gpu.profile.dev_info.enabled_rb_pipes_mask;
         let thread = std::thread::Builder::new()
-            .name(name)
+            .name(format!("{} {}", name.0, name.1))
             .spawn(move || worker.run(Engine::new(target).with_render_backends(backends)))
             .map_err(|_| Errno::ENOMEM)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
@@ -142,6 +152,7 @@ impl Drop for Ring {
             // A thread that panicked has already said so on standard error.
             let _ = thread.join();
         }
+        self.shared.control.deregister(self.shared.name);
     }
 }
 
@@ -155,6 +166,9 @@ impl Shared {
     fn run(&self, mut engine: Engine) {
         while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
+            if self.control.end_turn(self.name) {
+                self.events.ring();
+            }
         }
     }
 
@@ -163,11 +177,22 @@ impl Shared {
         if self.stopping.load(Ordering::Acquire) {
             return Some(Next::Stop);
         }
+        if self.control.is_held(self.name) {
+            return None;
+        }
+        let turn = self.control.turn(self.name);
         let mut waiting = self.waiting.lock();
-        // Entities whose oldest job was looked at: what comes behind it waits for it.
-        let mut seen = HashSet::new();
-        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
+        let ready = match turn {
+            Turn::Free => ready(&waiting).next()?,
+            Turn::NotYet => return None,
+            Turn::Start(place) => place,
+        };
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
+    }
+
+    /// Where in the queue the jobs are that can start.
+    pub(crate) fn ready(&self) -> Vec<usize> {
+        ready(&self.waiting.lock()).collect()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -183,15 +208,33 @@ impl Shared {
         let timed = job.meter.start();
         let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
         engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
-        let followed = follow(engine, &job, &running);
+        let followed = self.follow(engine, &job, &running);
         *job.entity.gpu.lock() = engine.switch(gpu::State::new());
         let outcome = match followed {
+            _ if self.control.takes_hang(self.name) => Err(self.time_out(&job, running.started, &"it was told to")),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             Ok(()) => Ok(()),
             Err(stop) => Err(self.hang(&job, running.started, &stop)),
         };
         drop(timed);
         self.end(job, outcome);
+    }
+
+    /// Runs the IBs of a job, one after the other.
+    fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
+        let run = |engine: &mut Engine, memory: &dyn gpu::Memory| {
+            let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
+            job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+        };
+        match self.control.mutation() {
+            None => run(engine, &job.space),
+            Some(Mutation::SkippedJob) => Ok(()),
+            Some(Mutation::StalePageTable) => {
+                let before = self.stale.lock().replace(Space(job.space.0.clone()));
+                run(engine, before.as_ref().unwrap_or(&job.space))
+            }
+            Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
+        }
     }
 
     /// Why a job is not even started: errors are inherited within an entity, a guilty or stale context runs nothing any
@@ -212,12 +255,16 @@ impl Shared {
             job.entity.fail(errno);
         }
         let Job { fence, user_fence, keep, space, .. } = job;
+        let mutation = self.control.mutation();
         drop((keep, space));
         if let (Ok(()), Some((bo, offset, number))) = (outcome, user_fence) {
+            let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
             bo.write(offset, &number.to_le_bytes());
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
-        fence.signal(outcome);
+        if mutation != Some(Mutation::LostWakeUp) {
+            fence.signal(outcome);
+        }
     }
 
     /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset. When
@@ -229,8 +276,12 @@ impl Shared {
         if let Stop::Fetch { fault, .. } = stop {
             job.faults.record(*fault);
         }
-        self.complaints.say(format!("the {} ring hangs: {stop}", self.target));
-        let deadline = Until::At(started + self.hang_timeout);
+        self.time_out(job, started, stop)
+    }
+
+    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display) -> Errno {
+        self.complaints.say(format!("the {} ring hangs: {why}", self.target));
+        let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         if let Some(gpu) = self.gpu.upgrade() {
             gpu.reset_for(&job.context, || self.is_cancelled());
@@ -239,15 +290,12 @@ impl Shared {
     }
 }
 
-/// Runs the IBs of a job, one after the other.
-fn follow(engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
-    let env = Environment {
-        memory: &job.space,
-        clock: &running.shared.clock,
-        job: running,
-        shaders: &*running.shared.shaders,
-    };
-    job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+/// Where the jobs are that can start and are the oldest of their entities.
+fn ready(waiting: &VecDeque<Job>) -> impl Iterator<Item = usize> {
+    // Entities whose oldest job was looked at: what comes behind it waits for it.
+    let mut seen = HashSet::new();
+    let oldest = waiting.iter().enumerate().filter(move |(_, job)| seen.insert(Arc::as_ptr(&job.entity)));
+    oldest.filter(|(_, job)| job.is_ready()).map(|(index, _)| index)
 }
 
 /// The job as the engine sees it.

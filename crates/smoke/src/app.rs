@@ -12,7 +12,7 @@ use crate::{
     cli::Arguments,
     exit::Exit,
     human::{self, Human},
-    json, plan,
+    json, plan, recordings,
     run::{Options, run},
     target::Target,
 };
@@ -42,8 +42,22 @@ fn execute(arguments: &Arguments) -> Exit {
             checks.map(|check| format!("{:<18} {:<9}  {}", check.pattern(), check.level.name(), check.proves)),
         );
     }
+    if let Some(path) = &arguments.dump {
+        return recordings::dump(path);
+    }
+    if let Some(path) = &arguments.replay {
+        return recordings::replay(path, |target, options| test(target, options, arguments.json));
+    }
     match Target::choose(arguments.gpu.as_deref(), arguments.sim.as_deref()) {
-        Ok(target) => test(&target, arguments),
+        Ok(target) => {
+            let options = Options { level: arguments.level, filter: arguments.filter.clone() };
+            match &arguments.record {
+                Some(path) => {
+                    recordings::record(path, target, &options, |target| test(target, &options, arguments.json))
+                }
+                None => test(&target, &options, arguments.json),
+            }
+        }
         Err(error) => {
             complain(&error);
             if error.is_usage() { Exit::Invalid } else { Exit::Skip }
@@ -51,29 +65,28 @@ fn execute(arguments: &Arguments) -> Exit {
     }
 }
 
-fn test(target: &Target, arguments: &Arguments) -> Exit {
-    let options = Options { level: arguments.level, filter: arguments.filter.clone() };
+fn test(target: &Target, options: &Options, as_json: bool) -> Exit {
     let stdout = io::stdout();
-    let report = if arguments.json {
-        let report = run(target, &options, &mut ());
+    let report = if as_json {
+        let report = run(target, options, &mut ());
         if let Err(error) = json::write(&report, stdout.lock()) {
             complain(&error);
         }
         report
     } else {
-        run(target, &options, &mut Human::new(stdout.lock(), human::stdout_takes_colours()))
+        run(target, options, &mut Human::new(stdout.lock(), human::stdout_takes_colours()))
     };
     Exit::of(&report)
 }
 
 /// Prints lines as long as somebody reads them.
-fn list(mut lines: impl Iterator<Item = String>) -> Exit {
+pub(crate) fn list(mut lines: impl Iterator<Item = String>) -> Exit {
     let mut out = io::stdout().lock();
     let _ = lines.try_for_each(|line| writeln!(out, "{line}"));
     Exit::Pass
 }
 
-fn complain(error: &dyn std::fmt::Display) {
+pub(crate) fn complain(error: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "amdgpu-smoke: {error}");
 }
 

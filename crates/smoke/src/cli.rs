@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{Parser, ValueEnum};
 
 /// Hardware smoke test for AMD GPUs: on a Radeon if there is one, else on the embedded simulator.
@@ -27,6 +29,18 @@ pub(crate) struct Arguments {
     /// Print the report as JSON (schema amdgpu-smoke/1) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Write all that this program and the kernel say to each other to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// Run what was recorded in this file again, with its level and filter, and with nothing but its answers.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "level", "filter", "record"])]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// Print what is recorded in this file, a line for each call, and exit.
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    pub(crate) dump: Option<PathBuf>,
 
     /// List the simulator's chips and exit.
     #[arg(long, conflicts_with_all = ["gpu", "sim", "list_checks"])]

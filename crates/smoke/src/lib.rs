@@ -27,6 +27,7 @@ mod outcome;
 mod pattern;
 mod plan;
 mod recorder;
+mod recordings;
 mod report;
 mod ring;
 mod run;

@@ -8,15 +8,17 @@ use std::{
     sync::{Arc, Weak},
 };
 
+use amdgpu_replay::{Recording, Replay};
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
-use amdgpu_winsys::winsys::{self, Device, Node, PciAddress};
+use amdgpu_winsys::winsys::{self, Device, Kernel, Node, PciAddress, RenderNode};
 
 use crate::report::Gpu;
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
 
-type Open = dyn Fn() -> winsys::Result<Arc<Device>>;
+type OpenDevice = dyn Fn() -> winsys::Result<Arc<Device>>;
+type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
 type CountAll = dyn Fn() -> Vec<Count>;
 
 /// How many there are of something, or how many bytes.
@@ -25,7 +27,9 @@ pub type Count = (&'static str, u64);
 /// What to test: a Radeon, a simulated GPU, or a kernel of the caller's.
 pub struct Target {
     gpu: Gpu,
-    open: Box<Open>,
+    open: Box<OpenDevice>,
+    /// What `open` makes a device of, where that is known.
+    kernel: Option<Rc<OpenKernel>>,
     census: Option<Box<CountAll>>,
 }
 
@@ -106,12 +110,12 @@ impl Target {
     /// The GPU behind a render node.
     pub fn real(node: Node) -> Self {
         let location = place(&node);
-        Self::new(location, move || Device::open(&node.path))
+        Self::over(location, move || render_node(&node.path))
     }
 
     /// Whatever is at this path; opening it will tell.
     pub fn at(path: PathBuf) -> Self {
-        Self::new(path.display().to_string(), move || Device::open(&path))
+        Self::over(path.display().to_string(), move || render_node(&path))
     }
 
     /// A simulated GPU, fresh from the factory.
@@ -127,15 +131,49 @@ impl Target {
         let open = move || {
             let file = Arc::new(opener.open());
             opened.borrow_mut().push(Arc::downgrade(&file));
-            Device::new(file)
+            Ok(file as Arc<dyn Kernel>)
         };
-        Ok(Self::new(name, open).simulating().counting(move || census(&device, &files.borrow())))
+        Ok(Self::over(name, open).simulating().counting(move || census(&device, &files.borrow())))
+    }
+
+    /// Whatever kernels `open` opens, each a file of its own.
+    pub fn over(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<dyn Kernel>> + 'static) -> Self {
+        let kernel: Rc<OpenKernel> = Rc::new(open);
+        let opener = Rc::clone(&kernel);
+        Self { kernel: Some(kernel), ..Self::new(location, move || Device::new(opener()?)) }
+    }
+
+    /// The same, with every call recorded, and notes of what is tested. Its kernel's own counts are not taken any more: a
+    /// replay, for which they do not exist, is to come to the same report.
+    ///
+    /// A target made by [`Target::new`] hides its kernels, and is recorded as if it never opened anything.
+    #[must_use]
+    pub fn recorded(self, recording: &Recording) -> Self {
+        recording.note(LOCATION, &self.gpu.location);
+        recording.note(SIMULATED, if self.gpu.simulated { "yes" } else { "no" });
+        let Some(kernel) = self.kernel else { return self };
+        let recording = recording.clone();
+        let target = Self::over(self.gpu.location.clone(), move || Ok(Arc::new(recording.wrap(kernel()?)) as _));
+        Self { gpu: self.gpu, ..target }
+    }
+
+    /// The GPU of a recording, which answers what it answered then, in that order.
+    pub fn replayed(replay: &Replay) -> Self {
+        let noted = |key| replay.note(key).unwrap_or_default();
+        let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
+        let replay = replay.clone();
+        let open = move || match replay.open_file() {
+            Ok(file) => Ok(Arc::new(file) as Arc<dyn Kernel>),
+            Err(errno) => Err(winsys::Error::Open { path: "the recording".into(), errno }),
+        };
+        let target = Self::over(location, open);
+        if simulated { target.simulating() } else { target }
     }
 
     /// Whatever `open` opens; each call gives a file of its own, with handles and addresses of its own.
     pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<Device>> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
-        Self { gpu, open: Box::new(open), census: None }
+        Self { gpu, open: Box::new(open), kernel: None, census: None }
     }
 
     /// The same, called simulated in the report.
@@ -164,6 +202,17 @@ impl Target {
     /// What the kernel counts, where it does.
     pub(crate) fn census(&self) -> Vec<Count> {
         self.census.as_ref().map_or_else(Vec::new, |census| census())
+    }
+}
+
+/// Notes of a recording.
+const LOCATION: &str = "location";
+const SIMULATED: &str = "simulated";
+
+fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
+    match RenderNode::open(path) {
+        Ok(node) => Ok(Arc::new(node)),
+        Err(errno) => Err(winsys::Error::Open { path: path.to_owned(), errno }),
     }
 }
 

@@ -119,7 +119,10 @@ fn checks_are_listed_with_what_they_prove() {
 
 #[test]
 fn bad_usage_is_79_and_says_why_on_stderr() {
-    let cases: [&[&str]; 7] = [
+    let cases: [&[&str]; 10] = [
+        &["--replay", "/nonexistent"],
+        &["--replay", "/dev/null"],
+        &["--replay", "/dev/null", "--sim", "navi21"],
         &["--nonsense"],
         &["surplus"],
         &["--level", "destructive"],
@@ -247,6 +250,91 @@ fn a_reader_who_leaves_early_gets_no_panic() {
     }
 }
 
+/// A place for a recording, removed afterwards.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("amdgpu-smoke-{}-{name}.rec", std::process::id())))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// A report without what no two runs have in common.
+fn without_times(output: &Output) -> Value {
+    let mut report = json(output);
+    for result in report["results"].as_array_mut().unwrap() {
+        result["ms"].take();
+    }
+    report
+}
+
+#[test]
+fn a_recorded_run_replays_without_the_simulator_to_the_same_report() {
+    for chip in ["navi21", "pitcairn"] {
+        let scratch = Scratch::new(chip);
+        let recorded = output(&["--sim", chip, "--json", "--record", scratch.path()]);
+        assert_eq!(code(&recorded), 0, "{chip}: {}\n{}", stdout(&recorded), stderr(&recorded));
+        let replayed = output(&["--replay", scratch.path(), "--json"]);
+        assert_eq!(code(&replayed), 0, "{chip}: {}\n{}", stdout(&replayed), stderr(&replayed));
+        assert_eq!(without_times(&replayed), without_times(&recorded), "{chip}");
+    }
+}
+
+#[test]
+fn a_replay_takes_level_and_filter_from_the_recording() {
+    let scratch = Scratch::new("filter");
+    let recorded =
+        output(&["--sim", "renoir", "--filter", "heaps", "--level", "inventory", "--record", scratch.path()]);
+    assert_eq!(code(&recorded), 0);
+    let report = json(&output(&["--replay", scratch.path(), "--json"]));
+    assert_eq!((&report["level"], &report["gpu"]["location"]), (&"inventory".into(), &"renoir".into()));
+    let ids: Vec<_> = results(&report).map(|(id, ..)| id).collect();
+    assert_eq!(ids, ["inventory.heaps"]);
+}
+
+#[test]
+fn a_damaged_recording_is_refused_with_the_place_and_the_reason() {
+    let scratch = Scratch::new("damaged");
+    output(&["--sim", "navi21", "--level", "inventory", "--record", scratch.path()]);
+    let whole = fs::read(&scratch.0).unwrap();
+    fs::write(&scratch.0, &whole[..whole.len() - 20]).unwrap();
+    let cut = output(&["--replay", scratch.path(), "--json"]);
+    assert_eq!(code(&cut), 112);
+    assert!(stderr(&cut).contains("cut off at byte"), "{}", stderr(&cut));
+    let dumped = output(&["--dump", scratch.path()]);
+    assert_eq!(code(&dumped), 79);
+    assert!(stdout(&dumped).contains("AMDGPU_INFO") && stderr(&dumped).contains("cut off at byte"), "{dumped:?}");
+    let mut flipped = whole;
+    // The first record's bytes begin behind the header and its frame.
+    flipped[12 + 8] ^= 0x40;
+    fs::write(&scratch.0, &flipped).unwrap();
+    let output = output(&["--replay", scratch.path()]);
+    assert_eq!((code(&output), stdout(&output)), (79, String::new()));
+    assert!(stderr(&output).contains("damaged at byte "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_dump_shows_what_was_tested_and_every_call() {
+    let scratch = Scratch::new("dump");
+    output(&["--sim", "navi21", "--filter", "exec.copy.sdma0", "--record", scratch.path()]);
+    let dumped = output(&["--dump", scratch.path()]);
+    assert_eq!(code(&dumped), 0);
+    let text = stdout(&dumped);
+    for line in ["note location: navi21", "    0 f0 t0 open", "AMDGPU_CS ", "dwords changed", "f0 t0 close", "end"] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}
+
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";
 
 /// Whether Mesa's no-op shim is installed where the loader looks.
@@ -285,4 +373,20 @@ fn on_a_kernel_that_executes_nothing_every_failure_says_so() {
             assert!(passed.contains(&id), "{chip}: {id} did not pass");
         }
     }
+}
+
+/// What hangs below the recorder need not be the simulator: here it is a node that the dynamic linker fakes.
+#[test]
+fn a_render_node_is_recorded_and_replayed_too() {
+    if !shim_is_installed() {
+        eprintln!("not tried: {SHIM} is not installed");
+        return;
+    }
+    let scratch = Scratch::new("node");
+    let arguments = ["--json", "--filter", "o", "--record", scratch.path()];
+    let recorded = program().args(arguments).env("LD_PRELOAD", SHIM).env("AMDGPU_GPU_ID", "renoir").output().unwrap();
+    let replayed = output(&["--json", "--replay", scratch.path()]);
+    assert_eq!(code(&replayed), code(&recorded), "{}", stderr(&replayed));
+    assert_eq!(without_times(&replayed), without_times(&recorded));
+    assert_eq!(json(&replayed)["gpu"]["stand_in"], true);
 }

@@ -1,0 +1,114 @@
+//! The client's memory: what its arguments point at.
+
+use std::{
+    ffi::c_void,
+    io::{IoSlice, IoSliceMut},
+    os::fd::BorrowedFd,
+};
+
+use nix::{
+    errno::Errno,
+    sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev},
+    unistd::Pid,
+};
+
+/// Reads an argument of `len` bytes.
+///
+/// # Safety
+///
+/// `argument` points at as many readable bytes, unless `len` is 0.
+pub(crate) unsafe fn read(argument: *const c_void, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    if len > 0 && !argument.is_null() {
+        // SAFETY: the caller vouches for `len` bytes at `argument`; `bytes` is ours alone and as long.
+        unsafe { std::ptr::copy_nonoverlapping(argument.cast::<u8>(), bytes.as_mut_ptr(), len) };
+    }
+    bytes
+}
+
+/// Writes into an argument.
+///
+/// # Safety
+///
+/// `argument` points at more than `offset + bytes.len()` writable bytes, or at exactly as many.
+pub(crate) unsafe fn write(argument: *mut c_void, offset: usize, bytes: &[u8]) {
+    let to = argument.cast::<u8>().wrapping_add(offset);
+    // SAFETY: the caller vouches for the bytes; `bytes` is borrowed memory of Rust's, which an argument is not.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+}
+
+/// Reads memory of this process through the kernel, which finds out whether there is any: what a client names is no
+/// more trusted than the kernel would trust it.
+pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
+    let len = out.len();
+    let remote = remote(address, len)?;
+    match process_vm_readv(Pid::this(), &mut [IoSliceMut::new(out)], &[remote])? {
+        copied if copied == len => Ok(()),
+        _ => Err(Errno::EFAULT),
+    }
+}
+
+/// Whether memory can be read this way at all: some sandboxes forbid it, and recordings would miss what calls point at.
+pub(crate) fn can_peek() -> std::io::Result<()> {
+    let there = [7_u8; 8];
+    Ok(peek(there.as_ptr().expose_provenance() as u64, &mut [0; 8])?)
+}
+
+/// Reads so many bytes, if they are there.
+pub(crate) fn peek_vec(address: u64, len: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    peek(address, &mut bytes).ok().map(|()| bytes)
+}
+
+/// Writes memory of this process through the kernel.
+pub(crate) fn poke(address: u64, bytes: &[u8]) -> Result<(), Errno> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let remote = remote(address, bytes.len())?;
+    match process_vm_writev(Pid::this(), &[IoSlice::new(bytes)], &[remote])? {
+        copied if copied == bytes.len() => Ok(()),
+        _ => Err(Errno::EFAULT),
+    }
+}
+
+/// Adds 1 to an eventfd of the client's.
+pub(crate) fn ring(fd: i32) -> Result<(), Errno> {
+    if fd < 0 {
+        return Err(Errno::EBADF);
+    }
+    // SAFETY: the client named the descriptor in the call that is being served, so it keeps it open meanwhile; if it does
+    // not, the write fails.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    nix::unistd::write(fd, &1_u64.to_ne_bytes()).map(drop)
+}
+
+/// The size of the file behind a descriptor, 0 where it has none.
+pub(crate) fn file_size(fd: i32) -> u64 {
+    if fd < 0 {
+        return 0;
+    }
+    // SAFETY: the kernel has just made this descriptor for the client, which does not know its number yet.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    let size = nix::unistd::lseek(fd, 0, nix::unistd::Whence::SeekEnd);
+    let _ = nix::unistd::lseek(fd, 0, nix::unistd::Whence::SeekSet);
+    size.ok().and_then(|size| u64::try_from(size).ok()).unwrap_or(0)
+}
+
+fn remote(address: u64, len: usize) -> Result<RemoteIoVec, Errno> {
+    Ok(RemoteIoVec { base: usize::try_from(address).map_err(|_| Errno::EFAULT)?, len })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error_and_no_crash() {
+        assert_eq!(peek(8, &mut [0; 8]), Err(Errno::EFAULT));
+        assert_eq!(poke(8, &[0; 8]), Err(Errno::EFAULT));
+        assert_eq!(peek(u64::MAX - 3, &mut [0; 8]), Err(Errno::EFAULT));
+        let there = [7_u8; 8];
+        assert_eq!(peek_vec(there.as_ptr().expose_provenance() as u64, 8), Some(there.to_vec()));
+    }
+}

@@ -1,0 +1,353 @@
+//! A recording in the making.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    ptr::NonNull,
+    sync::{Arc, Weak},
+    thread::ThreadId,
+    time::Duration,
+};
+
+use amdgpu_winsys::winsys::Kernel;
+use nix::errno::Errno;
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::{
+    FileError, Recorder,
+    calls::Effect,
+    file::Writer,
+    record::{Action, Call, Page, Record},
+    view::{PAGE, UserPages, View, Window},
+};
+
+/// How long a client that makes no call is left alone before it is shown what the GPU has written meanwhile: it may be
+/// waiting for just that.
+const QUIET: Duration = Duration::from_millis(500);
+/// The longest pause between two such looks, as a multiple.
+const MOST_QUIETS: u32 = 32;
+
+/// A recording of one GPU: the files that are opened of it, and what their clients do.
+///
+/// Clones are the same recording. It is complete once [`Recording::finish`] was called, or the last clone and the last
+/// [`Recorder`] are gone.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    shared: Arc<Mutex<Journal>>,
+}
+
+pub(crate) struct Journal {
+    writer: Option<Writer<Box<dyn Write + Send>>>,
+    error: Option<io::Error>,
+    records: u64,
+    files: u32,
+    lanes: HashMap<ThreadId, u32>,
+    memories: u32,
+    /// By offset in the node, which names a BO in every file.
+    watched: BTreeMap<u64, Watched>,
+    /// By file and handle.
+    user_pages: BTreeMap<(u32, u32), (u32, UserPages)>,
+    /// What had changed in user pages when a submission began. The client's own part of it is there in a replay, too, once
+    /// the submission comes.
+    held: Vec<Page>,
+    /// Calls that were begun.
+    begun: u64,
+    /// Calls that are not over.
+    under_way: u32,
+    /// Whether anything was ever submitted.
+    submitted: bool,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("records", &self.records).field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+/// A BO that is mapped, the view that the client has of it, and where we see it ourselves.
+struct Watched {
+    memory: u32,
+    view: View,
+    /// By the client's address.
+    windows: BTreeMap<usize, Window>,
+}
+
+/// A mapping that the client wants.
+pub(crate) struct Mapped {
+    pub(crate) offset: u64,
+    pub(crate) len: usize,
+    pub(crate) writable: bool,
+    pub(crate) at: Option<NonNull<u8>>,
+}
+
+impl Recording {
+    /// Begins a recording in a new file, replacing what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Io`], also where this process may not use `process_vm_readv` on itself.
+    pub fn create(path: &Path) -> Result<Self, FileError> {
+        Self::new(File::create(path).map_err(|error| FileError::Io { offset: 0, error })?)
+    }
+
+    /// Begins a recording in anything.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Io`].
+    pub fn new(out: impl Write + Send + 'static) -> Result<Self, FileError> {
+        crate::client::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
+        let writer = Writer::new(Box::new(out) as Box<dyn Write + Send>);
+        let journal = Journal {
+            writer: Some(writer.map_err(|error| FileError::Io { offset: 0, error })?),
+            error: None,
+            records: 0,
+            files: 0,
+            lanes: HashMap::new(),
+            memories: 0,
+            watched: BTreeMap::new(),
+            user_pages: BTreeMap::new(),
+            held: Vec::new(),
+            begun: 0,
+            under_way: 0,
+            submitted: false,
+        };
+        let recording = Self { shared: Arc::new(Mutex::new(journal)) };
+        let watched = Arc::downgrade(&recording.shared);
+        let spawned = std::thread::Builder::new().name("recording".to_owned()).spawn(move || look_after(&watched));
+        spawned.map_err(|error| FileError::Io { offset: 0, error })?;
+        Ok(recording)
+    }
+
+    /// Says something about the whole run, which a replay can [ask for](crate::Replay::note).
+    pub fn note(&self, key: &str, value: &str) {
+        self.lock().write(&Record::Note { key: key.to_owned(), value: value.to_owned() });
+    }
+
+    /// Records the calls of one more open file. All files of a recording must be of the same GPU.
+    pub fn wrap<K: Kernel>(&self, kernel: K) -> Recorder<K> {
+        Recorder::new(self.clone(), kernel)
+    }
+
+    /// Ends the recording: what happens afterwards is not written any more. The number of records.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Io`] with the first error that writing met; the file ends there.
+    pub fn finish(&self) -> Result<u64, FileError> {
+        self.lock().finish()
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Journal> {
+        self.shared.lock()
+    }
+}
+
+/// Shows a client that makes no calls what the GPU has written.
+fn look_after(journal: &Weak<Mutex<Journal>>) {
+    let (mut begun, mut pause) = (0, 1);
+    loop {
+        std::thread::park_timeout(QUIET * pause);
+        let Some(journal) = journal.upgrade() else { return };
+        let mut journal = journal.lock();
+        if journal.begun != begun {
+            begun = journal.begun;
+            pause = 1;
+        } else if journal.submitted && journal.under_way == 0 {
+            let before = journal.records;
+            journal.push();
+            journal.pull(false);
+            pause = if journal.records == before { (pause * 2).min(MOST_QUIETS) } else { 1 };
+        }
+    }
+}
+
+impl Journal {
+    fn write(&mut self, record: &Record) {
+        let Some(writer) = &mut self.writer else { return };
+        match writer.write(record) {
+            Ok(()) => self.records += 1,
+            Err(error) => {
+                tracing::error!(%error, "the recording ends here");
+                self.writer = None;
+                self.error = Some(error);
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<u64, FileError> {
+        self.write(&Record::End);
+        if let Some(Err(error)) = self.writer.take().map(|mut writer| writer.flush()) {
+            self.error = Some(error);
+        }
+        match self.error.take() {
+            Some(error) => Err(FileError::Io { offset: 0, error }),
+            None => Ok(self.records),
+        }
+    }
+
+    /// A call begins.
+    pub(crate) fn before(&mut self, effect: Effect) {
+        self.begun += 1;
+        self.under_way += 1;
+        self.submitted |= effect == Effect::Submits;
+        if effect != Effect::Nothing {
+            self.push();
+        }
+        if effect == Effect::Submits {
+            let mut held = std::mem::take(&mut self.held);
+            self.look_at_user_pages(&mut held);
+            self.held = held;
+        }
+    }
+
+    /// A call is over and was recorded.
+    pub(crate) fn after(&mut self, effect: Effect) {
+        self.under_way = self.under_way.saturating_sub(1);
+        for page in std::mem::take(&mut self.held) {
+            self.write(&Record::Page(page));
+        }
+        self.pull(matches!(effect, Effect::Nothing | Effect::Submits));
+        if let (Effect::Submits | Effect::Waits, Some(writer)) = (effect, &mut self.writer)
+            && let Err(error) = writer.flush()
+        {
+            tracing::error!(%error, "the recording ends here");
+            self.writer = None;
+            self.error = Some(error);
+        }
+    }
+
+    pub(crate) fn call(&mut self, file: u32, action: Action, errno: Option<Errno>) {
+        let lanes = self.lanes.len() as u32;
+        let lane = *self.lanes.entry(std::thread::current().id()).or_insert(lanes);
+        self.write(&Record::Call(Call { file, lane, action, errno: errno.map_or(0, |errno| errno as i32) }));
+    }
+
+    pub(crate) fn open(&mut self) -> u32 {
+        let file = self.files;
+        self.files += 1;
+        self.call(file, Action::Open, None);
+        file
+    }
+
+    pub(crate) fn close(&mut self, file: u32) {
+        self.user_pages.retain(|(owner, _), _| *owner != file);
+        self.call(file, Action::Close, None);
+    }
+
+    fn next_memory(&mut self) -> u32 {
+        let memory = self.memories;
+        self.memories += 1;
+        memory
+    }
+
+    /// What the client has stored goes to the BOs.
+    fn push(&mut self) {
+        for watched in self.watched.values_mut() {
+            let Watched { view, windows, .. } = watched;
+            if let Some(window) = windows.values().find(|window| window.is_writable()) {
+                view.push(window);
+            }
+        }
+    }
+
+    /// What the GPU has stored goes to the client and into the recording. Clients poll user fences, which are exactly one
+    /// page (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`), without any call: as long as those stay as they are,
+    /// they may be all that is looked at. They come first, so that nothing is shown older than the fence behind it.
+    fn pull(&mut self, only_fences: bool) {
+        let mut pages = Vec::new();
+        self.pull_views(&mut pages, |view| view.len() == PAGE);
+        if !only_fences || !pages.is_empty() {
+            self.pull_views(&mut pages, |view| view.len() != PAGE);
+            self.look_at_user_pages(&mut pages);
+        }
+        for page in pages {
+            self.write(&Record::Page(page));
+        }
+    }
+
+    /// User pages hold what the client has stored, too; a replay's client has stored the same by then.
+    fn look_at_user_pages(&mut self, pages: &mut Vec<Page>) {
+        for (memory, user) in self.user_pages.values_mut() {
+            user.look(*memory, |page| pages.push(page));
+        }
+    }
+
+    fn pull_views(&mut self, pages: &mut Vec<Page>, wanted: impl Fn(&View) -> bool) {
+        for Watched { view, windows, memory } in self.watched.values_mut() {
+            if let Some(window) = windows.values().next().filter(|_| wanted(view)) {
+                view.pull(window, *memory, |page| pages.push(page));
+            }
+        }
+    }
+
+    pub(crate) fn watch_user_pages(&mut self, key: (u32, u32), address: u64, len: u64) -> u32 {
+        let memory = self.next_memory();
+        let mut pages = UserPages::new(address, len);
+        // What is there now is the client's own.
+        pages.look(memory, drop);
+        self.user_pages.insert(key, (memory, pages));
+        memory
+    }
+
+    pub(crate) fn forget_user_pages(&mut self, key: (u32, u32)) {
+        self.user_pages.remove(&key);
+    }
+
+    /// Gives the client a view of a BO that was mapped at `window`.
+    ///
+    /// # Safety
+    ///
+    /// With `at`, the caller owns the range.
+    pub(crate) unsafe fn map(&mut self, wanted: &Mapped, window: Window) -> Result<(u32, NonNull<u8>), Errno> {
+        let fits = |watched: &Watched| watched.view.len() >= window.len();
+        if !self.watched.get(&wanted.offset).is_some_and(fits) {
+            if self.watched.get(&wanted.offset).is_some_and(|watched| !watched.windows.is_empty()) {
+                // A second mapping that is longer than the first: no client of a BO's exact size makes one.
+                return Err(Errno::EOPNOTSUPP);
+            }
+            let memory = self.next_memory();
+            let view = View::new(window.len() as u64)?;
+            self.watched.insert(wanted.offset, Watched { memory, view, windows: BTreeMap::new() });
+        }
+        let Some(watched) = self.watched.get_mut(&wanted.offset) else { return Err(Errno::ENOMEM) };
+        // SAFETY: the caller's promise.
+        let address = unsafe { watched.view.map(wanted.len, wanted.writable, wanted.at) }?;
+        watched.windows.insert(address.as_ptr().expose_provenance(), window);
+        Ok((watched.memory, address))
+    }
+
+    /// The memory that is mapped at an address of the client's, and where the BO itself is.
+    pub(crate) fn mapping(&self, address: NonNull<u8>) -> Option<(u32, NonNull<u8>)> {
+        let address = address.as_ptr().addr();
+        self.watched.values().find_map(|of| of.windows.get(&address).map(|window| (of.memory, window.base())))
+    }
+
+    /// Forgets a mapping and takes the client's view away.
+    ///
+    /// # Safety
+    ///
+    /// The client uses the mapping no more.
+    pub(crate) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) {
+        // SAFETY: `address` is a mapping of a view, made by `map`, that the caller gives up.
+        if let Err(errno) = unsafe { nix::sys::mman::munmap(address.cast(), len) } {
+            tracing::error!(%errno, "a view could not be unmapped");
+        }
+        for watched in self.watched.values_mut() {
+            watched.windows.remove(&address.as_ptr().addr());
+        }
+        self.watched.retain(|_, watched| !watched.windows.is_empty());
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.writer.is_some()
+            && let Err(error) = self.finish()
+        {
+            tracing::error!(%error, "the recording was not finished");
+        }
+    }
+}

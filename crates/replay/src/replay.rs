@@ -1,0 +1,400 @@
+//! A recording being played.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
+    io::Read,
+    path::Path,
+    ptr::NonNull,
+    sync::Arc,
+    thread::ThreadId,
+    time::{Duration, Instant},
+};
+
+use nix::errno::Errno;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::{
+    FileError, Replayer, describe,
+    file::Reader,
+    record::{Action, Call, Page, Record},
+    view::{UserPages, View},
+};
+
+/// What the client is told once a replay cannot go on: that the device is gone, after which it asks for nothing more.
+pub(crate) const DIVERGED: Errno = Errno::ENODEV;
+
+/// How long a thread waits for the call of another one that comes before its own, unless it is told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a replay did not go on. Calls are numbered from 0.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The recording cannot be read on.
+    #[error("the recording cannot be read: {0}")]
+    File(#[from] FileError),
+    /// The client does something else than it did when it was recorded.
+    #[error("call {call} diverges: recorded {recorded}, came {came}")]
+    Diverged {
+        /// Which call.
+        call: u64,
+        /// What was recorded.
+        recorded: String,
+        /// What came.
+        came: String,
+    },
+    /// The client goes on after the recording's last call.
+    #[error("the recording ends before call {call}: {came}")]
+    Ended {
+        /// Which call it would have been.
+        call: u64,
+        /// What came.
+        came: String,
+    },
+    /// A thread waited for its turn in vain: the call before its own never came.
+    #[error("call {call} did not come, while {came} waited for it: recorded {recorded}")]
+    Stalled {
+        /// Which call.
+        call: u64,
+        /// What was recorded.
+        recorded: String,
+        /// What waited.
+        came: String,
+    },
+    /// The recording says what no kernel could have done.
+    #[error("call {call} cannot be replayed: {why}")]
+    Nonsense {
+        /// Which call.
+        call: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The client ended before the recording did.
+    #[error("call {call} was recorded and did not come: {recorded}")]
+    Unplayed {
+        /// Which call.
+        call: u64,
+        /// What was recorded.
+        recorded: String,
+    },
+}
+
+/// A recording that stands in for the kernel it was taken from.
+///
+/// Clones are the same replay. Each [`Replay::open_file`] is the next file that was opened when it was recorded.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Rung when the head of the recording has changed.
+    bell: Condvar,
+    notes: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay").field("notes", &self.notes).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct State {
+    reader: Reader<Box<dyn Read + Send>>,
+    /// The next call, unless the recording is over.
+    head: Option<Call>,
+    /// Its number.
+    call: u64,
+    files: u32,
+    lanes: HashMap<ThreadId, u32>,
+    taken: HashSet<u32>,
+    views: HashMap<u32, (View, usize)>,
+    /// The client's mappings by address, with what is mapped.
+    mappings: HashMap<usize, u32>,
+    user_pages: HashMap<u32, UserPages>,
+    patience: Duration,
+    /// Rung by whoever advances.
+    rung: bool,
+    error: Option<Arc<ReplayError>>,
+}
+
+impl Replay {
+    /// Opens a recording.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError::File`].
+    pub fn open(path: &Path) -> Result<Self, ReplayError> {
+        let file = std::fs::File::open(path).map_err(|error| FileError::Io { offset: 0, error })?;
+        Self::new(std::io::BufReader::new(file))
+    }
+
+    /// Plays a recording from anything.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError::File`].
+    pub fn new(input: impl Read + Send + 'static) -> Result<Self, ReplayError> {
+        crate::client::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
+        let mut reader = Reader::new(Box::new(input) as Box<dyn Read + Send>)?;
+        let mut notes = BTreeMap::new();
+        let head = loop {
+            match reader.next() {
+                Some(Ok(Record::Note { key, value })) => drop(notes.insert(key, value)),
+                Some(Ok(Record::Page(_))) => {}
+                Some(Ok(Record::Call(call))) => break Some(call),
+                Some(Ok(Record::End)) | None => break None,
+                Some(Err(error)) => return Err(error.into()),
+            }
+        };
+        let state = State {
+            reader,
+            head,
+            call: 0,
+            files: 0,
+            lanes: HashMap::new(),
+            taken: HashSet::new(),
+            views: HashMap::new(),
+            mappings: HashMap::new(),
+            user_pages: HashMap::new(),
+            patience: PATIENCE,
+            rung: false,
+            error: None,
+        };
+        Ok(Self { shared: Arc::new(Shared { state: Mutex::new(state), bell: Condvar::new(), notes }) })
+    }
+
+    /// What was noted before the first call.
+    pub fn note(&self, key: &str) -> Option<&str> {
+        self.shared.notes.get(key).map(String::as_str)
+    }
+
+    /// How long a thread waits for another one's call that comes before its own: ten seconds unless set.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        self.lock().patience = patience;
+        self
+    }
+
+    /// The next file that was opened.
+    ///
+    /// # Errors
+    ///
+    /// ENODEV when none was opened at this point of the recording.
+    pub fn open_file(&self) -> Result<Replayer, Errno> {
+        let file = self.lock().files;
+        let (mut state, _) = self.turn(file, Action::Open)?;
+        state.files = state.files.saturating_add(1);
+        state.advance();
+        drop(state);
+        Ok(Replayer::new(self.clone(), file))
+    }
+
+    /// Why the replay stopped, if it did.
+    pub fn error(&self) -> Option<Arc<ReplayError>> {
+        self.lock().error.clone()
+    }
+
+    /// Whether all was played that was recorded.
+    ///
+    /// # Errors
+    ///
+    /// What stopped the replay, or [`ReplayError::Unplayed`].
+    pub fn finish(&self) -> Result<(), Arc<ReplayError>> {
+        let state = self.lock();
+        match (&state.error, &state.head) {
+            (Some(error), _) => Err(Arc::clone(error)),
+            (None, Some(head)) => {
+                Err(Arc::new(ReplayError::Unplayed { call: state.call, recorded: describe::call(head) }))
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        let mut state = self.shared.state.lock();
+        if std::mem::take(&mut state.rung) {
+            self.shared.bell.notify_all();
+        }
+        state
+    }
+
+    /// Waits until it is this call's turn. The recorded call, which the caller plays and then
+    /// [leaves behind](State::advance).
+    pub(crate) fn turn(&self, file: u32, came: Action) -> Result<(MutexGuard<'_, State>, Call), Errno> {
+        let came = Call { file, lane: 0, action: came, errno: 0 };
+        let mut state = self.lock();
+        let started = Instant::now();
+        loop {
+            match state.judge(&came) {
+                Verdict::Play(call) => return Ok((state, call)),
+                Verdict::Stop => {
+                    self.shared.bell.notify_all();
+                    return Err(DIVERGED);
+                }
+                // Whoever advances rings only when the lock is taken the next time, so nobody sleeps for long.
+                Verdict::Wait if started.elapsed() < state.patience => {
+                    let _ = self.shared.bell.wait_for(&mut state, Duration::from_millis(1));
+                }
+                Verdict::Wait => state.stall(&came),
+            }
+        }
+    }
+
+    pub(crate) fn mapping(&self, address: NonNull<u8>) -> Option<u32> {
+        self.lock().mappings.get(&address.as_ptr().addr()).copied()
+    }
+}
+
+/// What is to be done with a call.
+enum Verdict {
+    Play(Call),
+    Wait,
+    Stop,
+}
+
+impl State {
+    fn judge(&mut self, came: &Call) -> Verdict {
+        if self.error.is_some() {
+            return Verdict::Stop;
+        }
+        let Some(head) = &self.head else {
+            return self.stop(ReplayError::Ended { call: self.call, came: describe::call(came) });
+        };
+        let thread = std::thread::current().id();
+        let own = self.lanes.get(&thread).copied();
+        let is_own = match own {
+            Some(lane) => lane == head.lane,
+            None => !self.taken.contains(&head.lane),
+        };
+        if is_own && is_same(head, came) {
+            self.lanes.insert(thread, head.lane);
+            self.taken.insert(head.lane);
+            return Verdict::Play(head.clone());
+        }
+        // A thread that is new here may be another than the one whose turn it is, but not when it is alone.
+        if is_own && (own.is_some() || self.lanes.is_empty()) {
+            let (recorded, came) = describe::both(head, came);
+            return self.stop(ReplayError::Diverged { call: self.call, recorded, came });
+        }
+        Verdict::Wait
+    }
+
+    fn stall(&mut self, came: &Call) {
+        let recorded = self.head.as_ref().map_or_else(String::new, describe::call);
+        self.stop(ReplayError::Stalled { call: self.call, recorded, came: describe::call(came) });
+    }
+
+    fn stop(&mut self, error: ReplayError) -> Verdict {
+        tracing::error!(%error, "the replay stops");
+        self.error.get_or_insert(Arc::new(error));
+        self.rung = true;
+        Verdict::Stop
+    }
+
+    /// Stops at a recorded call that no kernel could have answered so.
+    pub(crate) fn nonsense(&mut self, why: &'static str) -> Errno {
+        self.stop(ReplayError::Nonsense { call: self.call, why });
+        DIVERGED
+    }
+
+    /// Leaves the head behind and shows the client what the GPU had written by then.
+    pub(crate) fn advance(&mut self) {
+        self.rung = true;
+        self.call = self.call.saturating_add(1);
+        self.head = None;
+        loop {
+            match self.reader.next() {
+                Some(Ok(Record::Note { .. })) => {}
+                Some(Ok(Record::Page(page))) => {
+                    if !self.show(&page) {
+                        self.stop(ReplayError::Nonsense {
+                            call: self.call,
+                            why: "a page of memory that is not mapped",
+                        });
+                        return;
+                    }
+                }
+                Some(Ok(Record::Call(call))) => {
+                    self.head = Some(call);
+                    return;
+                }
+                Some(Ok(Record::End)) | None => return,
+                Some(Err(error)) => {
+                    self.stop(error.into());
+                    return;
+                }
+            }
+        }
+    }
+
+    fn show(&self, page: &Page) -> bool {
+        let view = self.views.get(&page.memory).map(|(view, _)| view.replay(page));
+        let user = || self.user_pages.get(&page.memory).map(|pages| pages.replay(page));
+        view.or_else(user).unwrap_or(false)
+    }
+
+    pub(crate) fn know_user_pages(&mut self, memory: u32, address: u64, len: u64) {
+        self.user_pages.insert(memory, UserPages::new(address, len));
+    }
+
+    /// Gives the client a view.
+    ///
+    /// # Safety
+    ///
+    /// With `at`, the caller owns the range.
+    pub(crate) unsafe fn map(
+        &mut self,
+        memory: u32,
+        len: usize,
+        writable: bool,
+        at: Option<NonNull<u8>>,
+    ) -> Result<NonNull<u8>, Errno> {
+        let (view, users) = match self.views.entry(memory) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert((View::new(len as u64)?, 0)),
+        };
+        if view.len() < len {
+            return Err(self.nonsense("a mapping that is longer than its memory"));
+        }
+        // SAFETY: the caller's promise.
+        let address = unsafe { view.map(len, writable, at) }?;
+        *users += 1;
+        self.mappings.insert(address.as_ptr().expose_provenance(), memory);
+        Ok(address)
+    }
+
+    /// Takes a view away.
+    ///
+    /// # Safety
+    ///
+    /// The client uses the mapping no more.
+    pub(crate) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        let memory = self.mappings.remove(&address.as_ptr().addr()).ok_or(Errno::EINVAL)?;
+        // SAFETY: the address is a mapping of a view, made by `map`, that the caller gives up.
+        unsafe { nix::sys::mman::munmap(address.cast(), len) }?;
+        if let Some((_, users)) = self.views.get_mut(&memory) {
+            *users -= 1;
+            if *users == 0 {
+                self.views.remove(&memory);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call is the recorded one: what went in, not what came out.
+fn is_same(recorded: &Call, came: &Call) -> bool {
+    recorded.file == came.file
+        && match (&recorded.action, &came.action) {
+            (Action::Open, Action::Open) | (Action::Close, Action::Close) => true,
+            (Action::Ioctl(a), Action::Ioctl(b)) => a.request == b.request && a.input == b.input && a.read == b.read,
+            (
+                &Action::Map { offset, len, writable, fixed, .. },
+                &Action::Map { offset: o, len: l, writable: w, fixed: f, .. },
+            ) => (offset, len, writable, fixed) == (o, l, w, f),
+            (&Action::Unmap { memory, len }, &Action::Unmap { memory: m, len: l }) => (memory, len) == (m, l),
+            _ => false,
+        }
+}

@@ -1,0 +1,37 @@
+//! Any options, any name of a chip: a device comes up or is refused with a typed error, and never panics.
+
+use std::time::Duration;
+
+use amdgpu_sim::{SimDevice, SimOptions, profile, profiles};
+use amdgpu_winsys::winsys::Device;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_device_with_any_options_opens_or_says_why_not(
+        chip in prop::sample::select(profiles().iter().map(|profile| profile.name).collect::<Vec<_>>()),
+        drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
+        hang in 0..=u64::MAX,
+        switches: [bool; 3],
+    ) {
+        let options = SimOptions {
+            drm_minor,
+            hang_timeout: Duration::from_nanos(hang),
+            sdma: switches[0],
+            max_ibs: switches[1],
+            ..SimOptions { may_raise_priority: switches[2], ..SimOptions::default() }
+        };
+        let gpu = SimDevice::new(profile(chip).unwrap(), options);
+        if let Err(error) = Device::new(gpu.open()) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+        prop_assert_eq!(gpu.census().files, 0);
+    }
+
+    #[test]
+    fn any_text_is_a_chip_or_none(text in ".{0,30}") {
+        prop_assert!(profile(&text).is_none_or(|profile| profile.name == text));
+    }
+}

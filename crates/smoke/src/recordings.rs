@@ -1,0 +1,85 @@
+//! Runs that are written down, and runs of what was.
+
+use std::path::Path;
+
+use amdgpu_replay::{FileError, Reader, Recording, Replay};
+use clap::ValueEnum;
+
+use crate::{
+    app::{complain, list},
+    cli::Level,
+    exit::Exit,
+    run::Options,
+    target::Target,
+};
+
+/// Notes of a recording.
+const LEVEL: &str = "level";
+const FILTER: &str = "filter";
+
+/// Runs a test and records it.
+pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl FnOnce(&Target) -> Exit) -> Exit {
+    let recording = match Recording::create(path) {
+        Ok(recording) => recording,
+        Err(error) => return refuse(path, &error),
+    };
+    recording.note(LEVEL, options.level.name());
+    if let Some(filter) = &options.filter {
+        recording.note(FILTER, filter);
+    }
+    let target = target.recorded(&recording);
+    let exit = test(&target);
+    drop(target);
+    match recording.finish() {
+        Ok(_) => exit,
+        Err(error) => refuse(path, &error),
+    }
+}
+
+/// Runs the test of a recording. What the client asks must be what it asked then, to the end.
+pub(crate) fn replay(path: &Path, test: impl FnOnce(&Target, &Options) -> Exit) -> Exit {
+    let replay = match Replay::open(path) {
+        Ok(replay) => replay,
+        Err(error) => return refuse(path, &error),
+    };
+    let level = replay.note(LEVEL).and_then(|name| Level::from_str(name, false).ok());
+    let options = Options { level: level.unwrap_or_default(), filter: replay.note(FILTER).map(str::to_owned) };
+    let target = Target::replayed(&replay);
+    let exit = test(&target, &options);
+    drop(target);
+    match replay.finish() {
+        Ok(()) => exit,
+        Err(error) => {
+            complain(&format_args!("{}: {error}", path.display()));
+            Exit::Aborted
+        }
+    }
+}
+
+/// Prints a recording as far as it can be read.
+pub(crate) fn dump(path: &Path) -> Exit {
+    let reader = match Reader::open(path) {
+        Ok(reader) => reader,
+        Err(error) => return refuse(path, &error),
+    };
+    let mut trouble: Option<FileError> = None;
+    let mut calls = 0_u64;
+    list(reader.map_while(|record| match record {
+        Ok(record) => {
+            let is_call = matches!(record, amdgpu_replay::Record::Call(_));
+            let line = if is_call { format!("{calls:5} {record}") } else { format!("      {record}") };
+            calls += u64::from(is_call);
+            Some(line)
+        }
+        Err(error) => {
+            trouble = Some(error);
+            None
+        }
+    }));
+    trouble.map_or(Exit::Pass, |error| refuse(path, &error))
+}
+
+fn refuse(path: &Path, error: &dyn std::fmt::Display) -> Exit {
+    complain(&format_args!("{}: {error}", path.display()));
+    Exit::Invalid
+}
