@@ -6,7 +6,16 @@
 //! [`Job`] it runs for, which decides how long to wait and hears of page faults.
 //!
 //! Packets are executed strictly in stream order, PFP and ME together, and each is finished before the next begins.
-//! That is a legal schedule of the hardware, so caches, partial flushes and PFP_SYNC_ME have nothing left to do.
+//! That is a legal schedule of the hardware, so caches, partial flushes and PFP_SYNC_ME have nothing left to do. The
+//! constant engine of GFX6 to GFX10.3 is a stream of its own beside them.
+//!
+//! What a driver writes and the library does not is read through tables of layouts (`layout/`), in the library's terms.
+//! What packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
+//! another one between two jobs ([`Engine::switch`]). There are no shaders: draws and dispatches are counted, and told to
+//! [`Shaders`], where an interpreter can be plugged in.
+//!
+//! Work that the length of a packet does not bound (other IBs, copies, multi-draws) is paid for from a budget, so every
+//! job comes to an end; and a job is asked now and then whether it still wants to go on.
 //!
 //! Two kinds of trouble are kept apart as on hardware:
 //!

@@ -1,7 +1,8 @@
 //! PM4 layouts: registers and the addresses other packets lean on.
 //!
 //! The indices by which SET_*_REG ask firmware for more than the write are taken on every generation that has them at all:
-//! Mesa goes on writing them where the headers have dropped the number, and they change no register.
+//! Mesa goes on writing them where the headers have dropped the number, and they change no register. SET_SH_REG_PAIRS_PACKED of GFX12 has two opcodes: PAL's headers
+//! say 0xbc, Mesa's still 0xbb.
 //!
 //! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`, `soc15d.h` and `nvd.h`; Mesa 25.0.7
 //! `src/amd/common/sid.h` and `src/amd/registers/pkt3.json`; AMD PAL's packet headers.
@@ -196,8 +197,16 @@ layouts! {
         2: value[31:0];
       }
     }
-    0xbb SET_SH_REG_PAIRS_PACKED gfx [G11..G11_5] compute [G12..G12] {
+    0xbb SET_SH_REG_PAIRS_PACKED gfx [G11..G12] compute [G12..G12] {
       form [G11..G12] 4..16383 {
+        1: reg_count[15:0];
+        2: reg_offset0[15:0], reg_offset1[31:16];
+        3: value0[31:0];
+        4: value1[31:0];
+      }
+    }
+    0xbc SET_SH_REG_PAIRS_PACKED gfx [G12..G12] compute [G12..G12] {
+      form [G12..G12] 4..16383 {
         1: reg_count[15:0];
         2: reg_offset0[15:0], reg_offset1[31:16];
         3: value0[31:0];

@@ -120,7 +120,7 @@ fn an_atomic_works_and_one_that_never_matches_ends_by_itself() {
         rig.patience.set(u32::MAX);
         let [low, high] = halves(DATA);
         let atomic =
-            |number: u32, flags: u32, compare| vec![10 | flags | number << 25, low, high, 5, 0, compare, 0, 10];
+            |number: u32, flags: u32, compare| vec![0xa | flags | number << 25, low, high, 5, 0, compare, 0, 10];
         run(&rig, version, &[atomic(15, 0, 0), atomic(8, 1 << 16, 7)]).unwrap();
         assert_eq!((rig.u32(DATA), rig.waited.get()), (8, 1000), "{version}: memory is left alone");
         run(&rig, version, &[atomic(8, 1 << 16, 8)]).unwrap();
@@ -156,7 +156,7 @@ fn the_local_counter_starts_where_it_is_set_and_the_global_one_does_not() {
     for version in from(Version::V2_0) {
         let rig = Rig::new();
         let [low, high] = halves(DATA);
-        let packets = [vec![13, 100, 0], vec![13 | 1 << 8, low, high], vec![13 | 2 << 8, low + 8, high]];
+        let packets = [vec![13, 100, 0], vec![0xd | 1 << 8, low, high], vec![0xd | 2 << 8, low + 8, high]];
         run(&rig, version, &packets).unwrap();
         assert_eq!((rig.u64(DATA), rig.u64(DATA + 8)), (101, 0x1_0000_0003), "{version}");
     }
@@ -187,7 +187,7 @@ fn tiled_data_and_what_is_the_kernels_are_refused_by_name() {
             (4, "INDIRECT", "belongs to the kernel"),
             (12, "GENERATE_PTE", "belongs to the kernel"),
             (14, "SRBM_WRITE", "belongs to the kernel"),
-            (11 | 1 << 8, "DATA_FILL_MULTI", "not described"),
+            (0xb | 1 << 8, "DATA_FILL_MULTI", "not described"),
         ] {
             let said = refusal(version, &[vec![header; 20]]);
             assert!(said.contains(name) && said.contains(why), "{version}: {said}");

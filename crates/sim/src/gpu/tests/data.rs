@@ -20,7 +20,7 @@ fn an_atomic_changes_memory_and_what_was_there_can_be_asked_for() {
         let [low, high] = halves(DATA + 8);
         let copy = packet(0x40, &[6 | 5 << 8 | 1 << 16, 0, 0, low, high]);
         run(&rig, target, &[atomic(47, 0, DATA, 5, 0), copy, atomic(79, 0, DATA, 1, 0)]).unwrap();
-        assert_eq!((rig.u64(DATA), rig.u64(DATA + 8)), (7 << 32 | 16, 7 << 32 | 10), "{target}");
+        assert_eq!((rig.u64(DATA), rig.u64(DATA + 8)), (7 << 32 | 16, 7 << 32 | 0xa), "{target}");
     }
 }
 
@@ -120,7 +120,7 @@ fn statistics_are_stored_as_zeros_that_are_there() {
     for level in GfxLevel::ALL.into_iter().skip(1) {
         let rig = Rig::new();
         rig.put(DATA, &[7; 4]);
-        run(&rig, Pm4::compute(level), &[packet(0x46, &[30 | 2 << 8, DATA as u32, 0])]).unwrap();
+        run(&rig, Pm4::compute(level), &[packet(0x46, &[0x1e | 2 << 8, DATA as u32, 0])]).unwrap();
         assert_eq!((rig.u64(DATA), rig.u32(DATA + 8)), (0, 7), "{level}: MEC has one counter");
     }
 }
@@ -129,9 +129,9 @@ fn statistics_are_stored_as_zeros_that_are_there() {
 fn a_counter_is_set_up_without_an_address() {
     for target in gfx(Gfx7, Gfx12) {
         let rig = Rig::new();
-        run(&rig, target, &[packet(0x46, &[56 | 1 << 8, 0x0400_0000 | 1 << 11, 0])]).unwrap();
+        run(&rig, target, &[packet(0x46, &[0x38 | 1 << 8, 0x0400_0000 | 1 << 11, 0])]).unwrap();
         assert!(rig.faults().is_empty(), "{target}");
-        assert!(refusal(target, &[packet(0x46, &[30 | 2 << 8])]).contains("says nowhere to store it"));
+        assert!(refusal(target, &[packet(0x46, &[0x1e | 2 << 8])]).contains("says nowhere to store it"));
     }
 }
 

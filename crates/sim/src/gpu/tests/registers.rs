@@ -46,6 +46,10 @@ fn pairs_come_in_any_order_and_the_last_one_counts() {
 
 #[test]
 fn packed_pairs_say_how_many_they_are() {
+    for opcode in [0xbb, 0xbc] {
+        let engine = run(&Rig::new(), Pm4::gfx(Gfx12), &[packet(opcode, &[2, 0x241 << 16 | 0x240, 5, 6])]).unwrap();
+        assert_eq!(register(&engine, 0xb904), 6, "GFX12 has two numbers for it");
+    }
     for target in gfx(Gfx11, Gfx11_5) {
         let packets = [packet(0xbd, &[2, 0x241 << 16 | 0x240, 5, 6])];
         let engine = run(&Rig::new(), target, &packets).unwrap();
@@ -78,7 +82,7 @@ fn an_indexed_load_takes_blocks_pairs_bases_and_pointers() {
             packet(0x63, &[low + 0x100, high, 1 << 31, 2]),
             packet(0x11, &[4, low, high]),
             packet(0x63, &[1, 8, 0x244, 1]),
-            packet(0x63, &[low + 0x200 | 2, high, 0x245, 1]),
+            packet(0x63, &[(low + 0x200) | 2, high, 0x245, 1]),
         ];
         let engine = run(&rig, target, &packets).unwrap();
         let found = [0x240, 0x250, 0x251, 0x242, 0x243, 0x244, 0x245].map(|at| register(&engine, 0xb000 + 4 * at));
@@ -95,7 +99,7 @@ fn some_bits_change_and_the_others_stay() {
             packet(0x51, &[0x8e, 0xf0, 0x50]),
             packet(0x79, &[0x40, 0xff00, 0x0f0f]),
             packet(0x21, &[scratch, 0xf000, 0x3]),
-            packet(0x21, &[scratch + 1 | 1 << 31, scratch, 0x8000_0000]),
+            packet(0x21, &[(scratch + 1) | 1 << 31, scratch, 0x8000_0000]),
         ];
         let engine = run(&Rig::new(), target, &packets).unwrap();
         let found = [0x28238, 0x30100, 0x30104].map(|byte| register(&engine, byte));

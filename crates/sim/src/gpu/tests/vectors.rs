@@ -147,8 +147,9 @@ fn case(id: &str) -> Case {
         // The dwords behind are a fence.
         "sdma_cond_exe" => Case::of(&[1], &[1, 9]).behind(&[5, 0x2345_6784, 0x81, 9]),
         "sdma_indirect" => Case { stops: Some("belongs to the kernel"), ..Case::default() },
-        "sdma4_linear_sub_window" => Case::default(),
-        "event_cs_partial_flush"
+        // The sub-window is looked at by itself.
+        "sdma4_linear_sub_window"
+        | "event_cs_partial_flush"
         | "surface_sync"
         | "acquire_mem_mec_gfx8"
         | "acquire_mem_gfx9"
