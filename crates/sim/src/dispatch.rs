@@ -9,9 +9,10 @@ use nix::errno::Errno;
 use zerocopy::IntoBytes as _;
 
 use crate::{
+    auth::Access,
     bo::{Bo, PAGE},
     file::File,
-    ioctl::{bo_list, context, core, gem, info, prime, submit, syncobj, va, wait},
+    ioctl::{auth, bo_list, context, core, gem, info, names, prime, sched, submit, syncobj, va, wait},
 };
 
 /// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
@@ -27,15 +28,6 @@ pub(crate) struct Entry {
     pub(crate) handler: Handler,
 }
 
-/// Who may call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// Anybody with a render node.
-    Render,
-    /// Not render nodes.
-    PrimaryOnly,
-}
-
 impl Entry {
     /// Whether the argument is copied in, and whether it is copied out: where both the caller's number and the kernel's
     /// definition say so.
@@ -46,21 +38,39 @@ impl Entry {
     }
 
     /// Checked after the argument was copied in.
-    pub(crate) fn permit(&self) -> Result<(), Errno> {
-        if self.access == Access::PrimaryOnly { Err(Errno::EACCES) } else { Ok(()) }
+    pub(crate) fn permit(&self, file: &File) -> Result<(), Errno> {
+        file.auth.permit(self.access, &file.gpu.master)
     }
 }
 
+/// A request of the DRM core that render nodes have too.
 fn render<A: Argument>(handler: Handler) -> Entry {
     render_as::<A>(A::REQUEST, A::NAME, handler)
 }
 
 fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
-    Entry { name, size: size_of::<A>(), request, access: Access::Render, handler }
+    Entry { name, size: size_of::<A>(), request, access: Access::RENDER, handler }
 }
 
-fn primary(request: Request, name: &'static str) -> Entry {
-    Entry { name, size: request.size(), request, access: Access::PrimaryOnly, handler: |_, _| Err(Errno::EACCES) }
+/// A request of the driver: primary nodes must be authenticated for it.
+fn driver<A: Argument>(handler: Handler) -> Entry {
+    Entry { access: Access::RENDER | Access::AUTH, ..render::<A>(handler) }
+}
+
+/// A request that render nodes do not have.
+fn primary(request: Request, name: &'static str, access: Access, handler: Handler) -> Entry {
+    Entry { name, size: request.size(), request, access, handler }
+}
+
+/// Mode setting. Most of it is the master's alone; the rest reads, or makes what nobody sees yet.
+///
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_ioctls`.
+fn modes(number: u8) -> Entry {
+    let access = match number {
+        0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,
+        _ => Access::empty(),
+    };
+    primary(Request::bare(b'd', number), "MODE_*", access, auth::no_displays)
 }
 
 /// The table's line for a request. Only type and number count; size and direction may differ.
@@ -88,38 +98,37 @@ fn line(number: u8) -> Option<Entry> {
     };
     Some(match number {
         0x00 => render::<Version>(core::version),
-        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE"),
-        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC"),
-        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT"),
-        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION"),
+        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE", Access::empty(), auth::get_unique),
+        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC", Access::empty(), auth::get_magic),
+        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT", Access::empty(), auth::get_client),
+        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION", Access::MASTER, auth::set_version),
         0x09 => render::<GemClose>(gem::close),
-        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK"),
-        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN"),
+        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK", Access::AUTH, names::flink),
+        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", Access::AUTH, names::open),
         0x0c => render::<GetCap>(core::get_cap),
-        0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP"),
-        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC"),
-        0x1e => primary(uapi::SET_MASTER, "SET_MASTER"),
-        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER"),
+        0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::empty(), auth::no_displays),
+        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, auth::auth_magic),
+        0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::empty(), auth::set_master),
+        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::empty(), auth::drop_master),
         0x2d => render::<PrimeHandle>(prime::handle_to_fd),
         0x2e => render_as::<PrimeHandle>(uapi::PRIME_FD_TO_HANDLE, "PRIME_FD_TO_HANDLE", prime::fd_to_handle),
-        0x40 => render::<GemCreate>(gem::create),
-        0x41 => render::<GemMmap>(gem::mmap),
-        0x42 => render::<Ctx>(context::ctx),
-        0x43 => render::<BoList>(bo_list::bo_list),
-        0x44 => render::<Cs>(submit::cs),
-        0x45 => render::<Info>(info::info),
-        0x46 => render::<GemMetadata>(gem::metadata),
-        0x47 => render::<GemWaitIdle>(gem::wait_idle),
-        0x48 => render::<GemVa>(va::gem_va),
-        0x49 => render::<WaitCs>(wait::wait_cs),
-        0x50 => render::<GemOp>(gem::op),
-        0x51 => render::<GemUserptr>(gem::userptr),
-        0x52 => render::<WaitFences>(wait::wait_fences),
-        0x53 => render::<Vm>(context::vm),
-        0x54 => render::<FenceToHandle>(wait::fence_to_handle),
-        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED"),
-        // Mode setting: every one of these needs a primary node.
-        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => primary(Request::bare(b'd', number), "MODE_*"),
+        0x40 => driver::<GemCreate>(gem::create),
+        0x41 => driver::<GemMmap>(gem::mmap),
+        0x42 => driver::<Ctx>(context::ctx),
+        0x43 => driver::<BoList>(bo_list::bo_list),
+        0x44 => driver::<Cs>(submit::cs),
+        0x45 => driver::<Info>(info::info),
+        0x46 => driver::<GemMetadata>(gem::metadata),
+        0x47 => driver::<GemWaitIdle>(gem::wait_idle),
+        0x48 => driver::<GemVa>(va::gem_va),
+        0x49 => driver::<WaitCs>(wait::wait_cs),
+        0x50 => driver::<GemOp>(gem::op),
+        0x51 => driver::<GemUserptr>(gem::userptr),
+        0x52 => driver::<WaitFences>(wait::wait_fences),
+        0x53 => driver::<Vm>(context::vm),
+        0x54 => driver::<FenceToHandle>(wait::fence_to_handle),
+        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => modes(number),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),
@@ -171,7 +180,7 @@ pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>,
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);
     }
-    if file.handles.lock().of(&bo).is_none() {
+    if !file.handles.lock().holds(&bo) {
         return Err(Errno::EACCES);
     }
     if bo.is_mappable() { Ok(bo) } else { Err(Errno::EPERM) }

@@ -70,6 +70,15 @@ pub(crate) enum Until {
 }
 
 impl Until {
+    /// A timeout from now on, in nanoseconds; `None` is for ever.
+    pub(crate) fn after(timeout_ns: Option<u64>) -> Self {
+        match timeout_ns {
+            None => Self::Never,
+            Some(0) => Self::Now,
+            Some(left) => Instant::now().checked_add(Duration::from_nanos(left)).map_or(Self::Never, Self::At),
+        }
+    }
+
     /// The timeout of amdgpu's own waits: bit 63 is for ever, what has passed polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.

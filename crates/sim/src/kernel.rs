@@ -3,6 +3,7 @@
 use std::{
     ffi::{c_int, c_void},
     num::NonZeroUsize,
+    os::fd::BorrowedFd,
     ptr::NonNull,
     sync::Arc,
 };
@@ -16,22 +17,36 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap, munmap},
 };
 
-use crate::{Census, Profile, SimDevice, SimOptions, device::Gpu, dispatch, file::File};
+use crate::{
+    Census, Profile, SimDevice, SimOptions, auth::Auth, descriptors::FileId, device::Gpu, dispatch, file::File,
+};
 
-/// One open file of a simulated render node.
+/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`]).
 #[derive(Debug)]
 pub struct SimKernel {
     file: File,
 }
 
 impl SimKernel {
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
-        Self { file: File::new(gpu) }
+    pub(crate) fn new(gpu: &Arc<Gpu>, auth: Auth) -> Self {
+        Self { file: File::new(gpu, auth) }
     }
 
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
+    }
+
+    /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the
+    /// only one. Whoever gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
+    /// recognised too.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when the descriptor is not open.
+    pub fn stands_for(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.file.gpu.machine.descriptors.add_node(FileId::of(fd)?, &self.file.contexts);
+        Ok(())
     }
 
     /// What the file holds.
@@ -63,7 +78,7 @@ unsafe impl Kernel for SimKernel {
             // SAFETY: the caller vouches for `size` readable bytes at `argument`, which was found not to be null.
             unsafe { std::ptr::copy_nonoverlapping(argument.cast::<u8>(), bytes.as_mut_ptr(), size) };
         }
-        let result = entry.permit().and_then(|()| (entry.handler)(&self.file, bytes));
+        let result = entry.permit(&self.file).and_then(|()| (entry.handler)(&self.file, bytes));
         if copy_out && let Some(bytes) = bytes.get(..size) {
             // SAFETY: the caller vouches for `size` writable bytes at `argument`.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), argument.cast::<u8>(), size) };

@@ -19,12 +19,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod auth;
 mod bo;
 mod census;
+mod chain;
 mod complaints;
 mod context;
+mod descriptors;
 mod device;
 mod dispatch;
+mod dma_buf;
+mod eventfd;
 mod events;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod fault_injector;
@@ -36,20 +41,26 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
+mod machine;
+mod names;
 mod options;
 mod profiles;
 mod ring;
 mod space;
+mod sync_file;
 mod syncobj;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
 mod user;
 mod vm;
 
 pub use self::{
+    auth::Privilege,
     census::{Census, DeviceCensus},
     device::SimDevice,
     fault_injector::FaultInjector,
     kernel::SimKernel,
+    machine::SimMachine,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };

@@ -3,7 +3,7 @@
 //! Everything here is called under the contract of `Kernel::ioctl`: the addresses in an argument are valid for what the
 //! request does there. Null is refused with EFAULT; other bad addresses are the caller's broken promise.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 
 use nix::{
     errno::Errno,
@@ -20,6 +20,13 @@ pub(crate) fn read_slice<T: FromBytes + IntoBytes + Clone>(address: u64, count: 
     let mut values = vec![T::new_zeroed(); count];
     read_bytes(address, &mut values.as_mut_slice().as_mut_bytes()[..bytes])?;
     Ok(values)
+}
+
+/// Reads one value.
+pub(crate) fn read<T: FromBytes + IntoBytes>(address: u64) -> Result<T, Errno> {
+    let mut value = T::new_zeroed();
+    read_bytes(address, value.as_mut_bytes())?;
+    Ok(value)
 }
 
 /// Reads bytes.
@@ -63,4 +70,10 @@ pub(crate) fn descriptor(fd: i32) -> Result<BorrowedFd<'static>, Errno> {
     // client closes it meanwhile, those calls fail with EBADF.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     fcntl(fd, FcntlArg::F_GETFD).map(|_| fd)
+}
+
+/// Gives the client a descriptor; the number that it has there. It closes on exec there if it does here.
+#[expect(clippy::unnecessary_wraps, reason = "a client in another process may have too many")]
+pub(crate) fn install(fd: OwnedFd) -> Result<RawFd, Errno> {
+    Ok(fd.into_raw_fd())
 }
