@@ -162,6 +162,11 @@ impl Bo {
         self.identity.mmap_offset
     }
 
+    /// Whether it is another device's.
+    pub(crate) fn is_imported(&self) -> bool {
+        matches!(self.storage, Storage::Imported(_))
+    }
+
     /// Whether it is a BO of the device whose offsets these are.
     pub(crate) fn is_of(&self, offsets: &Arc<Offsets>) -> bool {
         Arc::ptr_eq(&self.offsets, offsets)

@@ -187,6 +187,8 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             user::write_slice(request.value, &[info])
         }
         GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
+        // Another device's memory stays where it is.
+        GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
             let preferred = GemDomain::from_bits_truncate(request.value) & movable;
