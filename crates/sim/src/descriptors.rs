@@ -12,7 +12,7 @@
 //! Both are looked at from time to time, and whenever somebody counts.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     os::{
         fd::{AsFd, OwnedFd},
         unix::net::UnixStream,
@@ -87,6 +87,8 @@ pub(crate) struct Descriptors(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<FileId, Entry>,
+    /// dma-bufs whose BO had no handle left when somebody last looked.
+    orphans: HashSet<FileId>,
     /// Entries after the last look at all of them.
     looked_at: usize,
 }
@@ -140,31 +142,67 @@ impl Descriptors {
         let gone = {
             let mut table = self.0.lock();
             let replaced = table.entries.insert(id, entry);
-            let grown = table.entries.len() > GROWTH.max(table.looked_at).saturating_add(table.looked_at);
+            let grown = table.entries.len() > table.looked_at.saturating_add(GROWTH.max(table.looked_at));
             let mut gone = if grown { table.take_closed() } else { Vec::new() };
             gone.extend(replaced);
             gone
         };
-        // What goes with an entry goes outside the lock.
         drop(gone);
     }
 
-    /// Forgets every dma-buf that no descriptor names any more.
+    /// The last handle of a BO went: its dma-buf lives on its own from now on, or not at all.
+    pub(crate) fn orphan(&self, id: FileId) {
+        self.0.lock().orphans.insert(id);
+        self.sweep();
+    }
+
+    /// Forgets every dma-buf that neither handles nor descriptors name any more. To be called before memory is counted.
     pub(crate) fn sweep(&self) {
-        let gone = {
-            let mut table = self.0.lock();
-            let is_closed =
-                |_: &FileId, entry: &mut Entry| matches!(&entry.shared, Shared::DmaBuf(buf) if !buf.is_open());
-            table.entries.extract_if(is_closed).map(|(_, entry)| entry).collect::<Vec<_>>()
-        };
+        // What goes with an entry goes outside the lock.
+        let gone = self.0.lock().take_orphans();
         drop(gone);
     }
 }
 
 impl Table {
+    fn take_orphans(&mut self) -> Vec<Entry> {
+        let mut gone = Vec::new();
+        let Self { entries, orphans, .. } = self;
+        orphans.retain(|id| match entries.get(id).map(|entry| &entry.shared) {
+            Some(Shared::DmaBuf(dma_buf)) if dma_buf.bo().sharing.has_handles() => false,
+            Some(Shared::DmaBuf(dma_buf)) if dma_buf.is_open() => true,
+            _ => {
+                gone.extend(entries.remove(id));
+                false
+            }
+        });
+        gone
+    }
+
     fn take_closed(&mut self) -> Vec<Entry> {
         let gone = self.entries.extract_if(|_, entry| !entry.is_open()).map(|(_, entry)| entry).collect();
         self.looked_at = self.entries.len();
         gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fence::Fence;
+
+    #[test]
+    fn closed_descriptors_are_forgotten_and_open_ones_are_not() {
+        let descriptors = Descriptors::default();
+        let kept: Vec<_> = (0..10).map(|_| descriptors.add_syncobj(Arc::default()).unwrap()).collect();
+        let copy = kept[0].try_clone().unwrap();
+        for _ in 0..1000 {
+            drop(descriptors.add_sync_file(SyncFile::new(Fence::signalled())).unwrap());
+        }
+        assert!(descriptors.0.lock().entries.len() <= 2 * GROWTH + kept.len());
+        drop(kept);
+        let gone = descriptors.0.lock().take_closed();
+        assert_eq!(descriptors.0.lock().entries.len(), 1, "the copy names it: {gone:?}");
+        assert!(matches!(descriptors.find(&copy), Ok(Some(Shared::Syncobj(_)))));
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     census::DeviceCensus,
     complaints::Complaints,
     context::{Context, Entity, Pstate},
+    descriptors::FileId,
     events::Events,
     gpu::Clock,
     machine::Machine,
@@ -222,9 +223,11 @@ impl Gpu {
 
     /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
     pub(crate) fn handle_closed(&self, bo: &Bo) {
-        self.names.lock().handle_closed(bo);
-        if !bo.sharing.has_handles() {
-            self.machine.descriptors.sweep();
+        let link = self.names.lock().handle_closed(bo);
+        let id = link.as_ref().and_then(|link| FileId::of(link).ok());
+        drop(link);
+        if let Some(id) = id {
+            self.machine.descriptors.orphan(id);
         }
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! Source: Linux 6.12 `drm_gem.c`, `drm_gem_flink_ioctl`, `drm_gem_open_ioctl`, `drm_gem_object_handle_put_unlocked`.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    os::fd::OwnedFd,
+    sync::{Arc, atomic::Ordering},
+};
 
 use nix::errno::Errno;
 
@@ -46,12 +49,13 @@ impl Names {
         self.0.get(name).and_then(WeakBo::upgrade)
     }
 
-    /// A handle of the BO went. With the last one its name goes, and its link to the dma-buf.
-    pub(crate) fn handle_closed(&mut self, bo: &Bo) {
-        if bo.sharing.close() {
-            let name = bo.sharing.name.swap(0, Ordering::Relaxed);
-            self.0.remove(name);
-            bo.sharing.unlink();
+    /// A handle of the BO went. With the last one its name goes, and its link to the dma-buf, which is given back.
+    pub(crate) fn handle_closed(&mut self, bo: &Bo) -> Option<OwnedFd> {
+        if !bo.sharing.close() {
+            return None;
         }
+        let name = bo.sharing.name.swap(0, Ordering::Relaxed);
+        self.0.remove(name);
+        bo.sharing.unlink()
     }
 }

@@ -49,9 +49,8 @@ impl Sharing {
     }
 
     /// The last handle went: the dma-buf lives on its own, or not at all.
-    pub(crate) fn unlink(&self) {
-        let gone = self.dma_buf.lock().take();
-        drop(gone);
+    pub(crate) fn unlink(&self) -> Option<OwnedFd> {
+        self.dma_buf.lock().take()
     }
 }
 
