@@ -21,11 +21,15 @@
 
 mod bo;
 mod census;
+mod chain;
 mod client;
 mod complaints;
 mod context;
+mod descriptors;
 mod device;
 mod dispatch;
+mod dma_buf;
+mod eventfd;
 mod events;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod fault_injector;
@@ -37,11 +41,15 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
+mod machine;
+mod names;
 mod node;
 mod options;
 mod profiles;
 mod ring;
 mod space;
+mod sync_file;
 mod syncobj;
 pub mod sysfs;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
@@ -54,6 +62,7 @@ pub use self::{
     device::SimDevice,
     fault_injector::FaultInjector,
     kernel::{Mappable, SimKernel},
+    machine::SimMachine,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };

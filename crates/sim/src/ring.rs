@@ -156,7 +156,15 @@ impl Shared {
         let mut waiting = self.waiting.lock();
         // Entities whose oldest job was looked at: what comes behind it waits for it.
         let mut seen = HashSet::new();
-        let ready = waiting.iter().position(|job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready())?;
+        let mut can_start = |job: &Job| seen.insert(Arc::as_ptr(&job.entity)) && job.is_ready();
+        let mut ready = waiting.iter().position(&mut can_start)?;
+        let mut level = waiting.get(ready)?.context.level();
+        // A job behind it goes first if its context has a higher priority.
+        for (index, job) in waiting.iter().enumerate().skip(ready + 1) {
+            if can_start(job) && job.context.level() > level {
+                (ready, level) = (index, job.context.level());
+            }
+        }
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
     }
 

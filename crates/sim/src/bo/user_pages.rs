@@ -23,6 +23,11 @@ impl UserPages {
         Self { pid: client::pid(), address, len, flags }
     }
 
+    /// Whether they are of the process that is being served.
+    pub(crate) fn are_the_callers(&self) -> bool {
+        client::pid() == self.pid
+    }
+
     /// Whether the GPU may only read them.
     pub(crate) const fn is_read_only(&self) -> bool {
         self.flags.contains(UserptrFlags::READONLY)

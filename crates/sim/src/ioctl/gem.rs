@@ -50,6 +50,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if size == 0 {
         return Err(Errno::ENOSPC);
     }
+    file.gpu.machine.descriptors.sweep();
     let (taken, preferred) = file.gpu.pools.place(size, domains, flags)?;
     let in_vram = matches!(taken.place(), Place::Vram { .. });
     if in_vram && !is_vram_alignment(request.alignment) {
@@ -72,7 +73,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         user_pages: None,
         reservation: if always_valid { Arc::clone(&file.root) } else { Arc::default() },
     });
-    let handle = file.handles.lock().get_or_insert(bo)?;
+    let handle = file.handles.lock().insert(&bo)?;
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
 
@@ -186,6 +187,8 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             user::write_slice(request.value, &[info])
         }
         GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
+        // Another device's memory stays where it is.
+        GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
             let preferred = GemDomain::from_bits_truncate(request.value) & movable;
@@ -227,6 +230,6 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         user_pages: Some(pages),
         reservation: Arc::default(),
     });
-    request.handle = file.handles.lock().get_or_insert(bo)?;
+    request.handle = file.handles.lock().insert(&bo)?;
     fill(bytes, &request)
 }
