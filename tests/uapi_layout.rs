@@ -154,6 +154,7 @@ fn requests() -> BTreeMap<&'static str, u32> {
         ("DMA_BUF_IOCTL_SYNC", uapi::DMA_BUF_SYNC),
         ("DMA_BUF_IOCTL_EXPORT_SYNC_FILE", uapi::DMA_BUF_EXPORT_SYNC_FILE),
         ("DMA_BUF_IOCTL_IMPORT_SYNC_FILE", uapi::DMA_BUF_IMPORT_SYNC_FILE),
+        ("DMA_BUF_SET_NAME_A", uapi::DMA_BUF_SET_NAME_32),
         ("DMA_BUF_SET_NAME_B", uapi::DMA_BUF_SET_NAME),
         ("SYNC_IOC_MERGE", uapi::SYNC_FILE_MERGE),
         ("SYNC_IOC_FILE_INFO", uapi::SYNC_FILE_INFO),

@@ -57,7 +57,7 @@ uapi! {
 
     /// SCHED: the master's override of another file's priority.
     struct Sched = "drm_amdgpu_sched_in", 16 bytes {
-        /// 1 for all contexts of the file, 2 for one.
+        /// [`SCHED_OP_PROCESS_PRIORITY_OVERRIDE`] or [`SCHED_OP_CONTEXT_PRIORITY_OVERRIDE`].
         0 op: u32,
         /// A descriptor of the other file.
         4 fd: u32,
@@ -109,6 +109,11 @@ pub mod priority {
     /// Highest.
     pub const VERY_HIGH: i32 = 1023;
 }
+
+/// [`Sched::op`]: all contexts of the file.
+pub const SCHED_OP_PROCESS_PRIORITY_OVERRIDE: u32 = 1;
+/// [`Sched::op`]: one context.
+pub const SCHED_OP_CONTEXT_PRIORITY_OVERRIDE: u32 = 2;
 
 /// [`Vm::op`]: dedicate a VMID to this file.
 pub const VM_OP_RESERVE_VMID: u32 = 1;

@@ -34,6 +34,14 @@ uapi! {
         44 pad: u32,
     }
 
+    /// SYNC_IOC_SET_DEADLINE: when somebody would like the fence to signal.
+    struct SyncSetDeadline = "sync_set_deadline", 16 bytes {
+        /// ns of CLOCK_MONOTONIC.
+        0 deadline_ns: u64,
+        /// Must be 0.
+        8 pad: u64,
+    }
+
     /// SYNC_IOC_FILE_INFO.
     struct SyncFileInfo = "sync_file_info", 56 bytes {
         /// Name, NUL-terminated.
@@ -69,6 +77,8 @@ uapi! {
 pub const DMA_BUF_SYNC: Request = Request::write::<DmaBufSync>(b'b', 0);
 /// DMA_BUF_SET_NAME in its 64-bit form; the argument is the address of the name.
 pub const DMA_BUF_SET_NAME: Request = Request::write::<u64>(b'b', 1);
+/// DMA_BUF_SET_NAME in its 32-bit form, whose argument is the address too.
+pub const DMA_BUF_SET_NAME_32: Request = Request::write::<u32>(b'b', 1);
 /// DMA_BUF_IOCTL_EXPORT_SYNC_FILE, with a [`DmaBufSyncFile`].
 pub const DMA_BUF_EXPORT_SYNC_FILE: Request = Request::read_write::<DmaBufSyncFile>(b'b', 2);
 /// DMA_BUF_IOCTL_IMPORT_SYNC_FILE, with a [`DmaBufSyncFile`].
@@ -77,6 +87,8 @@ pub const DMA_BUF_IMPORT_SYNC_FILE: Request = Request::write::<DmaBufSyncFile>(b
 pub const SYNC_FILE_MERGE: Request = Request::read_write::<SyncMerge>(b'>', 3);
 /// SYNC_IOC_FILE_INFO, with a [`SyncFileInfo`].
 pub const SYNC_FILE_INFO: Request = Request::read_write::<SyncFileInfo>(b'>', 4);
+/// SYNC_IOC_SET_DEADLINE, with a [`SyncSetDeadline`].
+pub const SYNC_FILE_SET_DEADLINE: Request = Request::write::<SyncSetDeadline>(b'>', 5);
 
 /// The access reads.
 pub const SYNC_READ: u32 = 1;

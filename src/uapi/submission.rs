@@ -197,7 +197,7 @@ uapi! {
     struct FenceToHandle = "", 32 bytes {
         /// The fence.
         0 fence: CsFence,
-        /// 0 sync object handle, 1 sync object descriptor, 2 sync file descriptor.
+        /// [`FENCE_TO_SYNCOBJ`], [`FENCE_TO_SYNCOBJ_FD`] or [`FENCE_TO_SYNC_FILE_FD`].
         24 what: u32,
         /// Ignored.
         28 pad: u32,
@@ -225,6 +225,13 @@ answers! {
     WaitFences => WaitFencesAnswer;
     FenceToHandle => FenceToHandleAnswer;
 }
+
+/// [`FenceToHandle::what`]: a new sync object's handle.
+pub const FENCE_TO_SYNCOBJ: u32 = 0;
+/// [`FenceToHandle::what`]: a descriptor that shares a new sync object.
+pub const FENCE_TO_SYNCOBJ_FD: u32 = 1;
+/// [`FenceToHandle::what`]: a sync file's descriptor.
+pub const FENCE_TO_SYNC_FILE_FD: u32 = 2;
 
 /// Operations of BO_LIST.
 pub mod bo_list_op {

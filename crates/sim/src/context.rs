@@ -4,11 +4,14 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering},
     },
 };
 
-use amdgpu_winsys::{uapi::CtxStateFlags, winsys::Ip};
+use amdgpu_winsys::{
+    uapi::{CtxStateFlags, priority},
+    winsys::Ip,
+};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -38,6 +41,8 @@ pub(crate) struct Context {
     /// VRAM-lost counter when it was made.
     losses_at_birth: u32,
     guilty: AtomicBool,
+    /// What its jobs are scheduled by.
+    priority: AtomicI32,
     entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
 }
 
@@ -107,12 +112,13 @@ impl Pstate {
 }
 
 impl Context {
-    pub(crate) fn new(resets: u32, losses: u32) -> Self {
+    pub(crate) fn new(resets: u32, losses: u32, priority: i32) -> Self {
         Self {
             resets_at_birth: resets,
             resets_seen: AtomicU32::new(resets),
             losses_at_birth: losses,
             guilty: AtomicBool::new(false),
+            priority: AtomicI32::new(priority),
             entities: Mutex::default(),
         }
     }
@@ -129,6 +135,22 @@ impl Context {
         match entity.state.lock().error {
             Some(errno) => Err(errno),
             None => Ok((ip, Arc::clone(&entity))),
+        }
+    }
+
+    /// SCHED: another priority than the one it was made with.
+    pub(crate) fn override_priority(&self, priority: i32) {
+        self.priority.store(priority, Ordering::Relaxed);
+    }
+
+    /// The scheduler's three levels, the highest first to be served: what is no priority counts as normal.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_to_drm_sched_prio`.
+    pub(crate) fn level(&self) -> i32 {
+        match self.priority.load(Ordering::Relaxed) {
+            priority::VERY_LOW | priority::LOW => -1,
+            priority::HIGH | priority::VERY_HIGH => 1,
+            _ => 0,
         }
     }
 

@@ -4,10 +4,9 @@ mod reset;
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    os::fd::OwnedFd,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Instant,
 };
@@ -17,19 +16,21 @@ use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    Profile, SimKernel, SimOptions,
-    bo::{Bo, Identity, Offsets, Pools, WeakBo},
+    Profile, SimKernel, SimMachine, SimOptions,
+    bo::{Bo, Offsets, Pools},
     census::DeviceCensus,
     complaints::Complaints,
     context::{Context, Entity, Pstate},
     control::Control,
+    descriptors::FileId,
     events::{Events, Until},
     gang::Gangs,
     gpu::{Clock, Shaders, Tally},
+    machine::Machine,
+    names::Names,
     node::Masters,
     ring::Ring,
     shaders::ShaderSlot,
-    syncobj::Syncobj,
 };
 
 /// One simulated GPU, with the kernel driver that serves it.
@@ -52,9 +53,18 @@ pub struct SimDevice {
 }
 
 impl SimDevice {
-    /// A fresh GPU: nothing allocated, nothing running.
+    /// A fresh GPU in a machine of its own: nothing allocated, nothing running.
     pub fn new(profile: &'static Profile, options: SimOptions) -> Self {
-        Self { gpu: Gpu::new(profile, options) }
+        SimMachine::new().add(profile, options)
+    }
+
+    pub(crate) fn on(machine: &Arc<Machine>, profile: &'static Profile, options: SimOptions) -> Self {
+        Self { gpu: Gpu::new(machine, profile, options) }
+    }
+
+    /// The machine it is in.
+    pub fn machine(&self) -> SimMachine {
+        SimMachine::of(&self.gpu.machine)
     }
 
     /// Opens its render node once more.
@@ -134,6 +144,7 @@ impl SimDevice {
 
     /// What is alive on the whole device.
     pub fn census(&self) -> DeviceCensus {
+        self.gpu.machine.descriptors.sweep();
         let memory = self.gpu.pools.memory_info();
         DeviceCensus {
             files: self.gpu.files.load(Ordering::Acquire),
@@ -150,6 +161,8 @@ impl SimDevice {
 pub(crate) struct Gpu {
     pub(crate) profile: &'static Profile,
     pub(crate) options: SimOptions,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) names: Mutex<Names>,
     pub(crate) pools: Arc<Pools>,
     pub(crate) offsets: Arc<Offsets>,
     pub(crate) events: Arc<Events>,
@@ -166,18 +179,7 @@ pub(crate) struct Gpu {
     resets: AtomicU32,
     losses: AtomicU32,
     unplugged: AtomicBool,
-    next_file: AtomicU64,
     rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
-    dma_bufs: Mutex<HashMap<u64, DmaBuf>>,
-    syncobj_files: Mutex<HashMap<u64, (Arc<Syncobj>, OwnedFd)>>,
-    descriptors: AtomicI32,
-}
-
-/// What is remembered of a BO that was exported, so that its descriptor can be imported after the BO's last handle went.
-#[derive(Debug)]
-struct DmaBuf {
-    bo: WeakBo,
-    identity: Arc<Identity>,
 }
 
 /// The GPU clock: ticks at its frequency since the device came to life, unless a test has stopped it.
@@ -199,16 +201,18 @@ impl Clock for Ticker {
 }
 
 impl Gpu {
-    fn new(profile: &'static Profile, options: SimOptions) -> Arc<Self> {
+    fn new(machine: &Arc<Machine>, profile: &'static Profile, options: SimOptions) -> Arc<Self> {
         let control = Arc::<Control>::default();
         let clock =
             Ticker { control: Arc::clone(&control), born: Instant::now(), khz: profile.dev_info.gpu_counter_freq };
         Arc::new(Self {
             profile,
             options,
+            machine: Arc::clone(machine),
+            names: Mutex::default(),
             pools: Pools::new(profile),
             offsets: Arc::default(),
-            events: Arc::default(),
+            events: Arc::clone(&machine.events),
             complaints: Arc::default(),
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
@@ -221,17 +225,8 @@ impl Gpu {
             resets: AtomicU32::new(0),
             losses: AtomicU32::new(0),
             unplugged: AtomicBool::new(false),
-            next_file: AtomicU64::new(1),
             rings: Mutex::default(),
-            dma_bufs: Mutex::default(),
-            syncobj_files: Mutex::default(),
-            descriptors: AtomicI32::new(0),
         })
-    }
-
-    /// A number for a new file, never used again.
-    pub(crate) fn next_file(&self) -> u64 {
-        self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn resets(&self) -> u32 {
@@ -291,46 +286,13 @@ impl Gpu {
         Ok(ring)
     }
 
-    /// Remembers an exported BO by its descriptor's inode.
-    pub(crate) fn remember_export(&self, inode: u64, bo: &Arc<Bo>) {
-        let entry = DmaBuf { bo: Arc::downgrade(bo), identity: Arc::clone(bo.identity()) };
-        self.dma_bufs.lock().insert(inode, entry);
-    }
-
-    /// The BO of a descriptor; a BO whose last handle went is made anew over the descriptor's memory.
-    pub(crate) fn bo_of_export(
-        &self,
-        inode: u64,
-        revive: impl FnOnce(&Arc<Identity>) -> Result<Arc<Bo>, Errno>,
-    ) -> Result<Arc<Bo>, Errno> {
-        let mut table = self.dma_bufs.lock();
-        let entry = table.get_mut(&inode).ok_or(Errno::EINVAL)?;
-        if let Some(bo) = entry.bo.upgrade() {
-            return Ok(bo);
+    /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
+    pub(crate) fn handle_closed(&self, bo: &Bo) {
+        let link = self.names.lock().handle_closed(bo);
+        let id = link.as_ref().and_then(|link| FileId::of(link).ok());
+        drop(link);
+        if let Some(id) = id {
+            self.machine.descriptors.orphan(id);
         }
-        let bo = revive(&entry.identity)?;
-        entry.bo = Arc::downgrade(&bo);
-        Ok(bo)
-    }
-
-    /// Remembers a sync object by its descriptor's inode, with a descriptor of our own that keeps the inode taken.
-    pub(crate) fn remember_syncobj(&self, inode: u64, syncobj: Arc<Syncobj>, keep: OwnedFd) {
-        self.syncobj_files.lock().insert(inode, (syncobj, keep));
-    }
-
-    pub(crate) fn syncobj_of_file(&self, inode: u64) -> Option<Arc<Syncobj>> {
-        self.syncobj_files.lock().get(&inode).map(|(syncobj, _)| Arc::clone(syncobj))
-    }
-
-    /// The inode of a descriptor that was already exported for this sync object, with a copy of it.
-    pub(crate) fn file_of_syncobj(&self, syncobj: &Arc<Syncobj>) -> Option<OwnedFd> {
-        let table = self.syncobj_files.lock();
-        let (_, fd) = table.values().find(|(known, _)| Arc::ptr_eq(known, syncobj))?;
-        fd.try_clone().ok()
-    }
-
-    /// A number for the next descriptor's name.
-    pub(crate) fn next_descriptor(&self) -> i32 {
-        self.descriptors.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -11,7 +11,7 @@ use zerocopy::IntoBytes as _;
 use crate::{
     bo::{Bo, PAGE},
     file::File,
-    ioctl::{bo_list, context, core, gem, info, primary, prime, submit, syncobj, va, wait},
+    ioctl::{bo_list, context, core, gem, info, names, primary, prime, sched, submit, syncobj, va, wait},
 };
 
 /// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
@@ -122,6 +122,14 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
 /// GEM_FLINK and GEM_OPEN: global names are for the authenticated.
 const NAMES: Access = Access { authenticated: true, ..Access::PRIMARY };
 
+/// Mode setting. Most of it is the master's alone; the rest reads, or makes what nobody sees yet.
+const fn modes(number: u8) -> Access {
+    match number {
+        0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,
+        _ => Access::PRIMARY,
+    }
+}
+
 fn line(number: u8) -> Option<Entry> {
     use uapi::{
         BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
@@ -136,8 +144,8 @@ fn line(number: u8) -> Option<Entry> {
         0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT", Access::PRIMARY, primary::get_client),
         0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION", Access::MASTER, primary::set_version),
         0x09 => render::<GemClose>(gem::close),
-        0x0a => refused(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES),
-        0x0b => refused(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES),
+        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES, names::flink),
+        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES, names::open),
         0x0c => render::<GetCap>(core::get_cap),
         0x0d => refused(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY),
         0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
@@ -160,9 +168,8 @@ fn line(number: u8) -> Option<Entry> {
         0x52 => render::<WaitFences>(wait::wait_fences),
         0x53 => render::<Vm>(context::vm),
         0x54 => render::<FenceToHandle>(wait::fence_to_handle),
-        0x55 => refused(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER),
-        // Mode setting: every one of these needs a primary node.
-        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", Access::PRIMARY),
+        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
         0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),
@@ -217,7 +224,7 @@ pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>,
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);
     }
-    if file.handles.lock().of(&bo).is_none() {
+    if !file.handles.lock().holds(&bo) {
         return Err(Errno::EACCES);
     }
     if bo.is_mappable() { Ok(bo) } else { Err(Errno::EPERM) }

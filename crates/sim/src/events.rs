@@ -88,6 +88,15 @@ pub(crate) enum Until {
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Until {
+    /// A timeout from now on, in nanoseconds; `None` is for ever.
+    pub(crate) fn after(timeout_ns: Option<u64>) -> Self {
+        match timeout_ns {
+            None => Self::Never,
+            Some(0) => Self::Now,
+            Some(left) => Instant::now().checked_add(Duration::from_nanos(left)).map_or(Self::Never, Self::At),
+        }
+    }
+
     /// The next moment to look up, while another process may be interrupted or die in its wait.
     fn or_look_again(self) -> Self {
         let soon = Instant::now() + LOOK_AGAIN;

@@ -32,16 +32,19 @@ pub(crate) const MOST_HANDLES: u32 = i32::MAX as u32;
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
 
+/// The contexts of a file.
+pub(crate) type Contexts = Mutex<Ids<Arc<Context>>>;
+
 /// What one `open` of the node made.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) gpu: Arc<Gpu>,
-    /// Never used again by another file of the device.
+    /// Never used again by another file of the machine.
     pub(crate) number: u64,
     pub(crate) node: Node,
     pub(crate) handles: Mutex<Handles>,
     pub(crate) vm: Mutex<Vm>,
-    pub(crate) contexts: Mutex<Ids<Arc<Context>>>,
+    pub(crate) contexts: Arc<Contexts>,
     pub(crate) bo_lists: Mutex<Ids<BoList>>,
     pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
     /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
@@ -73,12 +76,12 @@ impl FaultCell {
 impl File {
     /// A file of the render node.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
-        Self::of_node(gpu, gpu.next_file(), Node::Render)
+        Self::of_node(gpu, gpu.machine.next_file(), Node::Render)
     }
 
     /// A file of the primary node.
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
-        let number = gpu.next_file();
+        let number = gpu.machine.next_file();
         Self::of_node(gpu, number, Node::primary(&gpu.masters, number, is_admin))
     }
 
@@ -90,7 +93,7 @@ impl File {
             node,
             handles: Mutex::default(),
             vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
-            contexts: Mutex::new(Ids::new(MOST_CONTEXTS)),
+            contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             root: Arc::default(),
@@ -113,11 +116,15 @@ impl File {
         let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
         // Nobody can bind it again in between: that needs this lock too.
         let mut vm = self.vm.lock();
-        let closed = self.handles.lock().remove(handle, &bo);
-        if closed.is_ok() {
+        let mut handles = self.handles.lock();
+        handles.remove(handle, &bo)?;
+        if !handles.holds(&bo) {
             vm.forget(&bo);
         }
-        closed
+        drop(handles);
+        drop(vm);
+        self.gpu.handle_closed(&bo);
+        Ok(())
     }
 
     pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>, Errno> {
@@ -159,9 +166,12 @@ impl Drop for File {
     /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
     fn drop(&mut self) {
         self.syncobjs.get_mut().clear();
-        self.handles.get_mut().clear();
+        for bo in self.handles.get_mut().clear() {
+            self.gpu.handle_closed(&bo);
+        }
         self.gpu.masters.forget(&self.node, self.number);
-        for context in self.contexts.get_mut().clear() {
+        let contexts = self.contexts.lock().clear();
+        for context in contexts {
             self.gpu.pstate.lock().release(&context);
         }
         *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);

@@ -17,9 +17,12 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap, munmap},
 };
 
-use crate::{Census, Client, Profile, SimDevice, SimOptions, bo::Bo, client, device::Gpu, dispatch, file::File, user};
+use crate::{
+    Census, Client, Profile, SimDevice, SimOptions, bo::Bo, client, descriptors::FileId, device::Gpu, dispatch,
+    file::File, user,
+};
 
-/// One open file of a simulated render node.
+/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`]).
 #[derive(Debug)]
 pub struct SimKernel {
     file: File,
@@ -41,6 +44,18 @@ impl SimKernel {
     /// A file of a fresh GPU with default options.
     pub fn open(profile: &'static Profile) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
+    }
+
+    /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the
+    /// only one. Whoever gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
+    /// recognised too.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when the descriptor is not open.
+    pub fn stands_for(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.file.gpu.machine.descriptors.add_node(FileId::of(fd)?, &self.file.contexts);
+        Ok(())
     }
 
     /// Serves an ioctl of another process: its argument is at `address` of the client's memory.

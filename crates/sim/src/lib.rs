@@ -31,12 +31,16 @@
 
 mod bo;
 mod census;
+mod chain;
 mod client;
 mod complaints;
 mod context;
 mod control;
+mod descriptors;
 mod device;
 mod dispatch;
+mod dma_buf;
+mod eventfd;
 mod events;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod fault_injector;
@@ -50,13 +54,17 @@ mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
+mod machine;
 mod mutation;
+mod names;
 mod node;
 mod options;
 mod profiles;
 mod ring;
 mod shaders;
 mod space;
+mod sync_file;
 mod syncobj;
 pub mod sysfs;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
@@ -71,6 +79,7 @@ pub use self::{
     device::SimDevice,
     fault_injector::{Attempt, FaultInjector},
     kernel::{Mappable, SimKernel},
+    machine::SimMachine,
     mutation::Mutation,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},

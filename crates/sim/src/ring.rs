@@ -1,6 +1,7 @@
 //! Rings: threads that run jobs.
 
 use std::{
+    cmp::Reverse,
     collections::{HashSet, VecDeque},
     sync::{
         Arc, Weak,
@@ -55,10 +56,16 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    fn is_ready(&self) -> bool {
+    /// Whether what it waits for is there.
+    fn is_due(&self) -> bool {
         self.dependencies.iter().all(|fence| fence.is_signalled())
             && self.scheduled.iter().all(|fence| fence.has_started())
-            && self.gang.as_ref().is_none_or(Gang::may_start)
+    }
+
+    /// Whether its gang may start, if it has one. A gang that may is the one that starts, so only a job that is about to
+    /// run asks.
+    fn may_start(&self) -> bool {
+        self.gang.as_ref().is_none_or(Gang::may_start)
     }
 }
 
@@ -183,7 +190,7 @@ impl Shared {
         let turn = self.control.turn(self.name);
         let mut waiting = self.waiting.lock();
         let ready = match turn {
-            Turn::Free => ready(&waiting).next()?,
+            Turn::Free => most_urgent(&waiting)?,
             Turn::NotYet => return None,
             Turn::Start(place) => place,
         };
@@ -192,7 +199,8 @@ impl Shared {
 
     /// Where in the queue the jobs are that can start.
     pub(crate) fn ready(&self) -> Vec<usize> {
-        ready(&self.waiting.lock()).collect()
+        let waiting = self.waiting.lock();
+        due(&waiting).filter(|(_, job)| job.may_start()).map(|(index, _)| index).collect()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -290,12 +298,19 @@ impl Shared {
     }
 }
 
-/// Where the jobs are that can start and are the oldest of their entities.
-fn ready(waiting: &VecDeque<Job>) -> impl Iterator<Item = usize> {
+/// Where the jobs are that are due and the oldest of their entities.
+fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
     // Entities whose oldest job was looked at: what comes behind it waits for it.
     let mut seen = HashSet::new();
     let oldest = waiting.iter().enumerate().filter(move |(_, job)| seen.insert(Arc::as_ptr(&job.entity)));
-    oldest.filter(|(_, job)| job.is_ready()).map(|(index, _)| index)
+    oldest.filter(|(_, job)| job.is_due())
+}
+
+/// The one of those that starts: of the context with the highest priority, and of several the oldest.
+fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
+    let mut candidates: Vec<_> = due(waiting).collect();
+    candidates.sort_by_key(|(_, job)| Reverse(job.context.level()));
+    candidates.into_iter().find(|(_, job)| job.may_start()).map(|(index, _)| index)
 }
 
 /// The job as the engine sees it.

@@ -1,90 +1,161 @@
-//! Sync objects: at most one fence, or a chain of them with points.
+//! Sync objects: at most one fence, which may be a timeline.
+//!
+//! Source: Linux 6.12 `drm_syncobj.c`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::fence::Fence;
+use crate::{
+    chain::{self, Link},
+    eventfd::EventFd,
+    fence::Fence,
+};
 
 /// A sync object. Nothing is fixed at creation: every operation may turn it from binary to timeline and back.
 #[derive(Debug, Default)]
 pub(crate) struct Syncobj(Mutex<State>);
 
 #[derive(Debug, Default)]
-enum State {
-    /// No fence: nothing was submitted.
-    #[default]
-    Empty,
-    /// A plain fence.
-    Binary(Arc<Fence>),
-    /// A chain; points ascend.
-    Timeline(Vec<Node>),
+struct State {
+    /// Nothing was submitted yet, a plain fence, or the newest point of a timeline.
+    fence: Option<Arc<Fence>>,
+    /// Who waits for a point to be submitted.
+    watchers: Vec<Watcher>,
 }
 
-/// A point of a timeline. Its fence covers the earlier points too.
-#[derive(Clone, Debug)]
-struct Node {
+/// Somebody who waits for a point to be submitted.
+#[derive(Debug)]
+struct Watcher {
     point: u64,
-    fence: Arc<Fence>,
+    then: Then,
+}
+
+#[derive(Debug)]
+enum Then {
+    /// A waiting thread is given the fence, and keeps it whatever becomes of the sync object.
+    Fill(Weak<Expected>),
+    /// An eventfd is told at once.
+    Tell(EventFd),
+    /// An eventfd is told when the fence signals.
+    TellWhenSignalled(EventFd),
+}
+
+/// The fence of a point, once it is there.
+pub(crate) type Expected = OnceLock<Arc<Fence>>;
+
+impl Then {
+    fn is_wanted(&self) -> bool {
+        !matches!(self, Self::Fill(slot) if slot.strong_count() == 0)
+    }
+
+    fn run(self, fence: Arc<Fence>) {
+        match self {
+            Self::Fill(slot) => {
+                if let Some(slot) = slot.upgrade() {
+                    // Filled once: the watcher is gone afterwards.
+                    let _ = slot.set(fence);
+                }
+            }
+            Self::Tell(eventfd) => eventfd.tell(),
+            Self::TellWhenSignalled(eventfd) => fence.when_signalled(move || eventfd.tell()),
+        }
+    }
+}
+
+impl State {
+    /// Puts a fence in place: those who waited for it, with what they get.
+    fn attach(&mut self, fence: Arc<Fence>) -> Vec<(Then, Arc<Fence>)> {
+        let mut ready = Vec::new();
+        for watcher in std::mem::take(&mut self.watchers) {
+            match chain::find(&fence, watcher.point) {
+                Some(found) => ready.push((watcher.then, found)),
+                None if watcher.then.is_wanted() => self.watchers.push(watcher),
+                None => {}
+            }
+        }
+        self.fence = Some(fence);
+        ready
+    }
+}
+
+/// Outside the lock: who is told may look at the sync object.
+fn run(ready: Vec<(Then, Arc<Fence>)>) {
+    for (then, fence) in ready {
+        then.run(fence);
+    }
 }
 
 impl Syncobj {
     pub(crate) fn new(fence: Option<Arc<Fence>>) -> Self {
-        Self(Mutex::new(fence.map_or(State::Empty, State::Binary)))
+        Self(Mutex::new(State { fence, watchers: Vec::new() }))
     }
 
-    /// Replaces whatever is there by a plain fence, or by nothing.
-    pub(crate) fn replace(&self, fence: Option<Arc<Fence>>) {
-        *self.0.lock() = fence.map_or(State::Empty, State::Binary);
+    /// RESET: nothing is there any more.
+    pub(crate) fn reset(&self) {
+        let gone = self.0.lock().fence.take();
+        drop(gone);
     }
 
-    /// Adds a point; 0 replaces instead. A point that is not beyond the newest counts as the newest.
+    /// Replaces whatever is there.
+    pub(crate) fn replace(&self, fence: Arc<Fence>) {
+        let ready = self.0.lock().attach(fence);
+        run(ready);
+    }
+
+    /// Adds a point; 0 replaces instead.
     ///
-    /// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_add_point`; `dma-fence-chain.c`, `dma_fence_chain_init`.
+    /// Source: `drm_syncobj_add_point`.
     pub(crate) fn add_point(&self, point: u64, fence: Arc<Fence>) {
         if point == 0 {
-            return self.replace(Some(fence));
+            return self.replace(fence);
         }
-        let mut state = self.0.lock();
-        let mut nodes = match std::mem::take(&mut *state) {
-            State::Empty => Vec::new(),
-            // A binary fence that is already there must signal first.
-            State::Binary(earlier) => vec![Node { point: 0, fence: earlier }],
-            State::Timeline(nodes) => nodes,
+        let ready = {
+            let mut state = self.0.lock();
+            let link = Link::append(state.fence.clone(), point, fence);
+            state.attach(link)
         };
-        let newest = nodes.last().map(|node| (node.point, Arc::clone(&node.fence)));
-        // Nodes whose fence has signalled are of no more use than the newest of them.
-        let done = nodes.iter().take_while(|node| node.fence.is_signalled()).count();
-        nodes.drain(..done.saturating_sub(1));
-        let (point, fence) = match newest {
-            Some((last, earlier)) => (point.max(last), Fence::all([earlier, fence])),
-            None => (point, fence),
-        };
-        nodes.push(Node { point, fence });
-        *state = State::Timeline(nodes);
+        run(ready);
     }
 
     /// The fence of a point: 0 is the newest state as a whole; a point not there yet is `None`.
     pub(crate) fn find(&self, point: u64) -> Option<Arc<Fence>> {
-        let state = self.0.lock();
-        match &*state {
-            State::Empty => None,
-            State::Binary(fence) => (point == 0).then(|| Arc::clone(fence)),
-            State::Timeline(nodes) if point == 0 => nodes.last().map(|node| Arc::clone(&node.fence)),
-            State::Timeline(nodes) => nodes.iter().find(|node| node.point >= point).map(|node| Arc::clone(&node.fence)),
+        let newest = self.0.lock().fence.clone()?;
+        chain::find(&newest, point)
+    }
+
+    /// The fence of a point, now or as soon as it is there. Whoever waits keeps the slot; dropping it ends the waiting.
+    pub(crate) fn expect(&self, point: u64) -> Arc<Expected> {
+        let slot = Arc::new(Expected::new());
+        self.watch(point, Then::Fill(Arc::downgrade(&slot)));
+        slot
+    }
+
+    /// EVENTFD: tells once when the point is there, or has signalled too. A registration that still waits for the point
+    /// dies with the sync object.
+    ///
+    /// Source: `drm_syncobj_add_eventfd`, `syncobj_eventfd_entry_func`.
+    pub(crate) fn tell(&self, point: u64, eventfd: EventFd, when_available: bool) {
+        self.watch(point, if when_available { Then::Tell(eventfd) } else { Then::TellWhenSignalled(eventfd) });
+    }
+
+    fn watch(&self, point: u64, then: Then) {
+        let mut state = self.0.lock();
+        let found = state.fence.as_ref().and_then(|fence| chain::find(fence, point));
+        if let Some(fence) = found {
+            drop(state);
+            then.run(fence);
+        } else {
+            state.watchers.retain(|watcher| watcher.then.is_wanted());
+            state.watchers.push(Watcher { point, then });
         }
     }
 
     /// The highest point reached, or the newest attached one; 0 without a timeline.
     pub(crate) fn query(&self, last_submitted: bool) -> u64 {
-        match &*self.0.lock() {
-            State::Timeline(nodes) => {
-                let reached = nodes.iter().rev().find(|node| last_submitted || node.fence.is_signalled());
-                reached.map_or(0, |node| node.point)
-            }
-            _ => 0,
-        }
+        let Some(fence) = self.0.lock().fence.clone() else { return 0 };
+        if last_submitted { chain::newest_point(&fence) } else { chain::reached_point(&fence) }
     }
 
     /// Copies the fence of a point, as TRANSFER and CS do it: EINVAL where there is none.
@@ -94,32 +165,4 @@ impl Syncobj {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::events::Events;
-
-    #[test]
-    fn a_later_point_covers_the_earlier_ones() {
-        let events = Arc::default();
-        let syncobj = Syncobj::default();
-        let (first, second) = (Fence::pending(&events), Fence::pending(&events));
-        syncobj.add_point(5, Arc::clone(&first));
-        syncobj.add_point(10, Arc::clone(&second));
-        second.signal(Ok(()));
-        assert_eq!((syncobj.query(false), syncobj.query(true)), (0, 10));
-        first.signal(Ok(()));
-        assert_eq!(syncobj.query(false), 10);
-        assert!(syncobj.find(7).is_some_and(|fence| fence.is_signalled()));
-        assert!(syncobj.find(11).is_none());
-    }
-
-    #[test]
-    fn a_binary_state_has_no_points() {
-        let events: Arc<Events> = Arc::default();
-        let syncobj = Syncobj::new(Some(Fence::pending(&events)));
-        assert!(syncobj.find(0).is_some() && syncobj.find(1).is_none());
-        assert_eq!(syncobj.query(true), 0);
-        syncobj.replace(None);
-        assert!(syncobj.find(0).is_none());
-    }
-}
+mod tests;

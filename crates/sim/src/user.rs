@@ -25,6 +25,13 @@ pub(crate) fn read_slice<T: FromBytes + IntoBytes + Clone>(address: u64, count: 
     Ok(values)
 }
 
+/// Reads one value.
+pub(crate) fn read<T: FromBytes + IntoBytes>(address: u64) -> Result<T, Errno> {
+    let mut value = T::new_zeroed();
+    read_bytes(address, value.as_mut_bytes())?;
+    Ok(value)
+}
+
 /// Reads bytes.
 pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     if out.is_empty() {

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use amdgpu_sim::{Profile, SimDevice, SimOptions, profile, sysfs::Place};
+use amdgpu_sim::{Profile, SimDevice, SimMachine, SimOptions, profile, sysfs::Place};
 use amdgpu_winsys::uapi::Request;
 use nix::{
     errno::Errno,
@@ -89,12 +89,14 @@ impl Server {
     ///
     /// [`WorldError`].
     pub fn start(profiles: &[&'static Profile]) -> Result<Running, WorldError> {
+        // One machine: its GPUs take each other's dma-bufs and fences.
+        let machine = SimMachine::new();
         let devices = profiles
             .iter()
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((SimDevice::new(profile, SimOptions { place, ..SimOptions::default() }), place))
+                Ok((machine.add(profile, SimOptions { place, ..SimOptions::default() }), place))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);

@@ -76,12 +76,6 @@ impl Backing {
         Self { len, heap: RwLock::new(None), file: OnceLock::new() }
     }
 
-    /// Takes over a file that already holds a BO.
-    pub(crate) fn of_file(file: std::fs::File, len: u64) -> Self {
-        let shared = Shared { file, len, view: OnceLock::new() };
-        Self { len, heap: RwLock::new(None), file: shared.into() }
-    }
-
     /// The file, for clients to map; made now if there was none.
     ///
     /// # Errors

@@ -4,13 +4,14 @@ mod backing;
 mod offsets;
 mod pools;
 mod reservation;
+mod sharing;
 #[expect(unsafe_code, reason = "memory of the client's own")]
 mod user_pages;
 
 use std::{
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::fd::BorrowedFd,
     sync::{
-        Arc, OnceLock, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -24,6 +25,7 @@ pub(crate) use self::{
     offsets::Offsets,
     pools::{Place, Pools, Request, Taken, allowed},
     reservation::Reservation,
+    sharing::{Imported, Sharing},
     user_pages::UserPages,
 };
 
@@ -64,9 +66,11 @@ enum Storage {
     Memory(Backing),
     /// In the client's own pages.
     User(UserPages),
+    /// In the memory of another device's BO, which stays alive.
+    Imported(Imported),
 }
 
-/// What stays of a BO while only its dma-buf is left, and comes back with it.
+/// What a BO is.
 #[derive(Debug)]
 pub(crate) struct Identity {
     attributes: Mutex<Attributes>,
@@ -80,13 +84,11 @@ pub(crate) struct Identity {
 pub(crate) struct Bo {
     identity: Arc<Identity>,
     storage: Storage,
-    making: Mutex<()>,
     offsets: Arc<Offsets>,
     /// What it takes from the pools while it lives, and where.
     pub(crate) taken: Taken,
     pub(crate) reservation: Arc<Reservation>,
-    /// The first export's descriptor, which later exports share.
-    exported: OnceLock<OwnedFd>,
+    pub(crate) sharing: Sharing,
     touched_by_cpu: AtomicBool,
 }
 
@@ -121,37 +123,50 @@ impl Bo {
         Self::new(new).publish()
     }
 
+    /// A BO that is another device's, which stays alive with it.
+    pub(crate) fn import(new: New, source: Imported) -> Arc<Self> {
+        Self::with_storage(new, Storage::Imported(source)).publish()
+    }
+
     fn publish(self) -> Arc<Self> {
         let bo = Arc::new(self);
         bo.offsets.publish(&bo);
         bo
     }
 
-    fn new(new: New) -> Self {
-        let storage = match new.user_pages {
+    fn new(mut new: New) -> Self {
+        let storage = match new.user_pages.take() {
             Some(pages) => Storage::User(pages),
             None => Storage::Memory(Backing::new(new.identity.size)),
         };
+        Self::with_storage(new, storage)
+    }
+
+    fn with_storage(new: New, storage: Storage) -> Self {
         Self {
             identity: new.identity,
             storage,
-            making: Mutex::new(()),
             offsets: new.offsets,
             taken: new.taken,
             reservation: new.reservation,
-            exported: OnceLock::new(),
+            sharing: Sharing::default(),
             touched_by_cpu: AtomicBool::new(false),
         }
-    }
-
-    /// What an export remembers.
-    pub(crate) fn identity(&self) -> &Arc<Identity> {
-        &self.identity
     }
 
     /// Where mmap of the node finds it, unique on the device. So it names the BO in tables too.
     pub(crate) fn mmap_offset(&self) -> u64 {
         self.identity.mmap_offset
+    }
+
+    /// Whether it is another device's.
+    pub(crate) fn is_imported(&self) -> bool {
+        matches!(self.storage, Storage::Imported(_))
+    }
+
+    /// Whether it is a BO of the device whose offsets these are.
+    pub(crate) fn is_of(&self, offsets: &Arc<Offsets>) -> bool {
+        Arc::ptr_eq(&self.offsets, offsets)
     }
 
     pub(crate) fn metadata(&self) -> MutexGuard<'_, Metadata> {
@@ -187,7 +202,7 @@ impl Bo {
     pub(crate) fn user_pages(&self) -> Option<&UserPages> {
         match &self.storage {
             Storage::User(pages) => Some(pages),
-            Storage::Memory(_) => None,
+            Storage::Memory(_) | Storage::Imported(_) => None,
         }
     }
 
@@ -207,7 +222,11 @@ impl Bo {
 
     /// The memory; `None` for user memory.
     fn backing(&self) -> Option<&Backing> {
-        let Storage::Memory(backing) = &self.storage else { return None };
+        let backing = match &self.storage {
+            Storage::Memory(backing) => backing,
+            Storage::User(_) => return None,
+            Storage::Imported(imported) => return imported.source().backing(),
+        };
         if self.taken.take_loss() {
             backing.discard();
         }
@@ -217,35 +236,20 @@ impl Bo {
     /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
     /// seen here.
     pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
+        if let Storage::Imported(imported) = &self.storage {
+            return imported.file_to_map();
+        }
         let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         self.touched_by_cpu.store(true, Ordering::Relaxed);
         self.taken.fault_in();
         Ok(file)
     }
 
-    /// The dma-buf: one open file for all exports, whose access mode the first one fixes.
-    ///
-    /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
-    pub(crate) fn dma_buf(&self, writable: bool) -> Result<BorrowedFd<'_>, Errno> {
-        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
-        let _making = self.making.lock();
-        if self.exported.get().is_none() {
-            let fd = if writable {
-                file.try_clone_to_owned().map_err(errno_of)?
-            } else {
-                let path = format!("/proc/thread-self/fd/{}", file.as_raw_fd());
-                std::fs::File::open(path).map(OwnedFd::from).map_err(errno_of)?
-            };
-            let _ = self.exported.set(fd);
-        }
-        self.exported.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
-    }
-
-    /// Whether others may have it too: it was exported.
+    /// Whether others may have it too.
     ///
     /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
     pub(crate) fn is_shared(&self) -> bool {
-        self.exported.get().is_some()
+        self.sharing.is_shared()
     }
 
     /// Copies bytes out, for the GPU.
@@ -277,19 +281,6 @@ impl Bo {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.reservation.is_idle()
-    }
-
-    /// A BO over the memory of one that is gone but for its dma-buf, which is exported again as it is.
-    pub(crate) fn revive(new: New, dma_buf: BorrowedFd<'_>) -> Result<Arc<Self>, Errno> {
-        // The descriptor may be read-only; the GPU is not.
-        let path = format!("/proc/thread-self/fd/{}", dma_buf.as_raw_fd());
-        let file = std::fs::OpenOptions::new().read(true).write(true).open(path).map_err(errno_of)?;
-        let backing = Backing::of_file(file, new.identity.size);
-        let exported = dma_buf.try_clone_to_owned().map_err(errno_of)?;
-        let mut bo = Self::new(new);
-        bo.storage = Storage::Memory(backing);
-        bo.exported = exported.into();
-        Ok(bo.publish())
     }
 }
 

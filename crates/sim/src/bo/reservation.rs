@@ -1,4 +1,4 @@
-//! Which jobs use a BO.
+//! Who uses a BO.
 
 use std::sync::Arc;
 
@@ -6,12 +6,14 @@ use parking_lot::Mutex;
 
 use crate::fence::Fence;
 
-/// A job that uses a BO.
+/// Somebody who uses a BO until a fence signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
-    /// The file that submitted it.
+    /// The file whose job it is; 0 for what did not come from a job.
     pub(crate) file: u64,
     pub(crate) fence: Arc<Fence>,
+    /// Whether it writes.
+    pub(crate) writes: bool,
 }
 
 /// The fences of one BO, or of all BOs that a file created VM_ALWAYS_VALID: those share one with the file's page tables,
@@ -20,18 +22,37 @@ pub(crate) struct Use {
 pub(crate) struct Reservation(Mutex<Vec<Use>>);
 
 impl Reservation {
-    /// A job uses it from now on. Uses that are over are forgotten.
+    /// A job uses it from now on, as a writer: submissions do not say what they only read.
     pub(crate) fn add(&self, file: u64, fence: &Arc<Fence>) {
-        let mut uses = self.0.lock();
-        uses.retain(|earlier| !earlier.fence.is_signalled());
-        uses.push(Use { file, fence: Arc::clone(fence) });
+        self.push([Use { file, fence: Arc::clone(fence), writes: true }]);
     }
 
-    /// The jobs that use it now.
+    /// Whoever a fence stands for uses it too, reading or writing.
+    ///
+    /// Source: Linux 6.12 `dma-buf.c`, `dma_buf_import_sync_file`.
+    pub(crate) fn import(&self, fence: &Arc<Fence>, writes: bool) {
+        self.push(fence.leaves().into_iter().map(|fence| Use { file: fence.owner().unwrap_or(0), fence, writes }));
+    }
+
+    /// Uses that are over are forgotten.
+    fn push(&self, more: impl IntoIterator<Item = Use>) {
+        let mut uses = self.0.lock();
+        uses.retain(|earlier| !earlier.fence.is_signalled());
+        uses.extend(more);
+    }
+
+    /// Who uses it now.
     pub(crate) fn uses(&self) -> Vec<Use> {
         let mut uses = self.0.lock();
         uses.retain(|earlier| !earlier.fence.is_signalled());
         uses.clone()
+    }
+
+    /// What to wait for before reading it, or before writing it: the writers, or everybody.
+    pub(crate) fn fence(&self, for_writing: bool) -> Arc<Fence> {
+        Fence::merge(
+            self.uses().into_iter().filter(|earlier| for_writing || earlier.writes).map(|earlier| earlier.fence),
+        )
     }
 
     pub(crate) fn is_idle(&self) -> bool {

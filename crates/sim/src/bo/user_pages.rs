@@ -30,6 +30,11 @@ impl UserPages {
         self.address..self.address + self.len
     }
 
+    /// Whether they are of the process that is being served.
+    pub(crate) fn are_the_callers(&self) -> bool {
+        client::pid() == self.pid
+    }
+
     /// Whether the GPU may only read them.
     pub(crate) const fn is_read_only(&self) -> bool {
         self.flags.contains(UserptrFlags::READONLY)

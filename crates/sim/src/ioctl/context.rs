@@ -45,12 +45,12 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
     let high = matches!(wanted, priority::HIGH | priority::VERY_HIGH);
-    if high && !file.gpu.options.may_raise_priority {
+    if high && !file.gpu.options.may_raise_priority && !file.gpu.masters.is_master(file.number) {
         // The answer's first word, which overlays the operation, is written even so.
         put(bytes, &0_u32)?;
         return Err(Errno::EACCES);
     }
-    let context = Arc::new(Context::new(file.gpu.resets(), file.gpu.losses()));
+    let context = Arc::new(Context::new(file.gpu.resets(), file.gpu.losses(), wanted));
     let ctx_id = file.contexts.lock().insert(context).map_err(|_| Errno::ENOSPC)?;
     put(bytes, &CtxAllocAnswer { ctx_id, pad: 0 })
 }

@@ -50,6 +50,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if size == 0 {
         return Err(Errno::ENOSPC);
     }
+    file.gpu.machine.descriptors.sweep();
     let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
     let reservation = if always_valid { Arc::clone(&file.root) } else { Arc::default() };
     let vm = always_valid.then_some(file.number);
@@ -75,7 +76,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if always_valid {
         file.vm.lock().know(&bo);
     }
-    let handle = file.handles.lock().get_or_insert(bo)?;
+    let handle = file.handles.lock().insert(&bo)?;
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
 
@@ -189,6 +190,8 @@ pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             user::write_slice(request.value, &[info])
         }
         GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
+        // Another device's memory stays where it is.
+        GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
         GEM_OP_SET_PLACEMENT => {
             let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
             let preferred = GemDomain::from_bits_truncate(request.value) & movable;
@@ -232,6 +235,6 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         user_pages: Some(pages),
         reservation,
     });
-    request.handle = file.handles.lock().get_or_insert(bo)?;
+    request.handle = file.handles.lock().insert(&bo)?;
     fill(bytes, &request)
 }

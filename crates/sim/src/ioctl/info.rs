@@ -22,6 +22,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let answer = Answer { address: request.return_pointer, room: request.return_size as usize };
     let input = request.input;
     let profile = file.gpu.profile;
+    file.gpu.machine.descriptors.sweep();
     let memory = file.gpu.pools.memory_info();
     match request.query {
         query::ACCEL_WORKING => answer.put(&1_u32),

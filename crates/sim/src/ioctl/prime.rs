@@ -1,25 +1,21 @@
 //! PRIME: BOs as dma-bufs.
 //!
-//! A dma-buf is the memfd behind the BO, so it can be mapped, measured with lseek and passed to another process. It is
-//! recognised by its inode, within this process and device.
-//!
 //! Source: Linux 6.12 `drm_prime.c`; `amdgpu_dma_buf.c`.
 
-use std::{
-    os::fd::{BorrowedFd, OwnedFd},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{GemCreateFlags, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
+use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, FdFlag, fcntl},
-    sys::stat::fstat,
 };
 
 use crate::{
-    bo::{Attributes, Bo, Identity, New, Request, errno_of},
+    bo::{Attributes, Bo, Identity, Imported, New, PAGE, Request, errno_of},
+    descriptors::{FileId, Shared},
+    device::Gpu,
     dispatch::{argument, fill},
+    dma_buf::DmaBuf,
     file::File,
     user,
 };
@@ -35,51 +31,67 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if bo.is_user_memory() || private {
         return Err(Errno::EPERM);
     }
-    let shared = bo.dma_buf(request.flags & PRIME_RDWR != 0)?;
-    let inode = inode(shared)?;
-    file.gpu.remember_export(inode, &bo);
-    let fd = duplicate(shared, request.flags & PRIME_CLOEXEC != 0)?;
+    // Nobody closes the last handle meanwhile.
+    let names = file.gpu.names.lock();
+    let mut handles = file.handles.lock();
+    if !handles.holds(&bo) {
+        return Err(Errno::ENOENT);
+    }
+    let fd = bo.dma_buf(request.flags & PRIME_RDWR != 0)?;
+    let id = FileId::of(&fd)?;
+    file.gpu.machine.descriptors.add_dma_buf(id, || DmaBuf::new(Arc::clone(&bo)));
+    handles.remember_dma_buf(id, request.handle);
+    drop((handles, names));
+    if request.flags & PRIME_CLOEXEC == 0 {
+        fcntl(&fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
     request.fd = user::install(fd)?;
     fill(bytes, &request)
 }
 
-/// PRIME_FD_TO_HANDLE. A BO has one handle in a file, and getting it again is not counted.
+/// PRIME_FD_TO_HANDLE. A dma-buf has one handle in a file, and getting it again is not counted.
 pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: PrimeHandle = argument(bytes)?;
     let fd = user::descriptor(request.fd)?;
-    let bo = file.gpu.bo_of_export(inode(fd)?, |identity| revive(file, fd, identity))?;
-    request.handle = file.handles.lock().get_or_insert(bo)?;
+    let id = FileId::of(fd)?;
+    let Some(Shared::DmaBuf(dma_buf)) = file.gpu.machine.descriptors.find(fd)? else { return Err(Errno::EINVAL) };
+    // One after the other: two imports of one dma-buf are one handle.
+    let _names = file.gpu.names.lock();
+    let mut handles = file.handles.lock();
+    request.handle = if let Some(known) = handles.of_dma_buf(id) {
+        known
+    } else {
+        let bo = if dma_buf.bo().is_of(&file.gpu.offsets) {
+            Arc::clone(dma_buf.bo())
+        } else {
+            import_foreign(&file.gpu, dma_buf.bo())?
+        };
+        let link = fd.try_clone_to_owned().map_err(errno_of)?;
+        let handle = handles.insert(&bo)?;
+        bo.sharing.link(link);
+        handles.remember_dma_buf(id, handle);
+        handle
+    };
+    drop(handles);
     fill(bytes, &request)
 }
 
-/// Makes a BO anew over the memory of one whose last handle went. While nothing but the descriptor held it, the pools
-/// did not count it, which a real kernel would have.
-fn revive(file: &File, fd: BorrowedFd<'_>, identity: &Arc<Identity>) -> Result<Arc<Bo>, Errno> {
-    let Attributes { size, preferred, allowed, flags, .. } = identity.attributes();
-    let reservation = Arc::default();
-    let wanted = Request { bytes: size, domains: allowed, flags, vm: None, reservation: Arc::clone(&reservation) };
-    let (taken, _) = file.gpu.pools.place(wanted)?;
-    taken.set_domains(preferred, allowed);
+/// A BO over another device's: in GTT and nowhere else, whatever it is there, with the fences of both in one place.
+///
+/// Source: `amdgpu_dma_buf_create_obj`. The kernel counts it in GTT only once the GPU uses it.
+fn import_foreign(gpu: &Gpu, source: &Arc<Bo>) -> Result<Arc<Bo>, Errno> {
+    let flags = source.attributes().flags & GemCreateFlags::CPU_GTT_USWC;
+    let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
+    let attributes = Attributes { size: source.size(), alignment: PAGE, preferred, allowed, flags };
+    let reservation = Arc::clone(&source.reservation);
+    let wanted = Request { bytes: source.size(), domains: allowed, flags, vm: None, reservation };
+    let (taken, _) = gpu.pools.place(wanted)?;
     let new = New {
-        identity: Arc::clone(identity),
-        offsets: Arc::clone(&file.gpu.offsets),
         taken,
+        identity: Identity::new(attributes, &gpu.offsets),
+        offsets: Arc::clone(&gpu.offsets),
         user_pages: None,
-        reservation,
+        reservation: Arc::clone(&source.reservation),
     };
-    Bo::revive(new, fd)
-}
-
-/// What tells one dma-buf from another.
-pub(crate) fn inode(fd: BorrowedFd<'_>) -> Result<u64, Errno> {
-    fstat(fd).map(|stat| stat.st_ino)
-}
-
-/// Another descriptor of the same open file.
-pub(crate) fn duplicate(fd: BorrowedFd<'_>, close_on_exec: bool) -> Result<OwnedFd, Errno> {
-    let copy = fd.try_clone_to_owned().map_err(errno_of)?;
-    if !close_on_exec {
-        fcntl(&copy, FcntlArg::F_SETFD(FdFlag::empty()))?;
-    }
-    Ok(copy)
+    Ok(Bo::import(new, Imported::new(Arc::clone(source))))
 }

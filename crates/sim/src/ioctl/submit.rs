@@ -299,13 +299,14 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
     let _device_order = file.gpu.submitting.lock();
+    file.gpu.machine.descriptors.sweep();
     let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
     let rings: Vec<_> =
         parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
     // Nothing fails from here on.
     let mut dependencies = parsed.dependencies.clone();
     dependencies.extend(implicit_dependencies(file, &bos));
-    let fences: Vec<_> = parsed.members.iter().map(|_| Fence::pending(&file.gpu.events)).collect();
+    let fences: Vec<_> = parsed.members.iter().map(|_| Fence::of_job(&file.gpu.events, file.number)).collect();
     let leader_fence = &fences[parsed.leader];
     let number = leader.issue(leader_fence);
     for reservation in bos.iter().map(|bo| &bo.reservation).chain([&file.root]) {
@@ -347,14 +348,18 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     Ok(number)
 }
 
-/// Jobs of other files that use a listed BO are waited for, unless the BO opts out.
+/// Who uses a listed BO is waited for: fences that are no jobs of amdgpu's always, jobs of other files unless the BO opts
+/// out.
 ///
 /// Source: Linux 6.12 `amdgpu_sync.c`, `amdgpu_sync_test_fence`.
 fn implicit_dependencies(file: &File, bos: &[Arc<Bo>]) -> Vec<Arc<Fence>> {
-    bos.iter()
-        .filter(|bo| !bo.attributes().flags.contains(GemCreateFlags::EXPLICIT_SYNC))
-        .flat_map(|bo| bo.reservation.uses())
-        .filter(|earlier| earlier.file != file.number)
-        .map(|earlier| earlier.fence)
-        .collect()
+    let mut fences = Vec::new();
+    for bo in bos {
+        let is_explicit = bo.attributes().flags.contains(GemCreateFlags::EXPLICIT_SYNC);
+        let matters = |user: u64| user == 0 || (!is_explicit && user != file.number);
+        fences.extend(
+            bo.reservation.uses().into_iter().filter(|earlier| matters(earlier.file)).map(|earlier| earlier.fence),
+        );
+    }
+    fences
 }

@@ -3,7 +3,6 @@
 //! Source: Linux 6.12 `drm_syncobj.c`.
 
 use std::{
-    os::fd::AsFd,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,18 +11,18 @@ use amdgpu_winsys::uapi::{
     CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
     SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };
-use nix::{
-    errno::Errno,
-    sys::memfd::{MFdFlags, memfd_create},
-};
+use nix::errno::Errno;
 
+use super::dma_buf::sync_file;
 use crate::{
+    descriptors::Shared,
     dispatch::{argument, fill},
+    eventfd::EventFd,
     events::Until,
     fence::Fence,
     file::File,
-    ioctl::prime::{duplicate, inode},
-    syncobj::Syncobj,
+    sync_file::SyncFile,
+    syncobj::{Expected, Syncobj},
     user,
 };
 
@@ -54,65 +53,58 @@ pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     file.syncobjs.lock().remove(request.handle).map(drop).ok_or(Errno::EINVAL)
 }
 
-/// SYNCOBJ_HANDLE_TO_FD: a descriptor that shares the object. Sync files are not simulated.
+/// SYNCOBJ_HANDLE_TO_FD: a descriptor that shares the object, or a sync file with its present fence.
 pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjHandle = argument(bytes)?;
     if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
         return Err(Errno::EINVAL);
     }
     let syncobj = file.syncobj(request.handle);
-    if request.flags == SYNC_FILE {
-        syncobj.ok_or(Errno::ENOENT)?.fence(0)?;
-        return Err(not_simulated(file, "exporting a sync file"));
-    }
-    let syncobj = syncobj.ok_or(Errno::EINVAL)?;
-    let fd = match file.gpu.file_of_syncobj(&syncobj) {
-        Some(fd) => fd,
-        None => new_descriptor(file, syncobj)?,
+    let descriptors = &file.gpu.machine.descriptors;
+    let fd = if request.flags == SYNC_FILE {
+        descriptors.add_sync_file(SyncFile::new(syncobj.ok_or(Errno::ENOENT)?.fence(0)?))?
+    } else {
+        descriptors.add_syncobj(syncobj.ok_or(Errno::EINVAL)?)?
     };
     request.fd = user::install(fd)?;
     fill(bytes, &request)
 }
 
-/// A descriptor that names the object by its inode.
-fn new_descriptor(file: &File, syncobj: Arc<Syncobj>) -> Result<std::os::fd::OwnedFd, Errno> {
-    let name = format!("amdgpu-sim syncobj {}", file.gpu.next_descriptor());
-    let fd = memfd_create(name.as_str(), MFdFlags::MFD_CLOEXEC)?;
-    let keep = duplicate(fd.as_fd(), true)?;
-    file.gpu.remember_syncobj(inode(fd.as_fd())?, syncobj, keep);
-    Ok(fd)
-}
-
-/// SYNCOBJ_FD_TO_HANDLE: a new handle each time.
+/// SYNCOBJ_FD_TO_HANDLE: a new handle each time, or a sync file's fence for a handle that is there.
 pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: SyncobjHandle = argument(bytes)?;
     if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
         return Err(Errno::EINVAL);
     }
     if request.flags == SYNC_FILE {
-        return Err(not_simulated(file, "importing a sync file"));
+        let sync_file = sync_file(&file.gpu.machine, request.fd)?;
+        file.syncobj(request.handle).ok_or(Errno::ENOENT)?.replace(Arc::clone(sync_file.fence()));
+        file.gpu.events.ring();
+        return Ok(());
     }
-    let inode = user::descriptor(request.fd).and_then(inode).map_err(|_| Errno::EINVAL)?;
-    let syncobj = file.gpu.syncobj_of_file(inode).ok_or(Errno::EINVAL)?;
+    let shared = user::descriptor(request.fd).and_then(|fd| file.gpu.machine.descriptors.find(fd));
+    let Ok(Some(Shared::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
     request.handle = add(file, syncobj)?;
     fill(bytes, &request)
 }
 
-/// SYNCOBJ_EVENTFD is not simulated.
+/// SYNCOBJ_EVENTFD.
 pub(crate) fn eventfd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
-    let _: SyncobjEventfd = argument(bytes)?;
-    Err(not_simulated(file, "SYNCOBJ_EVENTFD"))
-}
-
-fn not_simulated(file: &File, what: &str) -> Errno {
-    file.gpu.complaints.say(format!("{what} is not simulated"));
-    Errno::EOPNOTSUPP
+    let request: SyncobjEventfd = argument(bytes)?;
+    let available = SyncobjWaitFlags::WAIT_AVAILABLE.bits();
+    if request.flags & !available != 0 || request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
+    let eventfd = EventFd::new(user::descriptor(request.fd)?)?;
+    syncobj.tell(request.point, eventfd, request.flags & available != 0);
+    Ok(())
 }
 
 /// SYNCOBJ_RESET.
 pub(crate) fn reset(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
-        syncobj.replace(None);
+        syncobj.reset();
     }
     Ok(())
 }
@@ -120,7 +112,7 @@ pub(crate) fn reset(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// SYNCOBJ_SIGNAL.
 pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
-        syncobj.replace(Some(Fence::signalled()));
+        syncobj.replace(Fence::signalled());
     }
     file.gpu.events.ring();
     Ok(())
@@ -179,6 +171,8 @@ pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let target = file.syncobj(request.dst_handle).ok_or(Errno::ENOENT)?;
     let fence = find_fence(file, request.src_handle, request.src_point, request.flags)?;
+    // Replacing takes the fence as it is, a timeline with its points; a point consists of plain fences.
+    let fence = if request.dst_point == 0 { fence } else { Fence::merge([fence]) };
     target.add_point(request.dst_point, fence);
     file.gpu.events.ring();
     Ok(())
@@ -197,7 +191,8 @@ pub(crate) fn find_fence(file: &File, handle: u32, point: u64, flags: u32) -> Re
         return syncobj.fence(point);
     }
     let deadline = Until::At(Instant::now() + SUBMIT_TIMEOUT);
-    file.gpu.events.wait(deadline, || syncobj.find(point)).ok_or(Errno::ETIME)
+    let expected = syncobj.expect(point);
+    file.gpu.events.wait(deadline, || expected.get().cloned()).ok_or(Errno::ETIME)
 }
 
 /// SYNCOBJ_WAIT.
@@ -242,20 +237,17 @@ fn wait_for(
 ) -> Result<u32, Errno> {
     let available = flags.contains(SyncobjWaitFlags::WAIT_AVAILABLE);
     let may_wait = available || flags.contains(SyncobjWaitFlags::WAIT_FOR_SUBMIT);
-    let mut fences: Vec<_> = syncobjs.iter().zip(points).map(|(syncobj, &point)| syncobj.find(point)).collect();
-    if !may_wait && fences.iter().any(Option::is_none) {
-        return Err(Errno::EINVAL);
-    }
+    let fences: Vec<_> = if may_wait {
+        syncobjs.iter().zip(points).map(|(syncobj, &point)| syncobj.expect(point)).collect()
+    } else {
+        let found = syncobjs.iter().zip(points).map(|(syncobj, &point)| syncobj.fence(point));
+        found.map(|fence| fence.map(|fence| Arc::new(Expected::from(fence)))).collect::<Result<_, _>>()?
+    };
     let all = flags.contains(SyncobjWaitFlags::WAIT_ALL);
+    let is_done = |slot: &Arc<Expected>| slot.get().is_some_and(|fence| available || fence.is_signalled());
     let condition = || {
-        for ((fence, syncobj), &point) in fences.iter_mut().zip(syncobjs).zip(points) {
-            if fence.is_none() {
-                *fence = syncobj.find(point);
-            }
-        }
-        let done = |fence: &Option<Arc<Fence>>| fence.as_ref().is_some_and(|fence| available || fence.is_signalled());
-        let first = fences.iter().position(done)?;
-        (!all || fences.iter().all(done)).then_some(first as u32)
+        let first = fences.iter().position(is_done)?;
+        (!all || fences.iter().all(is_done)).then_some(first as u32)
     };
     file.gpu.events.wait(Until::syncobj(timeout), condition).ok_or(Errno::ETIME)
 }

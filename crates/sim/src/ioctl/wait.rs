@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::uapi::{
-    CsFence, FenceToHandle, FenceToHandleAnswer, WaitCs, WaitCsAnswer, WaitFences, WaitFencesAnswer,
+    CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ, FENCE_TO_SYNCOBJ_FD, FenceToHandle, FenceToHandleAnswer, WaitCs,
+    WaitCsAnswer, WaitFences, WaitFencesAnswer,
 };
 use nix::errno::Errno;
 
@@ -16,6 +17,7 @@ use crate::{
     events::Until,
     fence::Fence,
     file::File,
+    sync_file::SyncFile,
     syncobj::Syncobj,
     user,
 };
@@ -97,20 +99,17 @@ fn wait_for_any(file: &File, numbers: &[CsFence], until: Until) -> Result<Option
     Ok(file.gpu.events.wait(until, first))
 }
 
-/// FENCE_TO_HANDLE as a sync object; descriptors are not simulated.
+/// FENCE_TO_HANDLE: as a sync object, as a descriptor that shares one, or as a sync file.
 pub(crate) fn fence_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: FenceToHandle = argument(bytes)?;
     let fence = look_up(file, &request.fence)?.into_fence();
-    match request.what {
-        0 => {
-            let syncobj = Arc::new(Syncobj::new(Some(fence)));
-            let handle = file.syncobjs.lock().insert(syncobj).map_err(|_| Errno::ENOMEM)?;
-            answer::<FenceToHandle>(bytes, &FenceToHandleAnswer { handle })
-        }
-        1 | 2 => {
-            file.gpu.complaints.say("FENCE_TO_HANDLE with a descriptor is not simulated".to_owned());
-            Err(Errno::EOPNOTSUPP)
-        }
-        _ => Err(Errno::EINVAL),
-    }
+    let descriptors = &file.gpu.machine.descriptors;
+    let syncobj = |fence| Arc::new(Syncobj::new(Some(fence)));
+    let handle = match request.what {
+        FENCE_TO_SYNCOBJ => file.syncobjs.lock().insert(syncobj(fence)).map_err(|_| Errno::ENOMEM)?,
+        FENCE_TO_SYNCOBJ_FD => user::install(descriptors.add_syncobj(syncobj(fence))?)?.cast_unsigned(),
+        FENCE_TO_SYNC_FILE_FD => user::install(descriptors.add_sync_file(SyncFile::new(fence))?)?.cast_unsigned(),
+        _ => return Err(Errno::EINVAL),
+    };
+    answer::<FenceToHandle>(bytes, &FenceToHandleAnswer { handle })
 }

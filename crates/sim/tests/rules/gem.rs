@@ -15,7 +15,7 @@ const PLAIN: GemCreateFlags = GemCreateFlags::empty();
 const MIB: u64 = 1 << 20;
 
 impl File {
-    fn create_info(&self, handle: u32) -> Result<GemCreate, Errno> {
+    pub(crate) fn create_info(&self, handle: u32) -> Result<GemCreate, Errno> {
         let mut info = [GemCreate::ZEROED];
         self.send(&mut GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value: address_mut(&mut info) })?;
         Ok(info[0])

@@ -4,6 +4,7 @@
 mod job;
 mod pages;
 mod rig;
+mod shared;
 
 use std::{ffi::c_void, ptr::NonNull, time::Duration};
 
@@ -22,6 +23,7 @@ pub(crate) use self::{
     job::{Chunk, Job},
     pages::Pages,
     rig::{DATA, IBS, Rig},
+    shared::{eventfd, ioctl_on, is_readable, owned, sync_file_info},
 };
 
 /// Page size, bytes.
