@@ -140,7 +140,9 @@ fn timed(work: impl FnOnce()) -> Duration {
 
 /// One more among many: files with that many bound BOs, measured in turn.
 fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
-    const EACH: u64 = 1000;
+    // So short that most measurements fall between two turns of other programs.
+    const EACH: u64 = 100;
+    const MANY_ROUNDS: u64 = 201;
     let files: Vec<(u64, File)> = LIVE
         .into_iter()
         .map(|live| {
@@ -152,10 +154,10 @@ fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
         })
         .collect();
     let mut times = vec![Vec::new(); files.len()];
-    for _ in 0..ROUNDS {
+    for round in 0..MANY_ROUNDS {
         for ((live, file), times) in files.iter().zip(&mut times) {
             // All over the address space, between the bindings.
-            let place = |index: u64| VA + (index * 7919 % live) * 2 * PAGE + PAGE;
+            let place = |index: u64| VA + ((round * EACH + index) * 7919 % live) * 2 * PAGE + PAGE;
             times.push(timed(|| (0..EACH).for_each(|index| one_more(file, place(index)))) / EACH as u32);
         }
     }

@@ -44,11 +44,17 @@ pub(crate) type Table = OrdMap<u64, Bound>;
 #[derive(Debug)]
 pub(crate) struct Vm {
     table: Table,
-    /// The BO's mmap offset and the first page of each binding that has a BO.
-    of_bo: BTreeSet<(u64, u64)>,
     /// BOs that were bound since they got their handle, or are always valid, by mmap offset.
-    known: HashMap<u64, WeakBo>,
+    known: HashMap<u64, Known>,
     end: u64,
+}
+
+/// A BO that the address space has to do with.
+#[derive(Debug)]
+struct Known {
+    bo: WeakBo,
+    /// The first page of each of its bindings.
+    starts: BTreeSet<u64>,
 }
 
 /// A range as GEM_VA was asked for it, judged: whole pages inside the VM.
@@ -71,7 +77,7 @@ impl Vm {
     /// DEV_INFO tells must be bindable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
-        Self { table: Table::default(), of_bo: BTreeSet::new(), known: HashMap::new(), end }
+        Self { table: Table::default(), known: HashMap::new(), end }
     }
 
     /// The bindings as they are now, for a job.
@@ -115,9 +121,6 @@ impl Vm {
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
             return Err(Errno::EINVAL);
         }
-        if let Some(bo) = &bo {
-            self.know(bo);
-        }
         self.insert(pages.first, Bound { pages: pages.count, bo, bo_page: offset / PAGE, flags });
         Ok(())
     }
@@ -154,35 +157,38 @@ impl Vm {
 
     /// Removes every binding of a BO, as closing its last handle does.
     pub(crate) fn forget(&mut self, bo: &Bo) {
-        let name = bo.mmap_offset();
-        self.known.remove(&name);
-        let pages: Vec<u64> = self.of_bo.range((name, 0)..=(name, u64::MAX)).map(|&(_, first)| first).collect();
-        for first in pages {
-            self.remove(first);
+        for first in self.known.remove(&bo.mmap_offset()).map(|known| known.starts).unwrap_or_default() {
+            self.table.remove(&first);
         }
     }
 
     /// A BO that is always valid here counts from the start.
     pub(crate) fn know(&mut self, bo: &Arc<Bo>) {
-        self.known.entry(bo.mmap_offset()).or_insert_with(|| Arc::downgrade(bo));
+        self.entry(bo);
+    }
+
+    fn entry(&mut self, bo: &Arc<Bo>) -> &mut Known {
+        let new = || Known { bo: Arc::downgrade(bo), starts: BTreeSet::new() };
+        self.known.entry(bo.mmap_offset()).or_insert_with(new)
     }
 
     /// The BOs that this address space has to do with.
     pub(crate) fn known(&self) -> Vec<Arc<Bo>> {
-        self.known.values().filter_map(WeakBo::upgrade).collect()
+        self.known.values().filter_map(|known| known.bo.upgrade()).collect()
     }
 
     fn insert(&mut self, first: u64, bound: Bound) {
         if let Some(bo) = &bound.bo {
-            self.of_bo.insert((bo.mmap_offset(), first));
+            self.entry(bo).starts.insert(first);
         }
         self.table.insert(first, bound);
     }
 
     fn remove(&mut self, first: u64) -> Option<Bound> {
         let bound = self.table.remove(&first)?;
-        if let Some(bo) = &bound.bo {
-            self.of_bo.remove(&(bo.mmap_offset(), first));
+        let known = bound.bo.as_ref().and_then(|bo| self.known.get_mut(&bo.mmap_offset()));
+        if let Some(known) = known {
+            known.starts.remove(&first);
         }
         Some(bound)
     }

@@ -155,6 +155,7 @@ proptest! {
         for bo in &bos {
             vm.forget(bo);
         }
-        prop_assert!(vm.of_bo.is_empty());
+        prop_assert!(vm.known.is_empty());
+        prop_assert!(vm.table.values().all(|bound| bound.bo.is_none()));
     }
 }
