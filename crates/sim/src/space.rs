@@ -29,7 +29,7 @@ impl Space {
         let fault = PageFault { va, access };
         let address = va.low_48_bits();
         let page = address / PAGE;
-        let (&first, bound) = self.0.range(..=page).next_back().ok_or(fault)?;
+        let (&first, bound) = self.0.get_prev(&page).ok_or(fault)?;
         if page >= first + bound.pages || !allows(bound, access) {
             return Err(fault);
         }

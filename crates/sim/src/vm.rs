@@ -33,8 +33,8 @@ pub(crate) struct Bound {
 /// Bindings by first page number, of 48-bit addresses. None overlap.
 ///
 /// A persistent tree: a copy is one more reference to its root, and a change afterwards makes new nodes only on the way
-/// to what it changes.
-pub(crate) type Table = OrdMap<u64, Bound>;
+/// to what it changes. Bindings lie behind pointers, for nodes that are small to shift and to copy.
+pub(crate) type Table = OrdMap<u64, Arc<Bound>>;
 
 /// The address space.
 ///
@@ -117,7 +117,7 @@ impl Vm {
 
     /// Binds; any overlap is EINVAL and changes nothing.
     pub(crate) fn map(&mut self, pages: Pages, bo: Option<Arc<Bo>>, offset: u64, flags: VaFlags) -> Result<(), Errno> {
-        let before = self.table.range(..pages.end()).next_back();
+        let before = self.table.get_prev(&(pages.end() - 1));
         if before.is_some_and(|(&first, bound)| first + bound.pages > pages.first) {
             return Err(Errno::EINVAL);
         }
@@ -139,7 +139,7 @@ impl Vm {
     /// Removes everything in a range; what sticks out stays bound.
     pub(crate) fn clear(&mut self, pages: Pages) {
         let mut hit: Vec<u64> = self.table.range(pages.first..pages.end()).map(|(&first, _)| first).collect();
-        let before = self.table.range(..pages.first).next_back();
+        let before = pages.first.checked_sub(1).and_then(|page| self.table.get_prev(&page));
         hit.extend(before.filter(|&(&first, bound)| first + bound.pages > pages.first).map(|(&first, _)| first));
         for first in hit {
             let Some(bound) = self.remove(first) else { continue };
@@ -181,11 +181,11 @@ impl Vm {
         if let Some(bo) = &bound.bo {
             self.entry(bo).starts.insert(first);
         }
-        self.table.insert(first, bound);
+        self.table.insert(first, Arc::new(bound));
     }
 
     fn remove(&mut self, first: u64) -> Option<Bound> {
-        let bound = self.table.remove(&first)?;
+        let bound = Arc::unwrap_or_clone(self.table.remove(&first)?);
         let known = bound.bo.as_ref().and_then(|bo| self.known.get_mut(&bo.mmap_offset()));
         if let Some(known) = known {
             known.starts.remove(&first);

@@ -92,7 +92,7 @@ impl Model {
 /// The table page by page.
 fn pages_of(table: &Table, bos: &[Arc<Bo>]) -> BTreeMap<u64, Page> {
     let name = |bo: &Arc<Bo>| bos.iter().position(|known| Arc::ptr_eq(known, bo)).expect("a BO of the test");
-    let pages = |(&first, bound): (&u64, &Bound)| {
+    let pages = |(&first, bound): (&u64, &Arc<Bound>)| {
         let bo = bound.bo.as_ref().map(name);
         let start = first - FIRST;
         (0..bound.pages).map(|page| (start + page, (start, bo, bound.bo_page + page))).collect::<Vec<_>>()
