@@ -14,6 +14,7 @@ use nix::{
     errno::Errno,
     sys::{
         memfd::{MFdFlags, memfd_create},
+        signal::{SigSet, SigmaskHow},
         socket::{
             AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, getsockopt, listen, socket,
             sockopt::PeerCredentials,
@@ -100,7 +101,9 @@ impl Server {
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);
-        spawn("amdgpu-sim world", move || match Self::prepare(devices) {
+        // The server's threads inherit this: signals are for the program whose process it lives in.
+        let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK);
+        let spawned = spawn("amdgpu-sim world", move || match Self::prepare(devices) {
             Ok((server, listener)) => {
                 let told = ready.send(Ok(Arc::clone(&server)));
                 if told.is_ok() {
@@ -111,7 +114,12 @@ impl Server {
                 // Whoever waits for it has given up only if the process ends.
                 let _ = ready.send(Err(error));
             }
-        })?;
+        });
+        if let Ok(before) = before {
+            // Fails for no mask that was in force.
+            let _ = before.thread_set_mask();
+        }
+        spawned?;
         let died = |_| WorldError::Start { what: "start the server's thread", errno: Errno::ECHILD };
         let server = started.recv().map_err(died)??;
         Ok(Running { server })
