@@ -87,6 +87,8 @@ impl Files {
         bind(theirs.as_raw_fd(), &UnixAddr::new_abstract(&name.to_bytes())?)?;
         let inode = fstat(&theirs)?.st_ino;
         self.epoll.add(&ours, EpollEvent::new(EpollFlags::EPOLLRDHUP, number))?;
+        // Requests that name a node by descriptor (AMDGPU_SCHED) find the file.
+        kernel.stands_for(theirs.as_fd())?;
         let file = Arc::new(OpenFile { number, minor, kernel });
         self.opened.lock().insert(number, Opened { file, inode, _end: ours });
         Ok(theirs)

@@ -3,12 +3,12 @@
 use std::{
     fmt::Write as _,
     io::Write as _,
-    os::fd::{AsRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::{Arc, mpsc},
     thread,
 };
 
-use amdgpu_sim::{Profile, SimDevice, SimMachine, SimOptions, profile, sysfs::Place};
+use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, profile, sysfs::Place};
 use amdgpu_winsys::uapi::Request;
 use nix::{
     errno::Errno,
@@ -52,6 +52,8 @@ pub fn gpus(list: &str) -> Result<Vec<&'static Profile>, WorldError> {
 #[derive(Debug)]
 pub struct Server {
     layout: Layout,
+    /// What the devices share: their dma-bufs and fences go between them.
+    machine: SimMachine,
     devices: Vec<(SimDevice, Place)>,
     directory: Mutex<Option<Directory>>,
     files: Files,
@@ -103,7 +105,7 @@ impl Server {
         let (ready, started) = mpsc::sync_channel(1);
         // The server's threads inherit this: signals are for the program whose process it lives in.
         let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK);
-        let spawned = spawn("amdgpu-sim world", move || match Self::prepare(devices) {
+        let spawned = spawn("amdgpu-sim world", move || match Self::prepare(machine, devices) {
             Ok((server, listener)) => {
                 let told = ready.send(Ok(Arc::clone(&server)));
                 if told.is_ok() {
@@ -125,7 +127,7 @@ impl Server {
         Ok(Running { server })
     }
 
-    fn prepare(devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, OwnedFd), WorldError> {
+    fn prepare(machine: SimMachine, devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, OwnedFd), WorldError> {
         let failed = |what| move |errno| WorldError::Start { what, errno };
         table::leave_descriptor_table().map_err(failed("get descriptors of its own for the server"))?;
         let directory = Directory::create(&devices)?;
@@ -133,7 +135,8 @@ impl Server {
         let listener = bind_to(&layout).map_err(failed("listen on the world's socket"))?;
         let printed = Mutex::new(vec![0; devices.len()]);
         let files = Files::new().map_err(failed("watch files"))?;
-        let server = Arc::new(Self { layout, devices, directory: Mutex::new(Some(directory)), files, printed });
+        let server =
+            Arc::new(Self { layout, machine, devices, directory: Mutex::new(Some(directory)), files, printed });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
             loop {
@@ -192,6 +195,13 @@ impl Server {
                 let returned = file()?.kernel.serve(client, request, second)?;
                 Ok((u64::from(returned.unsigned_abs()), None))
             }
+            Some(Call::DescriptorIoctl) => {
+                let request = Request::from_bits(first as u32);
+                let fd = remote.descriptor(RawFd::try_from(third).map_err(|_| Errno::EBADF)?)?;
+                let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;
+                let returned = self.machine.serve(client, fd.as_fd(), request, second)?;
+                Ok((u64::from(returned.unsigned_abs()), None))
+            }
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
             Some(Call::Refresh) => self.refresh().map(|()| (0, None)),
@@ -224,14 +234,11 @@ impl Server {
         result.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
     }
 
-    /// The driver's part of a file's fdinfo: who it is.
-    ///
-    /// Source: Linux 6.12 `drm_file.c`, `drm_show_fdinfo`.
+    /// The driver's part of a file's fdinfo: who it is, and what it has and does.
     fn fdinfo(&self, file: &OpenFile) -> String {
         let of_minor = |place: &Place| place.primary_minor() == file.minor || place.render_minor() == file.minor;
-        let pci = self.devices.iter().find(|(_, place)| of_minor(place)).map(|(_, place)| place.pci());
-        let slot = pci.map(|pci| format!("drm-pdev:\t{pci}\n")).unwrap_or_default();
-        format!("drm-driver:\tamdgpu\ndrm-client-id:\t{}\n{slot}", file.number)
+        let pci = self.devices.iter().find(|(_, place)| of_minor(place)).map(|(_, place)| place.pci().to_string());
+        file.kernel.fdinfo_as(file.number, &pci.unwrap_or_default())
     }
 
     /// What is alive, one line for the world and one for each device.

@@ -19,6 +19,9 @@ pub enum Call {
     Open = 1,
     /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`.
     Ioctl,
+    /// Client: ioctl on the descriptor `words[2]`, which is no node (a dma-buf or a sync file), with request `words[0]` and
+    /// the argument at address `words[1]`. ENOTTY when it is neither.
+    DescriptorIoctl,
     /// Client: map `words[1]` bytes of `file` at offset `words[0]`.
     Map,
     /// Client: which node is the socket with inode `words[0]`?
@@ -44,9 +47,10 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Open,
         Self::Ioctl,
+        Self::DescriptorIoctl,
         Self::Map,
         Self::Inode,
         Self::Refresh,

@@ -30,6 +30,24 @@ fn node(fd: RawFd) -> Result<Option<(&'static World, u64)>, Errno> {
     Err(Errno::ENODEV)
 }
 
+/// Requests that dma-bufs (`DMA_BUF_BASE`) and sync files (`SYNC_IOC_MAGIC`) have.
+fn is_of_shared_descriptors(request: c_ulong) -> bool {
+    matches!((request >> 8) as u8, b'b' | b'>')
+}
+
+/// An ioctl on a descriptor that is no node; `None` if it is none of the world's either.
+fn on_shared_descriptor(fd: RawFd, request: c_ulong, address: u64) -> Option<Result<c_int, Errno>> {
+    let world = is_of_shared_descriptors(request).then(world::known).flatten()?;
+    let number = u64::try_from(fd).ok()?;
+    let message = Message::new(Call::DescriptorIoctl, 0, [request & 0xffff_ffff, address, number]);
+    match calls::call(world, &message) {
+        Ok(answer) => Some(Ok(c_int::try_from(answer.value).unwrap_or(c_int::MAX))),
+        // What the simulator does not know may be a real one.
+        Err(Errno::ENOTTY) => None,
+        Err(errno) => Some(Err(errno)),
+    }
+}
+
 /// The C library's `ioctl`.
 ///
 /// # Safety
@@ -38,11 +56,15 @@ fn node(fd: RawFd) -> Result<Option<(&'static World, u64)>, Errno> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     guarded(-1, || {
+        let address = argument.expose_provenance() as u64;
         let Some((world, file)) = node(fd)? else {
+            if let Some(result) = on_shared_descriptor(fd, request, address) {
+                return result;
+            }
             // SAFETY: what the program passed.
             return Ok(unsafe { real::ioctl(fd, request, argument) });
         };
-        let words = [request & 0xffff_ffff, argument.expose_provenance() as u64, 0];
+        let words = [request & 0xffff_ffff, address, 0];
         let answer = calls::call(world, &Message::new(Call::Ioctl, file, words))?;
         Ok(c_int::try_from(answer.value).unwrap_or(c_int::MAX))
     })
