@@ -1,0 +1,104 @@
+//! What is proved, one function a check.
+
+pub(crate) mod copies;
+mod events;
+mod heaps;
+mod host;
+mod order;
+pub(crate) mod share;
+mod sparse;
+mod time;
+mod waits;
+
+use crate::{
+    gpu::{Gpu, Kind, Lane},
+    outcome::Outcome,
+};
+
+/// One check.
+pub(crate) struct Check {
+    id: &'static str,
+    proves: &'static str,
+    body: Body,
+}
+
+/// How a check is tried.
+#[derive(Clone, Copy)]
+enum Body {
+    /// Once for the device.
+    Once(fn(&Gpu) -> Outcome),
+    /// On each kind of queue, whose name is appended to the id.
+    Each(fn(&Gpu, &Lane) -> Outcome),
+}
+
+impl Check {
+    const fn once(id: &'static str, proves: &'static str, body: fn(&Gpu) -> Outcome) -> Self {
+        Self { id, proves, body: Body::Once(body) }
+    }
+
+    const fn each(id: &'static str, proves: &'static str, body: fn(&Gpu, &Lane) -> Outcome) -> Self {
+        Self { id, proves, body: Body::Each(body) }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let step = |id: String, kind| Step { id, proves: self.proves, body: self.body, kind };
+        match self.body {
+            Body::Once(_) => vec![step(self.id.to_owned(), Kind::Graphics)],
+            Body::Each(_) => {
+                Kind::RECORDED.into_iter().map(|kind| step(format!("{}.{}", self.id, kind.name()), kind)).collect()
+            }
+        }
+    }
+}
+
+/// A check on the queue it is for.
+pub(crate) struct Step {
+    /// The name for `--only`.
+    pub(crate) id: String,
+    /// What it proves, in a sentence.
+    pub(crate) proves: &'static str,
+    body: Body,
+    kind: Kind,
+}
+
+impl Step {
+    /// Tries it.
+    pub(crate) fn run(&self, gpu: &Gpu) -> Outcome {
+        match self.body {
+            Body::Once(body) => body(gpu),
+            Body::Each(body) => body(gpu, gpu.need(self.kind)?),
+        }
+    }
+}
+
+/// Every check, in order.
+pub(crate) fn plan() -> Vec<Step> {
+    [
+        copies::CHECKS,
+        time::CHECKS,
+        events::CHECKS,
+        order::CHECKS,
+        waits::CHECKS,
+        sparse::CHECKS,
+        share::CHECKS,
+        host::CHECKS,
+        heaps::CHECKS,
+    ]
+    .into_iter()
+    .flatten()
+    .flat_map(Check::steps)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_occur_once() {
+        let mut seen = HashSet::new();
+        for step in super::plan() {
+            assert!(seen.insert(step.id.clone()), "{} twice", step.id);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Vulkan objects with owners, and calls that are safe to make in any order.
+//!
+//! Every `SAFETY` comment below leans on the same premises:
+//!
+//! - **alive**: a handle is made by the wrapper that holds it, and destroyed by nothing but that wrapper's `Drop`; a wrapper
+//!   borrows the [`Gpu`], so the device is destroyed last.
+//! - **alone**: [`Gpu`] is neither `Send` nor `Sync`, so no two calls ever run at once (external synchronisation).
+//! - **local**: what a call reads through pointers are locals of the calling function.
+//! - **done**: a [`Submission`] borrows all that its commands use, and its `Drop` waits for their end; objects they use
+//!   are therefore destroyed afterwards.
+
+mod buffer;
+mod commands;
+mod extensions;
+mod external;
+mod memory;
+mod sparse;
+mod sync;
+mod time;
+
+use std::marker::PhantomData;
+
+use ash::{prelude::VkResult, vk};
+
+use self::extensions::Extensions;
+pub(crate) use self::{
+    buffer::Buffer,
+    commands::Order,
+    external::{HandleType, received},
+    memory::{Memory, Place, Source},
+    sparse::Bind,
+};
+use crate::outcome::{Doing, Stop, skip};
+
+/// The PCI vendor id of AMD.
+const AMD: u32 = 0x1002;
+
+/// What a queue is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Draws, and all the others can.
+    Graphics,
+    /// Dispatches without graphics.
+    Compute,
+    /// Copies only.
+    Transfer,
+    /// Sparse binding; the queue may be one of the others.
+    Sparse,
+}
+
+impl Kind {
+    /// The queues commands are recorded for.
+    pub(crate) const RECORDED: [Self; 3] = [Self::Graphics, Self::Compute, Self::Transfer];
+
+    /// The name in a check's id.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Graphics => "graphics",
+            Self::Compute => "compute",
+            Self::Transfer => "transfer",
+            Self::Sparse => "sparse",
+        }
+    }
+
+    fn fits(self, flags: vk::QueueFlags) -> bool {
+        let has = |flag| flags.contains(flag);
+        match self {
+            Self::Graphics => has(vk::QueueFlags::GRAPHICS),
+            Self::Compute => has(vk::QueueFlags::COMPUTE) && !has(vk::QueueFlags::GRAPHICS),
+            Self::Transfer => {
+                has(vk::QueueFlags::TRANSFER) && !flags.intersects(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
+            }
+            Self::Sparse => has(vk::QueueFlags::SPARSE_BINDING),
+        }
+    }
+}
+
+/// The first queue of the family that fits a kind best.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    /// What it is there for.
+    pub(crate) kind: Kind,
+    /// Bits of its timestamps that count; 0 without timestamps.
+    pub(crate) timestamp_bits: u32,
+    family: u32,
+    queue: vk::Queue,
+}
+
+/// A logical device with everything enabled that the checks use and the driver offers.
+pub(crate) struct Gpu {
+    /// Whether a device of another vendor would have been taken.
+    pub(crate) any_device: bool,
+    /// What was enabled besides the core.
+    pub(crate) extensions: Extensions,
+    /// Limits and names.
+    pub(crate) properties: vk::PhysicalDeviceProperties,
+    features: vk::PhysicalDeviceFeatures,
+    memory: vk::PhysicalDeviceMemoryProperties,
+    lanes: Vec<Lane>,
+    device: ash::Device,
+    physical: vk::PhysicalDevice,
+    instance: ash::Instance,
+    // Dropped last: it keeps the loader library in the process.
+    _entry: ash::Entry,
+    _one_thread: PhantomData<*const ()>,
+}
+
+/// An instance on its way to becoming a [`Gpu`]: destroyed if that fails.
+struct Opening {
+    instance: ash::Instance,
+    entry: ash::Entry,
+}
+
+impl Gpu {
+    /// Opens the first AMD device, or with `any_device` the first device of all.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Skip`] without a Vulkan loader or such a device; [`Stop::Fail`] when the driver refuses to bring it up.
+    pub(crate) fn open(any_device: bool) -> Result<Self, Stop> {
+        // SAFETY: the loader library is the machine's own; its initialisers are as trusted as this program's.
+        let entry = match unsafe { ash::Entry::load() } {
+            Ok(entry) => entry,
+            Err(error) => return skip(format!("no Vulkan loader: {error}")),
+        };
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: local.
+        let instance = match unsafe { entry.create_instance(&info, None) } {
+            Ok(instance) => instance,
+            Err(error) => return skip(format!("no Vulkan instance: {error}")),
+        };
+        let opening = Opening { instance, entry };
+        let Some((physical, properties)) = opening.first(any_device).doing("enumerate devices")? else {
+            return skip(if any_device { "no Vulkan device" } else { "no AMD device (try --any-device)" });
+        };
+        opening.bring_up(physical, &properties, any_device)
+    }
+
+    /// Whether the checks of what AMD's memory does apply.
+    pub(crate) const fn is_amd(&self) -> bool {
+        self.properties.vendor_id == AMD
+    }
+
+    /// The queue of a kind, if the device has one.
+    pub(crate) fn lane(&self, kind: Kind) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.kind == kind)
+    }
+
+    /// The queue of a kind.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Skip`] if there is none.
+    pub(crate) fn need(&self, kind: Kind) -> Result<&Lane, Stop> {
+        self.lane(kind).map_or_else(|| skip(format!("no {} queue here", kind.name())), Ok)
+    }
+
+    /// Two different queues.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Skip`] if there is but one.
+    pub(crate) fn two_lanes(&self) -> Result<[&Lane; 2], Stop> {
+        Ok([self.need(Kind::Graphics)?, self.need(Kind::Compute)?])
+    }
+
+    /// The features the device has, all of which are enabled.
+    pub(crate) const fn features(&self) -> &vk::PhysicalDeviceFeatures {
+        &self.features
+    }
+}
+
+impl Opening {
+    fn first(&self, any: bool) -> VkResult<Option<(vk::PhysicalDevice, vk::PhysicalDeviceProperties)>> {
+        // SAFETY: alive.
+        let all = unsafe { self.instance.enumerate_physical_devices() }?;
+        let mut described = all.into_iter().map(|physical| {
+            // SAFETY: alive; `physical` was just enumerated by this instance.
+            (physical, unsafe { self.instance.get_physical_device_properties(physical) })
+        });
+        Ok(described.find(|(_, properties)| any || properties.vendor_id == AMD))
+    }
+
+    fn bring_up(
+        self,
+        physical: vk::PhysicalDevice,
+        properties: &vk::PhysicalDeviceProperties,
+        any_device: bool,
+    ) -> Result<Gpu, Stop> {
+        // SAFETY: alive; `physical` is of this instance.
+        let families = unsafe { self.instance.get_physical_device_queue_family_properties(physical) };
+        // SAFETY: alive; `physical` is of this instance.
+        let features = unsafe { self.instance.get_physical_device_features(physical) };
+        // SAFETY: alive; `physical` is of this instance.
+        let memory = unsafe { self.instance.get_physical_device_memory_properties(physical) };
+        // SAFETY: alive; `physical` is of this instance.
+        let offered = unsafe { self.instance.enumerate_device_extension_properties(physical) };
+        let names = extensions::wanted(&offered.doing("enumerate extensions")?);
+
+        let chosen = choose(&families);
+        let mut used: Vec<u32> = chosen.iter().map(|&(_, family)| family).collect();
+        used.sort_unstable();
+        used.dedup();
+        let priority = [1.0];
+        let queues: Vec<_> = used
+            .iter()
+            .map(|&family| vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priority))
+            .collect();
+        let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+        let mut core_1_2 =
+            vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true).host_query_reset(true);
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&pointers)
+            .enabled_features(&features)
+            .push_next(&mut core_1_2);
+        // SAFETY: alive, local; extensions, features and families are those the device just reported. Every driver of
+        // Vulkan 1.2 has timeline semaphores and host query reset (both mandatory).
+        let device = unsafe { self.instance.create_device(physical, &info, None) }.doing("create a device")?;
+
+        let lanes = chosen
+            .into_iter()
+            .map(|(kind, family)| Lane {
+                kind,
+                timestamp_bits: families.get(family as usize).map_or(0, |family| family.timestamp_valid_bits),
+                family,
+                // SAFETY: alive; the device was created with one queue of this family.
+                queue: unsafe { device.get_device_queue(family, 0) },
+            })
+            .collect();
+        let extensions = Extensions::load(&names, &self.instance, &device);
+        let (instance, entry) = (self.instance.clone(), self.entry.clone());
+        std::mem::forget(self);
+        Ok(Gpu {
+            any_device,
+            extensions,
+            properties: *properties,
+            features,
+            memory,
+            lanes,
+            device,
+            physical,
+            instance,
+            _entry: entry,
+            _one_thread: PhantomData,
+        })
+    }
+}
+
+/// The family of each kind of queue that the device has.
+fn choose(families: &[vk::QueueFamilyProperties]) -> Vec<(Kind, u32)> {
+    let kinds = Kind::RECORDED.into_iter().chain([Kind::Sparse]);
+    let first = |kind: Kind| (0..).zip(families).find(|(_, family)| kind.fits(family.queue_flags));
+    kinds.filter_map(|kind| first(kind).map(|(index, _)| (kind, index))).collect()
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        // SAFETY: nothing was made of the instance that still lives: `bring_up` forgets `self` once a device exists.
+        unsafe { self.instance.destroy_instance(None) };
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // SAFETY: all wrappers borrow the Gpu, so they are gone; their work has ended (done).
+        unsafe { self.device.destroy_device(None) };
+        // SAFETY: its only device was just destroyed.
+        unsafe { self.instance.destroy_instance(None) };
+    }
+}

@@ -1,0 +1,231 @@
+//! Semaphores, fences and events.
+
+use std::time::Duration;
+
+use ash::{prelude::VkResult, vk};
+
+use super::{Gpu, external::HandleType};
+
+/// A semaphore, binary or with a timeline.
+pub(crate) struct Semaphore<'g> {
+    pub(super) gpu: &'g Gpu,
+    pub(super) raw: vk::Semaphore,
+}
+
+/// A fence the CPU waits for.
+pub(crate) struct Fence<'g> {
+    pub(super) gpu: &'g Gpu,
+    pub(super) raw: vk::Fence,
+}
+
+/// An event, set by a queue or by the CPU.
+pub(crate) struct Event<'g> {
+    gpu: &'g Gpu,
+    pub(super) raw: vk::Event,
+}
+
+/// Nanoseconds, as far as they go.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Gpu {
+    /// A binary semaphore.
+    ///
+    /// # Errors
+    ///
+    /// What vkCreateSemaphore answers.
+    pub(crate) fn binary(&self, export: Option<HandleType>) -> VkResult<Semaphore<'_>> {
+        self.semaphore(vk::SemaphoreType::BINARY, 0, export)
+    }
+
+    /// A timeline semaphore that stands at `start`.
+    ///
+    /// # Errors
+    ///
+    /// What vkCreateSemaphore answers.
+    pub(crate) fn timeline(&self, start: u64, export: Option<HandleType>) -> VkResult<Semaphore<'_>> {
+        self.semaphore(vk::SemaphoreType::TIMELINE, start, export)
+    }
+
+    fn semaphore(&self, kind: vk::SemaphoreType, start: u64, export: Option<HandleType>) -> VkResult<Semaphore<'_>> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(kind).initial_value(start);
+        let mut outside = vk::ExportSemaphoreCreateInfo::default();
+        let mut info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        if let Some(what) = export {
+            outside.handle_types = what.semaphore();
+            info = info.push_next(&mut outside);
+        }
+        // SAFETY: alive, alone, local.
+        let raw = unsafe { self.device.create_semaphore(&info, None) }?;
+        Ok(Semaphore { gpu: self, raw })
+    }
+
+    /// Waits until all, or with `any` one, of the timelines have come to their values.
+    ///
+    /// # Errors
+    ///
+    /// `TIMEOUT`, or what vkWaitSemaphores answers.
+    pub(crate) fn wait_timelines(&self, points: &[(&Semaphore<'_>, u64)], any: bool, time: Duration) -> VkResult<()> {
+        let (raw, values): (Vec<_>, Vec<_>) = points.iter().map(|&(semaphore, value)| (semaphore.raw, value)).unzip();
+        let flags = if any { vk::SemaphoreWaitFlags::ANY } else { vk::SemaphoreWaitFlags::empty() };
+        let info = vk::SemaphoreWaitInfo::default().flags(flags).semaphores(&raw).values(&values);
+        // SAFETY: alive, local.
+        unsafe { self.device.wait_semaphores(&info, nanoseconds(time)) }
+    }
+
+    /// A fence that is not signalled.
+    ///
+    /// # Errors
+    ///
+    /// What vkCreateFence answers.
+    pub(crate) fn fence(&self, export: Option<HandleType>) -> VkResult<Fence<'_>> {
+        let mut outside = vk::ExportFenceCreateInfo::default();
+        let mut info = vk::FenceCreateInfo::default();
+        if let Some(what) = export {
+            outside.handle_types = what.fence();
+            info = info.push_next(&mut outside);
+        }
+        // SAFETY: alive, alone, local.
+        let raw = unsafe { self.device.create_fence(&info, None) }?;
+        Ok(Fence { gpu: self, raw })
+    }
+
+    /// Waits for all, or with `any` one, of the fences.
+    ///
+    /// # Errors
+    ///
+    /// `TIMEOUT`, or what vkWaitForFences answers.
+    pub(crate) fn wait_fences(&self, fences: &[&Fence<'_>], any: bool, time: Duration) -> VkResult<()> {
+        let raw: Vec<_> = fences.iter().map(|fence| fence.raw).collect();
+        // SAFETY: alive, local.
+        unsafe { self.device.wait_for_fences(&raw, !any, nanoseconds(time)) }
+    }
+
+    /// An event that is not set.
+    ///
+    /// # Errors
+    ///
+    /// What vkCreateEvent answers.
+    pub(crate) fn event(&self) -> VkResult<Event<'_>> {
+        // SAFETY: alive, alone, local.
+        let raw = unsafe { self.device.create_event(&vk::EventCreateInfo::default(), None) }?;
+        Ok(Event { gpu: self, raw })
+    }
+}
+
+impl Semaphore<'_> {
+    /// The value its timeline stands at.
+    ///
+    /// # Errors
+    ///
+    /// What vkGetSemaphoreCounterValue answers.
+    pub(crate) fn value(&self) -> VkResult<u64> {
+        // SAFETY: alive.
+        unsafe { self.gpu.device.get_semaphore_counter_value(self.raw) }
+    }
+
+    /// Moves its timeline to `value` by the CPU.
+    ///
+    /// # Errors
+    ///
+    /// What vkSignalSemaphore answers.
+    pub(crate) fn signal(&self, value: u64) -> VkResult<()> {
+        let info = vk::SemaphoreSignalInfo::default().semaphore(self.raw).value(value);
+        // SAFETY: alive, alone, local.
+        unsafe { self.gpu.device.signal_semaphore(&info) }
+    }
+
+    /// Waits until its timeline has come to `value`.
+    ///
+    /// # Errors
+    ///
+    /// `TIMEOUT`, or what vkWaitSemaphores answers.
+    pub(crate) fn wait(&self, value: u64, time: Duration) -> VkResult<()> {
+        self.gpu.wait_timelines(&[(self, value)], false, time)
+    }
+}
+
+impl Fence<'_> {
+    /// Waits for it.
+    ///
+    /// # Errors
+    ///
+    /// `TIMEOUT`, or what vkWaitForFences answers.
+    pub(crate) fn wait(&self, time: Duration) -> VkResult<()> {
+        self.gpu.wait_fences(&[self], false, time)
+    }
+
+    /// Whether it is signalled.
+    ///
+    /// # Errors
+    ///
+    /// What vkGetFenceStatus answers.
+    pub(crate) fn is_signalled(&self) -> VkResult<bool> {
+        // SAFETY: alive.
+        unsafe { self.gpu.device.get_fence_status(self.raw) }
+    }
+
+    /// Makes it unsignalled, or gives back what was imported for once.
+    ///
+    /// # Errors
+    ///
+    /// What vkResetFences answers.
+    pub(crate) fn reset(&self) -> VkResult<()> {
+        // SAFETY: alive, alone; callers reset fences that were waited for, which no submission refers to any more.
+        unsafe { self.gpu.device.reset_fences(&[self.raw]) }
+    }
+}
+
+impl Event<'_> {
+    /// Whether it is set.
+    ///
+    /// # Errors
+    ///
+    /// What vkGetEventStatus answers.
+    pub(crate) fn is_set(&self) -> VkResult<bool> {
+        // SAFETY: alive.
+        unsafe { self.gpu.device.get_event_status(self.raw) }
+    }
+
+    /// Sets it by the CPU.
+    ///
+    /// # Errors
+    ///
+    /// What vkSetEvent answers.
+    pub(crate) fn set(&self) -> VkResult<()> {
+        // SAFETY: alive, alone.
+        unsafe { self.gpu.device.set_event(self.raw) }
+    }
+
+    /// Unsets it by the CPU.
+    ///
+    /// # Errors
+    ///
+    /// What vkResetEvent answers.
+    pub(crate) fn reset(&self) -> VkResult<()> {
+        // SAFETY: alive, alone.
+        unsafe { self.gpu.device.reset_event(self.raw) }
+    }
+}
+
+impl Drop for Semaphore<'_> {
+    fn drop(&mut self) {
+        // SAFETY: alive, alone, done.
+        unsafe { self.gpu.device.destroy_semaphore(self.raw, None) };
+    }
+}
+
+impl Drop for Fence<'_> {
+    fn drop(&mut self) {
+        // SAFETY: alive, alone, done.
+        unsafe { self.gpu.device.destroy_fence(self.raw, None) };
+    }
+}
+
+impl Drop for Event<'_> {
+    fn drop(&mut self) {
+        // SAFETY: alive, alone, done.
+        unsafe { self.gpu.device.destroy_event(self.raw, None) };
+    }
+}

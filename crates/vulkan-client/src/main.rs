@@ -1,0 +1,34 @@
+//! `amdgpu-vulkan-client`: what a Vulkan driver and the kernel beneath it do with memory, queues and time, checked.
+//!
+//! It has no shaders, so it runs where nothing interprets them: on RADV above the simulated GPU as well as on a Radeon.
+//! What RADV does with compute shaders of its own is left alone (see [`checks::copies`] for the sizes).
+//!
+//! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
+//! - [`checks`] are what is proved, one function each.
+//! - [`peer`] is the other process of the checks that share something.
+//! - [`run`] tries the checks, each in a process of its own, so that a crash or a hang of the driver costs one line.
+
+mod checks;
+mod cli;
+mod exit;
+#[expect(unsafe_code, reason = "Vulkan's functions are C functions")]
+mod gpu;
+mod outcome;
+mod peer;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Arguments::try_parse() {
+        Ok(arguments) => run::run(&arguments).into(),
+        Err(usage) => {
+            let code = if usage.use_stderr() { exit::Exit::Invalid } else { exit::Exit::Pass };
+            // PANIC: none; a closed stream makes printing the usage an error, and there is no one left to tell.
+            let _ = usage.print();
+            code.into()
+        }
+    }
+}

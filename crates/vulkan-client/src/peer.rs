@@ -1,0 +1,265 @@
+//! The other process of the checks that share something: this program again, asked over a socket.
+//!
+//! The socket is the other's standard input, and keeps message boundaries. A request is a line of words with at most one
+//! descriptor beside it (`SCM_RIGHTS`); the answer is `ok`, or what went wrong.
+
+use std::{
+    fmt,
+    io::{IoSlice, IoSliceMut},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    process::{Child, Command, Stdio},
+    str::FromStr,
+    time::Duration,
+};
+
+use nix::{
+    cmsg_space,
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::socket::{
+        AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+    },
+};
+
+use crate::{
+    checks::{
+        copies::pattern,
+        share::{OURS, SHARED, THEIRS},
+    },
+    exit::Exit,
+    gpu::{Gpu, HandleType, Kind, Order, Place, Source},
+    outcome::{Doing, Stop, fail, same_bytes},
+};
+
+/// Bytes of the longest message.
+const MESSAGE: usize = 512;
+/// Long enough for work of the asking process.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What the other process is to do with the descriptor beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Import this memory, find our pattern there, leave another.
+    Memory { what: HandleType, size: u64, kind: u32 },
+    /// Import this binary semaphore, and let a queue wait for it.
+    Binary,
+    /// Import this timeline, wait for 1, let a queue signal 2.
+    Timeline,
+    /// Import this sync file into a semaphore, and let a queue wait for it.
+    SyncFile,
+    /// Import this fence and wait for it.
+    Fence(HandleType),
+}
+
+const fn word(what: HandleType) -> &'static str {
+    match what {
+        HandleType::Opaque => "opaque",
+        HandleType::DmaBuf => "dma-buf",
+        HandleType::SyncFile => "sync-file",
+    }
+}
+
+fn of_word(word: &str) -> Option<HandleType> {
+    [HandleType::Opaque, HandleType::DmaBuf, HandleType::SyncFile].into_iter().find(|&what| self::word(what) == word)
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory { what, size, kind } => write!(f, "memory {} {size} {kind}", word(*what)),
+            Self::Binary => f.write_str("binary"),
+            Self::Timeline => f.write_str("timeline"),
+            Self::SyncFile => f.write_str("sync-file"),
+            Self::Fence(what) => write!(f, "fence {}", word(*what)),
+        }
+    }
+}
+
+impl FromStr for Request {
+    type Err = Stop;
+
+    fn from_str(line: &str) -> Result<Self, Stop> {
+        let words: Vec<_> = line.split(' ').collect();
+        let request = match words[..] {
+            ["memory", what, size, kind] => of_word(what)
+                .zip(size.parse().ok().zip(kind.parse().ok()))
+                .map(|(what, (size, kind))| Self::Memory { what, size, kind }),
+            ["binary"] => Some(Self::Binary),
+            ["timeline"] => Some(Self::Timeline),
+            ["sync-file"] => Some(Self::SyncFile),
+            ["fence", what] => of_word(what).map(Self::Fence),
+            _ => None,
+        };
+        request.map_or_else(|| fail(format!("not a request: {line}")), Ok)
+    }
+}
+
+/// The other process.
+pub(crate) struct Peer {
+    child: Child,
+    socket: OwnedFd,
+}
+
+impl Peer {
+    /// Starts it.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a socket or a process.
+    pub(crate) fn start(any_device: bool) -> Result<Self, Stop> {
+        let (socket, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+            .doing("make a socket pair")?;
+        let mut command = Command::new(std::env::current_exe().doing("find this program")?);
+        command.arg("--peer").stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        if any_device {
+            command.arg("--any-device");
+        }
+        Ok(Self { child: command.spawn().doing("start the other process")?, socket })
+    }
+
+    /// Hands it a request with a descriptor, which stays open there only.
+    ///
+    /// # Errors
+    ///
+    /// When the socket is broken.
+    #[expect(clippy::needless_pass_by_value, reason = "the descriptor is given away")]
+    pub(crate) fn ask(&self, request: Request, descriptor: Option<OwnedFd>) -> Result<(), Stop> {
+        let fds: Vec<RawFd> = descriptor.iter().map(AsRawFd::as_raw_fd).collect();
+        send(self.socket.as_fd(), &request.to_string(), &fds).doing("ask the other process")
+    }
+
+    /// Waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// What it found wrong, or that it does not answer.
+    pub(crate) fn answer(&self, time: Duration) -> Result<(), Stop> {
+        let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+        let mut ready = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut ready, limit).doing("wait for the other process")? == 0 {
+            return fail("the other process does not answer");
+        }
+        match receive(self.socket.as_fd()).doing("hear the other process")? {
+            (text, _) if text == "ok" => Ok(()),
+            (text, _) if text.is_empty() => fail("the other process ended without an answer"),
+            (text, _) => fail(format!("the other process: {text}")),
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // Either it has ended, or it must now; there is nothing to do about an error.
+        let _: std::io::Result<()> = self.child.kill();
+        let _: std::io::Result<_> = self.child.wait();
+    }
+}
+
+fn send(socket: BorrowedFd<'_>, text: &str, fds: &[RawFd]) -> Result<(), Errno> {
+    let rights = [ControlMessage::ScmRights(fds)];
+    let control = if fds.is_empty() { &[][..] } else { &rights[..] };
+    let bytes = [IoSlice::new(text.as_bytes())];
+    sendmsg::<()>(socket.as_raw_fd(), &bytes, control, MsgFlags::MSG_NOSIGNAL, None).map(drop)
+}
+
+fn receive(socket: BorrowedFd<'_>) -> Result<(String, Option<OwnedFd>), Errno> {
+    let mut bytes = [0; MESSAGE];
+    let mut control = cmsg_space!([RawFd; 1]);
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let mut descriptor = None;
+    for part in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(fds) = part {
+            descriptor = fds.first().map(|&fd| crate::gpu::received(fd));
+        }
+    }
+    let len = message.bytes;
+    Ok((String::from_utf8_lossy(bytes.get(..len).unwrap_or_default()).into_owned(), descriptor))
+}
+
+/// Answers one request from standard input.
+pub(crate) fn serve(any_device: bool) -> Exit {
+    let stdin = std::io::stdin();
+    let socket = stdin.as_fd();
+    let outcome = receive(socket).doing("hear the request").and_then(|(text, descriptor)| {
+        let Some(descriptor) = descriptor else { return fail("no descriptor came with the request") };
+        let gpu = Gpu::open(any_device)?;
+        serve_one(&gpu, text.parse()?, descriptor)
+    });
+    let answer = match &outcome {
+        Ok(()) => "ok",
+        Err(Stop::Fail(text) | Stop::Skip(text)) => text,
+    };
+    match send(socket, answer.get(..MESSAGE).unwrap_or(answer), &[]) {
+        Ok(()) if outcome.is_ok() => Exit::Pass,
+        _ => Exit::Fail,
+    }
+}
+
+fn serve_one(gpu: &Gpu, request: Request, descriptor: OwnedFd) -> Result<(), Stop> {
+    let lane = gpu.need(Kind::Graphics)?;
+    match request {
+        Request::Memory { what, size, kind } => {
+            let source = Source::Descriptor(what, descriptor);
+            exchange(gpu, gpu.allocate(size, kind, source).doing("import")?, what)
+        }
+        Request::Binary | Request::SyncFile => {
+            let what = if request == Request::Binary { HandleType::Opaque } else { HandleType::SyncFile };
+            let semaphore = gpu.binary(None).doing("make a semaphore")?;
+            semaphore.import(what, descriptor).doing("import")?;
+            let work = gpu.submit(lane, &Order::free().after(&semaphore, 0), |_| {}).doing("submit")?;
+            work.finish().doing("finish")
+        }
+        Request::Timeline => {
+            let line = gpu.timeline(0, None).doing("make a semaphore")?;
+            line.import(HandleType::Opaque, descriptor).doing("import")?;
+            line.wait(1, PATIENCE).doing("wait for 1")?;
+            let work = gpu.submit(lane, &Order::free().after(&line, 1).then(&line, 2), |_| {}).doing("submit")?;
+            work.finish().doing("finish")
+        }
+        Request::Fence(what) => {
+            let fence = gpu.fence(None).doing("make a fence")?;
+            fence.import(what, descriptor).doing("import")?;
+            fence.wait(PATIENCE).doing("wait")
+        }
+    }
+}
+
+/// Finds what the asker wrote, and writes what it expects.
+fn exchange(gpu: &Gpu, memory: crate::gpu::Memory<'_>, what: HandleType) -> Result<(), Stop> {
+    let lane = gpu.need(Kind::Graphics)?;
+    let shared = gpu.on(memory, what.of_memory()).doing("bind")?;
+    let host = gpu.buffer(SHARED, Place::Host).doing("make a buffer")?;
+    let read = gpu.submit(lane, &Order::free(), |record| {
+        record.copy((&shared, 0), (&host, 0), SHARED);
+        record.barrier();
+    });
+    read.doing("submit")?.finish().doing("finish")?;
+    same_bytes("what was shared", &host.memory().read(0, SHARED as usize), &pattern(SHARED as usize, OURS))?;
+    host.memory().write(0, &pattern(SHARED as usize, THEIRS));
+    let write = gpu.submit(lane, &Order::free(), |record| {
+        record.copy((&host, 0), (&shared, 0), SHARED);
+        record.barrier();
+    });
+    write.doing("submit")?.finish().doing("finish")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let all = [
+            Request::Memory { what: HandleType::DmaBuf, size: 4096, kind: 3 },
+            Request::Binary,
+            Request::Timeline,
+            Request::SyncFile,
+            Request::Fence(HandleType::SyncFile),
+        ];
+        for request in all {
+            assert_eq!(request.to_string().parse(), Ok(request));
+        }
+        assert!("memory opaque many 3".parse::<Request>().is_err());
+    }
+}
