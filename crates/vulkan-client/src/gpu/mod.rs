@@ -6,7 +6,7 @@
 //!   borrows the [`Gpu`], so the device is destroyed last.
 //! - **alone**: [`Gpu`] is neither `Send` nor `Sync`, so no two calls ever run at once (external synchronisation).
 //! - **local**: what a call reads through pointers are locals of the calling function.
-//! - **done**: a [`Submission`] borrows all that its commands use, and its `Drop` waits for their end; objects they use
+//! - **done**: a [`commands::Submission`] borrows all that its commands use, and its `Drop` waits for their end; objects they use
 //!   are therefore destroyed afterwards.
 
 mod buffer;
