@@ -7,6 +7,7 @@ use clap::Parser;
 /// One line a check. Exit status: 0 passed, 77 no device or everything skipped, 79 bad usage, 98 failed.
 #[derive(Debug, Parser)]
 #[command(name = "amdgpu-vulkan-client", version)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Arguments {
     /// Take the first device of any vendor, a software one included.
     #[arg(long)]
@@ -19,6 +20,10 @@ pub(crate) struct Arguments {
     /// Only the check of this name, in this very process.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
+
+    /// Also make the GPU hang, which may reset it under everyone who uses it.
+    #[arg(long)]
+    pub(crate) provoke_hang: bool,
 
     /// Seconds a check may take, before it counts as hung.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]

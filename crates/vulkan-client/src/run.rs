@@ -59,7 +59,9 @@ fn all(arguments: &Arguments) -> Exit {
             return Exit::Fail;
         }
     }
-    let exits: Vec<_> = checks::plan().iter().map(|step| in_child(step, arguments)).collect();
+    let mut steps = checks::plan();
+    steps.retain(|step| arguments.provoke_hang || !step.disruptive);
+    let exits: Vec<_> = steps.iter().map(|step| in_child(step, arguments)).collect();
     let count = |exit| exits.iter().filter(|&&one| one == exit).count();
     let (passed, failed, skipped) = (count(Exit::Pass), count(Exit::Fail), count(Exit::Skip));
     say(&format!("{passed} passed, {failed} failed, {skipped} skipped"));

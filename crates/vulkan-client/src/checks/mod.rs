@@ -2,6 +2,7 @@
 
 pub(crate) mod copies;
 mod events;
+mod hang;
 mod heaps;
 mod host;
 mod order;
@@ -20,6 +21,7 @@ pub(crate) struct Check {
     id: &'static str,
     proves: &'static str,
     body: Body,
+    disruptive: bool,
 }
 
 /// How a check is tried.
@@ -33,15 +35,21 @@ enum Body {
 
 impl Check {
     const fn once(id: &'static str, proves: &'static str, body: fn(&Gpu) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Once(body) }
+        Self { id, proves, body: Body::Once(body), disruptive: false }
     }
 
     const fn each(id: &'static str, proves: &'static str, body: fn(&Gpu, &Lane) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Each(body) }
+        Self { id, proves, body: Body::Each(body), disruptive: false }
+    }
+
+    /// The same, tried only on request.
+    const fn disruptive(self) -> Self {
+        Self { disruptive: true, ..self }
     }
 
     fn steps(&self) -> Vec<Step> {
-        let step = |id: String, kind| Step { id, proves: self.proves, body: self.body, kind };
+        let step =
+            |id: String, kind| Step { id, proves: self.proves, disruptive: self.disruptive, body: self.body, kind };
         match self.body {
             Body::Once(_) => vec![step(self.id.to_owned(), Kind::Graphics)],
             Body::Each(_) => {
@@ -57,6 +65,8 @@ pub(crate) struct Step {
     pub(crate) id: String,
     /// What it proves, in a sentence.
     pub(crate) proves: &'static str,
+    /// Whether it harms others who use the device.
+    pub(crate) disruptive: bool,
     body: Body,
     kind: Kind,
 }
@@ -83,6 +93,7 @@ pub(crate) fn plan() -> Vec<Step> {
         share::CHECKS,
         host::CHECKS,
         heaps::CHECKS,
+        hang::CHECKS,
     ]
     .into_iter()
     .flatten()
