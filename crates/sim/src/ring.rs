@@ -288,7 +288,7 @@ impl Shared {
     }
 
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display) -> Errno {
-        self.complaints.say(format!("the {} ring hangs: {why}", self.target));
+        self.complaints.say(format!("{} hangs: {why}", self.target));
         let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         if let Some(gpu) = self.gpu.upgrade() {

@@ -117,7 +117,7 @@ layouts! {
         4: num_dwords[13:0];
       }
     }
-    0x68 SET_CONFIG_REG gfx [G6..G12] compute [G9..G12] {
+    0x68 SET_CONFIG_REG gfx [G6..G12] compute [G6..G6, G9..G12] {
       form [G6..G12] 2..16383 {
         1: reg_offset[15:0], vmid_shift[27:23] on [G9..G12], index[31:28] in SH_REG_INDEX on [G9..G12];
       }

@@ -19,6 +19,13 @@ fn each_family_starts_at_its_own_aperture() {
 }
 
 #[test]
+fn the_compute_ring_of_gfx6_sets_configuration_registers() {
+    let engine = run(&Rig::new(), Pm4::compute(Gfx6), &[packet(0x68, &[0x140, 4])]).unwrap();
+    assert_eq!(register(&engine, 0x8500), 4);
+    assert!(refusal(Pm4::compute(Gfx7), &[packet(0x68, &[0x140, 4])]).contains("unknown packet"));
+}
+
+#[test]
 fn a_write_beyond_an_aperture_is_refused() {
     for target in gfx(Gfx7, Gfx12) {
         for (opcode, offset) in [(0x76, 0x3ff), (0x69, 0x3ff), (0x79, 0x3fff)] {
