@@ -111,6 +111,7 @@ mod options;
 mod request;
 mod rules;
 mod split;
+pub mod suballocation;
 mod table;
 mod tiling;
 mod type_mask;
