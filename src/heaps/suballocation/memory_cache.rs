@@ -183,7 +183,7 @@ impl MemoryCache {
     }
 
     /// An idle piece of `size` bytes up to half as much again. Looks at the oldest first; if the first that fits is busy,
-    /// so will the younger ones be. What has expired meanwhile is freed.
+    /// so will the younger ones be.
     fn reuse(&self, key: Key, size: u64) -> Option<DeviceMemory> {
         let most = size.saturating_add(size / 2);
         let mut kept = self.shared.kept.lock();
