@@ -112,6 +112,7 @@ mod request;
 mod rules;
 mod sparse;
 mod split;
+pub mod suballocation;
 mod table;
 mod tiling;
 mod type_mask;

@@ -1,0 +1,156 @@
+//! Holes by size: two levels of bits over lists, and the arithmetic of size classes.
+//!
+//! Lengths up to 31 cells have a bin each. From there on every octave is divided into 32, so that the lengths in one bin
+//! differ by at most 1 in 32. One word tells which octaves have holes, one word per octave which of its 32 bins.
+
+/// Bins in an octave.
+const STEPS: u32 = 32;
+const LOG_STEPS: u32 = STEPS.ilog2();
+/// Row 0 holds lengths below 32, row r those of the octave from 2^(r + 4) on.
+const ROWS: usize = 33 - LOG_STEPS as usize;
+
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A bin, by row and step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Bin(u32);
+
+impl Bin {
+    /// The bin that holds holes of `cells`.
+    pub(super) const fn of(cells: u32) -> Self {
+        if cells < STEPS {
+            return Self(cells);
+        }
+        let row = cells.ilog2() - LOG_STEPS + 1;
+        Self(row * STEPS + ((cells >> (row - 1)) & (STEPS - 1)))
+    }
+
+    /// The first bin all of whose holes have at least `cells`; `None` if there is no such length.
+    pub(super) const fn all_at_least(cells: u32) -> Option<Self> {
+        let own = Self::of(cells);
+        if own.shortest() == cells {
+            return Some(own);
+        }
+        own.next()
+    }
+
+    /// The bin behind it, if there is one.
+    pub(super) const fn next(self) -> Option<Self> {
+        if self.0 + 1 < ROWS as u32 * STEPS { Some(Self(self.0 + 1)) } else { None }
+    }
+
+    /// The least length in it.
+    const fn shortest(self) -> u32 {
+        let (row, step) = (self.0 / STEPS, self.0 % STEPS);
+        if row == 0 { step } else { (STEPS + step) << (row - 1) }
+    }
+
+    const fn row(self) -> usize {
+        (self.0 / STEPS) as usize
+    }
+
+    const fn step(self) -> usize {
+        (self.0 % STEPS) as usize
+    }
+}
+
+/// The heads of the lists, and which of them are not empty.
+#[derive(Debug)]
+pub(super) struct Bins {
+    rows: u32,
+    steps: [u32; ROWS],
+    heads: Box<[[u32; STEPS as usize]; ROWS]>,
+}
+
+impl Bins {
+    pub(super) fn new() -> Self {
+        Self { rows: 0, steps: [0; ROWS], heads: Box::new([[NONE; STEPS as usize]; ROWS]) }
+    }
+
+    /// The first node of a bin, or [`NONE`].
+    #[inline]
+    pub(super) fn head(&self, bin: Bin) -> u32 {
+        self.heads[bin.row()][bin.step()]
+    }
+
+    /// Makes a node the first of a bin, and answers which was, or [`NONE`].
+    #[inline]
+    pub(super) fn push(&mut self, bin: Bin, node: u32) -> u32 {
+        let (row, step) = (bin.row(), bin.step());
+        self.steps[row] |= 1 << step;
+        self.rows |= 1 << row;
+        std::mem::replace(&mut self.heads[row][step], node)
+    }
+
+    /// Makes the second node of a bin, or [`NONE`], the first.
+    #[inline]
+    pub(super) fn pop(&mut self, bin: Bin, second: u32) {
+        let (row, step) = (bin.row(), bin.step());
+        self.heads[row][step] = second;
+        // Without branches, as nobody can guess whether a bin becomes empty.
+        self.steps[row] &= !(u32::from(second == NONE) << step);
+        self.rows &= !(u32::from(self.steps[row] == 0) << row);
+    }
+
+    /// The first bin from `bin` on that has a hole.
+    #[inline]
+    pub(super) fn first_from(&self, bin: Bin) -> Option<Bin> {
+        let row = bin.row();
+        let steps = self.steps[row] & (u32::MAX << bin.step());
+        if steps != 0 {
+            return Some(Bin(row as u32 * STEPS + steps.trailing_zeros()));
+        }
+        let rows = self.rows & !((2 << row) - 1);
+        (rows != 0).then(|| {
+            let row = rows.trailing_zeros();
+            Bin(row * STEPS + self.steps[row as usize].trailing_zeros())
+        })
+    }
+
+    /// The last bin that has a hole.
+    pub(super) fn last(&self) -> Option<Bin> {
+        let row = self.rows.checked_ilog2()?;
+        Some(Bin(row * STEPS + self.steps[row as usize].checked_ilog2()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_in_the_bin_whose_shortest_it_reaches() {
+        let lengths =
+            (0..100_000).chain((0..31).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1])).chain([i32::MAX as u32]);
+        for cells in lengths {
+            let bin = Bin::of(cells);
+            assert!(bin.shortest() <= cells, "{cells}");
+            assert!(bin.next().is_none_or(|next| next.shortest() > cells), "{cells}");
+        }
+    }
+
+    #[test]
+    fn the_bins_that_fit_for_certain_begin_at_or_behind_the_own_one() {
+        for cells in 1..100_000 {
+            let bin = Bin::all_at_least(cells).unwrap();
+            assert!(bin.shortest() >= cells);
+            assert!(bin == Bin::of(cells) || Some(bin) == Bin::of(cells).next());
+        }
+    }
+
+    #[test]
+    fn the_first_bin_with_a_hole_is_found_from_anywhere() {
+        for at in [1, 31, 32, 33, 1000, 1 << 20, (1 << 31) - 1] {
+            let mut bins = Bins::new();
+            bins.push(Bin::of(at), 7);
+            for from in [1, 5, 31, 32, 40, 1001, 1 << 20, 1 << 30] {
+                let want = (Bin::of(from) <= Bin::of(at)).then_some(Bin::of(at));
+                assert_eq!(bins.first_from(Bin::of(from)), want, "{from} {at}");
+            }
+            assert_eq!(bins.last(), Some(Bin::of(at)));
+            bins.pop(Bin::of(at), NONE);
+            assert_eq!((bins.first_from(Bin::of(0)), bins.last()), (None, None));
+        }
+    }
+}

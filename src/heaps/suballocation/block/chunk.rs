@@ -1,0 +1,48 @@
+//! What a block hands out.
+
+use std::{
+    num::NonZeroU64,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// A part of a block, owned by whoever holds it: it can neither be copied nor freed twice.
+///
+/// Dropping it leaves the bytes taken until the block is [cleared](super::VirtualBlock::clear).
+///
+/// # Invariants
+///
+/// Made by the block that `owner` names, where `node` is its node for as long as the chunk lives.
+#[derive(Debug, PartialEq, Eq, Hash)]
+#[must_use = "a chunk that is dropped is lost until the block is cleared"]
+pub struct Chunk {
+    pub(super) owner: Owner,
+    pub(super) node: u32,
+    /// Granules.
+    pub(super) start: u32,
+}
+
+impl Chunk {
+    /// Bytes from the start of the block.
+    pub fn offset(&self) -> u64 {
+        u64::from(self.start) << self.owner.shift()
+    }
+}
+
+/// The name of a block from its making or clearing on, and the exponent of its granule in the low six bits. No two are
+/// the same in a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Owner(NonZeroU64);
+
+impl Owner {
+    /// A name never given before. A counter for the process is what tells two blocks apart; nothing else depends on it.
+    pub(super) fn fresh(shift: u32) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // A process cannot count to 2^58, so the fallback is never taken.
+        let name = (NEXT.fetch_add(1, Relaxed) << 6) | u64::from(shift);
+        Self(NonZeroU64::new(name).unwrap_or(NonZeroU64::MAX))
+    }
+
+    const fn shift(self) -> u32 {
+        (self.0.get() & 0x3f) as u32
+    }
+}

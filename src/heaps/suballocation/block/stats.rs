@@ -1,0 +1,62 @@
+//! What a block is used for at the moment.
+
+use super::{VirtualBlock, bins::NONE};
+
+/// Figures of a block. Bytes where not said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockStats {
+    /// Bytes in chunks.
+    pub used: u64,
+    /// Bytes in holes.
+    pub free: u64,
+    /// How many chunks.
+    pub chunks: u32,
+    /// How many holes.
+    pub holes: u32,
+    /// The largest hole.
+    pub largest_hole: u64,
+    /// Host memory that the books take.
+    pub host_memory: usize,
+}
+
+impl BlockStats {
+    /// The part of the free bytes, in thousandths, that is not in the largest hole: 0 for one hole or none.
+    pub fn fragmentation_permille(&self) -> u32 {
+        let elsewhere = u128::from(self.free.saturating_sub(self.largest_hole));
+        elsewhere.saturating_mul(1000).checked_div(self.free.into()).map_or(0, |permille| permille as u32)
+    }
+}
+
+impl VirtualBlock {
+    /// Figures of now. Looks at the holes of the last bin in use.
+    pub fn stats(&self) -> BlockStats {
+        BlockStats {
+            used: self.bytes(self.used),
+            free: self.stats_free(),
+            chunks: self.chunks,
+            holes: self.holes,
+            largest_hole: self.bytes(self.largest()),
+            host_memory: self.nodes.host_memory() + size_of_val(&self.bins) + size_of::<Self>(),
+        }
+    }
+
+    /// Where the last chunk ends; 0 without chunks. Looks at everything: for statistics.
+    pub fn highest_end(&self) -> u64 {
+        let chunks = self.nodes.in_use().filter(|(_, node)| !node.is_hole());
+        self.bytes(chunks.map(|(_, node)| node.start + node.cells).max().unwrap_or(0))
+    }
+
+    pub(super) fn stats_free(&self) -> u64 {
+        self.bytes(self.cells - self.used)
+    }
+
+    fn largest(&self) -> u32 {
+        let Some(bin) = self.bins.last() else { return 0 };
+        let (mut largest, mut at) = (0, self.bins.head(bin));
+        while at != NONE {
+            largest = largest.max(self.nodes[at].cells);
+            at = self.nodes[at].right;
+        }
+        largest
+    }
+}

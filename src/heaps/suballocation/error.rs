@@ -1,0 +1,78 @@
+//! Why there is no sub-allocation.
+
+use nix::errno::Errno;
+
+use crate::{
+    heaps::{MemoryError, VkResult, suballocation::SizeClass},
+    winsys,
+};
+
+/// An error of the slabs or the upload ring.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuballocationError {
+    /// Nothing was asked for.
+    #[error("a sub-allocation of no bytes")]
+    ZeroSize,
+    /// More than a slab gives out. Such things deserve memory of their own, from the cache.
+    #[error("{size} bytes, of {} at most", SizeClass::LARGEST)]
+    TooLarge {
+        /// Bytes asked for.
+        size: u64,
+    },
+    /// No power of two, or more than the memory itself is aligned to.
+    #[error("an alignment of {alignment} is no power of two up to {most}")]
+    Alignment {
+        /// What was asked for, bytes.
+        alignment: u64,
+        /// The most that is possible, bytes.
+        most: u64,
+    },
+    /// There is no such type.
+    #[error("memory type {memory_type} of only {count}")]
+    NoSuchType {
+        /// The type asked for.
+        memory_type: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The upload ring is full of what the GPU, or another batch, still uses.
+    #[error("{size} bytes do not fit the ring of {capacity}, {used} of which are in use")]
+    RingFull {
+        /// Bytes asked for.
+        size: u64,
+        /// Bytes in use, or lost at the end until the ring comes round.
+        used: u64,
+        /// Bytes of the ring.
+        capacity: u64,
+    },
+    /// The layer below refused.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl From<winsys::Error> for SuballocationError {
+    fn from(error: winsys::Error) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
+impl SuballocationError {
+    /// What a driver returns in that case.
+    pub fn vk_result(&self) -> VkResult {
+        match self {
+            Self::Memory(error) => error.vk_result(),
+            Self::RingFull { .. } => VkResult::OutOfDeviceMemory,
+            _ => VkResult::Unknown,
+        }
+    }
+}
+
+/// Whether freeing something may help: the kernel has no memory, or the window no addresses.
+pub(super) fn is_out_of_memory(error: &MemoryError) -> bool {
+    match error {
+        MemoryError::Address { source, .. } => source.is_out_of_space(),
+        MemoryError::Winsys(error) => matches!(error.errno(), Some(Errno::ENOMEM | Errno::ENOSPC)),
+        _ => false,
+    }
+}

@@ -1,0 +1,354 @@
+//! Freed device memory, kept for a while for whoever needs the like.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Deref,
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+
+use super::{Clock, GpuWork, MonotonicClock, error::is_out_of_memory, work::Pending};
+use crate::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryError, MemoryManager, Replay};
+
+/// How much the cache keeps, and for how long.
+///
+/// The defaults are Mesa's: half a second, and an eighth of every heap.
+///
+/// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_winsys.c`, `amdgpu_winsys_create`, where the eighth is of
+/// VRAM and GTT together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// What was idle for so long is freed.
+    pub timeout: Duration,
+    /// At most this part of a heap's size is kept: the size divided by this. 0 keeps nothing.
+    pub heap_divisor: u64,
+}
+
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { timeout: Duration::from_millis(500), heap_divisor: 8 }
+    }
+}
+
+/// Figures of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Pieces of memory kept now.
+    pub entries: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those of them that the GPU is still at work on.
+    pub busy: usize,
+    /// Allocations served from the cache so far.
+    pub hits: u64,
+    /// Allocations that went to the kernel so far.
+    pub misses: u64,
+}
+
+/// Hands out device memory, and takes it back for reuse.
+///
+/// Cloning is cheap and gives another handle to the same cache. One lock guards the lists; it is never held across an
+/// ioctl.
+///
+/// Memory is reused when type, flags and priority are the same and it is at most half larger than what is asked for; and
+/// never before the GPU is done with it: neither before the work it was freed after is done, nor while a submission holds
+/// its binding. What is exportable, discardable, replayable or to be zeroed is not reused.
+///
+/// The GPU must be done with everything when the last handle goes, as before vkDestroyDevice.
+#[derive(Clone, Debug)]
+pub struct MemoryCache {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    manager: Arc<MemoryManager>,
+    clock: Box<dyn Clock>,
+    limits: CacheLimits,
+    kept: Mutex<Kept>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// What must be the same for reuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    memory_type: u32,
+    flags: u32,
+    priority: u32,
+    reusable: bool,
+}
+
+/// Memory that nobody owns.
+struct Entry {
+    memory: DeviceMemory,
+    pending: Pending,
+    since: Duration,
+}
+
+impl Entry {
+    /// Whether the GPU is done with it. A submission that lists the memory holds its binding.
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(self.memory.binding()) == 1 && self.pending.is_done()
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By key and exponent of the size, the oldest first.
+    buckets: BTreeMap<(Key, u32), VecDeque<Entry>>,
+    heap_bytes: [u64; MAX_HEAPS],
+    /// Before this nothing expires.
+    sweep_at: Duration,
+    hits: u64,
+    misses: u64,
+}
+
+impl MemoryCache {
+    /// An empty cache over a manager, with the real clock.
+    pub fn new(manager: &Arc<MemoryManager>, limits: CacheLimits) -> Self {
+        Self::with_clock(manager, limits, MonotonicClock::default())
+    }
+
+    /// The same with a clock of the caller's.
+    pub fn with_clock(manager: &Arc<MemoryManager>, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
+        let (manager, clock) = (Arc::clone(manager), Box::new(clock));
+        Self { shared: Arc::new(Shared { manager, clock, limits, kept: Mutex::default() }) }
+    }
+
+    /// The manager behind it.
+    pub fn manager(&self) -> &Arc<MemoryManager> {
+        &self.shared.manager
+    }
+
+    /// Memory from the cache, or from the kernel. When that has none, everything idle in the cache is freed, and it is
+    /// asked once more.
+    ///
+    /// The memory may be larger than asked for, may be mapped already, and is not zeroed.
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryManager::allocate`].
+    pub fn allocate(&self, info: &AllocateInfo) -> Result<CachedMemory, MemoryError> {
+        let plan = self.manager().properties().resolve(info)?;
+        let key = self.key(info, plan.priority);
+        let own = |memory| CachedMemory { memory: Some(memory), pending: Pending::NONE, key, home: self.clone() };
+        if key.reusable
+            && let Some(memory) = self.reuse(key, plan.bo.size)
+        {
+            return Ok(own(memory));
+        }
+        self.manager()
+            .allocate(info)
+            .or_else(|error| {
+                let retry = is_out_of_memory(&error) && self.flush() > 0;
+                if retry { self.manager().allocate(info) } else { Err(error) }
+            })
+            .map(own)
+    }
+
+    /// Frees everything idle, whatever its age. Answers how many bytes that was.
+    pub fn flush(&self) -> u64 {
+        self.free_where(|_| true)
+    }
+
+    /// Frees what is idle and has been kept for longer than the time-out. Answers how many bytes that was.
+    pub fn trim(&self) -> u64 {
+        let now = self.shared.clock.now();
+        self.free_where(|entry| self.has_expired(entry.since, now))
+    }
+
+    /// Figures of now.
+    pub fn stats(&self) -> CacheStats {
+        let kept = self.shared.kept.lock();
+        let mut stats = CacheStats { hits: kept.hits, misses: kept.misses, ..CacheStats::default() };
+        for entry in kept.buckets.values().flatten() {
+            stats.entries += 1;
+            stats.bytes += entry.memory.size();
+            stats.busy += usize::from(!entry.is_idle());
+        }
+        stats
+    }
+
+    fn key(&self, info: &AllocateInfo, priority: u32) -> Key {
+        let plain = AllocateFlags::INTERNAL | AllocateFlags::BYPASS_L2;
+        let zeroes = self.manager().properties().options().zero_vram;
+        let reusable = plain.contains(info.flags) && info.replay == Replay::No && !zeroes;
+        Key { memory_type: info.memory_type, flags: info.flags.bits(), priority, reusable }
+    }
+
+    /// An idle piece of `size` bytes up to half as much again. Looks at the oldest first; if the first that fits is busy,
+    /// so will the younger ones be.
+    fn reuse(&self, key: Key, size: u64) -> Option<DeviceMemory> {
+        let most = size.saturating_add(size / 2);
+        let mut kept = self.shared.kept.lock();
+        let found = (size.ilog2()..=most.ilog2()).find_map(|order| {
+            let bucket = kept.buckets.get_mut(&(key, order))?;
+            let fits = |entry: &Entry| (size..=most).contains(&entry.memory.size());
+            let oldest = bucket.iter().position(fits)?;
+            bucket.get(oldest)?.is_idle().then(|| bucket.remove(oldest))?
+        });
+        match &found {
+            Some(entry) => {
+                kept.hits += 1;
+                kept.uncount(entry);
+            }
+            None => kept.misses += 1,
+        }
+        drop(kept);
+        // The work that came with it is dropped here, outside the lock.
+        found.map(|entry| entry.memory)
+    }
+
+    /// Keeps memory that its owner is done with; or frees it, if the limits say so.
+    fn keep(&self, memory: DeviceMemory, pending: Pending, key: Key) {
+        let now = self.shared.clock.now();
+        let entry = Entry { memory, pending, since: now };
+        let size = entry.memory.size();
+        let limit = self.limit(entry.memory.heap());
+        let mut freed = Vec::new();
+        let mut kept = self.shared.kept.lock();
+        if now >= kept.sweep_at {
+            kept.sweep_at = now.saturating_add(self.shared.limits.timeout / 4);
+            kept.take_where(|old| self.has_expired(old.since, now), &mut freed);
+        }
+        let heap = entry.memory.heap();
+        if kept.bytes_of(heap).saturating_add(size) > limit && size <= limit {
+            kept.take_oldest(heap, limit - size, &mut freed);
+        }
+        let may_stay = key.reusable && kept.bytes_of(heap).saturating_add(size) <= limit;
+        if may_stay || !entry.is_idle() {
+            kept.add(key, entry);
+            drop(kept);
+        } else {
+            drop(kept);
+            drop(entry);
+        }
+        drop(freed);
+    }
+
+    /// Bytes that may be kept of a heap.
+    fn limit(&self, heap: u32) -> u64 {
+        let size = self.manager().properties().heaps().get(heap as usize).map_or(0, |heap| heap.size);
+        size.checked_div(self.shared.limits.heap_divisor).unwrap_or(0)
+    }
+
+    fn has_expired(&self, since: Duration, now: Duration) -> bool {
+        now.saturating_sub(since) >= self.shared.limits.timeout
+    }
+
+    fn free_where(&self, wanted: impl Fn(&Entry) -> bool) -> u64 {
+        let mut freed = Vec::new();
+        self.shared.kept.lock().take_where(wanted, &mut freed);
+        freed.iter().map(|entry| entry.memory.size()).sum()
+    }
+}
+
+impl Kept {
+    fn bytes_of(&self, heap: u32) -> u64 {
+        self.heap_bytes.get(heap as usize).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, key: Key, entry: Entry) {
+        let (size, heap) = (entry.memory.size(), entry.memory.heap());
+        if let Some(bytes) = self.heap_bytes.get_mut(heap as usize) {
+            *bytes += size;
+        }
+        self.buckets.entry((key, size.ilog2())).or_default().push_back(entry);
+    }
+
+    fn uncount(&mut self, entry: &Entry) {
+        if let Some(bytes) = self.heap_bytes.get_mut(entry.memory.heap() as usize) {
+            *bytes -= entry.memory.size();
+        }
+    }
+
+    /// Moves what is idle and wanted out, and what is idle and not reusable.
+    fn take_where(&mut self, wanted: impl Fn(&Entry) -> bool, into: &mut Vec<Entry>) {
+        let first = into.len();
+        for ((key, _), bucket) in &mut self.buckets {
+            let mut at = 0;
+            while let Some(entry) = bucket.get(at) {
+                if (!key.reusable || wanted(entry)) && entry.is_idle() {
+                    // Cheap near either end, and what goes is mostly the oldest.
+                    into.extend(bucket.remove(at));
+                } else {
+                    at += 1;
+                }
+            }
+        }
+        for entry in into.iter().skip(first) {
+            self.uncount(entry);
+        }
+        self.buckets.retain(|_, bucket| !bucket.is_empty());
+    }
+
+    /// Moves the oldest idle memory of a heap out until at most `most` bytes of it are left.
+    fn take_oldest(&mut self, heap: u32, most: u64, into: &mut Vec<Entry>) {
+        while self.bytes_of(heap) > most {
+            let oldest = |bucket: &VecDeque<Entry>| {
+                let at = bucket.iter().position(|entry| entry.memory.heap() == heap && entry.is_idle())?;
+                Some((bucket.get(at)?.since, at))
+            };
+            let choice = self.buckets.iter().filter_map(|(key, bucket)| Some((oldest(bucket)?, *key))).min();
+            let Some(((_, at), key)) = choice else { return };
+            let Some(entry) = self.buckets.get_mut(&key).and_then(|bucket| bucket.remove(at)) else { return };
+            self.uncount(&entry);
+            into.push(entry);
+        }
+    }
+}
+
+/// Device memory on loan from a cache, which gets it back on drop.
+#[derive(Debug)]
+pub struct CachedMemory {
+    /// Some until `Drop` takes it.
+    memory: Option<DeviceMemory>,
+    pending: Pending,
+    key: Key,
+    home: MemoryCache,
+}
+
+impl CachedMemory {
+    /// Gives it back, not to be reused or freed before the work is done. A plain drop says that the GPU is done now.
+    pub fn free_after(mut self, work: impl GpuWork + 'static) {
+        self.pending.add(Pending::one(work));
+    }
+
+    pub(super) fn free_pending(mut self, pending: Pending) {
+        self.pending.add(pending);
+    }
+
+    /// The CPU mapping, as [`DeviceMemory::map`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::map`].
+    #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
+    pub fn map(&mut self) -> Result<&crate::winsys::Mapping, MemoryError> {
+        // PANIC: only `Drop` takes it.
+        self.memory.as_mut().expect("memory is there until the drop").map()
+    }
+}
+
+impl Deref for CachedMemory {
+    type Target = DeviceMemory;
+
+    fn deref(&self) -> &DeviceMemory {
+        // PANIC: only `Drop` takes it.
+        self.memory.as_ref().expect("memory is there until the drop")
+    }
+}
+
+impl Drop for CachedMemory {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            self.home.keep(memory, std::mem::take(&mut self.pending), self.key);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The sizes that slabs are divided into.
+
+/// Exponents of the least and the largest entry.
+const MIN_ORDER: u32 = 8;
+const MAX_ORDER: u32 = 20;
+
+/// A size of entries: a power of two from 256 bytes to 1 MiB, or three quarters of one.
+///
+/// Between two powers of two lies one more size, so that an entry is at most a third too large, where powers of two
+/// alone would waste up to a half.
+///
+/// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_bo.c`, `get_slab_entry_alignment` and
+/// `amdgpu_bo_slab_alloc`; `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `pb_slab_alloc_reclaimed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SizeClass(u8);
+
+impl SizeClass {
+    /// The least entry, bytes.
+    pub const SMALLEST: u64 = 1 << MIN_ORDER;
+    /// The largest entry, bytes.
+    pub const LARGEST: u64 = 1 << MAX_ORDER;
+    /// How many there are: 13 powers of two, and 12 sizes of three quarters.
+    pub const COUNT: usize = 2 * (MAX_ORDER - MIN_ORDER) as usize + 1;
+
+    /// Every class, from the least up.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT as u8).map(Self)
+    }
+
+    /// The least class whose entries hold `size` bytes at a multiple of `alignment`; `None` if there is none.
+    pub fn fitting(size: u64, alignment: u64) -> Option<Self> {
+        let needed = size.max(alignment).max(Self::SMALLEST);
+        if needed > Self::LARGEST {
+            return None;
+        }
+        let power = 2 * (needed.next_power_of_two().ilog2() - MIN_ORDER) as u8;
+        let three_quarters = power.checked_sub(1).map(Self);
+        let fits = |class: &Self| class.entry_size() >= size && class.alignment() >= alignment;
+        Some(three_quarters.filter(fits).unwrap_or(Self(power)))
+    }
+
+    /// Bytes of an entry.
+    pub const fn entry_size(self) -> u64 {
+        let power = self.power();
+        if self.is_power_of_two() { power } else { power / 4 * 3 }
+    }
+
+    /// What the offset of every entry is a multiple of, bytes.
+    pub const fn alignment(self) -> u64 {
+        if self.is_power_of_two() { self.power() } else { self.power() / 4 }
+    }
+
+    /// Bytes of a slab: 2 MiB or the page-table fragment, whichever is more; and for three quarters of which fewer than
+    /// five fit, the power of two that holds five.
+    pub fn slab_size(self, pte_fragment: u64) -> u64 {
+        let usual = pte_fragment.max(2 << 20);
+        let five = 5 * self.entry_size();
+        if !self.is_power_of_two() && five > usual { five.next_power_of_two() } else { usual }
+    }
+
+    /// 0 to [`SizeClass::COUNT`] less 1.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    const fn is_power_of_two(self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+
+    /// The power of two, or the one it is three quarters of.
+    const fn power(self) -> u64 {
+        1 << (MIN_ORDER + self.0.div_ceil(2) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_the_powers_of_two_and_three_quarters_of_them() {
+        let sizes: Vec<u64> = SizeClass::all().map(SizeClass::entry_size).collect();
+        assert_eq!(sizes[..7], [256, 384, 512, 768, 1024, 1536, 2048]);
+        assert_eq!((sizes.len(), sizes[24], sizes[23]), (25, 1 << 20, 768 << 10));
+        assert!(sizes.is_sorted());
+    }
+
+    #[test]
+    fn the_least_class_that_holds_size_and_alignment_is_chosen() {
+        for size in (1..=8192).chain([(1 << 20) - 1, 1 << 20, (768 << 10) + 1]) {
+            for alignment in (0..=20).map(|exponent| 1 << exponent) {
+                let fits = |class: &SizeClass| class.entry_size() >= size && class.alignment() >= alignment;
+                assert_eq!(SizeClass::fitting(size, alignment), SizeClass::all().find(fits), "{size} {alignment}");
+            }
+        }
+        assert_eq!(SizeClass::fitting((1 << 20) + 1, 1), None);
+        assert_eq!(SizeClass::fitting(1, 2 << 20), None);
+    }
+
+    #[test]
+    fn a_slab_wastes_less_than_a_fifth() {
+        for class in SizeClass::all() {
+            let (slab, entry) = (class.slab_size(64 << 10), class.entry_size());
+            assert!(slab % entry * 5 < slab, "{class:?}");
+            assert!(slab >= 2 << 20 && slab.is_power_of_two());
+            assert_eq!(entry % class.alignment(), 0);
+        }
+        assert_eq!(SizeClass::fitting(768 << 10, 1).unwrap().slab_size(2 << 20), 4 << 20);
+    }
+}

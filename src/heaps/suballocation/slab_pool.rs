@@ -1,0 +1,290 @@
+//! Small pieces of device memory, cut from slabs.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{
+    CachedMemory, GpuWork, MemoryCache, MemoryView, SizeClass, SuballocationError,
+    error::is_out_of_memory,
+    slab::{BUSY_LOOKS, Group, Leftovers, Place},
+    work::Pending,
+};
+use crate::{
+    heaps::{AllocateInfo, DeviceMemory, MemoryPropertyFlags},
+    vamgr::GpuVa,
+    winsys::Binding,
+};
+
+/// Hands out pieces of 256 bytes to 1 MiB.
+///
+/// Every memory type has slabs for each [`SizeClass`], with a lock of their own that is held for a few steps. Slabs
+/// come from a [`MemoryCache`], mapped if the type is host-visible, and go back to it when their last entry is free.
+///
+/// An entry is reused at once when it is dropped, and not before the GPU is done when it is
+/// [freed after](SubAllocation::free_after) something. Cloning is cheap and gives another handle to the same pool.
+///
+/// Source of the rules: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`.
+#[derive(Clone, Debug)]
+pub struct SlabPool {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    cache: MemoryCache,
+    types: Box<[TypeSlabs]>,
+}
+
+/// The slabs of a memory type.
+#[derive(Debug)]
+struct TypeSlabs {
+    /// What every slab's address is a multiple of, bytes.
+    alignment: u64,
+    is_mapped: bool,
+    /// By [`SizeClass::index`].
+    groups: Box<[Mutex<Group>]>,
+}
+
+/// Figures of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlabStats {
+    /// Slabs.
+    pub slabs: usize,
+    /// Their bytes.
+    pub slab_bytes: u64,
+    /// Entries in use, by the CPU's side or the GPU's.
+    pub entries: usize,
+    /// Their bytes.
+    pub entry_bytes: u64,
+    /// Those of the entries that wait for the GPU.
+    pub parked: usize,
+}
+
+impl SlabPool {
+    /// A pool without slabs, that will take them from the cache.
+    pub fn new(cache: &MemoryCache) -> Self {
+        let properties = cache.manager().properties();
+        let fragment = properties.facts().pte_fragment_size();
+        let types = properties.types().iter().zip(0..).map(|(ty, index)| TypeSlabs {
+            // A heap too small for a slab refuses every slab later; its alignment does not matter.
+            alignment: properties.resolve(&AllocateInfo::new(index, 2 << 20)).map_or(1, |plan| plan.va_alignment),
+            is_mapped: ty.properties.contains(MemoryPropertyFlags::HOST_VISIBLE),
+            groups: SizeClass::all()
+                .map(|class| Mutex::new(Group::new((class.slab_size(fragment) / class.entry_size()) as u32)))
+                .collect(),
+        });
+        Self { shared: Arc::new(Shared { cache: cache.clone(), types: types.collect() }) }
+    }
+
+    /// The cache that the slabs come from.
+    pub fn cache(&self) -> &MemoryCache {
+        &self.shared.cache
+    }
+
+    /// `size` bytes of a memory type, whose address is a multiple of `alignment`.
+    ///
+    /// A free entry if there is one, else one that the GPU has become done with, else one of a new slab. When the kernel
+    /// has no memory for that, everything that waits in the pool and the cache is freed, and it is asked once more.
+    ///
+    /// # Errors
+    ///
+    /// * [`SuballocationError::ZeroSize`], [`SuballocationError::TooLarge`], [`SuballocationError::Alignment`],
+    ///   [`SuballocationError::NoSuchType`]: the request makes no sense here;
+    /// * [`SuballocationError::Memory`]: there is no memory for a slab.
+    pub fn allocate(&self, memory_type: u32, size: u64, alignment: u64) -> Result<SubAllocation, SuballocationError> {
+        let class = self.check(memory_type, size, alignment)?;
+        let kind = Kind { memory_type, class };
+        loop {
+            if let Some((place, memory)) = self.take(kind) {
+                let pool = Arc::clone(&self.shared);
+                return Ok(SubAllocation { memory: Some(memory), pending: Pending::NONE, pool, kind, place, size });
+            }
+            let slab = self.new_slab(kind)?;
+            if let Some(group) = self.shared.group(kind) {
+                // Another thread may be served from it first; then there is another round.
+                group.lock().add(slab);
+            }
+        }
+    }
+
+    /// Frees what the GPU is done with, and so the slabs that nobody uses any more.
+    pub fn trim(&self) {
+        self.reclaim_all();
+    }
+
+    /// Figures of now.
+    pub fn stats(&self) -> SlabStats {
+        let fragment = self.cache().manager().properties().facts().pte_fragment_size();
+        let mut stats = SlabStats::default();
+        for ty in &self.shared.types {
+            for (group, class) in ty.groups.iter().zip(SizeClass::all()) {
+                let (slabs, entries, parked) = group.lock().counts();
+                stats.slabs += slabs;
+                stats.slab_bytes += slabs as u64 * class.slab_size(fragment);
+                stats.entries += entries;
+                stats.entry_bytes += entries as u64 * class.entry_size();
+                stats.parked += parked;
+            }
+        }
+        stats
+    }
+
+    fn check(&self, memory_type: u32, size: u64, alignment: u64) -> Result<SizeClass, SuballocationError> {
+        let types = &self.shared.types;
+        let Some(ty) = types.get(memory_type as usize) else {
+            return Err(SuballocationError::NoSuchType { memory_type, count: types.len() as u32 });
+        };
+        let most = ty.alignment.min(SizeClass::LARGEST);
+        if size == 0 {
+            return Err(SuballocationError::ZeroSize);
+        }
+        if !alignment.is_power_of_two() || alignment > most {
+            return Err(SuballocationError::Alignment { alignment, most });
+        }
+        SizeClass::fitting(size, alignment).ok_or(SuballocationError::TooLarge { size })
+    }
+
+    fn take(&self, kind: Kind) -> Option<(Place, Arc<CachedMemory>)> {
+        let mut leftovers = Leftovers::default();
+        let mut group = self.shared.group(kind)?.lock();
+        let taken = group.take().or_else(|| {
+            group.reclaim(BUSY_LOOKS, &mut leftovers);
+            group.take()
+        });
+        drop(group);
+        drop(leftovers);
+        taken
+    }
+
+    fn new_slab(&self, kind: Kind) -> Result<CachedMemory, SuballocationError> {
+        self.try_slab(kind).or_else(|error| match &error {
+            SuballocationError::Memory(cause) if is_out_of_memory(cause) => {
+                let freed = self.reclaim_all();
+                if self.cache().flush() > 0 || freed { self.try_slab(kind) } else { Err(error) }
+            }
+            _ => Err(error),
+        })
+    }
+
+    fn try_slab(&self, Kind { memory_type, class }: Kind) -> Result<CachedMemory, SuballocationError> {
+        let fragment = self.cache().manager().properties().facts().pte_fragment_size();
+        let mut memory = self.cache().allocate(&AllocateInfo::new(memory_type, class.slab_size(fragment)))?;
+        if self.shared.types.get(memory_type as usize).is_some_and(|ty| ty.is_mapped) {
+            memory.map()?;
+        }
+        Ok(memory)
+    }
+
+    /// Frees every parked entry that the GPU is done with; whether a slab went with them.
+    fn reclaim_all(&self) -> bool {
+        let mut any = false;
+        for group in self.shared.types.iter().flat_map(|ty| &ty.groups) {
+            let mut leftovers = Leftovers::default();
+            group.lock().reclaim(usize::MAX, &mut leftovers);
+            any |= leftovers.has_memory();
+        }
+        any
+    }
+}
+
+/// Which slabs.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    memory_type: u32,
+    class: SizeClass,
+}
+
+impl Shared {
+    fn group(&self, Kind { memory_type, class }: Kind) -> Option<&Mutex<Group>> {
+        self.types.get(memory_type as usize)?.groups.get(class.index())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Every sub-allocation holds the pool, so only the GPU can still use entries.
+        for group in self.types.iter_mut().flat_map(|ty| &mut ty.groups) {
+            group.get_mut().dissolve();
+        }
+    }
+}
+
+/// A piece of a slab, given back on drop.
+///
+/// A plain drop says that the GPU is done with it, or never used it; [`SubAllocation::free_after`] says when it will be.
+#[derive(Debug)]
+pub struct SubAllocation {
+    /// Some until `Drop` takes it, so that it never outlives the slab's place in the pool.
+    memory: Option<Arc<CachedMemory>>,
+    pending: Pending,
+    pool: Arc<Shared>,
+    kind: Kind,
+    place: Place,
+    size: u64,
+}
+
+impl SubAllocation {
+    /// Gives it back, not to be reused before the work is done.
+    pub fn free_after(mut self, work: impl GpuWork + 'static) {
+        self.pending = Pending::one(work);
+    }
+
+    /// The memory it is part of.
+    #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
+    pub fn memory(&self) -> &DeviceMemory {
+        // PANIC: only `Drop` takes it.
+        self.memory.as_deref().expect("memory is there until the drop")
+    }
+
+    /// The binding, which submissions list: that of the whole slab.
+    pub fn binding(&self) -> &Arc<Binding> {
+        self.memory().binding()
+    }
+
+    /// Bytes from the start of the memory.
+    pub fn offset(&self) -> u64 {
+        u64::from(self.place.entry) * self.kind.class.entry_size()
+    }
+
+    /// Bytes asked for.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The class it was served from; its entry may be larger than what was asked for.
+    pub fn class(&self) -> SizeClass {
+        self.kind.class
+    }
+
+    /// Where the GPU finds it.
+    pub fn address(&self) -> GpuVa {
+        let start = self.memory().address();
+        // INVARIANT: the entry is inside the slab, all of which has addresses.
+        start.checked_add(self.offset()).unwrap_or(start)
+    }
+
+    /// The CPU's view of the bytes asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`SuballocationError::Memory`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not
+    /// host-visible.
+    pub fn view(&self) -> Result<MemoryView<'_>, SuballocationError> {
+        let handle = self.memory().bo().handle();
+        let mapping = self.memory().mapping().ok_or(crate::winsys::Error::NotMappable { handle })?;
+        Ok(MemoryView::new(mapping, self.offset(), self.size))
+    }
+}
+
+impl Drop for SubAllocation {
+    fn drop(&mut self) {
+        let mut leftovers = Leftovers::default();
+        self.memory = None;
+        if let Some(group) = self.pool.group(self.kind) {
+            group.lock().give(self.place, std::mem::take(&mut self.pending), &mut leftovers);
+        }
+        // Slabs without entries go back to the cache here, outside the lock.
+        drop(leftovers);
+    }
+}

@@ -1,0 +1,200 @@
+//! A ring of mapped memory for data that lives for one submission.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+use super::{CachedMemory, GpuWork, MemoryCache, MemoryView, SuballocationError, ring_space::RingSpace, work::Pending};
+use crate::{
+    heaps::{AllocateInfo, DeviceMemory},
+    vamgr::GpuVa,
+    winsys::{Binding, Mapping},
+};
+
+/// A linear allocator over a ring of mapped memory.
+///
+/// A [`Batch`] takes pieces while a submission is recorded; when it is [finished](Batch::finish), the pieces come free
+/// as soon as the submission is done, in the order they were taken. A batch that is dropped gives its pieces back at once,
+/// as nothing was submitted. Any number of batches may be open, in any threads; the ring comes free up to the oldest one
+/// that is not done, so a batch left open stops it.
+#[derive(Debug)]
+pub struct UploadRing {
+    // Batches hold the ring, so at drop the only users left are the GPU's.
+    memory: Option<CachedMemory>,
+    space: Mutex<RingSpace<Ticket>>,
+}
+
+/// Figures of a ring, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingStats {
+    /// The whole ring.
+    pub capacity: u64,
+    /// In use, or lost at the end until the ring comes round.
+    pub used: u64,
+}
+
+/// A batch, as its segments know it: empty while it is open, then what it waits for.
+#[derive(Clone, Debug, Default)]
+struct Ticket(Arc<OnceLock<Pending>>);
+
+impl PartialEq for Ticket {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Ticket {
+    fn is_done(&self) -> bool {
+        self.0.get().is_some_and(Pending::is_done)
+    }
+}
+
+impl UploadRing {
+    /// A ring of `size` bytes or a little more of a host-visible type, mapped.
+    ///
+    /// # Errors
+    ///
+    /// [`SuballocationError::ZeroSize`]; [`SuballocationError::Memory`], for a type that is not host-visible too.
+    pub fn new(cache: &MemoryCache, memory_type: u32, size: u64) -> Result<Self, SuballocationError> {
+        if size == 0 {
+            return Err(SuballocationError::ZeroSize);
+        }
+        let mut memory = cache.allocate(&AllocateInfo::new(memory_type, size))?;
+        memory.map()?;
+        let space = Mutex::new(RingSpace::new(memory.size()));
+        Ok(Self { memory: Some(memory), space })
+    }
+
+    /// A batch without pieces.
+    pub fn batch(&self) -> Batch<'_> {
+        Batch { ring: self, ticket: Ticket::default() }
+    }
+
+    /// Frees what the GPU is done with. Taking pieces does so when it must.
+    pub fn reclaim(&self) {
+        let done = self.space.lock().give_back(Ticket::is_done);
+        drop(done); // and with it the work, outside the lock
+    }
+
+    /// Figures of now.
+    pub fn stats(&self) -> RingStats {
+        let space = self.space.lock();
+        RingStats { capacity: space.size(), used: space.used() }
+    }
+
+    /// The memory behind it.
+    #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
+    pub fn memory(&self) -> &DeviceMemory {
+        // PANIC: only `Drop` takes it.
+        self.memory.as_ref().expect("memory is there until the drop")
+    }
+
+    fn mapping(&self) -> Result<&Mapping, SuballocationError> {
+        let handle = self.memory().bo().handle();
+        self.memory().mapping().ok_or_else(|| crate::winsys::Error::NotMappable { handle }.into())
+    }
+
+    fn take(&self, size: u64, alignment: u64, ticket: &Ticket) -> Option<u64> {
+        if let Some(offset) = self.space.lock().take(size, alignment, ticket.clone()) {
+            return Some(offset);
+        }
+        self.reclaim();
+        self.space.lock().take(size, alignment, ticket.clone())
+    }
+}
+
+impl Drop for UploadRing {
+    fn drop(&mut self) {
+        // What the GPU still reads is not reused before it has; no batch is open any more.
+        let mut pending = Pending::NONE;
+        for ticket in self.space.get_mut().give_back(|_| true) {
+            if let Some(work) = Arc::into_inner(ticket.0).and_then(OnceLock::into_inner) {
+                pending.add(work);
+            }
+        }
+        if let Some(memory) = self.memory.take() {
+            memory.free_pending(pending);
+        }
+    }
+}
+
+/// The pieces that one submission will use.
+#[derive(Debug)]
+#[must_use = "dropping a batch gives its pieces back"]
+pub struct Batch<'a> {
+    ring: &'a UploadRing,
+    ticket: Ticket,
+}
+
+impl Batch<'_> {
+    /// Takes `size` bytes whose address is a multiple of `alignment`, a power of two up to that of the memory.
+    ///
+    /// # Errors
+    ///
+    /// * [`SuballocationError::ZeroSize`], [`SuballocationError::Alignment`]: the request makes no sense;
+    /// * [`SuballocationError::RingFull`]: the GPU, or another batch, uses the rest. Wait for a submission, or take
+    ///   other memory.
+    pub fn allocate(&self, size: u64, alignment: u64) -> Result<Upload<'_>, SuballocationError> {
+        let most = 1 << self.ring.memory().address().as_u64().trailing_zeros().min(63);
+        if size == 0 {
+            return Err(SuballocationError::ZeroSize);
+        }
+        if !alignment.is_power_of_two() || alignment > most {
+            return Err(SuballocationError::Alignment { alignment, most });
+        }
+        let mapping = self.ring.mapping()?;
+        let offset = self.ring.take(size, alignment, &self.ticket).ok_or_else(|| {
+            let RingStats { capacity, used } = self.ring.stats();
+            SuballocationError::RingFull { size, used, capacity }
+        })?;
+        Ok(Upload { ring: self.ring, view: MemoryView::new(mapping, offset, size), offset })
+    }
+
+    /// The pieces are written, and come free when the work is done.
+    pub fn finish(self, work: impl GpuWork + 'static) {
+        self.close(Pending::one(work));
+    }
+
+    fn close(&self, pending: Pending) {
+        // The first to close it wins: `finish`, or the drop behind it.
+        let _already_closed = self.ticket.0.set(pending);
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.close(Pending::NONE);
+    }
+}
+
+/// A piece of an upload ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Upload<'a> {
+    ring: &'a UploadRing,
+    view: MemoryView<'a>,
+    offset: u64,
+}
+
+impl<'a> Upload<'a> {
+    /// Where the CPU writes it.
+    pub fn view(&self) -> MemoryView<'a> {
+        self.view
+    }
+
+    /// Bytes from the start of the ring's memory.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where the GPU finds it.
+    pub fn address(&self) -> GpuVa {
+        // INVARIANT: the piece is inside the memory, all of which has addresses.
+        let start = self.ring.memory().address();
+        start.checked_add(self.offset).unwrap_or(start)
+    }
+
+    /// The binding, which submissions list.
+    pub fn binding(&self) -> &'a Arc<Binding> {
+        self.ring.memory().binding()
+    }
+}

@@ -1,0 +1,73 @@
+//! The CPU's view of a part of mapped memory.
+
+use std::ptr::NonNull;
+
+use crate::winsys::{Error, Mapping, Result};
+
+/// A part of a mapping. Offsets count from its start, and nothing outside it can be reached but through the pointer.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryView<'a> {
+    mapping: &'a Mapping,
+    offset: u64,
+    len: u64,
+}
+
+impl<'a> MemoryView<'a> {
+    /// `len` bytes from `offset` on, which must be inside.
+    pub(super) fn new(mapping: &'a Mapping, offset: u64, len: u64) -> Self {
+        debug_assert!(offset + len <= mapping.len() as u64);
+        Self { mapping, offset, len }
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Always false: nobody can ask for no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first byte, under the terms of [`Mapping::as_ptr`].
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        let base = self.mapping.as_ptr();
+        // The mapping holds `offset` bytes and more, so the sum is never null.
+        NonNull::new(base.as_ptr().wrapping_add(self.offset as usize)).unwrap_or(base)
+    }
+
+    /// Copies bytes in, from byte `at` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.mapping.write(self.place(at, bytes.len() as u64)?, bytes)
+    }
+
+    /// Writes dwords, from byte `at` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write_dwords(&self, at: u64, dwords: &[u32]) -> Result<()> {
+        self.mapping.write_dwords(self.place(at, size_of_val(dwords) as u64)?, dwords)
+    }
+
+    /// Copies bytes out, from byte `at` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn read(&self, at: u64, into: &mut [u8]) -> Result<()> {
+        self.mapping.read(self.place(at, into.len() as u64)?, into)
+    }
+
+    /// Where in the mapping.
+    fn place(&self, at: u64, len: u64) -> Result<u64> {
+        match at.checked_add(len) {
+            Some(end) if end <= self.len => Ok(self.offset + at),
+            _ => Err(Error::Range { handle: self.mapping.bo().handle(), offset: at, len, size: self.len }),
+        }
+    }
+}

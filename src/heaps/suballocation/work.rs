@@ -1,0 +1,54 @@
+//! What the GPU may still be doing with memory that the CPU is done with.
+
+use std::fmt;
+
+/// Work of the GPU that will be done some day.
+///
+/// Any closure that says whether it is done will do: `move || fence.is_signalled()`.
+///
+/// It is asked while locks are held, so it must be quick, must not block, and must not call what asks it. Once it has
+/// answered true it must not take it back.
+pub trait GpuWork: Send + Sync {
+    /// Whether the GPU is done with it.
+    fn is_done(&self) -> bool;
+}
+
+impl<F: Fn() -> bool + Send + Sync> GpuWork for F {
+    fn is_done(&self) -> bool {
+        self()
+    }
+}
+
+/// Some work, or none.
+#[derive(Default)]
+pub(super) struct Pending(Vec<Box<dyn GpuWork>>);
+
+impl Pending {
+    /// Nothing to wait for. Takes no memory.
+    pub(super) const NONE: Self = Self(Vec::new());
+
+    pub(super) fn one(work: impl GpuWork + 'static) -> Self {
+        Self(vec![Box::new(work)])
+    }
+
+    /// Both, one after the other.
+    pub(super) fn add(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Whether all of it is done.
+    pub(super) fn is_done(&self) -> bool {
+        self.0.iter().all(|work| work.is_done())
+    }
+
+    /// Whether there never was any.
+    pub(super) fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pending").field(&self.0.len()).finish()
+    }
+}

@@ -1,0 +1,208 @@
+//! The memory cache on the simulator: what is reused, when it goes, and that nothing is lost.
+
+mod support;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_winsys::{
+    heaps::{AllocateFlags, AllocateInfo, MemoryManager, TableOptions, suballocation::*},
+    uapi::{Argument, GemCreate},
+    winsys::Device,
+};
+use nix::errno::Errno;
+use support::chip;
+
+/// A clock that the test turns, in milliseconds.
+#[derive(Clone, Default)]
+struct Hands(Arc<AtomicU64>);
+
+impl Clock for Hands {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.load(SeqCst))
+    }
+}
+
+struct Rig {
+    kernel: Arc<FaultInjector<SimKernel>>,
+    cache: MemoryCache,
+    hands: Hands,
+}
+
+fn rig(limits: CacheLimits) -> Rig {
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
+    let hands = Hands::default();
+    let cache = MemoryCache::with_clock(&manager, limits, hands.clone());
+    Rig { kernel, cache, hands }
+}
+
+impl Rig {
+    fn take(&self, size: u64) -> CachedMemory {
+        self.cache.allocate(&AllocateInfo::new(GTT, size)).unwrap()
+    }
+
+    fn bos(&self) -> usize {
+        self.kernel.inner().census().handles
+    }
+}
+
+/// Cached system memory on navi21.
+const GTT: u32 = 5;
+const MIB: u64 = 1 << 20;
+
+/// Work, and the switch that ends it.
+fn work() -> (Arc<AtomicBool>, impl GpuWork + 'static) {
+    let done = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&done);
+    (done, move || seen.load(SeqCst))
+}
+
+#[test]
+fn freed_memory_serves_requests_of_its_size_down_to_two_thirds() {
+    let rig = rig(CacheLimits::default());
+    let handle = |memory: &CachedMemory| memory.bo().handle();
+    let first = rig.take(3 * MIB);
+    let known = handle(&first);
+    drop(first);
+    assert_eq!(handle(&rig.take(2 * MIB)), known);
+    assert_ne!(handle(&rig.take(2 * MIB - 4096)), known);
+    assert_ne!(handle(&rig.take(3 * MIB + 4096)), known);
+    assert_eq!((rig.cache.stats().hits, rig.cache.stats().misses), (1, 3));
+}
+
+#[test]
+fn a_mapping_stays_with_the_memory() {
+    let rig = rig(CacheLimits::default());
+    let mut first = rig.take(MIB);
+    first.map().unwrap();
+    drop(first);
+    assert!(rig.take(MIB).mapping().is_some());
+}
+
+#[test]
+fn other_types_flags_and_priorities_are_not_served() {
+    let rig = rig(CacheLimits::default());
+    drop(rig.take(MIB));
+    let plain = AllocateInfo::new(GTT, MIB);
+    for other in [
+        AllocateInfo::new(GTT - 1, MIB),
+        AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..plain },
+        AllocateInfo { flags: AllocateFlags::ZERO, ..plain },
+        AllocateInfo { flags: AllocateFlags::BYPASS_L2, ..plain },
+        AllocateInfo { priority: 1.0, ..plain },
+    ] {
+        drop(rig.cache.allocate(&other).unwrap());
+    }
+    assert_eq!(rig.cache.stats().hits, 0);
+    // Exportable and zeroed memory is not even kept.
+    assert_eq!(rig.cache.stats().entries, 4);
+}
+
+#[test]
+fn memory_is_not_reused_before_the_gpu_is_done_with_it() {
+    let rig = rig(CacheLimits::default());
+    let (done, pending) = work();
+    rig.take(MIB).free_after(pending);
+    drop(rig.take(MIB));
+    assert_eq!(rig.cache.stats().hits, 0);
+    rig.cache.flush();
+    assert_eq!((rig.cache.stats().entries, rig.cache.stats().busy, rig.bos()), (1, 1, 1));
+    done.store(true, SeqCst);
+    drop(rig.take(MIB));
+    assert_eq!(rig.cache.stats().hits, 1);
+}
+
+#[test]
+fn memory_is_not_reused_while_a_submission_holds_its_binding() {
+    let rig = rig(CacheLimits::default());
+    let memory = rig.take(MIB);
+    let listed = Arc::clone(memory.binding());
+    drop(memory);
+    assert_ne!(rig.take(MIB).address(), listed.address());
+    drop(listed);
+    rig.cache.flush();
+    assert_eq!(rig.bos(), 0);
+}
+
+#[test]
+fn what_nobody_wants_goes_after_the_time_out() {
+    let rig = rig(CacheLimits::default());
+    drop(rig.take(MIB));
+    rig.hands.0.store(499, SeqCst);
+    assert_eq!((rig.cache.trim(), rig.bos()), (0, 1));
+    rig.hands.0.store(500, SeqCst);
+    assert_eq!((rig.cache.trim(), rig.bos()), (MIB, 0));
+    // Giving back sweeps as well.
+    drop(rig.take(MIB));
+    rig.hands.0.store(2000, SeqCst);
+    drop(rig.take(8 * MIB));
+    assert_eq!((rig.cache.stats().entries, rig.cache.stats().bytes), (1, 8 * MIB));
+}
+
+#[test]
+fn the_oldest_goes_when_the_heap_has_its_share() {
+    let heap = rig(CacheLimits::default()).cache.manager().properties().heaps()[0].size;
+    let rig = rig(CacheLimits { heap_divisor: heap / (4 * MIB), ..CacheLimits::default() });
+    let memories: Vec<_> = (0..6).map(|_| rig.take(MIB)).collect();
+    let handles: Vec<u32> = memories.iter().map(|memory| memory.bo().handle()).collect();
+    drop(memories);
+    let kept = rig.cache.stats().entries;
+    assert!((1..6).contains(&kept), "{kept}");
+    assert_eq!(rig.take(MIB).bo().handle(), handles[6 - kept]);
+    assert_eq!(rig.bos(), kept);
+}
+
+#[test]
+fn nothing_is_kept_of_a_heap_without_a_share() {
+    let rig = rig(CacheLimits { heap_divisor: 0, ..CacheLimits::default() });
+    drop(rig.take(MIB));
+    assert_eq!(rig.bos(), 0);
+}
+
+#[test]
+fn the_cache_is_flushed_and_the_kernel_asked_again_when_memory_is_out() {
+    let rig = rig(CacheLimits::default());
+    drop(rig.take(MIB));
+    rig.kernel.fail_nth_ioctl(GemCreate::REQUEST, 0, Errno::ENOMEM);
+    let other = rig.take(16 * MIB);
+    assert!(rig.kernel.has_fired());
+    assert_eq!((rig.cache.stats().entries, rig.bos()), (0, 1));
+    // With nothing to flush there is no second try, and other errors get none at all.
+    rig.kernel.fail_nth_ioctl(GemCreate::REQUEST, 0, Errno::ENOMEM);
+    assert!(rig.cache.allocate(&AllocateInfo::new(GTT, MIB)).is_err());
+    drop(other);
+    rig.kernel.fail_nth_ioctl(GemCreate::REQUEST, 0, Errno::EINVAL);
+    assert!(rig.cache.allocate(&AllocateInfo::new(GTT, MIB)).is_err());
+    assert_eq!(rig.cache.stats().entries, 1);
+}
+
+#[test]
+fn nothing_is_lost_in_two_threads() {
+    let rig = rig(CacheLimits::default());
+    let before = (rig.kernel.inner().census(), rig.cache.manager().ledger().usage());
+    thread::scope(|scope| {
+        for seed in 0..2u64 {
+            let rig = &rig;
+            scope.spawn(move || {
+                let mut held = Vec::new();
+                for step in 0..200 {
+                    held.push(rig.take(((1 + (step * 7 + seed) % 5) * 64) << 10));
+                    if held.len() > 5 {
+                        drop(held.swap_remove(step as usize % 5));
+                    }
+                }
+            });
+        }
+    });
+    rig.cache.flush();
+    assert_eq!((rig.kernel.inner().census(), rig.cache.manager().ledger().usage()), before);
+}
