@@ -126,6 +126,10 @@ impl SimDevice {
         self.gpu.pools.lose_evicted(lose);
     }
 
+    pub(crate) fn pools(&self) -> &Arc<Pools> {
+        &self.gpu.pools
+    }
+
     pub(crate) fn control(&self) -> &Arc<Control> {
         &self.gpu.control
     }

@@ -60,6 +60,7 @@ mod mutation;
 mod names;
 mod node;
 mod options;
+mod pressure;
 mod profiles;
 mod ring;
 mod shaders;
@@ -82,6 +83,7 @@ pub use self::{
     machine::SimMachine,
     mutation::Mutation,
     options::SimOptions,
+    pressure::{Pressed, Pressure},
     profiles::{Firmware, Profile, Register, profile, profiles},
 };
 

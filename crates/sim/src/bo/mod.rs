@@ -23,7 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 pub(crate) use self::{
     backing::Backing,
     offsets::Offsets,
-    pools::{Place, Pools, Request, Taken, allowed},
+    pools::{Pinned, Place, Pools, Request, Taken, allowed},
     reservation::Reservation,
     sharing::{Imported, Sharing},
     user_pages::UserPages,

@@ -1,6 +1,6 @@
 //! R59 and what goes with it: where BOs are when there is not room for all.
 
-use amdgpu_sim::SimDevice;
+use amdgpu_sim::{Pressed, SimDevice};
 use amdgpu_winsys::{
     cs::sdma,
     uapi::{GEM_OP_SET_PLACEMENT, GemCreateFlags, GemDomain, GemOp, MemoryInfo, query},
@@ -103,6 +103,31 @@ fn r59_a_kernel_that_loses_what_it_evicts_is_found_out() {
     assert_eq!(read(&rig, bo, VA), 7);
     rig.file.try_create(12 * GIB, 0, VRAM, PLAIN).unwrap();
     assert_eq!(read(&rig, bo, VA), 0);
+}
+
+#[test]
+fn r59_pressure_evicts_even_what_a_job_uses_and_its_data_survives() {
+    let device = card();
+    let rig = Rig::new(&device);
+    let MemoryInfo { vram, gtt, .. } = rig.file.info(query::MEMORY, [0; 4]).unwrap();
+    let bo = rig.file.try_create(8 * GIB, 0, VRAM, PLAIN).unwrap();
+    rig.file.bind(bo, VA, 8 * GIB).unwrap();
+    write(&rig, bo, VA, 7);
+    let before = moves(&rig)[1];
+    let pressure = device.press(Pressed::Vram, 12 * GIB).unwrap();
+    assert_eq!(moves(&rig)[1], before + 1);
+    assert_eq!(read(&rig, bo, VA), 7, "in GTT by now");
+    assert!(device.memory_info().vram.heap_usage >= 12 * GIB, "what is pinned gave way");
+    assert_eq!(
+        rig.file.try_create(vram.total_heap_size - 10 * GIB, 0, VRAM, PLAIN).map(|_| ()),
+        Ok(()),
+        "it falls back"
+    );
+    assert_eq!(device.press(Pressed::Gtt, gtt.total_heap_size + 1).map(drop), Err(Errno::ENOMEM));
+    assert_eq!(device.press(Pressed::VisibleVram, u64::MAX).map(drop), Err(Errno::ENOMEM));
+    drop(pressure);
+    run(&rig, &[bo], &[]);
+    assert_eq!(read(&rig, bo, VA), 7);
 }
 
 #[test]

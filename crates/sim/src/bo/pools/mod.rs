@@ -5,6 +5,7 @@
 //! really emptied, see [`Signs::lost`].
 
 mod budget;
+mod pinned;
 mod queue;
 mod sizes;
 mod state;
@@ -23,6 +24,7 @@ use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
 use nix::errno::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
+pub(crate) use self::pinned::Pinned;
 use self::{
     budget::{Allowance, Fill},
     queue::Class,
