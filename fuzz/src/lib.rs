@@ -1,0 +1,15 @@
+//! Fuzz targets, one file of `tests/` each: whatever the bytes, nothing panics, nothing waits for ever, and what refuses them
+//! says why.
+//!
+//! | target | bytes become |
+//! |---|---|
+//! | `ioctls` | requests of another process to a simulated kernel, with arguments and addresses of all kinds |
+//! | `packets` | an IB that every engine of every generation executes |
+//! | `messages` | what a client of a world's server sends over its socket |
+//! | `recordings` | a recording that was damaged, and is replayed |
+//! | `environment` | the value of the variable that names the chips of a world |
+//! | `addresses` | what is asked of a VA manager |
+//!
+//! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
+//! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;
+//! `BOLERO_RANDOM_ITERATIONS` makes the former longer.

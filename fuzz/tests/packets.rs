@@ -1,0 +1,114 @@
+//! IBs from somebody else, on every engine of every generation.
+
+use std::cell::{Cell, RefCell};
+
+use amdgpu_sim::gpu::{Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place};
+use amdgpu_winsys::{
+    cs::{Target, pm4, sdma},
+    vamgr::GpuVa,
+};
+
+/// All that is bound, bytes from address 0 on.
+const SIZE: usize = 1 << 16;
+/// Where the IB lies.
+const IB: u64 = 0x8000;
+
+/// Memory that faults where nothing is bound.
+struct Bound(RefCell<Vec<u8>>);
+
+impl Bound {
+    fn place(va: GpuVa, len: usize) -> Result<std::ops::Range<usize>, PageFault> {
+        let fault = || PageFault { va, access: Access::Read };
+        let start = usize::try_from(va.as_u64()).map_err(|_| fault())?;
+        let end = start.checked_add(len).filter(|&end| end <= SIZE).ok_or_else(fault)?;
+        Ok(start..end)
+    }
+}
+
+impl Memory for Bound {
+    fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        let place = Self::place(va, out.len())?;
+        out.copy_from_slice(&self.0.borrow()[place]);
+        Ok(())
+    }
+
+    fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
+        let place = Self::place(va, data.len())?;
+        self.0.borrow_mut()[place].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn copy(&self, to: GpuVa, from: GpuVa, len: u64) -> Result<(), PageFault> {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let (from, to) = (Self::place(from, len)?, Self::place(to, len)?);
+        self.0.borrow_mut().copy_within(from, to.start);
+        Ok(())
+    }
+
+    fn fill(&self, to: GpuVa, pattern: u32, len: u64) -> Result<(), PageFault> {
+        let place = Self::place(to, usize::try_from(len).unwrap_or(usize::MAX))?;
+        let bytes = pattern.to_le_bytes();
+        self.0.borrow_mut()[place].iter_mut().zip(bytes.iter().cycle()).for_each(|(byte, &value)| *byte = value);
+        Ok(())
+    }
+}
+
+struct Stopped;
+
+impl Clock for Stopped {
+    fn ticks(&self) -> u64 {
+        0
+    }
+}
+
+/// A job whose waits end after a few looks.
+struct Impatient(Cell<u32>);
+
+impl Job for Impatient {
+    fn keep_waiting(&self) -> bool {
+        self.0.set(self.0.get() + 1);
+        self.0.get() < 8
+    }
+
+    fn fault(&self, _: PageFault, _: Place) {}
+}
+
+fn execute(target: Target, ib: &[u8]) {
+    let memory = Bound(RefCell::new(vec![0; SIZE]));
+    memory.0.borrow_mut()[IB as usize..][..ib.len()].copy_from_slice(ib);
+    let (clock, job) = (Stopped, Impatient(Cell::new(0)));
+    let env = Environment { memory: &memory, clock: &clock, job: &job, shaders: &NoShaders };
+    let ib = Ib { va: GpuVa::new(IB).expect("a low address"), dwords: (ib.len() / 4) as u32 };
+    if let Err(stop) = Engine::new(target).run(ib, &env) {
+        assert!(!stop.to_string().is_empty());
+    }
+}
+
+#[test]
+fn any_ib_is_executed_or_stopped_on_every_engine() {
+    let targets: Vec<Target> =
+        pm4::Target::all().map(Target::from).chain(sdma::Version::ALL.map(Target::from)).collect();
+    bolero::check!().with_iterations(3_000).for_each(|input: &[u8]| {
+        let Some((&which, ib)) = input.split_first() else { return };
+        let ib = &ib[..ib.len().min(4096) & !3];
+        execute(targets[usize::from(which) % targets.len()], ib);
+    });
+}
+
+#[test]
+fn any_body_behind_a_true_header_is_executed_or_stopped() {
+    let named: Vec<u8> = (0..=0xff).filter(|&opcode| pm4::opcode::name(opcode).is_some()).collect();
+    let targets: Vec<Target> = pm4::Target::all().map(Target::from).collect();
+    bolero::check!().with_type::<(u8, Vec<(u8, [u16; 12], u8)>)>().with_iterations(3_000).for_each(
+        |(which, packets)| {
+            let mut ib = Vec::new();
+            for (opcode, body, len) in packets.iter().take(48) {
+                let len = usize::from(*len) % 12 + 1;
+                let opcode = named[usize::from(*opcode) % named.len()];
+                ib.extend((3_u32 << 30 | (len as u32 - 1) << 16 | u32::from(opcode) << 8).to_le_bytes());
+                ib.extend(body.iter().take(len).flat_map(|&dword| u32::from(dword).to_le_bytes()));
+            }
+            execute(targets[usize::from(*which) % targets.len()], &ib);
+        },
+    );
+}
