@@ -269,6 +269,11 @@ impl Gpu {
         self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
     }
 
+    /// Whether a ring of an IP has a job that is to come, waits or runs.
+    pub(crate) fn is_busy(&self, ip: Ip) -> bool {
+        self.rings.lock().iter().any(|((of, _), ring)| *of == ip && ring.load() > 0)
+    }
+
     /// The ring for the next job of an entity, which counts as the ring's from now on: where its last job still is, else
     /// the least loaded one.
     ///

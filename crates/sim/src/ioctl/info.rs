@@ -11,7 +11,8 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
-use crate::{dispatch::argument, file::File, gpu::Clock, profiles::Register, user};
+use super::registers;
+use crate::{dispatch::argument, file::File, gpu::Clock, user};
 
 /// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
 pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
@@ -42,7 +43,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             vram_cpu_accessible_size: memory.cpu_accessible_vram.usable_heap_size,
             gtt_size: memory.gtt.usable_heap_size,
         }),
-        query::READ_MMR_REG => answer.put_bytes(read_registers(file, input)?.as_bytes()),
+        query::READ_MMR_REG => answer.put_bytes(registers::read(file, input)?.as_bytes()),
         query::DEV_INFO => answer.put(&profile.dev_info),
         query::MEMORY => answer.put(&memory),
         query::VCE_CLOCK_TABLE => answer.put(&InfoVceClockTable::ZEROED),
@@ -146,21 +147,6 @@ pub(crate) fn gds_config(level: GfxLevel) -> InfoGds {
         oa_per_compute_partition: units(16),
         ..InfoGds::ZEROED
     }
-}
-
-/// Registers that the capture holds are the allow-list; any other is EFAULT and nothing is written.
-fn read_registers(file: &File, [first, count, instance, _]: [u32; 4]) -> Result<Vec<u32>, Errno> {
-    let (engine, array) = (instance & 0xff, instance >> 8 & 0xff);
-    if (engine >= 4 && engine != 0xff) || (array >= 2 && array != 0xff) || count > 128 {
-        return Err(Errno::EINVAL);
-    }
-    let registers = file.gpu.profile.registers;
-    let value = |offset: u32| {
-        let of_instance = |wanted| move |one: &&Register| one.dword_offset == offset && one.instance == wanted;
-        let exact = registers.iter().find(of_instance(instance));
-        exact.or_else(|| registers.iter().find(of_instance(Register::BROADCAST))).map(|one| one.value)
-    };
-    (0..count).map(|index| first.checked_add(index).and_then(value).ok_or(Errno::EFAULT)).collect()
 }
 
 /// A video BIOS of no bytes: nothing was captured.

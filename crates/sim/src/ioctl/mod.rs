@@ -9,6 +9,7 @@ pub(crate) mod info;
 pub(crate) mod names;
 pub(crate) mod primary;
 pub(crate) mod prime;
+mod registers;
 pub(crate) mod sched;
 pub(crate) mod submit;
 pub(crate) mod sync_file;

@@ -69,6 +69,19 @@ fn r113_registers() {
 }
 
 #[test]
+fn r113_the_status_register_tells_whether_a_ring_is_busy() {
+    const GRBM_STATUS: u32 = 0x2004;
+    let device = card();
+    let rig = Rig::new(&device);
+    assert_eq!(register(&rig.file, GRBM_STATUS, 1, u32::MAX), Ok(0));
+    let held = device.hold_ring(Ip::Compute, 0);
+    let seq = rig.job_of(rig.context, Ip::Compute, 0, &[]).send(&rig.file).unwrap();
+    assert_eq!(register(&rig.file, GRBM_STATUS, 1, u32::MAX).map(|status| status >> 31), Ok(1));
+    drop(held);
+    rig.finish(Ip::Compute, 0, seq).unwrap();
+}
+
+#[test]
 fn r114_dev_info_may_be_read_in_part() {
     assert_eq!(file().info::<u32>(query::DEV_INFO, NOTHING), Ok(card().profile().dev_info.device_id));
     assert_eq!(size_of::<DevInfo>(), 440);
