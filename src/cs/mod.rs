@@ -12,6 +12,7 @@ mod fence;
 mod field;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
+pub mod layout;
 mod packet;
 pub mod pm4;
 mod queue;
@@ -25,6 +26,7 @@ pub use self::{
     error::{Error, Result},
     fence::Fence,
     field::FieldError,
+    layout::Described,
     packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target},
     queue::{Queue, Submission, SyncPoint},
     stream::{MAX_IB_DWORDS, Stream},
