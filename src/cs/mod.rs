@@ -7,6 +7,7 @@
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
 mod command_list;
+pub mod dump;
 mod error;
 mod fence;
 mod field;
@@ -16,6 +17,7 @@ pub mod layout;
 mod packet;
 pub mod pm4;
 mod queue;
+pub mod registers;
 pub mod sdma;
 mod stream;
 mod user_fence;
