@@ -87,6 +87,12 @@ pub enum FieldError {
         /// What was asked for, in words.
         form: &'static str,
     },
+    /// This generation or ring has no such field in the packet, or another field says that it means nothing.
+    #[error("there is no {field} here")]
+    NoSuchField {
+        /// The field's name.
+        field: &'static str,
+    },
     /// The dwords end before the packet does.
     #[error("dword {dword} is missing")]
     Missing {

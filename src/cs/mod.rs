@@ -7,14 +7,17 @@
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
 mod command_list;
+pub mod dump;
 mod error;
 mod fence;
 mod field;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
+pub mod layout;
 mod packet;
 pub mod pm4;
 mod queue;
+pub mod registers;
 pub mod sdma;
 mod stream;
 mod user_fence;
@@ -25,6 +28,7 @@ pub use self::{
     error::{Error, Result},
     fence::Fence,
     field::FieldError,
+    layout::Described,
     packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target},
     queue::{Queue, Submission, SyncPoint},
     stream::{MAX_IB_DWORDS, Stream},

@@ -201,6 +201,12 @@ pub enum DecodeFault {
         /// The type, 0 or 1.
         kind: u8,
     },
+    /// The ring takes no packet with this opcode.
+    #[error("opcode {opcode:#04x} is not known here")]
+    UnknownOpcode {
+        /// The opcode; for the copy engine with the sub-opcode in bits 15:8.
+        opcode: u16,
+    },
     /// The packet is known, but a field is wrong, or its length.
     #[error("{packet}: {source}")]
     Field {

@@ -50,6 +50,7 @@ mod file;
 mod gang;
 pub mod gpu;
 mod handles;
+mod ib_captures;
 mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
@@ -79,6 +80,7 @@ pub use self::{
     control::HeldRings,
     device::SimDevice,
     fault_injector::{Attempt, FaultInjector},
+    ib_captures::IBS_VARIABLE,
     kernel::{Mappable, SimKernel},
     machine::SimMachine,
     mutation::Mutation,

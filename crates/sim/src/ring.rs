@@ -26,6 +26,7 @@ use crate::{
     file::FaultCell,
     gang::Gang,
     gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
+    ib_captures::IbCaptures,
     mutation::{Mutant, Mutation},
     shaders::ShaderSlot,
     space::Space,
@@ -96,6 +97,7 @@ pub(crate) struct Shared {
     cancelled: AtomicBool,
     target: Target,
     hang_timeout: Duration,
+    captures: Option<IbCaptures>,
 }
 
 impl Ring {
@@ -116,6 +118,7 @@ impl Ring {
             cancelled: AtomicBool::new(false),
             target,
             hang_timeout: gpu.options.hang_timeout,
+            captures: IbCaptures::from_environment(),
         });
         gpu.control.register(name, &shared);
         let worker = Arc::clone(&shared);
@@ -336,6 +339,12 @@ impl gpu::Job for Running<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled()
+    }
+
+    fn fetched(&self, ib: Ib, dwords: &[u32]) {
+        if let Some(captures) = &self.shared.captures {
+            captures.keep(self.shared.target, ib, dwords, &self.shared.complaints);
+        }
     }
 }
 

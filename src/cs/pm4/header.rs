@@ -2,6 +2,7 @@
 
 use bitflags::bitflags;
 
+use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER};
 use super::{Target, opcode};
 use crate::cs::field::{FieldError, Wire, require};
 use crate::cs::wire::{Counter, Reader, Writer};
@@ -42,8 +43,63 @@ pub(super) const MAX_PAYLOAD: usize = 0x3fff;
 
 /// A type-3 header in front of `payload` dwords, 1 to [`MAX_PAYLOAD`].
 #[inline]
-pub(super) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32 {
+pub(in crate::cs) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32 {
     3 << 30 | ((payload as u32).wrapping_sub(1) & 0x3fff) << 16 | (opcode as u32) << 8 | flags.bits()
+}
+
+/// What the header of a packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cs) enum Header {
+    /// A single dword that does nothing.
+    Filler,
+    /// A packet of `dwords` dwords, header included.
+    Packet { opcode: u8, dwords: usize, flags: HeaderFlags },
+}
+
+impl Header {
+    const COUNT: u32 = 0x3fff;
+
+    /// The opcode in a type-3 header.
+    pub(super) const fn opcode(header: u32) -> u8 {
+        (header >> 8) as u8
+    }
+
+    /// The length of the packet behind a header, header included, where the header holds one.
+    pub(in crate::cs) const fn dwords(header: u32) -> Option<usize> {
+        match (header >> 30, header >> 16 & Self::COUNT) {
+            (2, _) => Some(1),
+            (3, count) if count < Self::COUNT => Some(count as usize + 2),
+            _ => None,
+        }
+    }
+
+    /// Reads a header as a ring of `level` would.
+    #[inline]
+    pub(in crate::cs) fn read(header: u32, level: GfxLevel) -> Result<Self, DecodeFault> {
+        let kind = header >> 30;
+        if kind < 2 {
+            return Err(DecodeFault::HeaderType { kind: kind as u8 });
+        }
+        if header == TYPE_2_FILLER || (header == HEADER_ONLY_NOP && level >= GfxLevel::Gfx7) {
+            return Ok(Self::Filler);
+        }
+        let opcode = Self::opcode(header);
+        let wrong = |source| {
+            let packet = if kind == 2 { "NOP" } else { opcode::name(opcode).unwrap_or("unknown packet") };
+            Err(DecodeFault::Field { packet, source })
+        };
+        let Some(dwords) = Self::dwords(header).filter(|_| kind == 3) else {
+            return match kind {
+                2 => wrong(FieldError::Reserved { dword: 0, bits: header ^ TYPE_2_FILLER }),
+                _ => wrong(FieldError::Unknown { field: "count", value: Self::COUNT }),
+            };
+        };
+        let flags = HeaderFlags::from_bits_truncate(header) & HeaderFlags::known(level);
+        match header ^ type3(opcode, dwords - 1, flags) {
+            0 => Ok(Self::Packet { opcode, dwords, flags }),
+            bits => wrong(FieldError::Reserved { dword: 0, bits }),
+        }
+    }
 }
 
 /// The description of a packet; `packet_impl!` makes a [`Packet`](crate::cs::Packet) of it.

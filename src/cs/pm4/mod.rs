@@ -63,6 +63,7 @@ pub use decode::{Command, Decoded, Decoder, decode, decode_at};
 pub use end_of_pipe::{EndOfPipe, EopEvent, EopInterrupt, EopPath, EopStore};
 pub use event_write::{Event, EventWrite};
 pub use header::{Flagged, HeaderFlags};
+pub(in crate::cs) use header::{Header, type3};
 pub use indirect_buffer::IndirectBuffer;
 pub use nop::Nop;
 pub use pfp_sync_me::PfpSyncMe;

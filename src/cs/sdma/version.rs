@@ -114,8 +114,8 @@ impl Version {
         }
     }
 
-    /// `major.minor`.
-    const fn name(self) -> &'static str {
+    /// The number, such as `5.2`.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",
             Self::V2_0 => "2.0",

@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::vamgr::GpuVa;
 
-use super::{Place, Shaders};
+use super::{Ib, Place, Shaders};
 
 /// What was tried at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +79,11 @@ pub trait Job {
     /// between; does not sleep.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// An IB was fetched: the one submitted, or one that it calls or chains to.
+    fn fetched(&self, ib: Ib, dwords: &[u32]) {
+        let _ = (ib, dwords);
     }
 }
 

@@ -40,6 +40,7 @@ impl Frame {
         if env.memory.read(ib.va, self.dwords.as_mut_bytes()).is_err() {
             self.load_pages(env);
         }
+        env.job.fetched(ib, &self.dwords);
     }
 
     /// Fetches up to the first page that is not mapped.

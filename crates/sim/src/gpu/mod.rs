@@ -30,7 +30,6 @@ mod dma;
 mod engine;
 mod environment;
 mod fetch;
-mod layout;
 mod pm4;
 mod port;
 mod ram;

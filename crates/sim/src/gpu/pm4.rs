@@ -18,11 +18,11 @@ use amdgpu_winsys::winsys::GfxLevel;
 use super::budget::Budget;
 use super::engine::malformed;
 use super::fetch::Frame;
-use super::layout::{Fields, Misfit, Reader, is_for_the_interface_queue};
 use super::port::Port;
 use super::step::{Step, wrong};
 use super::wait::{Condition, wait_for_memory};
 use super::{Engine, Environment, Ib, Place, Registers, Stop, dma};
+use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader, is_for_the_interface_queue};
 
 /// Where the engine goes on.
 enum Flow {

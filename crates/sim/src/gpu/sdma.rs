@@ -7,11 +7,11 @@ use amdgpu_winsys::winsys::GfxLevel;
 use super::budget::Budget;
 use super::engine::malformed;
 use super::fetch::Frame;
-use super::layout::{Fields, Misfit, Reader};
 use super::port::Port;
 use super::step::{Step, wrong};
 use super::wait::Condition;
 use super::{Engine, Environment, Ib, State, Stop, Watched, dma};
+use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader};
 
 mod listed;
 
@@ -72,14 +72,13 @@ fn understand(frame: &Frame, version: Version) -> Result<Option<(Understood<'_>,
         Err(error) => Some(error),
     };
     let (opcode, known) = opcode(header, version);
+    if let (None, Some((name, what))) = (&error, listed::refused(opcode, version)) {
+        return Err(Stop::Refused { place: frame.place(target, 1, name), what });
+    }
     let misfit = match Fields::read_copy(rest, opcode, Reader::Copy(version), known) {
         Ok(fields) => {
-            // COPY_LINEAR of 7.0 has a dword more for compressed data.
-            let len = fields.len() + fields.get("dcc") as usize;
-            if len <= rest.len() {
-                return Ok(Some((Understood::Listed(fields), len)));
-            }
-            Misfit::Field(fields.name(), FieldError::Missing { dword: len - 1 })
+            let len = fields.len();
+            return Ok(Some((Understood::Listed(fields), len)));
         }
         Err(misfit) => misfit,
     };
@@ -92,10 +91,7 @@ fn understand(frame: &Frame, version: Version) -> Result<Option<(Understood<'_>,
             let failed = frame.failed_fetch(target, 1).filter(|_| is_cut);
             failed.unwrap_or_else(|| wrong(place(name), rest, source))
         }
-        (None, Misfit::Unknown) => match listed::refused(opcode, version) {
-            Some((name, what)) => Stop::Refused { place: place(name), what },
-            None => Stop::Unknown { place: place("unknown"), opcode },
-        },
+        (None, Misfit::Unknown) => Stop::Unknown { place: place("unknown"), opcode },
     })
 }
 

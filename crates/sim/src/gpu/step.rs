@@ -4,9 +4,9 @@ use amdgpu_winsys::cs::pm4::{Compare, Register};
 use amdgpu_winsys::cs::{DecodeError, DecodeFault, FieldError};
 use amdgpu_winsys::vamgr::GpuVa;
 
-use super::layout::{Fields, Reader};
 use super::port::Port;
 use super::{Place, Stop};
+use amdgpu_winsys::cs::layout::{Fields, Reader};
 
 /// A packet, who reads it, and its way to memory.
 #[derive(Clone, Copy)]

@@ -8,9 +8,9 @@ use amdgpu_winsys::winsys::GfxLevel;
 use zerocopy::IntoBytes;
 
 use crate::gpu::fetch::Frame;
-use crate::gpu::layout::{Fields, Misfit, Reader};
 use crate::gpu::step::{Step, wrong};
 use crate::gpu::{Engine, Ib, Stop};
+use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader};
 
 use super::{Flow, Walk};
 

@@ -6,11 +6,11 @@ use amdgpu_winsys::winsys::GfxLevel;
 use zerocopy::IntoBytes;
 
 use crate::gpu::budget::Budget;
-use crate::gpu::layout::Reader;
 use crate::gpu::registers::PERSISTENT;
 use crate::gpu::step::Step;
 use crate::gpu::work::{Dispatch, Draw, IndexBuffer, Scene, Work};
 use crate::gpu::{Access, Engine, PageFault, Stop};
+use amdgpu_winsys::cs::layout::Reader;
 
 use super::signals::is_graphics;
 

@@ -3,11 +3,11 @@
 use amdgpu_winsys::cs::pm4::{Compare, Register, Ring};
 use amdgpu_winsys::vamgr::GpuVa;
 
-use crate::gpu::layout::Reader;
 use crate::gpu::state::Predicate;
 use crate::gpu::step::{Step, holds};
 use crate::gpu::wait::{Condition, wait, wait_for_memory};
 use crate::gpu::{Engine, Ib, Stop, Watched};
+use amdgpu_winsys::cs::layout::Reader;
 
 use super::Flow;
 

@@ -33,7 +33,10 @@ impl Engine {
             | "SET_UCONFIG_REG"
             | "SET_UCONFIG_REG_INDEX" => self.set_registers(step, level)?,
             "SET_CONTEXT_REG_PAIRS" | "SET_SH_REG_PAIRS" | "SET_UCONFIG_REG_PAIRS" => self.set_pairs(step, level)?,
-            "SET_CONTEXT_REG_PAIRS_PACKED" | "SET_SH_REG_PAIRS_PACKED" | "SET_SH_REG_PAIRS_PACKED_N" => {
+            "SET_CONTEXT_REG_PAIRS_PACKED"
+            | "SET_SH_REG_PAIRS_PACKED"
+            | "SET_SH_REG_PAIRS_PACKED_GFX12"
+            | "SET_SH_REG_PAIRS_PACKED_N" => {
                 self.set_packed_pairs(step, level)?;
             }
             "LOAD_CONFIG_REG" | "LOAD_CONTEXT_REG" | "LOAD_SH_REG" | "LOAD_UCONFIG_REG" => {

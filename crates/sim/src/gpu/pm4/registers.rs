@@ -8,10 +8,10 @@ use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 use zerocopy::IntoBytes;
 
-use crate::gpu::layout::Reader;
 use crate::gpu::registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG};
 use crate::gpu::step::Step;
 use crate::gpu::{Engine, Stop};
+use amdgpu_winsys::cs::layout::Reader;
 
 /// The registers that a packet's offsets start from, in bytes.
 fn aperture(packet: &str) -> Range<u32> {

@@ -5,11 +5,11 @@ use amdgpu_winsys::cs::pm4::{Event, Register, Ring, Target};
 use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 
-use crate::gpu::layout::Reader;
 use crate::gpu::port::Port;
 use crate::gpu::step::Step;
 use crate::gpu::wait::{Condition, wait_for_memory};
 use crate::gpu::{Engine, Stop};
+use amdgpu_winsys::cs::layout::Reader;
 
 /// Says of a count that it was stored.
 const STORED: u64 = 1 << 63;

@@ -26,7 +26,7 @@ fn the_last_version_has_a_dword_more_for_compressed_data() {
     let rig = Rig::new();
     rig.put(DATA, &[1, 2]);
     let [from, high] = halves(DATA);
-    let copy = vec![1 | 1 << 19, 7, 0, from, high, from + 0x100, high, 0x42];
+    let copy = vec![1 | 1 << 19, 7, 0, from, high, from + 0x100, high, 0x402];
     let fence = vec![5, from + 0x200, high, 9];
     run(&rig, Version::V7_0, &[copy.clone(), fence]).unwrap();
     assert_eq!((rig.u64(DATA + 0x100), rig.u32(DATA + 0x200)), (2 << 32 | 1, 9));

@@ -1,15 +1,17 @@
-//! Copy-engine layouts: copies and tiled writes of the copy engine.
+//! Layouts: linear copies.
 //!
-//! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h` and the `*_sdma_pkt_open.h` headers; AMD PAL's packet
+//! Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`, `soc15d.h`, `nvd.h` and the
+//! `*_sdma_pkt_open.h` headers; Mesa 25.0.7 `src/amd/common/sid.h` and `src/amd/registers/pkt3.json`; AMD PAL's packet
 //! headers.
 
-use super::{Layout, layouts, version::*};
+use super::level::*;
+use super::macros::layouts;
 
 layouts! {
-    /// Copies and tiled writes of the copy engine.
-    pub(super) const SDMA_COPY =
+    SDMA_COPY =
 
-    0x0001 COPY_LINEAR sdma [V2_0..V7_0] {
+    0x0001 COPY_LINEAR "copy bytes"
+    sdma [V2_0..V7_0] {
       form [V2_0..V3_0] 6..6 {
         0: broadcast[27:27] is 0;
         1: count[21:0];
@@ -46,7 +48,7 @@ layouts! {
         5: dst_addr_lo[31:0];
         6: dst_addr_hi[31:0];
       }
-      form [V7_0..V7_0] 6..7 {
+      form [V7_0..V7_0] 6..7 tail dcc * 1 + 0 {
         0: tmz[18:18], dcc[19:19], backwards[25:25];
         1: count[29:0];
         2: dst_mall_policy[21:20], src_mall_policy[29:28];
@@ -58,7 +60,9 @@ layouts! {
             max_comp_block_size[25:24], max_uncomp_block_size[26:26];
       }
     }
-    0x0001 COPY_BROADCAST_LINEAR sdma [V2_0..V7_0] {
+
+    0x0001 COPY_BROADCAST_LINEAR "copy bytes to two places"
+    sdma [V2_0..V7_0] {
       form [V2_0..V3_0] 8..8 {
         0: broadcast[27:27] is 1;
         1: count[21:0];
@@ -105,7 +109,9 @@ layouts! {
         8: dst2_addr_hi[31:0];
       }
     }
-    0x0401 COPY_LINEAR_SUB_WINDOW sdma [V2_0..V7_0] {
+
+    0x0401 COPY_LINEAR_SUB_WINDOW "copy a box between linear surfaces"
+    sdma [V2_0..V7_0] {
       form [V2_0..V2_0] 12..12 {
         0: elementsize[31:29];
         1: src_addr_lo[31:0];
@@ -197,7 +203,9 @@ layouts! {
         12: rect_z[13:0], dst_mall_policy[21:20], src_mall_policy[29:28];
       }
     }
-    0x2401 COPY_LINEAR_SUB_WINDOW_LARGE sdma [V6_0..V7_0] {
+
+    0x2401 COPY_LINEAR_SUB_WINDOW_LARGE "copy a large box between linear surfaces"
+    sdma [V6_0..V7_0] {
       form [V6_0..V6_0] 19..19 {
         0: tmz[18:18], cpv[19:19];
         1: src_addr_lo[31:0];

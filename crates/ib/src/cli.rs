@@ -1,0 +1,168 @@
+//! The command line.
+
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use amdgpu_winsys::cs::{Target, dump::Dumper, layout::packets, pm4, sdma::Version};
+use amdgpu_winsys::vamgr::GpuVa;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::{Content, InputError, Kept, UnknownChip, json, level_of};
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything was understood.
+    Understood = 0,
+    /// Something was not.
+    Problems = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A file cannot be read, or is no IB; or nobody reads what is printed.
+    Input = 3,
+}
+
+/// Shows what an amdgpu command buffer says.
+#[derive(Debug, Parser)]
+#[command(name = "amdgpu-ib", version)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Print every packet of an IB, and of those it leads to
+    Dump {
+        /// Raw dwords, hexadecimal text, or an IB that the simulator kept
+        file: PathBuf,
+        /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
+        #[arg(long)]
+        chip: Option<String>,
+        /// Whose language it is in [default: what the file's name says, else gfx]
+        #[arg(long)]
+        ip: Option<Engine>,
+        /// JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// See whether every packet of every IB that the simulator kept makes sense
+    Check {
+        /// Directories that AMDGPU_SIM_IBS named
+        #[arg(required = true)]
+        directories: Vec<PathBuf>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Engine {
+    Gfx,
+    Compute,
+    Sdma,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error(transparent)]
+    Chip(#[from] UnknownChip),
+    #[error("{}: the name does not say which chip it is for; --chip does", .0.display())]
+    NoChip(PathBuf),
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("cannot print: {0}")]
+    Print(#[from] io::Error),
+}
+
+impl Error {
+    const fn exit(&self) -> Exit {
+        match self {
+            Self::Chip(_) | Self::NoChip(_) => Exit::Usage,
+            Self::Input(_) | Self::Print(_) => Exit::Input,
+        }
+    }
+}
+
+/// Does what the command line asks for.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            // Whoever closed our output has no use for the message.
+            let _ = error.print();
+            return if is_help { Exit::Understood } else { Exit::Usage };
+        }
+    };
+    let done = match &cli.task {
+        Task::Dump { file, chip, ip, json } => dump(file, chip.as_deref(), *ip, *json),
+        Task::Check { directories } => check(directories),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("amdgpu-ib: {error}");
+        error.exit()
+    })
+}
+
+/// Who reads the file: what the command line says, else its name.
+fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target, Option<GpuVa>), Error> {
+    let named = Kept::name(file);
+    let va = named.map(|named| named.1);
+    match (chip, ip, named) {
+        (None, None, Some((target, _))) => Ok((target, va)),
+        (None, ..) => Err(Error::NoChip(file.to_owned())),
+        (Some(chip), ip, _) => {
+            let level = level_of(chip)?;
+            let target = match ip {
+                None | Some(Engine::Gfx) => pm4::Target::gfx(level).into(),
+                Some(Engine::Compute) => pm4::Target::compute(level).into(),
+                Some(Engine::Sdma) => Version::of(level).into(),
+            };
+            Ok((target, va))
+        }
+    }
+}
+
+fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, as_json: bool) -> Result<Exit, Error> {
+    let (target, va) = reader(file, chip, ip)?;
+    let Content(ib) = Content::read(file)?;
+    // What a kept IB calls was kept beside it, but other files there are nobody's business.
+    let beside = if va.is_some() { file.parent().map(Kept::all) } else { None };
+    let beside: HashMap<_, _> = beside.and_then(Result::ok).unwrap_or_default().into_iter().map(place).collect();
+    let memory = |va, dwords| beside.get(&(va, dwords)).cloned();
+    let dump = Dumper::new(target).with_memory(&memory).dump(&ib, va);
+    let mut out = io::stdout().lock();
+    if as_json {
+        writeln!(out, "{:#}", json::dump(&dump))?;
+    } else {
+        write!(out, "{dump}")?;
+    }
+    Ok(if dump.problems().next().is_some() { Exit::Problems } else { Exit::Understood })
+}
+
+fn place(kept: Kept) -> ((GpuVa, usize), Vec<u32>) {
+    ((kept.va, kept.content.0.len()), kept.content.0)
+}
+
+fn check(directories: &[PathBuf]) -> Result<Exit, Error> {
+    let mut out = io::stdout().lock();
+    let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for directory in directories {
+        for kept in Kept::all(directory)? {
+            ibs += 1;
+            dwords += kept.content.0.len() as u64;
+            for packet in packets(&kept.content.0, kept.target) {
+                count += 1;
+                if let Err(error) = packet.content {
+                    problems += 1;
+                    writeln!(out, "{}: {error}", kept.path.display())?;
+                }
+            }
+        }
+    }
+    writeln!(out, "{ibs} IBs, {count} packets, {dwords} dwords, {problems} not understood")?;
+    Ok(if problems == 0 { Exit::Understood } else { Exit::Problems })
+}

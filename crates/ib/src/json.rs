@@ -1,0 +1,78 @@
+//! A dump as JSON.
+//!
+//! ```text
+//! {"schema": "amdgpu-ib", "version": 1, "reader": "the GFX10_3 gfx ring", "ibs": [{"va": .., "dwords": .., "from": ..,
+//!   "packets": [{"offset": .., "name": .., "about": .., "dwords": [..], "flags": [..], "fields": [..], "registers": [..],
+//!     "data": [..], "next": [..], "problem": null}]}]}
+//! ```
+//!
+//! Addresses are numbers; a name, an object or a problem that there is not is null.
+
+use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Packet, Register, Shown};
+use serde_json::{Value, json};
+
+/// The whole dump.
+pub fn dump(dump: &Dump) -> Value {
+    json!({
+        "schema": "amdgpu-ib",
+        "version": 1,
+        "reader": dump.reader.target().to_string(),
+        "ibs": dump.ibs.iter().map(ib).collect::<Vec<_>>(),
+    })
+}
+
+fn ib(ib: &Ib) -> Value {
+    json!({
+        "va": ib.va.map(|va| va.as_u64()),
+        "dwords": ib.dwords,
+        "from": ib.from.map(|from| json!({"ib": from.ib, "offset": from.offset, "chain": from.is_chain})),
+        "packets": ib.packets.iter().map(packet).collect::<Vec<_>>(),
+    })
+}
+
+fn packet(packet: &Packet) -> Value {
+    json!({
+        "offset": packet.offset,
+        "name": packet.name,
+        "about": packet.about,
+        "dwords": packet.dwords,
+        "flags": packet.flags.iter_names().map(|(name, _)| name.to_lowercase()).collect::<Vec<_>>(),
+        "fields": packet.fields.iter().map(field).collect::<Vec<_>>(),
+        "registers": packet.registers.iter().map(register).collect::<Vec<_>>(),
+        "data": packet.data,
+        "next": packet.next.iter().map(next).collect::<Vec<_>>(),
+        "problem": packet.problem.map(|problem| problem.fault.to_string()),
+    })
+}
+
+fn field(field: &Field) -> Value {
+    let mut value = json!({"name": field.name, "value": field.value});
+    let (key, meaning) = match &field.meaning {
+        Meaning::Number => return value,
+        Meaning::Choice(name) => ("choice", json!(name)),
+        Meaning::Address(object) => ("object", json!(object)),
+        Meaning::Register(found) => ("register", register(found)),
+    };
+    value[key] = meaning;
+    value
+}
+
+fn register(register: &Register) -> Value {
+    let one =
+        |&(name, value, choice): &(&str, u32, Option<&str>)| json!({"name": name, "value": value, "choice": choice});
+    json!({
+        "offset": register.offset,
+        "name": register.name,
+        "value": register.value,
+        "fields": register.fields.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn next(next: &Next) -> Value {
+    let (ib, missing) = match next.shown {
+        Shown::As(index) => (Some(index), None),
+        Shown::Unreadable => (None, Some("unreadable")),
+        Shown::Limit => (None, Some("limit")),
+    };
+    json!({"va": next.va.as_u64(), "dwords": next.dwords, "chain": next.is_chain, "ib": ib, "missing": missing})
+}

@@ -1,0 +1,56 @@
+//! Every table, and the way from an opcode to its layouts.
+
+use super::{Layout, control, memory, sdma_control, sdma_copy, sdma_kernel, sdma_old, sdma_tiled, state, work};
+
+/// How many layouts may share a slot.
+const DEPTH: usize = 6;
+
+/// The layouts of a language, by opcode.
+pub(super) struct Table {
+    parts: &'static [&'static [&'static Layout]],
+    slots: [[Option<&'static Layout>; DEPTH]; 0x400],
+}
+
+impl Table {
+    const fn new(parts: &'static [&'static [&'static Layout]]) -> Self {
+        let mut slots = [[None; DEPTH]; 0x400];
+        let mut part = 0;
+        while part < parts.len() {
+            let mut at = 0;
+            while at < parts[part].len() {
+                let layout = parts[part][at];
+                let slot = &mut slots[Self::slot(layout.opcode)];
+                let mut depth = 0;
+                while slot[depth].is_some() {
+                    depth += 1;
+                }
+                slot[depth] = Some(layout);
+                at += 1;
+            }
+            part += 1;
+        }
+        Self { parts, slots }
+    }
+
+    /// Opcodes have eight bits; two of the sub-opcode keep the copy engine's apart well enough.
+    const fn slot(opcode: u16) -> usize {
+        (opcode & 0x3ff) as usize
+    }
+
+    /// The layouts of an opcode, in the order of the tables.
+    #[inline]
+    pub(super) fn of(&self, opcode: u16) -> impl Iterator<Item = &'static Layout> + use<> {
+        let slot = self.slots.get(Self::slot(opcode)).copied().unwrap_or_default();
+        slot.into_iter().map_while(|layout| layout).filter(move |layout| layout.opcode == opcode)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'static Layout> + use<> {
+        self.parts.iter().copied().flatten().copied()
+    }
+}
+
+pub(super) static PM4: Table = Table::new(&[state::STATE, memory::MEMORY, work::WORK, control::CONTROL]);
+pub(super) static SDMA: Table =
+    Table::new(&[sdma_copy::SDMA_COPY, sdma_tiled::SDMA_TILED, sdma_control::SDMA_CONTROL, sdma_kernel::SDMA_KERNEL]);
+pub(super) static SDMA_OLD: Table = Table::new(&[sdma_old::SDMA_OLD]);
