@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Language, Stream, Target, ib::IbMemory, ib_pool::Home};
+use super::{EncodeError, Language, Stream, Target, ib::IbMemory, ib_pool::Home, pm4::IndirectBuffer};
 use crate::{
     vamgr::GpuVa,
     winsys::{Binding, Device},
@@ -95,6 +95,14 @@ pub enum ChainFault {
     OtherDevice {
         /// The list that differs, from 0.
         at: usize,
+    },
+    /// No packet can say where the list is.
+    #[error("no jump leads to list {at}: {source}")]
+    Jump {
+        /// The list, from 0.
+        at: usize,
+        /// Why.
+        source: EncodeError,
     },
     /// A queue runs the list, or another clone exists.
     #[error("list {at} is in use")]
@@ -233,7 +241,9 @@ impl CommandList {
             let (before, behind) = parts.split_at_mut(at);
             let ends = before.last_mut().and_then(|part| part.ibs.last_mut());
             if let (Some(from), Some(to)) = (ends, behind.first().and_then(|part| part.ibs.first())) {
-                jump(target, from, to);
+                // It was tried in `check_chain`.
+                let jumped = jump(target, tail(from), to);
+                debug_assert_eq!(jumped, Ok(()));
             }
         }
         Ok(Self::of_parts(target, parts))
@@ -252,6 +262,10 @@ impl CommandList {
             }
             if device.as_ref().is_some_and(|device| !list.is_of(device)) {
                 return Err(ChainFault::OtherDevice { at });
+            }
+            if let Some(to) = list.all_ibs().next() {
+                jump(list.target(), &mut [0; IndirectBuffer::LEN], to)
+                    .map_err(|source| ChainFault::Jump { at, source })?;
             }
         }
         drop(first);
@@ -295,27 +309,31 @@ impl Part {
     }
 
     /// Ends each IB but the last with a jump to the one behind it, whose length is only known now.
-    pub(super) fn link(&mut self, target: Target) {
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::Field`] when the device has given an address that the ring's generation cannot say.
+    pub(super) fn link(&mut self, target: Target) -> Result<(), EncodeError> {
         for at in 1..self.ibs.len() {
             let (before, behind) = self.ibs.split_at_mut(at);
             if let (Some(from), Some(to)) = (before.last_mut(), behind.first()) {
-                jump(target, from, to);
+                jump(target, tail(from), to)?;
             }
         }
+        Ok(())
     }
 }
 
 /// The dwords behind an IB's packets and padding; none for the copy engine.
 fn tail(ib: &mut Ib) -> &mut [u32] {
-    let start = ib.dwords.saturating_sub(super::pm4::IndirectBuffer::LEN);
+    let start = ib.dwords.saturating_sub(IndirectBuffer::LEN);
     ib.memory.as_mut_slice().get_mut(start..ib.dwords).unwrap_or_default()
 }
 
-/// Ends `from` with a jump to `to`. Where the ring has no jumps nothing happens.
-fn jump(target: Target, from: &mut Ib, to: &Ib) {
-    if let Target::Pm4(language) = target {
-        let jump = language.chain(tail(from), to.memory.address(), to.dwords as u32);
-        // An IB's address is aligned and below 2^48, and its length fits by the rule of `Stream::limit`.
-        debug_assert_eq!(jump, Ok(()));
+/// Writes a jump to `to` over `tail`. Where the ring has no jumps nothing happens.
+fn jump(target: Target, tail: &mut [u32], to: &Ib) -> Result<(), EncodeError> {
+    match target {
+        Target::Pm4(language) => language.chain(tail, to.memory.address(), to.dwords as u32),
+        Target::Sdma(_) => Ok(()),
     }
 }

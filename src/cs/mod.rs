@@ -6,8 +6,11 @@
 //!
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
+//!
+//! [`commands`] spares one the packets: copies, fills, barriers, timestamps and the like, the same on every ring.
 mod annotation;
 mod command_list;
+pub mod commands;
 mod error;
 mod fence;
 mod field;

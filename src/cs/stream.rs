@@ -294,13 +294,14 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// What poisoned the stream, if anything did.
+    /// What poisoned the stream, if anything did; [`Error::Encode`] for a stream in the language of another generation
+    /// than the device's, whose jumps cannot say where this device has its memory.
     pub fn finish(mut self) -> Result<CommandList> {
         self.status()?;
         let (dwords, packet_dwords) = self.close();
         let Self { language, memory, mut part, .. } = self;
         part.ibs.push(Ib { memory, dwords, packet_dwords });
-        part.link(language.into());
+        part.link(language.into())?;
         Ok(CommandList::new(language.into(), part))
     }
 
