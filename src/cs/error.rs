@@ -59,6 +59,19 @@ pub enum Error {
         queue: Target,
     },
 
+    /// A list was to run in a stream for another ring.
+    #[error("recorded for {recorded}, run in a stream for {stream}")]
+    WrongStream {
+        /// What the list was recorded for.
+        recorded: Target,
+        /// What the stream is for.
+        stream: Target,
+    },
+
+    /// A list that calls others was to run in a stream that is itself to be called: calls do not nest.
+    #[error("a list that calls others cannot run in a secondary stream")]
+    NestedCall,
+
     /// A submission without command lists.
     #[error("a submission needs at least one command list")]
     NothingToSubmit,

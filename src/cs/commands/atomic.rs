@@ -1,0 +1,175 @@
+//! Atomic operations on memory: the operations, and the packets that carry them.
+
+use super::packet::put;
+use crate::{
+    cs::{EncodeError, FieldError, Packet, pm4, sdma},
+    vamgr::GpuVa,
+};
+
+/// What happens to a dword or qword in memory, as one step that nobody comes between.
+///
+/// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `TC_OP`; Linux 6.12 `cikd.h`, `TC_OP_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// It becomes the operand.
+    Swap,
+    /// It becomes the operand if it is this.
+    CompareSwap(u64),
+    /// The operand is added; overflow wraps.
+    Add,
+    /// The operand is subtracted; overflow wraps.
+    Sub,
+    /// It becomes the smaller of both, with a sign.
+    SignedMin,
+    /// It becomes the smaller of both.
+    UnsignedMin,
+    /// It becomes the larger of both, with a sign.
+    SignedMax,
+    /// It becomes the larger of both.
+    UnsignedMax,
+    /// Bits that both have stay.
+    And,
+    /// Bits of either are set.
+    Or,
+    /// Bits of the operand are flipped.
+    Xor,
+    /// It goes up by one; from the operand or above it becomes zero.
+    Increment,
+    /// It goes down by one; from zero, or above the operand, it becomes the operand.
+    Decrement,
+}
+
+/// An operation, its operand and its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Atomic {
+    /// What happens.
+    pub op: AtomicOp,
+    /// With what: below 2^32 for a dword.
+    pub operand: u64,
+    /// It is a qword at a multiple of 8, not a dword at a multiple of 4.
+    pub is_wide: bool,
+}
+
+impl Atomic {
+    /// An operation on a dword.
+    pub const fn dword(op: AtomicOp, operand: u32) -> Self {
+        Self { op, operand: operand as u64, is_wide: false }
+    }
+
+    /// An operation on a qword.
+    pub const fn qword(op: AtomicOp, operand: u64) -> Self {
+        Self { op, operand, is_wide: true }
+    }
+
+    /// Bytes of the operand.
+    pub const fn bytes(self) -> u64 {
+        if self.is_wide { 8 } else { 4 }
+    }
+
+    /// The operation's number: L2's own, for qwords 0x20 higher, and 0x40 higher where the old value goes nowhere.
+    const fn number(self) -> u32 {
+        const NO_RETURN: u32 = 0x40;
+        let number = match self.op {
+            AtomicOp::Swap => 7,
+            AtomicOp::CompareSwap(_) => 8,
+            AtomicOp::Add => 15,
+            AtomicOp::Sub => 16,
+            AtomicOp::SignedMin => 17,
+            AtomicOp::UnsignedMin => 18,
+            AtomicOp::SignedMax => 19,
+            AtomicOp::UnsignedMax => 20,
+            AtomicOp::And => 21,
+            AtomicOp::Or => 22,
+            AtomicOp::Xor => 23,
+            AtomicOp::Increment => 24,
+            AtomicOp::Decrement => 25,
+        };
+        number | NO_RETURN | if self.is_wide { 0x20 } else { 0 }
+    }
+
+    const fn compare(self) -> u64 {
+        if let AtomicOp::CompareSwap(compare) = self.op { compare } else { 0 }
+    }
+
+    fn check(self, at: GpuVa) -> Result<(), FieldError> {
+        let multiple = self.bytes();
+        if !at.is_aligned(multiple) {
+            return Err(FieldError::Misaligned { field: "addr", value: at.as_u64(), multiple });
+        }
+        let max = if self.is_wide { u64::MAX } else { u32::MAX.into() };
+        match [("src", self.operand), ("cmp", self.compare())].into_iter().find(|&(_, value)| value > max) {
+            Some((field, value)) => Err(FieldError::TooWide { field, value, max }),
+            None => Ok(()),
+        }
+    }
+
+    /// Address, operand and comparison, as both packets have them.
+    const fn body(self, at: GpuVa) -> [u32; 6] {
+        let compare = self.compare();
+        [at.low(), at.high(), self.operand as u32, (self.operand >> 32) as u32, compare as u32, (compare >> 32) as u32]
+    }
+}
+
+/// ATOMIC_MEM, opcode 0x1e: ME or MEC, once, without the old value.
+///
+/// | dword | bits | field                                 |
+/// |-------|------|---------------------------------------|
+/// | 1     | 6:0  | the operation's number                |
+/// | 1     | 11:8 | command: 0 once                       |
+/// | 2, 3  |      | address                               |
+/// | 4, 5  |      | operand                               |
+/// | 6, 7  |      | comparison                            |
+/// | 8     | 12:0 | clocks between tries: none here       |
+///
+/// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_ATOMIC_MEM`; `src/amd/vulkan/radv_perfcounter.c`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtomicMem {
+    pub(super) at: GpuVa,
+    pub(super) atomic: Atomic,
+}
+
+impl Packet for AtomicMem {
+    type Language = pm4::Target;
+    const NAME: &'static str = "ATOMIC_MEM";
+
+    fn len_dwords(&self, _: pm4::Target) -> Result<usize, EncodeError> {
+        Ok(9)
+    }
+
+    fn encode(&self, target: pm4::Target, out: &mut [u32]) -> Result<usize, EncodeError> {
+        let check = self.atomic.check(self.at);
+        check.map_err(|source| EncodeError::Field { packet: Self::NAME, target: target.into(), source })?;
+        let [a, b, c, d, e, f] = self.atomic.body(self.at);
+        put(Self::NAME, out, &[0xc007_1e00, self.atomic.number(), a, b, c, d, e, f, 0])
+    }
+}
+
+/// ATOMIC, opcode 10 of the copy engine from 3.0 on; the operation's number is in bits 31:25 of the header, and the rest
+/// is as in [`AtomicMem`].
+///
+/// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vega10_sdma_pkt_open.h`, `SDMA_PKT_ATOMIC`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SdmaAtomic {
+    pub(super) at: GpuVa,
+    pub(super) atomic: Atomic,
+}
+
+impl Packet for SdmaAtomic {
+    type Language = sdma::Version;
+    const NAME: &'static str = "ATOMIC";
+
+    fn len_dwords(&self, _: sdma::Version) -> Result<usize, EncodeError> {
+        Ok(8)
+    }
+
+    fn encode(&self, version: sdma::Version, out: &mut [u32]) -> Result<usize, EncodeError> {
+        let target = version.into();
+        if version < sdma::Version::V3_0 {
+            return Err(EncodeError::NoSuchPacket { packet: Self::NAME, target });
+        }
+        let check = self.atomic.check(self.at);
+        check.map_err(|source| EncodeError::Field { packet: Self::NAME, target, source })?;
+        let [a, b, c, d, e, f] = self.atomic.body(self.at);
+        put(Self::NAME, out, &[10 | self.atomic.number() << 25, a, b, c, d, e, f, 0])
+    }
+}

@@ -1,0 +1,218 @@
+//! Barriers: who must be done, who waits, and which caches stand between them.
+
+use bitflags::bitflags;
+
+use crate::{
+    cs::pm4::{CacheActions, Target},
+    winsys::GfxLevel,
+};
+
+bitflags! {
+    /// Those who work.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Stages: u32 {
+        /// The command processor, reading arguments and conditions.
+        const COMMAND = 1 << 0;
+        /// Vertex, tessellation and geometry shaders.
+        const VERTEX = 1 << 1;
+        /// Fragment shaders.
+        const FRAGMENT = 1 << 2;
+        /// Compute shaders.
+        const COMPUTE = 1 << 3;
+        /// Copies, fills and updates of this module.
+        const TRANSFER = 1 << 4;
+        /// The CPU.
+        const HOST = 1 << 5;
+    }
+}
+
+bitflags! {
+    /// What they do to memory.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Access: u32 {
+        /// The command processor reads arguments and conditions.
+        const COMMAND_READ = 1 << 0;
+        /// Instructions are fetched.
+        const INSTRUCTION_READ = 1 << 1;
+        /// Shaders read what they never write.
+        const UNIFORM_READ = 1 << 2;
+        /// Shaders read.
+        const SHADER_READ = 1 << 3;
+        /// Shaders write.
+        const SHADER_WRITE = 1 << 4;
+        /// Copies read.
+        const TRANSFER_READ = 1 << 5;
+        /// Copies, fills and updates write.
+        const TRANSFER_WRITE = 1 << 6;
+        /// The CPU reads.
+        const HOST_READ = 1 << 7;
+        /// The CPU writes.
+        const HOST_WRITE = 1 << 8;
+    }
+}
+
+impl Access {
+    /// All that writes.
+    pub const WRITES: Self = Self::SHADER_WRITE.union(Self::TRANSFER_WRITE).union(Self::HOST_WRITE);
+
+    const BY_SHADERS: Self = Self::UNIFORM_READ.union(Self::SHADER_READ).union(Self::SHADER_WRITE);
+    const BY_TRANSFERS: Self = Self::TRANSFER_READ.union(Self::TRANSFER_WRITE);
+}
+
+/// One side of a barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Who.
+    pub stages: Stages,
+    /// What they did, or will do.
+    pub access: Access,
+}
+
+impl Scope {
+    /// These stages and what they do to memory.
+    pub const fn new(stages: Stages, access: Access) -> Self {
+        Self { stages, access }
+    }
+
+    /// Everyone and everything.
+    pub const ALL: Self = Self::new(Stages::all(), Access::all());
+
+    /// Copies, fills and updates.
+    pub const TRANSFER: Self = Self::new(Stages::TRANSFER, Access::BY_TRANSFERS);
+
+    /// Compute shaders.
+    pub const COMPUTE: Self = Self::new(Stages::COMPUTE, Access::BY_SHADERS);
+}
+
+/// A dependency: what `from` did before it happens before what `to` does after it, and is seen there.
+///
+/// There are no render targets here, and so no flushes of the colour and depth caches: whoever draws records those, see
+/// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Barrier {
+    /// What was before.
+    pub from: Scope,
+    /// What comes after.
+    pub to: Scope,
+}
+
+/// What a ring does for a [`Barrier`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flushes {
+    /// Wait for CP DMA.
+    pub wait_dma: bool,
+    /// Wait for vertex shaders and the like.
+    pub wait_vertex: bool,
+    /// Wait for pixel shaders, and so for all before them.
+    pub wait_pixel: bool,
+    /// Wait for compute shaders.
+    pub wait_compute: bool,
+    /// What happens to the caches.
+    pub caches: CacheActions,
+}
+
+impl Barrier {
+    /// Everything before, then everything after.
+    pub const FULL: Self = Self { from: Scope::ALL, to: Scope::ALL };
+
+    /// Between transfers that depend on each other.
+    pub const TRANSFER: Self = Self { from: Scope::TRANSFER, to: Scope::TRANSFER };
+
+    /// `from`, then `to`.
+    pub const fn new(from: Scope, to: Scope) -> Self {
+        Self { from, to }
+    }
+
+    /// Whether it orders nothing.
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// What it takes on a graphics or compute ring.
+    ///
+    /// L2 stands between shaders and memory on every generation; CP DMA goes through it from GFX9 on, the command
+    /// processor's other stores from GFX10 on, and the CPU never does. So data are written back where the reader passes
+    /// L2 by, and L2 is invalidated where the writer did. Without a write before the barrier nothing happens to caches.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_src_access_flush`, `radv_dst_access_flush` and
+    /// `radv_stage_flush`, for buffers that are not known to be coherent.
+    pub fn flushes(self, target: Target) -> Flushes {
+        let from = self.from;
+        let draws = target.ring == crate::cs::pm4::Ring::Gfx;
+        Flushes {
+            wait_dma: from.stages.contains(Stages::TRANSFER),
+            wait_vertex: draws && from.stages.contains(Stages::VERTEX),
+            wait_pixel: draws && from.stages.contains(Stages::FRAGMENT),
+            wait_compute: from.stages.contains(Stages::COMPUTE),
+            caches: self.caches(target.level),
+        }
+    }
+
+    fn caches(self, level: GfxLevel) -> CacheActions {
+        let (written, next) = (self.from.access & Access::WRITES, self.to.access);
+        let mut caches = CacheActions::empty();
+        if written.is_empty() || next.is_empty() {
+            return caches;
+        }
+        caches.set(CacheActions::INVALIDATE_INSTRUCTIONS, next.contains(Access::INSTRUCTION_READ));
+        caches.set(
+            CacheActions::INVALIDATE_SCALAR | CacheActions::INVALIDATE_VECTOR,
+            next.intersects(Access::UNIFORM_READ | Access::SHADER_READ),
+        );
+        let past_l2 = Access::HOST_READ | Access::HOST_WRITE;
+        let past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::BY_TRANSFERS };
+        let reads_past_l2 = if level >= GfxLevel::Gfx9 { past_l2 } else { past_l2 | Access::COMMAND_READ };
+        // Up to GFX9 WRITE_DATA stores to memory itself.
+        let writes_past_l2 = if level >= GfxLevel::Gfx10 { past_l2 } else { past_l2 | Access::TRANSFER_WRITE };
+        let in_l2 = !writes_past_l2 & Access::WRITES;
+        let wrote_in_l2 =
+            written.intersects(in_l2) || (level == GfxLevel::Gfx9 && written.contains(Access::TRANSFER_WRITE));
+        caches.set(CacheActions::WRITE_BACK_L2, wrote_in_l2 && next.intersects(reads_past_l2));
+        caches.set(CacheActions::INVALIDATE_L2, written.intersects(writes_past_l2) && next.intersects(!past_l2));
+        caches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caches(level: GfxLevel, from: Access, to: Access) -> CacheActions {
+        let barrier = Barrier::new(Scope::new(Stages::all(), from), Scope::new(Stages::all(), to));
+        barrier.flushes(Target::gfx(level)).caches
+    }
+
+    #[test]
+    fn without_a_write_no_cache_is_touched() {
+        for level in GfxLevel::ALL {
+            assert_eq!(caches(level, !Access::WRITES, Access::all()), CacheActions::empty(), "{level}");
+            assert_eq!(caches(level, Access::all(), Access::empty()), CacheActions::empty(), "{level}");
+        }
+    }
+
+    #[test]
+    fn what_shaders_wrote_is_written_back_for_those_who_pass_l2_by() {
+        for level in GfxLevel::ALL {
+            let passes = level <= GfxLevel::Gfx8;
+            let back = |to| caches(level, Access::SHADER_WRITE, to).contains(CacheActions::WRITE_BACK_L2);
+            assert_eq!(back(Access::TRANSFER_READ), passes, "{level}");
+            assert_eq!(back(Access::COMMAND_READ), passes, "{level}");
+            assert!(back(Access::HOST_READ) && !back(Access::SHADER_READ), "{level}");
+        }
+    }
+
+    #[test]
+    fn what_came_past_l2_is_not_read_from_it() {
+        for level in GfxLevel::ALL {
+            let forget = |from| caches(level, from, Access::SHADER_READ).contains(CacheActions::INVALIDATE_L2);
+            assert_eq!(forget(Access::TRANSFER_WRITE), level <= GfxLevel::Gfx9, "{level}");
+            assert!(forget(Access::HOST_WRITE) && !forget(Access::SHADER_WRITE), "{level}");
+        }
+    }
+
+    #[test]
+    fn a_compute_ring_waits_for_no_pixels() {
+        let flushes = Barrier::FULL.flushes(Target::compute(GfxLevel::Gfx10));
+        assert!(flushes.wait_compute && flushes.wait_dma && !flushes.wait_pixel && !flushes.wait_vertex);
+    }
+}

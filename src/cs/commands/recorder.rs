@@ -1,0 +1,104 @@
+//! What records commands.
+
+use std::sync::Arc;
+
+use super::{Commands, Result};
+use crate::{
+    cs::{self, CommandList, Execution, Inclusion, Language, Packet, Stream},
+    uapi::{GemCreateFlags, GemDomain, VaFlags},
+    vamgr::{GpuVa, VaRequest},
+    winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
+};
+
+/// Records [`Commands`] into a stream, and remembers what the next one has to know.
+#[derive(Debug)]
+pub struct Recorder<L: Language> {
+    pub(super) stream: Stream<L>,
+    /// CP DMA may be under way.
+    pub(super) dma_is_busy: bool,
+    /// Memory for stores that nobody reads.
+    scratch: Option<GpuVa>,
+}
+
+impl<L: Language> Recorder<L> {
+    /// Goes on in a stream in which no CP DMA is under way.
+    pub const fn new(stream: Stream<L>) -> Self {
+        Self { stream, dma_is_busy: false, scratch: None }
+    }
+
+    /// The stream.
+    pub const fn stream(&self) -> &Stream<L> {
+        &self.stream
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::push`].
+    #[inline]
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> cs::Result<()> {
+        self.stream.push(packet)
+    }
+
+    /// Puts words into the stream, see [`Stream::annotate`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::annotate`].
+    pub fn annotate(&mut self, text: &str) -> cs::Result<()> {
+        self.stream.annotate(text)
+    }
+
+    /// Runs a list here, see [`Stream::execute`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::execute`].
+    pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> cs::Result<Execution> {
+        self.stream.execute(list, inclusion)
+    }
+
+    /// Forgets what was recorded, see [`Stream::clear`].
+    pub fn clear(&mut self) {
+        self.stream.clear();
+        self.dma_is_busy = false;
+        self.scratch = None;
+    }
+
+    /// 4 KiB that the GPU may write and nobody reads; the stream keeps them.
+    pub(super) fn scratch(&mut self) -> cs::Result<GpuVa> {
+        if let Some(scratch) = self.scratch {
+            return Ok(scratch);
+        }
+        let device = self.stream.device();
+        let lease = device.addresses().allocate(VaRequest::new(PAGE_SIZE))?;
+        let request = BoRequest {
+            size: PAGE_SIZE,
+            alignment: PAGE_SIZE,
+            domains: GemDomain::GTT,
+            flags: GemCreateFlags::NO_CPU_ACCESS,
+        };
+        let bo = Arc::new(Bo::create(device, request)?);
+        let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
+        let binding = Arc::new(Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?);
+        self.stream.keep(&binding);
+        self.scratch = Some(binding.address());
+        Ok(binding.address())
+    }
+}
+
+impl<L: Language> Recorder<L>
+where
+    Self: Commands,
+{
+    /// Waits for what is under way and closes the stream, see [`Stream::finish`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::finish`].
+    pub fn finish(mut self) -> Result<CommandList> {
+        self.settle()?;
+        Ok(self.stream.finish()?)
+    }
+}

@@ -1,0 +1,217 @@
+//! Commands on the graphics and compute rings.
+
+use super::{
+    Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, UPDATE_DWORDS, atomic::AtomicMem,
+    check_copy, check_fill, check_update, conditional::CondExec, error::require_multiple,
+};
+use crate::{
+    cs::{
+        Language, Snippet,
+        pm4::{
+            AcquireMem, Compare, CopyData, CpDma, EndOfPipe, Engine, EopEvent, EopStore, Event, EventWrite, PfpSyncMe,
+            Ring, Target, WaitRegMem, WriteData, WritePath, WriteTo,
+        },
+    },
+    vamgr::GpuVa,
+    winsys::GfxLevel,
+};
+
+impl Recorder<Target> {
+    fn ring(&self) -> Target {
+        self.stream.language()
+    }
+
+    /// Whether PFP and ME share the work.
+    fn has_pfp(&self) -> bool {
+        self.ring().ring == Ring::Gfx
+    }
+
+    /// Waits for CP DMA, if some may be under way.
+    fn wait_dma(&mut self) -> Result<()> {
+        if self.dma_is_busy {
+            self.stream.push(&CpDma::wait_idle(self.ring().level))?;
+            self.dma_is_busy = false;
+        }
+        Ok(())
+    }
+
+    /// An end of pipe, with what its generation wants beside it.
+    ///
+    /// * The graphics rings of GFX7 and GFX8 need it twice, and the second one counts; the first stores zero where the
+    ///   other stores a value.
+    /// * On that of GFX9 each render backend has to store its sample count right before.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
+    fn end_of_pipe(&mut self, packet: EndOfPipe) -> Result<()> {
+        let Target { level, ring } = self.ring();
+        if ring == Ring::Gfx && level == GfxLevel::Gfx9 {
+            let scratch = self.scratch()?;
+            self.stream.push(&EventWrite::sample(Event::ZPASS_DONE, scratch))?;
+        }
+        let is_twice = matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) && ring == Ring::Gfx;
+        if is_twice && !packet.event.is_end_of_shader() {
+            let store = match packet.store {
+                EopStore::Dword { va, .. } => EopStore::Dword { va, value: 0 },
+                other => other,
+            };
+            self.stream.push(&EndOfPipe { store, ..packet })?;
+        }
+        Ok(self.stream.push(&packet)?)
+    }
+
+    /// Runs `body` if the dword at `at` is 1, and skips it if that is 0. PFP waits for ME first.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Stream`], among others for a body above
+    /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS).
+    pub fn conditional(&mut self, at: GpuVa, body: &Snippet<Target>) -> Result<()> {
+        let mut whole = Snippet::new(self.ring());
+        if self.has_pfp() {
+            whole.push(&PfpSyncMe)?;
+        }
+        whole.push(&CondExec { at, dwords: body.dwords().len() })?;
+        conditional(self, &whole, body)
+    }
+}
+
+/// The condition and what depends on it, in one piece: a stream that grows in between would cut them apart.
+pub(super) fn conditional<L: Language>(recorder: &mut Recorder<L>, head: &Snippet<L>, body: &Snippet<L>) -> Result<()> {
+    let (recorded, stream) = (body.language().into(), recorder.stream.language().into());
+    if recorded != stream {
+        return Err(crate::cs::Error::WrongStream { recorded, stream }.into());
+    }
+    let (head, body) = (head.dwords(), body.dwords());
+    let (to_head, to_body) = recorder.stream.reserve(head.len() + body.len())?.split_at_mut(head.len());
+    to_head.copy_from_slice(head);
+    to_body.copy_from_slice(body);
+    Ok(())
+}
+
+impl Commands for Recorder<Target> {
+    fn target(&self) -> crate::cs::Target {
+        self.ring().into()
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_copy_memory`; its dummy copies, which align an
+    /// internal counter of old chips for speed, are left out. GFX6 waits at once, for it is not known to take the copy of
+    /// nothing that later chips wait with.
+    fn copy(&mut self, to: Span, from: Span) -> Result<()> {
+        check_copy(to, from)?;
+        let level = self.ring().level;
+        for (offset, bytes) in to.pieces(CpDma::max_chunk_bytes(level).into()) {
+            let is_last = offset + bytes == to.len();
+            let copy = CpDma::copy(level, to.at(offset), from.at(offset), bytes as u32);
+            self.stream.push(&copy.with_sync(is_last && level == GfxLevel::Gfx6))?;
+            self.dma_is_busy = level > GfxLevel::Gfx6;
+        }
+        Ok(())
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_fill_memory`.
+    fn fill(&mut self, to: Span, pattern: u32) -> Result<()> {
+        check_fill(to)?;
+        let level = self.ring().level;
+        for (offset, bytes) in to.pieces(CpDma::max_chunk_bytes(level).into()) {
+            let fill = CpDma::fill(level, to.at(offset), pattern, bytes as u32);
+            self.stream.push(&fill.with_sync(offset + bytes == to.len()))?;
+        }
+        self.dma_is_busy = false;
+        if self.has_pfp() {
+            self.stream.push(&PfpSyncMe)?;
+        }
+        Ok(())
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/meta/radv_meta_buffer.c`, `radv_update_memory_cp`.
+    fn update(&mut self, to: Span, data: &[u32]) -> Result<()> {
+        check_update(to, data)?;
+        let path = if self.ring().is_mec() { WritePath::Memory } else { WritePath::Grbm };
+        for (piece, data) in data.chunks(UPDATE_DWORDS).enumerate() {
+            let va = to.at((piece * UPDATE_DWORDS * 4) as u64);
+            self.stream.push(&WriteData { to: WriteTo::Memory { va, path }, ..WriteData::new(va, data) })?;
+        }
+        Ok(())
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, `radv_write_timestamp`.
+    fn timestamp(&mut self, at: GpuVa, after: Point) -> Result<()> {
+        require_multiple("timestamp", at.as_u64(), 8)?;
+        match after {
+            Point::Top | Point::Front => Ok(self.stream.push(&CopyData::timestamp(at))?),
+            Point::Bottom => {
+                self.wait_dma()?;
+                self.end_of_pipe(EndOfPipe::timestamp(at))
+            }
+            Point::PixelShaders | Point::ComputeShaders => {
+                Err(CommandError::Unsupported { what: "a timestamp at the end of shaders", target: self.target() })
+            }
+        }
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `write_event`.
+    fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()> {
+        require_multiple("store", at.as_u64(), 4)?;
+        let done = |event| EndOfPipe::new(event, EopStore::Dword { va: at, value });
+        match after {
+            Point::Top | Point::Front => {
+                let is_pfp = after == Point::Top && self.has_pfp();
+                let engine = if is_pfp { Engine::Pfp } else { Engine::Me };
+                Ok(self.stream.push(&WriteData { engine, ..WriteData::new(at, &[value]) })?)
+            }
+            Point::PixelShaders if !self.has_pfp() => {
+                Err(CommandError::Unsupported { what: "the end of pixel shaders", target: self.target() })
+            }
+            Point::PixelShaders => self.end_of_pipe(done(EopEvent::PixelDone)),
+            Point::ComputeShaders => self.end_of_pipe(done(EopEvent::ComputeDone)),
+            Point::Bottom => {
+                self.wait_dma()?;
+                self.end_of_pipe(done(EopEvent::BottomOfPipe))
+            }
+        }
+    }
+
+    fn wait(&mut self, at: GpuVa, function: Compare, reference: u32, mask: u32) -> Result<()> {
+        require_multiple("wait", at.as_u64(), 4)?;
+        Ok(self.stream.push(&WaitRegMem { mask, ..WaitRegMem::new(at, function, reference) })?)
+    }
+
+    /// Partial flushes, cache actions, and PFP behind ME. From GFX10 on the cache actions make PFP wait by themselves.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` and `gfx10_cs_emit_cache_flush`.
+    fn barrier(&mut self, barrier: Barrier) -> Result<()> {
+        if barrier.is_empty() {
+            return Ok(());
+        }
+        let ring = self.ring();
+        let Flushes { wait_dma, wait_vertex, wait_pixel, wait_compute, caches } = barrier.flushes(ring);
+        if wait_dma {
+            self.wait_dma()?;
+        }
+        let vertex = (wait_vertex && !wait_pixel, Event::VS_PARTIAL_FLUSH);
+        let events = [(wait_pixel, Event::PS_PARTIAL_FLUSH), vertex, (wait_compute, Event::CS_PARTIAL_FLUSH)];
+        for (_, event) in events.into_iter().filter(|&(is_wanted, _)| is_wanted) {
+            self.stream.push(&EventWrite::new(event))?;
+        }
+        let acquires = !caches.is_empty();
+        if self.has_pfp() && !(acquires && ring.level >= GfxLevel::Gfx10) {
+            self.stream.push(&PfpSyncMe)?;
+        }
+        if acquires {
+            self.stream.push(&AcquireMem::all(ring, caches))?;
+        }
+        Ok(())
+    }
+
+    fn atomic(&mut self, at: GpuVa, atomic: Atomic) -> Result<()> {
+        require_multiple("atomic", at.as_u64(), atomic.bytes())?;
+        Ok(self.stream.push(&AtomicMem { at, atomic })?)
+    }
+
+    /// The kernel does not wait for CP DMA at the end of an IB.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_EndCommandBuffer`.
+    fn settle(&mut self) -> Result<()> {
+        self.wait_dma()
+    }
+}

@@ -1,0 +1,108 @@
+//! The bytes that a command reads or writes.
+
+use super::{CommandError, Result};
+use crate::{vamgr::GpuVa, winsys::Binding};
+
+/// A range of GPU addresses: at least one byte, all in one half of the address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    va: GpuVa,
+    bytes: u64,
+}
+
+impl Span {
+    /// A range that the caller knows to be bound.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Empty`], [`CommandError::OutOfAddresses`].
+    pub fn new(va: GpuVa, bytes: u64) -> Result<Self> {
+        if bytes == 0 {
+            return Err(CommandError::Empty { command: "a range" });
+        }
+        match va.checked_add(bytes - 1) {
+            Some(_) => Ok(Self { va, bytes }),
+            None => Err(CommandError::OutOfAddresses { va, bytes }),
+        }
+    }
+
+    /// A part of bound memory.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Empty`]; [`CommandError::OutOfBounds`] where the memory is shorter.
+    pub fn of(binding: &Binding, offset: u64, bytes: u64) -> Result<Self> {
+        let size = binding.len();
+        let outside = CommandError::OutOfBounds { offset, bytes, size };
+        if offset.checked_add(bytes).is_none_or(|end| end > size) {
+            return Err(outside);
+        }
+        Self::new(binding.address().checked_add(offset).ok_or(outside)?, bytes)
+    }
+
+    /// The first byte's address.
+    pub const fn address(self) -> GpuVa {
+        self.va
+    }
+
+    /// The length in bytes.
+    pub const fn len(self) -> u64 {
+        self.bytes
+    }
+
+    /// Never: a range has at least one byte.
+    pub const fn is_empty(self) -> bool {
+        false
+    }
+
+    /// Whether the two share a byte.
+    pub const fn overlaps(self, other: Self) -> bool {
+        let (this, that) = (self.va.as_u64(), other.va.as_u64());
+        if this < that { that - this < self.bytes } else { this - that < other.bytes }
+    }
+
+    /// The range in pieces of at most `most` bytes, in order.
+    pub(super) fn pieces(self, most: u64) -> impl Iterator<Item = (u64, u64)> {
+        let pieces = self.bytes.div_ceil(most.max(1));
+        (0..pieces).map(move |piece| (piece * most, most.min(self.bytes - piece * most)))
+    }
+
+    /// The address `offset` bytes into the range, or its first byte's where there is no such byte.
+    pub(super) fn at(self, offset: u64) -> GpuVa {
+        debug_assert!(offset < self.bytes);
+        self.va.checked_add(offset).unwrap_or(self.va)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_follow_one_another_and_the_last_is_the_rest() {
+        let span = Span::new(GpuVa::new(0x1003).unwrap(), 100).unwrap();
+        assert_eq!(span.pieces(32).collect::<Vec<_>>(), [(0, 32), (32, 32), (64, 32), (96, 4)]);
+        assert_eq!(span.pieces(100).collect::<Vec<_>>(), [(0, 100)]);
+        assert_eq!(span.at(99).as_u64(), 0x1066);
+    }
+
+    #[test]
+    fn a_range_stays_in_its_half() {
+        let last = GpuVa::new(0x7fff_ffff_ffff).unwrap();
+        assert_eq!(Span::new(last, 1).unwrap().len(), 1);
+        assert_eq!(Span::new(last, 2), Err(CommandError::OutOfAddresses { va: last, bytes: 2 }));
+        assert_eq!(Span::new(last, 0), Err(CommandError::Empty { command: "a range" }));
+        let top = GpuVa::new(u64::MAX).unwrap();
+        assert!(Span::new(top, 1).unwrap().overlaps(Span::new(top, 1).unwrap()));
+    }
+
+    #[test]
+    fn ranges_overlap_where_they_share_a_byte() {
+        let span = |start, bytes| Span::new(GpuVa::new(start).unwrap(), bytes).unwrap();
+        for (start, bytes) in (0..8).flat_map(|start| (1..8).map(move |bytes| (start, bytes))) {
+            let obvious = (start..start + bytes).any(|at| (3..6).contains(&at));
+            assert_eq!(span(start, bytes).overlaps(span(3, 3)), obvious, "{start} {bytes}");
+            assert_eq!(span(3, 3).overlaps(span(start, bytes)), obvious, "{start} {bytes}");
+        }
+    }
+}

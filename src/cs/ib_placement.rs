@@ -1,0 +1,49 @@
+//! Where IBs lie.
+
+use crate::{
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::GpuInfo,
+};
+
+/// The memory that IBs are allocated in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IbPlacement {
+    /// Write-combined system memory: the CPU stores at full speed, the GPU fetches over the bus.
+    #[default]
+    System,
+    /// Cached system memory, for streams that are likely to be copied into others: the CPU reads it back at full speed.
+    Cached,
+    /// Video memory behind the BAR, or system memory where that is full: the GPU fetches at full speed.
+    Vram,
+}
+
+impl IbPlacement {
+    /// The slowest link that is worth writing IBs across, MB/s: eight lanes of the third generation.
+    const FAST_LINK_MBPS: u64 = 8 * 985 * 1024 / 1000;
+
+    /// Where IBs of this GPU are best off: in video memory if it has its own, the CPU reaches all of it or at least
+    /// twice what is already allocated of the part that it reaches, and the link is fast or unknown; in system memory
+    /// otherwise.
+    ///
+    /// `visible_vram_in_use` is what this process has allocated of CPU-visible VRAM, in bytes: what
+    /// [`Ledger`](crate::heaps::Ledger) counts. A stream made without a choice asks with 0.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_domain`.
+    pub fn of(info: &GpuInfo, visible_vram_in_use: u64) -> Self {
+        let has_room =
+            info.memory.all_vram_visible() || visible_vram_in_use.saturating_mul(2) <= info.memory.visible_vram;
+        let link = info.pcie_bandwidth_mbps();
+        let is_fast = link == 0 || link >= Self::FAST_LINK_MBPS;
+        if info.has_dedicated_vram && has_room && is_fast { Self::Vram } else { Self::System }
+    }
+
+    /// What to ask the kernel for.
+    pub(super) fn domains_and_flags(self) -> (GemDomain, GemCreateFlags) {
+        let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
+        match self {
+            Self::System => (GemDomain::GTT, flags | GemCreateFlags::CPU_GTT_USWC),
+            Self::Cached => (GemDomain::GTT, flags),
+            Self::Vram => (GemDomain::VRAM | GemDomain::GTT, flags | GemCreateFlags::CPU_GTT_USWC),
+        }
+    }
+}

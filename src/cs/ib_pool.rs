@@ -1,0 +1,110 @@
+//! IBs that are used again.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use super::{IbPlacement, Language, Result, Stream, ib::IbMemory, stream::StreamLevel};
+use crate::winsys::Device;
+
+/// Memory of IBs that streams take from and that comes back when nobody runs it any more.
+///
+/// A new IB costs an address, a BO, a binding and a mapping: four trips into the kernel or so. A stream made by
+/// [`IbPool::stream`] grows into memory of the pool where it can, and what its command list consists of returns to the
+/// pool when the last clone of the list is gone. Queues hold a clone until the list has run, so nothing returns too
+/// early.
+///
+/// RADV frees all IBs of a command buffer but the newest whenever it is reset (Mesa 25.0.7
+/// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_reset`).
+///
+/// ```no_run
+/// # use std::{path::Path, sync::Arc};
+/// # use amdgpu_winsys::{cs::{IbPlacement, IbPool, pm4}, winsys::Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
+/// let mut stream = pool.stream(pm4::Target::gfx(device.info().gfx_level), 1024)?;
+/// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
+/// drop(stream.finish()?); // or submit it first
+/// assert!(pool.idle_dwords() >= 1024);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct IbPool {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    device: Arc<Device>,
+    placement: IbPlacement,
+    /// The most that lies idle, in dwords.
+    most: usize,
+    idle: Mutex<Idle>,
+}
+
+#[derive(Debug, Default)]
+struct Idle {
+    memories: Vec<IbMemory>,
+    dwords: usize,
+}
+
+impl IbPool {
+    /// An empty pool, which keeps at most `most_dwords` dwords for later.
+    pub fn new(device: &Arc<Device>, placement: IbPlacement, most_dwords: usize) -> Self {
+        let (device, idle) = (Arc::clone(device), Mutex::default());
+        Self { shared: Arc::new(Shared { device, placement, most: most_dwords, idle }) }
+    }
+
+    /// A stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn stream<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
+        let home = Home(Arc::downgrade(&self.shared));
+        let (device, placement) = (&self.shared.device, self.shared.placement);
+        Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
+    }
+
+    /// Dwords that lie idle.
+    pub fn idle_dwords(&self) -> usize {
+        self.shared.idle.lock().dwords
+    }
+
+    /// Frees what lies idle.
+    pub fn trim(&self) {
+        let idle = std::mem::take(&mut *self.shared.idle.lock());
+        // Freed without the lock.
+        drop(idle);
+    }
+}
+
+/// Where a stream's memory comes from and goes: a pool, or nowhere.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Home(Weak<Shared>);
+
+impl Home {
+    /// The smallest idle memory that `fits`.
+    pub(super) fn take(&self, fits: impl Fn(&IbMemory) -> bool) -> Option<IbMemory> {
+        let shared = self.0.upgrade()?;
+        let mut idle = shared.idle.lock();
+        let fitting = idle.memories.iter().enumerate().filter(|(_, memory)| fits(memory));
+        let (at, _) = fitting.min_by_key(|(_, memory)| memory.capacity())?;
+        let memory = idle.memories.swap_remove(at);
+        idle.dwords -= memory.capacity();
+        Some(memory)
+    }
+
+    /// Keeps memory that nobody uses any more, as far as the pool has room. Without a pool it is freed.
+    pub(super) fn give(&self, memories: impl IntoIterator<Item = IbMemory>) {
+        let Some(shared) = self.0.upgrade() else { return drop(memories) };
+        for memory in memories {
+            let mut idle = shared.idle.lock();
+            if memory.placement() == shared.placement && idle.dwords + memory.capacity() <= shared.most {
+                idle.dwords += memory.capacity();
+                idle.memories.push(memory);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The dwords that commands become: those of the vectors, which are what RADV's macros give.
+
+use std::{fs, path::Path};
+
+use amdgpu_winsys::{
+    cs::{
+        Target,
+        commands::{Access, Barrier, Commands, Point, Scope, Span, Stages},
+        pm4::Compare,
+    },
+    vamgr::GpuVa,
+    winsys::{GfxLevel, Ip},
+};
+use serde_json::Value;
+
+use crate::{
+    rig::{dwords, record},
+    support::device,
+};
+
+const A: u64 = 0x81_2345_6780;
+const B: u64 = 0x80_0010_0000;
+
+fn va(address: u64) -> GpuVa {
+    GpuVa::new(address).unwrap()
+}
+
+fn span(address: u64, bytes: u64) -> Span {
+    Span::new(va(address), bytes).unwrap()
+}
+
+/// The dwords of a vector.
+fn vector(name: &str) -> Vec<u32> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/packets/vectors.json");
+    let json: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let found = find(&json, name).unwrap_or_else(|| panic!("there is no vector {name}"));
+    let dwords = found["dwords"].as_array().unwrap().iter();
+    dwords.map(|dword| u32::from_str_radix(dword.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()).collect()
+}
+
+fn find<'a>(json: &'a Value, name: &str) -> Option<&'a Value> {
+    match json {
+        Value::Object(fields) if fields.get("id").and_then(Value::as_str) == Some(name) => Some(json),
+        Value::Object(fields) => fields.values().find_map(|value| find(value, name)),
+        Value::Array(values) => values.iter().find_map(|value| find(value, name)),
+        _ => None,
+    }
+}
+
+fn recorded(level: GfxLevel, ip: Ip, commands: impl FnOnce(&mut dyn Commands)) -> Vec<u32> {
+    dwords(&record(&device("navi21"), Target::new(level, ip).unwrap(), commands))
+}
+
+#[test]
+fn commands_begin_with_the_dwords_of_the_vectors() {
+    use GfxLevel::*;
+    type Record = fn(&mut dyn Commands);
+    let cases: &[(&str, &[GfxLevel], &[Ip], Record)] = &[
+        ("copy_data_timestamp", &[Gfx7, Gfx8, Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Gfx, Ip::Compute], |commands| {
+            commands.timestamp(va(A), Point::Top).unwrap();
+        }),
+        ("release_mem_ts", &[Gfx10, Gfx10_3, Gfx11, Gfx12], &[Ip::Gfx], |commands| {
+            commands.timestamp(va(A), Point::Bottom).unwrap();
+        }),
+        ("release_mem_ts", &[Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Compute], |commands| {
+            commands.timestamp(va(A), Point::Bottom).unwrap();
+        }),
+        ("event_write_eop_ts", &[Gfx6, Gfx7, Gfx8], &[Ip::Gfx], |commands| {
+            commands.timestamp(va(A), Point::Bottom).unwrap();
+        }),
+        ("release_mem_mec_gfx8", &[Gfx7, Gfx8], &[Ip::Compute], |commands| {
+            commands.set_event(va(A), Point::Bottom).unwrap();
+        }),
+        ("event_write_eos", &[Gfx6, Gfx7, Gfx8], &[Ip::Gfx], |commands| {
+            commands.set_event(va(A), Point::PixelShaders).unwrap();
+        }),
+        ("write_data_pfp", &[Gfx7, Gfx8, Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Gfx], |commands| {
+            commands.set_event(va(A), Point::Top).unwrap();
+        }),
+        ("wait_mem_equal", &[Gfx6, Gfx7, Gfx9, Gfx12], &[Ip::Gfx, Ip::Compute], |commands| {
+            commands.wait_event(va(A)).unwrap();
+        }),
+        ("sdma_poll_mem", &[Gfx7, Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Sdma], |commands| {
+            commands.wait(va(A), Compare::Equal, 9, u32::MAX).unwrap();
+        }),
+        ("sdma_timestamp", &[Gfx7, Gfx8, Gfx9, Gfx12], &[Ip::Sdma], |commands| {
+            commands.timestamp(va(A), Point::Bottom).unwrap();
+        }),
+        ("sdma5_fence", &[Gfx10, Gfx10_3, Gfx11], &[Ip::Sdma], |commands| {
+            commands.store(va(A), 9, Point::Bottom).unwrap();
+        }),
+        ("sdma1_copy_bytes", &[Gfx6], &[Ip::Sdma], |commands| {
+            commands.copy(span(A, 256), span(B, 256)).unwrap();
+        }),
+        ("sdma1_fill", &[Gfx6], &[Ip::Sdma], |commands| {
+            commands.fill(span(A, 256), 0xdead_beef).unwrap();
+        }),
+        ("sdma3_copy", &[Gfx7, Gfx8], &[Ip::Sdma], |commands| {
+            commands.copy(span(A, 4096), span(B, 4096)).unwrap();
+        }),
+        ("sdma4_copy", &[Gfx9, Gfx10, Gfx10_3, Gfx11, Gfx12], &[Ip::Sdma], |commands| {
+            commands.copy(span(A, 4096), span(B, 4096)).unwrap();
+        }),
+        ("sdma4_write", &[Gfx9, Gfx10, Gfx12], &[Ip::Sdma], |commands| {
+            commands.update(span(A, 8), &[1, 2]).unwrap();
+        }),
+        ("sdma_atomic_add", &[Gfx8, Gfx9, Gfx10, Gfx11, Gfx12], &[Ip::Sdma], |commands| {
+            let add = amdgpu_winsys::cs::commands::Atomic::dword(amdgpu_winsys::cs::commands::AtomicOp::Add, 5);
+            commands.atomic(va(A), add).unwrap();
+        }),
+        ("dma_data_fill_gfx9", &[Gfx9, Gfx10], &[Ip::Gfx], |commands| {
+            commands.fill(span(A, 4096), 0xdead_beef).unwrap();
+        }),
+        ("dma_data_copy_gfx11", &[Gfx11, Gfx12], &[Ip::Gfx, Ip::Compute], |commands| {
+            commands.copy(span(A, 0x7fe0), span(B, 0x7fe0)).unwrap();
+        }),
+    ];
+    for &(name, levels, ips, commands) in cases {
+        let expected = vector(name);
+        for (&level, &ip) in levels.iter().flat_map(|level| ips.iter().map(move |ip| (level, ip))) {
+            let found = recorded(level, ip, commands);
+            assert_eq!(found.get(..expected.len()), Some(&expected[..]), "{name} on {level} {ip}");
+        }
+    }
+}
+
+/// The packets' names, in order.
+fn names(level: GfxLevel, ip: Ip, commands: impl FnOnce(&mut dyn Commands)) -> Vec<&'static str> {
+    let list = record(&device("navi21"), Target::new(level, ip).unwrap(), commands);
+    let Target::Pm4(target) = list.target() else { unreachable!() };
+    let all: Vec<_> = list.dwords().flat_map(|ib| amdgpu_winsys::cs::pm4::decode(ib, target)).collect();
+    all.into_iter().map(|packet| packet.unwrap().command.name()).filter(|&name| name != "NOP").collect()
+}
+
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
+#[test]
+fn an_end_of_pipe_comes_with_what_its_generation_wants_beside_it() {
+    for level in GfxLevel::ALL {
+        let found = names(level, Ip::Gfx, |commands| commands.timestamp(va(A), Point::Bottom).unwrap());
+        let expected: &[_] = match level {
+            GfxLevel::Gfx6 => &["RELEASE_MEM"],
+            GfxLevel::Gfx7 | GfxLevel::Gfx8 => &["RELEASE_MEM", "RELEASE_MEM"],
+            GfxLevel::Gfx9 => &["EVENT_WRITE", "RELEASE_MEM"],
+            _ => &["RELEASE_MEM"],
+        };
+        assert_eq!(found, expected, "{level}");
+        let found = names(level, Ip::Compute, |commands| commands.timestamp(va(A), Point::Bottom).unwrap());
+        assert_eq!(found, ["RELEASE_MEM"], "{level}");
+    }
+}
+
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` and `gfx10_cs_emit_cache_flush`.
+#[test]
+fn a_barrier_is_flushes_then_caches_and_pfp_behind_me() {
+    let shaders = Barrier::new(Scope::COMPUTE, Scope::new(Stages::COMPUTE, Access::SHADER_READ));
+    let execution = Barrier::new(Scope::new(Stages::COMPUTE, Access::empty()), Scope::default());
+    for level in GfxLevel::ALL {
+        let is_new = level >= GfxLevel::Gfx10;
+        let barrier = |ip, barrier| names(level, ip, |commands| commands.barrier(barrier).unwrap());
+        let expected: &[_] =
+            if is_new { &["EVENT_WRITE", "ACQUIRE_MEM"] } else { &["EVENT_WRITE", "PFP_SYNC_ME", "ACQUIRE_MEM"] };
+        assert_eq!(barrier(Ip::Gfx, shaders), expected, "{level}");
+        assert_eq!(barrier(Ip::Compute, shaders), ["EVENT_WRITE", "ACQUIRE_MEM"], "{level}");
+        assert_eq!(barrier(Ip::Gfx, execution), ["EVENT_WRITE", "PFP_SYNC_ME"], "{level}");
+        assert_eq!(barrier(Ip::Compute, execution), ["EVENT_WRITE"], "{level}");
+    }
+}
+
+/// The end of a list waits for CP DMA, as RADV's does: a copy of nothing that holds ME up.
+#[test]
+fn a_list_that_copied_ends_with_a_wait_for_cp_dma() {
+    let wait = vector("dma_data_wait_idle");
+    for level in [GfxLevel::Gfx9, GfxLevel::Gfx10, GfxLevel::Gfx11, GfxLevel::Gfx12] {
+        let found = recorded(level, Ip::Gfx, |commands| commands.copy(span(A, 64), span(B, 64)).unwrap());
+        assert_eq!(found.get(7..14), Some(&wait[..]), "{level}");
+        let filled = recorded(level, Ip::Gfx, |commands| commands.fill(span(A, 64), 0).unwrap());
+        assert_ne!(filled.get(7..14), Some(&wait[..]), "{level}: a fill has waited already");
+    }
+}

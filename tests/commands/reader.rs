@@ -1,0 +1,174 @@
+//! Every generation, also those that no simulated chip is of: recorded commands, read back and done by hand.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::{
+    cs::{
+        CommandList, Target,
+        commands::{Barrier, Commands, Span},
+        pm4, sdma,
+    },
+    vamgr::GpuVa,
+    winsys::{Device, GfxLevel, Ip},
+};
+
+use crate::{
+    rig::{IPS, record},
+    support::device,
+};
+
+const BASE: u64 = 0x12_0000_0000;
+
+/// What a list does to memory: pieces of copies, fills and updates, by address.
+#[derive(Default)]
+struct Effects {
+    copies: Vec<(u64, u64, u64)>,
+    fills: Vec<(u64, u32, u64)>,
+    updates: Vec<(u64, Vec<u32>)>,
+    /// Transfers that are not waited for yet.
+    busy: bool,
+}
+
+fn read(list: &CommandList) -> Effects {
+    let mut effects = Effects::default();
+    for ib in list.dwords() {
+        match list.target() {
+            Target::Pm4(target) => {
+                pm4::decode(ib, target).for_each(|packet| effects.pm4(packet.unwrap().command));
+            }
+            Target::Sdma(version) => {
+                sdma::decode(ib, version).for_each(|packet| effects.sdma(packet.unwrap().command));
+            }
+        }
+    }
+    effects
+}
+
+impl Effects {
+    fn pm4(&mut self, command: pm4::Command<'_>) {
+        match command {
+            pm4::Command::CpDma(dma) => {
+                self.busy = !dma.sync;
+                let (pm4::DmaTo::Memory { va: to, .. } | pm4::DmaTo::Nowhere(to)) = dma.to;
+                let bytes = dma.bytes.into();
+                match dma.from {
+                    _ if bytes == 0 => {}
+                    pm4::DmaSource::Memory { va, .. } => self.copies.push((to.as_u64(), va.as_u64(), bytes)),
+                    pm4::DmaSource::Pattern(pattern) => self.fills.push((to.as_u64(), pattern, bytes)),
+                }
+            }
+            pm4::Command::WriteData(pm4::WriteData { to: pm4::WriteTo::Memory { va, .. }, data, .. }) => {
+                self.updates.push((va.as_u64(), data.to_vec()));
+            }
+            _ => {}
+        }
+    }
+
+    fn sdma(&mut self, command: sdma::Command<'_>) {
+        match command {
+            sdma::Command::CopyLinear(copy) => {
+                self.copies.push((copy.to.as_u64(), copy.from.as_u64(), copy.bytes.into()));
+            }
+            sdma::Command::ConstFill(fill) => self.fills.push((fill.to.as_u64(), fill.pattern, fill.bytes.into())),
+            sdma::Command::WriteLinear(write) => self.updates.push((write.to.as_u64(), write.data.to_vec())),
+            _ => {}
+        }
+    }
+}
+
+fn span(offset: u64, bytes: u64) -> Span {
+    Span::new(GpuVa::new(BASE + offset).unwrap(), bytes).unwrap()
+}
+
+fn on_every_generation(check: impl Fn(&Arc<Device>, Target)) {
+    // What is recorded depends on the target alone; any device with addresses that it can say lends its memory.
+    let (old, new) = (device("pitcairn"), device("navi21"));
+    for (level, ip) in GfxLevel::ALL.into_iter().flat_map(|level| IPS.map(|ip: Ip| (level, ip))) {
+        let device = if level < GfxLevel::Gfx9 { &old } else { &new };
+        check(device, Target::new(level, ip).unwrap());
+    }
+}
+
+/// The pieces follow one another without a gap and without an overlap, and end where the whole does.
+fn assert_whole(pieces: impl Iterator<Item = (u64, u64)>, start: u64, bytes: u64, what: &str) {
+    let end = pieces.fold(start, |next, (at, bytes)| {
+        assert!(at == next && bytes > 0, "{what}: {at:#x} after {next:#x}");
+        at + bytes
+    });
+    assert_eq!(end, start + bytes, "{what}");
+}
+
+#[test]
+fn a_copy_of_gigabytes_is_whole_and_no_packet_moves_more_than_it_may() {
+    on_every_generation(|device, target| {
+        for (to, bytes) in [(0, 1), (1, 5000), (3, (3 << 30) + 1), (64, 0x3fff_ff00), (32, 0x3fff_ffe0), (0, 0x7fff)] {
+            let list = record(device, target, |commands| {
+                commands.copy(span(to, bytes), span(5 << 30, bytes)).unwrap();
+            });
+            let Effects { copies, busy, .. } = read(&list);
+            let most = match target {
+                Target::Pm4(target) => pm4::CpDma::max_bytes(target.level),
+                Target::Sdma(version) => version.max_copy_bytes(),
+            };
+            assert!(copies.iter().all(|&(.., bytes)| bytes <= most.into()), "{target}");
+            assert!(copies.iter().all(|&(to, from, _)| to.wrapping_sub(from) == copies[0].0.wrapping_sub(copies[0].1)));
+            assert_whole(copies.iter().map(|&(to, _, bytes)| (to, bytes)), BASE + to, bytes, &target.to_string());
+            assert!(!busy, "{target}: the list ends while CP DMA is under way");
+        }
+    });
+}
+
+#[test]
+fn fills_and_updates_are_whole_too() {
+    on_every_generation(|device, target| {
+        let data: Vec<u32> = (0..50_000).collect();
+        let list = record(device, target, |commands| {
+            commands.fill(span(4, 5 << 30), 0xabcd_ef01).unwrap();
+            commands.update(span(8, 200_000), &data).unwrap();
+        });
+        let Effects { fills, updates, .. } = read(&list);
+        assert!(fills.iter().all(|&(_, pattern, _)| pattern == 0xabcd_ef01));
+        let what = target.to_string();
+        assert_whole(fills.iter().map(|&(to, _, bytes)| (to, bytes)), BASE + 4, 5 << 30, &what);
+        assert_whole(updates.iter().map(|(to, data)| (*to, 4 * data.len() as u64)), BASE + 8, 200_000, &what);
+        assert_eq!(updates.into_iter().flat_map(|(_, data)| data).collect::<Vec<_>>(), data, "{target}");
+    });
+}
+
+#[test]
+fn a_barrier_after_a_copy_waits_for_it_and_nothing_waits_twice() {
+    on_every_generation(|device, target| {
+        let count = |commands: &dyn Fn(&mut dyn Commands)| record(device, target, |recorder| commands(recorder)).len();
+        let copies = |commands: &mut dyn Commands| commands.copy(span(0, 64), span(4096, 64)).unwrap();
+        let once = count(&|commands| {
+            copies(commands);
+            commands.settle().unwrap();
+        });
+        let thrice = count(&|commands| {
+            copies(commands);
+            (0..3).for_each(|_| commands.settle().unwrap());
+        });
+        assert_eq!(once, thrice, "{target}");
+        let list = record(device, target, |commands| {
+            commands.barrier(Barrier::default()).unwrap();
+        });
+        assert_eq!(list.len(), target.pad_dwords(), "{target}: an empty barrier is no packet");
+    });
+}
+
+#[test]
+fn every_command_is_understood_by_the_decoder_of_its_generation() {
+    on_every_generation(|device, target| {
+        let list = record(device, target, |commands| {
+            commands.copy(span(0, 77), span(4096, 77)).unwrap();
+            commands.barrier(Barrier::FULL).unwrap();
+            let at = span(8192, 8).address();
+            for point in [crate::signals::POINTS[0], crate::signals::POINTS[1], crate::signals::POINTS[4]] {
+                let _ = commands.timestamp(at, point);
+                commands.set_event(at, point).unwrap();
+            }
+            commands.wait_event(at).unwrap();
+        });
+        read(&list);
+    });
+}
