@@ -59,6 +59,8 @@ mod machine;
 mod mutation;
 mod names;
 mod node;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
+mod null;
 mod options;
 mod profiles;
 mod ring;
@@ -81,6 +83,7 @@ pub use self::{
     kernel::{Mappable, SimKernel},
     machine::SimMachine,
     mutation::Mutation,
+    null::NullKernel,
     options::SimOptions,
     profiles::{Firmware, Profile, Register, profile, profiles},
 };
