@@ -41,7 +41,7 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         Ok(manager) => manager,
         Err(why) => return add(Row::missing("memory", "the null kernel", why)),
     };
-    if wanted.has("allocate") {
+    if SIZES.iter().any(|(name, _)| ["", "map-"].iter().any(|map| wanted.has(&format!("allocate-{map}{name}")))) {
         pairs(wanted, &manager, add);
     }
     if wanted.has("two-threads") {
