@@ -22,6 +22,7 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
+    #[inline]
     pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan, ledger: &Arc<Ledger>) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
             size: plan.bo.size,

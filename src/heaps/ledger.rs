@@ -69,6 +69,7 @@ impl Ledger {
     /// Charges `bytes`, rounded up to whole pages, until the charge is dropped.
     ///
     /// A counter that would pass `u64::MAX` stays there, and the charge remembers the smaller amount it really added.
+    #[inline]
     pub fn charge(self: &Arc<Self>, account: Account, bytes: u64) -> Charge {
         let wanted = bytes.checked_next_multiple_of(self.page_size).unwrap_or(u64::MAX);
         let counter = self.counter(account);

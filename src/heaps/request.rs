@@ -152,6 +152,7 @@ impl MemoryProperties {
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`, and
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+    #[inline]
     pub fn resolve(&self, info: &AllocateInfo) -> Result<AllocationPlan, AllocateError> {
         let &AllocateInfo { memory_type, size, flags, priority, replay } = info;
         let ty = self.type_at(memory_type)?;

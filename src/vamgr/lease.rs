@@ -20,6 +20,7 @@ pub struct VaLease {
 }
 
 impl VaLease {
+    #[inline]
     pub(super) const fn new(home: Arc<Arena>, range: VaRange) -> Self {
         Self { home, range }
     }
@@ -30,12 +31,14 @@ impl VaLease {
     }
 
     /// The first address.
+    #[inline]
     pub const fn start(&self) -> GpuVa {
         self.range.start()
     }
 
     /// How many bytes: those asked for, rounded up to the granule.
     #[expect(clippy::len_without_is_empty, reason = "a lease is never empty")]
+    #[inline]
     pub const fn len(&self) -> u64 {
         self.range.len()
     }

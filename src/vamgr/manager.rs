@@ -136,6 +136,7 @@ impl VaManager {
     /// * [`VaError::HostMemory`].
     ///
     /// With [`Fallback::In32Bits`] the error is still that of the window asked first.
+    #[inline]
     pub fn allocate(&self, request: VaRequest) -> Result<VaLease, VaError> {
         let checked = self.check(request)?;
         let window = self.shared.windows.serving(request.window);

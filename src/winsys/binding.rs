@@ -33,6 +33,7 @@ impl Binding {
     /// # Errors
     ///
     /// As [`Binding::of_part`].
+    #[inline]
     pub fn new(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
         let len = bo.size();
         Self::of_part(bo, 0, len, lease, flags)
@@ -48,6 +49,7 @@ impl Binding {
     /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
     /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
     /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
+    #[inline]
     pub fn of_part(
         bo: Arc<Bo>,
         offset: u64,
@@ -135,6 +137,7 @@ impl Binding {
     }
 }
 
+#[inline]
 fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
     for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
         if !value.is_multiple_of(PAGE_SIZE) {
@@ -148,6 +151,7 @@ fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
     Ok(())
 }
 
+#[inline]
 fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
     let mut argument = GemVa {
         handle: bo.handle(),
@@ -167,6 +171,7 @@ fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, fl
     })
 }
 
+#[inline]
 fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
     if let Some(range) = VaRange::new(at, len) {
         bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });

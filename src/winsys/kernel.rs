@@ -139,11 +139,13 @@ plain!(
 );
 
 /// Sends an argument that holds no addresses, under its own request number.
+#[inline]
 pub(super) fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
     send_as(kernel, A::REQUEST, argument)
 }
 
 /// Sends an argument that holds no addresses under another request number that carries the same structure.
+#[inline]
 pub(super) fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     if request.size() != size_of::<A>() {
         return Err(Errno::EINVAL);
@@ -159,6 +161,7 @@ pub(super) fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument:
 ///
 /// `request` claims at most `size_of::<A>()` bytes, and each address in `argument` is valid for what the request makes
 /// the kernel do there.
+#[inline]
 pub(super) unsafe fn send_raw<A: Argument>(
     kernel: &dyn Kernel,
     request: Request,

@@ -72,11 +72,15 @@ fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
 // promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
 // structures define, and a mapping stays until munmap.
 unsafe impl Kernel for RenderNode {
+    #[inline]
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         loop {
             Errno::clear();
             // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
             let returned = unsafe { libc::ioctl(self.fd.as_raw_fd(), request.bits().into(), argument) };
+            if returned >= 0 {
+                return Ok(returned);
+            }
             match ioctl_result(returned, Errno::last_raw()) {
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 result => return result,

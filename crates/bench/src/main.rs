@@ -1,23 +1,40 @@
 //! `amdgpu-bench`: the library against its peers, each pair in turns in one run.
 //!
-//! `cargo run --release -p amdgpu-bench -- memory [--json] [--only NAME]` prints a row for every bench, size and peer. With
-//! `--features vma` the Vulkan Memory Allocator is built in, which takes a C++ compiler.
+//! * `amdgpu-bench memory [--json] [--only NAME]`: addresses, sub-allocation and device memory. With `--features vma` the
+//!   Vulkan Memory Allocator is built in, which takes a C++ compiler.
+//! * `amdgpu-bench cs [--json] [--only NAME]`: recording, submitting and decoding.
+//! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
+//!   and a census at the end: exit code 1 if anything is lost.
 //!
-//! [`traces`] defines the work.
+//! Each row is a bench, a size and a peer. [`traces`] defines the work. Peers that are drivers run on the *null kernel*
+//! ([`amdgpu_sim::NullKernel`]) in a child of this program, before which the preload library stands, and ours in the same
+//! child through the same library, batch by batch in turn: what differs is user space.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are printed with a few digits")]
 
+mod child;
+mod churn;
 mod contest;
+#[expect(unsafe_code, reason = "an allocator that counts")]
+mod counting;
+mod cs;
 mod memory;
+mod null_cs;
+mod null_memory;
 mod ours;
 mod peers;
 mod row;
 mod traces;
+mod turns;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
-use clap::{Parser, Subcommand};
+use child::Wanted;
+use clap::{Args, Parser, Subcommand};
 use row::Row;
+
+/// Where a driver finds the device: the child's is the preload library's.
+const NODE: &str = "/dev/dri/renderD128";
 
 /// The library against its peers.
 #[derive(Debug, Parser)]
@@ -31,44 +48,82 @@ struct Cli {
 enum Area {
     /// Addresses, sub-allocation and device memory.
     Memory {
-        /// One JSON array instead of the table.
-        #[arg(long)]
-        json: bool,
-        /// Only the benches whose name contains this.
-        #[arg(long)]
-        only: Option<String>,
-        /// Only what needs the preloaded shim: for the process that this program starts.
+        #[command(flatten)]
+        report: Report,
+        /// Only what needs Mesa's shim: for the process that this program starts.
         #[arg(long, hide = true)]
         beside_libdrm: bool,
     },
+    /// Recording, submitting and decoding.
+    Cs {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// Threads that use the simulator until the time is up; fails if anything is lost.
+    Churn {
+        /// How long.
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// How many threads.
+        #[arg(long, default_value_t = 4)]
+        threads: u32,
+    },
 }
 
-fn main() -> ExitCode {
-    let Area::Memory { json, only, beside_libdrm } = Cli::parse().area;
-    let wanted = memory::Wanted(only);
-    if !json {
-        println!("{}", Row::heading());
-    }
-    let mut rows = Vec::new();
-    let mut add = |row: Row| {
+#[derive(Debug, Args)]
+struct Report {
+    /// One JSON array instead of the table.
+    #[arg(long)]
+    json: bool,
+    /// Only the benches whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Only what is measured on the null kernel: for the process that this program starts.
+    #[arg(long, hide = true)]
+    on_null: bool,
+}
+
+impl Report {
+    /// Prints the rows that `measure` adds.
+    fn print(self, measure: impl FnOnce(&Wanted, bool, &mut dyn FnMut(Row))) -> ExitCode {
+        let Self { json, only, on_null } = self;
         if !json {
-            println!("{row}");
+            println!("{}", Row::heading());
         }
-        rows.push(row);
-    };
-    if beside_libdrm {
-        memory::beside_libdrm(&wanted, &mut add);
-    } else {
-        memory::all(&wanted, &mut add);
-    }
-    if json {
+        let mut rows = Vec::new();
+        measure(&Wanted(only), on_null, &mut |row| {
+            if !json {
+                println!("{row}");
+            }
+            rows.push(row);
+        });
+        if !json {
+            return ExitCode::SUCCESS;
+        }
         match serde_json::to_string_pretty(&rows) {
-            Ok(text) => println!("{text}"),
+            Ok(text) => {
+                println!("{text}");
+                ExitCode::SUCCESS
+            }
             Err(error) => {
                 eprintln!("{error}");
-                return ExitCode::FAILURE;
+                ExitCode::FAILURE
             }
         }
     }
-    ExitCode::SUCCESS
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().area {
+        Area::Memory { report, beside_libdrm } => report.print(|wanted, on_null, mut add| match (beside_libdrm, on_null) {
+            (true, _) => memory::beside_libdrm(wanted, &mut add),
+            (_, true) => null_memory::all(wanted, &mut add),
+            _ => memory::all(wanted, &mut add),
+        }),
+        Area::Cs { report } => report.print(|wanted, on_null, mut add| match on_null {
+            true => null_cs::all(wanted, &mut add),
+            false => cs::all(wanted, &mut add),
+        }),
+        Area::Churn { seconds, threads } => churn::run(Duration::from_secs(seconds), threads),
+    }
 }

@@ -1,6 +1,6 @@
 //! The rows of `amdgpu-bench memory`.
 
-use std::{env, path::Path, process::Command, sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use amdgpu_winsys::{
     heaps::{
@@ -11,6 +11,7 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    NODE, child::{self, Wanted},
     contest::{Allocator, HOLES, Holes, Outcome, alone, contest, empty, median},
     ours::{Addresses, Block},
     peers::{buddy::Buddy, libdrm::Libdrm, offset::Offset},
@@ -18,14 +19,7 @@ use crate::{
     traces::{Kind, PARTS, Trace, VA},
 };
 
-/// Which benches to run.
-pub(crate) struct Wanted(pub(crate) Option<String>);
-
 impl Wanted {
-    fn has(&self, bench: &str) -> bool {
-        self.0.as_ref().is_none_or(|part| bench.contains(part))
-    }
-
     fn traces<'a>(&'a self, traces: &'a [Trace]) -> impl Iterator<Item = &'a Trace> {
         traces.iter().filter(|trace| self.has(trace.name))
     }
@@ -62,7 +56,14 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         ));
     }
     floor(wanted, add);
+    if NULL.iter().any(|bench| wanted.has(bench)) {
+        child::on_the_null_kernel("memory", wanted, add);
+    }
 }
+
+/// The rows that are measured on the null kernel.
+const NULL: [&str; 7] =
+    ["allocate-64K", "allocate-2M", "allocate-map-64K", "allocate-map-2M", "two-threads", "budget", "bytes-per-memory"];
 
 /// The rows against libdrm, measured here: this process has a node, if need be the shim's.
 pub(crate) fn beside_libdrm(wanted: &Wanted, add: &mut impl FnMut(Row)) {
@@ -101,24 +102,13 @@ fn holes(wanted: &Wanted, theirs: Libdrm, add: &mut impl FnMut(Row)) {
 /// Runs this program once more with Mesa's no-op shim before it, so that libdrm finds a device.
 fn in_a_child(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     let missing = |why: String| Row::missing("va, holes", LIBDRM, why);
-    let mut command = match env::current_exe() {
-        Ok(program) => Command::new(program),
-        Err(error) => return add(missing(error.to_string())),
-    };
-    command.args(["memory", "--json", "--beside-libdrm"]).env("AMDGPU_GPU_ID", "navi21");
-    if !Path::new("/dev/dri/renderD128").exists() {
-        command.env("LD_PRELOAD", SHIM);
+    let mut environment = vec![("AMDGPU_GPU_ID", "navi21".into())];
+    if !Path::new(NODE).exists() {
+        environment.push(("LD_PRELOAD", SHIM.into()));
     }
-    if let Some(only) = &wanted.0 {
-        command.args(["--only", only]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => return add(missing(error.to_string())),
-    };
-    match serde_json::from_slice::<Vec<Row>>(&output.stdout) {
+    match child::rows(&["memory", "--beside-libdrm"], wanted, &environment) {
         Ok(rows) => rows.into_iter().for_each(add),
-        Err(error) => add(missing(format!("the child ended with {}: {error}", output.status))),
+        Err(why) => add(missing(why)),
     }
 }
 

@@ -33,6 +33,10 @@ pub(crate) enum Unit {
     Ns,
     /// Thousandths.
     Permille,
+    /// Bytes.
+    Bytes,
+    /// Millions of bytes a second.
+    Mbps,
 }
 
 /// What is wanted.
@@ -45,6 +49,8 @@ pub(crate) enum Goal {
     RatioAtLeast(f64),
     /// Ours is below this.
     Below(f64),
+    /// Ours is above this.
+    Above(f64),
     /// A figure for orientation.
     None,
 }
@@ -55,6 +61,7 @@ impl Goal {
             Self::RatioAtMost(most) => ratio.map(|ratio| ratio <= most),
             Self::RatioAtLeast(least) => ratio.map(|ratio| ratio >= least),
             Self::Below(limit) => Some(ours < limit),
+            Self::Above(limit) => Some(ours > limit),
             Self::None => None,
         }
     }
@@ -66,7 +73,8 @@ impl fmt::Display for Goal {
             Self::RatioAtMost(most) if *most < 0.1 => format!("x <= 1/{:.0}", 1.0 / most),
             Self::RatioAtMost(most) => format!("x <= {most}"),
             Self::RatioAtLeast(least) => format!("x >= {least}"),
-            Self::Below(limit) => format!("< {limit} ns"),
+            Self::Below(limit) => format!("< {limit}"),
+            Self::Above(limit) => format!("> {limit}"),
             Self::None => "-".to_owned(),
         })
     }
@@ -88,6 +96,11 @@ impl Row {
         Self::new(bench, n, Unit::Ns, ours, "-", None, goal)
     }
 
+    /// Ours alone, in another unit.
+    pub(crate) fn figure(bench: &str, n: u64, ours: f64, unit: Unit, goal: Goal) -> Self {
+        Self::new(bench, n, unit, ours, "-", None, goal)
+    }
+
     /// A peer that is not there.
     pub(crate) fn missing(bench: &str, peer: &str, why: impl fmt::Display) -> Self {
         let row = Self::new(bench, 0, Unit::Ns, 0.0, peer, None, Goal::None);
@@ -107,7 +120,7 @@ impl Row {
     /// The names of the columns.
     pub(crate) fn heading() -> String {
         format!(
-            "{:<16} {:>9} {:>10} {:<24} {:>11} {:>8} {:<11} {:<5}",
+            "{:<20} {:>9} {:>10} {:<24} {:>11} {:>8} {:<11} {:<5}",
             "bench", "n", "ours", "peer", "peer's", "ratio", "goal", "holds"
         )
     }
@@ -117,6 +130,8 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = |value: f64| match self.unit {
             Unit::Ns => format!("{value:.1}"),
+            Unit::Bytes => format!("{value:.0} B"),
+            Unit::Mbps => format!("{value:.0} MB/s"),
             Unit::Permille => format!("{:.1}%", value / 10.0),
         };
         let is_missing = self.note.as_ref().is_some_and(|note| note.starts_with("missing"));
@@ -126,7 +141,7 @@ impl fmt::Display for Row {
         let holds = self.holds.map_or("-", |holds| if holds { "yes" } else { "NO" });
         write!(
             f,
-            "{:<16} {:>9} {ours:>10} {:<24} {theirs:>11} {ratio:>8} {:<11} {holds:<5}",
+            "{:<20} {:>9} {ours:>10} {:<24} {theirs:>11} {ratio:>8} {:<11} {holds:<5}",
             self.bench, self.n, self.peer, self.goal
         )?;
         self.note.as_ref().map_or(Ok(()), |note| write!(f, " {note}"))

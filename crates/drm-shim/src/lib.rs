@@ -7,6 +7,8 @@
 //! The shim keeps no table of descriptors. What a descriptor is, the kernel tells (see `amdgpu-sim-world`), so dup, fork,
 //! exec, close and passing descriptors between processes need no help.
 //!
+//! With `AMDGPU_SIM_NULL` set, requests do not reach the server: `null` answers them, for measuring user space.
+//!
 //! No panic may leave a function that C calls: every hook that does more than forward runs inside `catch_unwind`
 //! (`hooks::guarded`) and answers EIO after one. Aborting instead (`panic = "abort"`) would take the host program down with
 //! its data for a mistake of ours.
@@ -16,6 +18,8 @@ mod c_text;
 mod calls;
 #[expect(unsafe_code, reason = "functions that C programs call")]
 mod hooks;
+#[expect(unsafe_code, reason = "passes on what C programs passed")]
+mod null;
 mod paths;
 #[expect(unsafe_code, reason = "finds and calls the functions that were interposed")]
 mod real;

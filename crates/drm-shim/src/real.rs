@@ -89,6 +89,7 @@ real! {
     fn mmap(
         address: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off_t
     ) -> *mut c_void, else libc::MAP_FAILED;
+    fn munmap(address: *mut c_void, len: size_t) -> c_int, else -1;
     fn getxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
     fn lgetxattr(path: *const c_char, name: *const c_char, out: *mut c_void, size: size_t) -> ssize_t, else -1;
     fn listxattr(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;

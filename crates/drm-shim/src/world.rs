@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use amdgpu_sim_world::{DEFAULT_GPU, GPUS_VARIABLE, Layout, Running, Server, WORLD_VARIABLE, gpus};
+use amdgpu_sim_world::{DEFAULT_GPU, GPUS_VARIABLE, Layout, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus};
 use nix::{
     errno::Errno,
     sys::{
@@ -90,7 +90,8 @@ fn join() -> Option<Result<World, Errno>> {
 
 /// Starts a world in this process.
 fn host() -> Result<World, Errno> {
-    let wanted = variable(GPUS_VARIABLE).unwrap_or_else(|| DEFAULT_GPU.into());
+    // A null kernel needs a world for its paths.
+    let wanted = variable(NULL_VARIABLE).or_else(|| variable(GPUS_VARIABLE)).unwrap_or_else(|| DEFAULT_GPU.into());
     let wanted = wanted.to_string_lossy();
     let started = gpus(&wanted).and_then(|profiles| Server::start(&profiles));
     let running = match started {

@@ -60,6 +60,8 @@ mod machine;
 mod mutation;
 mod names;
 mod node;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
+mod null;
 mod options;
 mod pressure;
 mod profiles;
@@ -84,6 +86,7 @@ pub use self::{
     kernel::{Mappable, SimKernel},
     machine::SimMachine,
     mutation::Mutation,
+    null::NullKernel,
     options::SimOptions,
     pressure::{Pressed, Pressure},
     profiles::{Firmware, Profile, Register, profile, profiles},

@@ -40,5 +40,8 @@ pub use self::{
 pub const GPUS_VARIABLE: &str = "AMDGPU_SIM";
 /// The environment variable that leads child processes to a world: its directory.
 pub const WORLD_VARIABLE: &str = "AMDGPU_SIM_WORLD";
+/// The environment variable that names the chip of a null kernel: requests are answered at once, in the calling process
+/// ([`NullKernel`](amdgpu_sim::NullKernel)).
+pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

@@ -26,6 +26,7 @@ pub(super) struct OwnedHandle {
 }
 
 impl OwnedHandle {
+    #[inline]
     pub(super) fn new(device: &Arc<Device>, raw: u32) -> Self {
         Self { device: Arc::clone(device), raw, generation: AtomicU64::new(0) }
     }
@@ -40,6 +41,7 @@ impl OwnedHandle {
 }
 
 impl Drop for OwnedHandle {
+    #[inline]
     fn drop(&mut self) {
         let generation = self.generation.load(Ordering::Acquire);
         if generation == 0 {

@@ -82,6 +82,7 @@ impl Bo {
     /// * `ENOSPC`: size 0;
     /// * `EINVAL`: an alignment that is no power of two or too large, a flag or domain the kernel refuses;
     /// * `ENOMEM`: it fits nowhere.
+    #[inline]
     pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
         let BoRequest { size, alignment, domains, flags } = request;
         let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
@@ -97,6 +98,7 @@ impl Bo {
     }
 
     /// Tells the observer.
+    #[inline]
     fn opened(self) -> Self {
         let Self { size, domains, flags, .. } = self;
         self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });

@@ -12,7 +12,7 @@ use libloading::Library;
 
 use crate::contest::Allocator;
 
-const LIBRARY: &str = "libdrm_amdgpu.so.1";
+pub(crate) const LIBRARY: &str = "libdrm_amdgpu.so.1";
 /// `amdgpu_gpu_va_range_general`.
 const GENERAL: c_int = 0;
 /// `AMDGPU_VA_RANGE_HIGH`.
@@ -70,6 +70,13 @@ impl Libdrm {
             }
             _ => Err(Missing::Initialize(answer)),
         }
+    }
+}
+
+impl Libdrm {
+    /// The library's handle.
+    pub(super) fn device(&self) -> *mut c_void {
+        self.device.as_ptr()
     }
 }
 

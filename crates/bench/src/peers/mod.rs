@@ -2,6 +2,8 @@
 
 pub(crate) mod buddy;
 pub(crate) mod libdrm;
+pub(crate) mod libdrm_bo;
 pub(crate) mod offset;
+pub(crate) mod radv;
 #[cfg(feature = "vma")]
 pub(crate) mod vma;

@@ -5,6 +5,7 @@
 mod descriptors;
 mod memory;
 mod node;
+mod null;
 mod paths;
 mod waits;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         "faults" => memory::faults(),
         "mappings" => memory::mappings(),
         "user-pages" => memory::user_pages(),
+        "null" => null::null(),
         "primary" => paths::primary(),
         "threads" => waits::threads(),
         "signal" => waits::signal(),

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 
 use super::guarded;
 use crate::{
-    calls,
+    calls, null,
     real::{self, set_errno},
     world::{self, World},
 };
@@ -56,6 +56,11 @@ fn on_shared_descriptor(fd: RawFd, request: c_ulong, address: u64) -> Option<Res
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     guarded(-1, || {
+        // SAFETY: what the program passed.
+        let null = unsafe { null::ioctl(fd, request as u32, argument, |fd| matches!(node(fd), Ok(Some(_)))) };
+        if let Some(result) = null {
+            return result;
+        }
         let address = argument.expose_provenance() as u64;
         let Some((world, file)) = node(fd)? else {
             if let Some(result) = on_shared_descriptor(fd, request, address) {
@@ -89,6 +94,11 @@ unsafe fn map(
         return as_is();
     }
     guarded(libc::MAP_FAILED, || {
+        // SAFETY: what the program passed.
+        let null = unsafe { null::map(address, len, protection, flags, offset.cast_unsigned()) };
+        if let Some(result) = null {
+            return result;
+        }
         let Some((world, file)) = node(fd)? else { return Ok(as_is()) };
         if flags & libc::MAP_TYPE == libc::MAP_PRIVATE && protection != libc::PROT_NONE {
             return Err(Errno::EINVAL);
@@ -126,4 +136,18 @@ macro_rules! mmap_hooks {
 mmap_hooks! {
     mmap;
     mmap64;
+}
+
+/// The C library's `munmap`. What the null kernel maps stays.
+///
+/// # Safety
+///
+/// What the C function asks.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn munmap(address: *mut c_void, len: size_t) -> c_int {
+    if null::owns(address) {
+        return 0;
+    }
+    // SAFETY: what the program passed.
+    unsafe { real::munmap(address, len) }
 }

@@ -27,6 +27,9 @@ pub(crate) enum Task {
         /// Chips, one device each, such as navi21,renoir [default: $AMDGPU_SIM, else navi21]
         #[arg(long, value_name = "CHIPS")]
         gpu: Option<String>,
+        /// Answer every request at once, successfully and without doing anything: to measure what user space costs
+        #[arg(long)]
+        null: bool,
         /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
         #[arg(long, value_name = "PATH")]
         shim: Option<PathBuf>,

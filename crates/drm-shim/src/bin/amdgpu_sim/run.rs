@@ -11,7 +11,8 @@ use std::{
 };
 
 use amdgpu_sim_world::{
-    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, Server, WORLD_VARIABLE, WorldError, gpus,
+    Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, NULL_VARIABLE, Server, WORLD_VARIABLE, WorldError,
+    gpus,
 };
 use nix::errno::Errno;
 
@@ -37,6 +38,8 @@ pub(crate) enum RunError {
     NoShim { program: PathBuf },
     #[error("there is no {}", path.display())]
     NoSuchShim { path: PathBuf },
+    #[error("a null kernel is one chip, not {chips}")]
+    OneChip { chips: String },
     #[error("{WORLD_VARIABLE} is not set: this process is in no world")]
     NoWorld,
     #[error("the world does not answer: {0}")]
@@ -50,14 +53,28 @@ pub(crate) enum RunError {
 }
 
 /// Runs a command in a world of its own; its exit code.
-pub(crate) fn run(chips: Option<&str>, shim: Option<PathBuf>, command: &[OsString]) -> Result<ExitCode, RunError> {
+///
+/// With `null`, the world is there for its paths only; each process answers its own requests.
+pub(crate) fn run(
+    chips: Option<&str>,
+    null: bool,
+    shim: Option<PathBuf>,
+    command: &[OsString],
+) -> Result<ExitCode, RunError> {
     let Some((program, arguments)) = command.split_first() else { return Ok(ExitCode::from(CANNOT_RUN)) };
     let chips = chips.map(str::to_owned).or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
     let chips = chips.unwrap_or_else(|| DEFAULT_GPU.to_owned());
+    if null && chips.contains(',') {
+        return Err(RunError::OneChip { chips });
+    }
     let shim = find_shim(shim)?;
     let signals = signals::hold();
     let world = Server::start(&gpus(&chips)?)?;
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    if null {
+        command.env(NULL_VARIABLE, &chips);
+    }
+    let child = command
         .args(arguments)
         .env("LD_PRELOAD", preloads(shim.as_os_str(), env::var_os("LD_PRELOAD")))
         .env(GPUS_VARIABLE, &chips)

@@ -1,0 +1,71 @@
+//! This program once more, where its peers find a device.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::PathBuf,
+    process::Command,
+};
+
+use crate::row::Row;
+
+/// Which benches to run.
+pub(crate) struct Wanted(pub(crate) Option<String>);
+
+impl Wanted {
+    /// Whether this one.
+    pub(crate) fn has(&self, bench: &str) -> bool {
+        self.0.as_ref().is_none_or(|part| bench.contains(part))
+    }
+}
+
+const SHIM: &str = "libamdgpu_sim_shim.so";
+
+/// The rows that a child prints.
+///
+/// # Errors
+///
+/// Why there are none, in words.
+pub(crate) fn rows(
+    arguments: &[&str],
+    wanted: &Wanted,
+    environment: &[(&str, OsString)],
+) -> Result<Vec<Row>, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg("--json");
+    if let Some(only) = &wanted.0 {
+        command.args(["--only", only]);
+    }
+    for (name, value) in environment {
+        command.env(name, value);
+    }
+    let output = command.output().map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        format!("the child ended with {}: {error}: {}", output.status, said.lines().last().unwrap_or_default())
+    })
+}
+
+/// The rows that an area measures on the null kernel.
+pub(crate) fn on_the_null_kernel(area: &str, wanted: &Wanted, add: &mut impl FnMut(Row)) {
+    let measured = shim().ok_or_else(|| format!("no {SHIM} beside this program")).and_then(|shim| {
+        let environment = [
+            ("LD_PRELOAD", shim.into_os_string()),
+            ("AMDGPU_SIM_NULL", "navi21".into()),
+            ("AMDGPU_SIM_WORLD", OsString::new()),
+            ("MESA_SHADER_CACHE_DISABLE", "true".into()),
+        ];
+        rows(&[area, "--on-null"], wanted, &environment)
+    });
+    match measured {
+        Ok(rows) => rows.into_iter().for_each(add),
+        Err(why) => add(Row::missing(area, "the null kernel", why)),
+    }
+}
+
+/// The preload library: where cargo puts it for those who depend on it, or beside the program.
+fn shim() -> Option<PathBuf> {
+    let beside = env::current_exe().ok()?.parent()?.to_owned();
+    [beside.join("deps").join(SHIM), beside.join(SHIM)].into_iter().find(|path| path.exists())
+}

@@ -1,0 +1,168 @@
+//! The rows of `amdgpu-bench cs`: recording and decoding here, submitting and the peers in a child on the null kernel.
+
+use std::{hint::black_box, sync::Arc};
+
+use amdgpu_sim::{NullKernel, profile};
+use amdgpu_winsys::{
+    cs::{Packet, Stream, pm4},
+    vamgr::GpuVa,
+    winsys::Device,
+};
+
+use crate::{
+    child::{self, Wanted},
+    row::{Goal, Row, Unit},
+    turns::{Work, in_turn},
+};
+
+/// Dwords, and packets, recorded before a stream starts over.
+const DWORDS: usize = 64 << 10;
+const PACKETS: usize = 4096;
+/// Dwords reserved at a time.
+const RESERVED: usize = 16;
+const PLAIN: &str = "plain stores";
+/// What is measured in the child.
+const NULL: [&str; 6] =
+    ["submit-empty", "submit-100", "record-update", "record-copy", "record-timestamp", "submit-listed"];
+
+/// Every row.
+pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
+    let kernel = profile("navi21").ok_or_else(|| "no such chip".to_owned());
+    let kernel = kernel.and_then(|profile| NullKernel::open(profile).map_err(|errno| errno.to_string()));
+    match kernel.and_then(|kernel| Device::new(kernel).map_err(|error| error.to_string())) {
+        Ok(device) => recording(wanted, &device, add),
+        Err(why) => add(Row::missing("record", PLAIN, why)),
+    }
+    if wanted.has("decode") {
+        decoding(add);
+    }
+    if NULL.iter().any(|bench| wanted.has(bench)) {
+        child::on_the_null_kernel("cs", wanted, add);
+    }
+}
+
+fn target() -> pm4::Target {
+    pm4::Target::gfx(amdgpu_winsys::winsys::GfxLevel::Gfx10_3)
+}
+
+fn address() -> GpuVa {
+    GpuVa::new(0x1234_5678_0000).unwrap_or(GpuVa::NULL)
+}
+
+/// A stream with room for a batch. It is filled once, so that its pages are there.
+fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
+    let mut stream = Stream::new(device, target(), 4 * DWORDS).expect("the null kernel refuses nothing");
+    stream.reserve(2 * DWORDS).expect("room").fill(0);
+    stream
+}
+
+fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
+    if wanted.has("record-reserve") {
+        let mut stream = stream(device);
+        let mut plain = vec![0_u32; DWORDS];
+        let [ours, theirs] = in_turn(DWORDS, [
+            &mut |dwords| {
+                stream.clear();
+                for first in (0..dwords).step_by(RESERVED) {
+                    let room = stream.reserve(RESERVED).expect("room");
+                    store(room, black_box(first as u32));
+                }
+            },
+            &mut |_| {
+                for (at, room) in plain.chunks_exact_mut(RESERVED).enumerate() {
+                    store(room, black_box((at * RESERVED) as u32));
+                }
+                black_box(&mut plain);
+            },
+        ]);
+        let row = Row::times("record-reserve", RESERVED as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.25));
+        add(row.noting("a dword; n are reserved at a time".into()));
+    }
+    let level = target().level;
+    typed(wanted, "record-typed-write", device, add, |value| {
+        let data = black_box([value, value]);
+        move |stream: &mut Stream<_>| stream.push(&pm4::WriteData::new(address(), &data)).expect("room")
+    });
+    typed(wanted, "record-typed-copy", device, add, |value| {
+        let packet = black_box(pm4::CpDma::copy(level, address(), address(), value & 0xffff));
+        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
+    });
+    typed(wanted, "record-typed-eop", device, add, |value| {
+        let packet = black_box(pm4::EndOfPipe::fence(address(), value));
+        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
+    });
+    typed(wanted, "record-typed-nop", device, add, |value| {
+        let data = black_box([value; 5]);
+        move |stream: &mut Stream<_>| stream.push(&pm4::Nop::Skip(&data)).expect("room")
+    });
+}
+
+/// Dwords that follow from one number, one after the other.
+#[inline]
+fn store(room: &mut [u32], first: u32) {
+    for (offset, dword) in room.iter_mut().enumerate() {
+        *dword = first + offset as u32;
+    }
+}
+
+/// A typed packet into a stream, beside a loop that stores as many dwords in a vector.
+fn typed<F: FnOnce(&mut Stream<pm4::Target>)>(
+    wanted: &Wanted,
+    name: &str,
+    device: &Arc<Device>,
+    add: &mut impl FnMut(Row),
+    packet: impl Fn(u32) -> F,
+) {
+    if !wanted.has(name) {
+        return;
+    }
+    let mut stream = stream(device);
+    stream.clear();
+    packet(1)(&mut stream);
+    let dwords = stream.len();
+    let mut plain = vec![0_u32; dwords * PACKETS];
+    let ours: &mut Work<'_> = &mut |packets| {
+        stream.clear();
+        for value in 0..packets as u32 {
+            packet(value)(&mut stream);
+        }
+    };
+    let [ours, theirs] = in_turn(PACKETS, [ours, &mut |_| {
+        for (at, room) in plain.chunks_exact_mut(dwords).enumerate() {
+            store(room, black_box(at as u32));
+        }
+        black_box(&mut plain);
+    }]);
+    let row = Row::times(name, dwords as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.3));
+    add(row.noting("a packet of n dwords".into()));
+}
+
+/// An IB of every kind of packet that is typed here.
+fn decoding(add: &mut impl FnMut(Row)) {
+    const BYTES: usize = 1 << 20;
+    let target = target();
+    let mut ib = vec![0_u32; BYTES / 4 + 64];
+    let mut used = 0;
+    let mut push = |used: usize, value: u32| -> Option<usize> {
+        let out = ib.get_mut(used..)?;
+        match value % 4 {
+            0 => pm4::WriteData::new(address(), &[value; 4]).encode(target, out),
+            1 => pm4::CpDma::copy(target.level, address(), address(), 4096).encode(target, out),
+            2 => pm4::EndOfPipe::fence(address(), value).encode(target, out),
+            _ => pm4::CopyData::timestamp(address()).encode(target, out),
+        }
+        .ok()
+    };
+    for value in 0.. {
+        match push(used, value) {
+            Some(len) if used + len <= BYTES / 4 => used += len,
+            _ => break,
+        }
+    }
+    let ib = &ib[..used];
+    let [ns] = in_turn(1, [&mut |_| {
+        let wrong = pm4::decode(black_box(ib), target).filter(|packet| black_box(packet).is_err()).count();
+        assert_eq!(wrong, 0, "every packet was encoded by the library");
+    }]);
+    add(Row::figure("decode", used as u64, used as f64 * 4e3 / ns, Unit::Mbps, Goal::Above(200.0)));
+}

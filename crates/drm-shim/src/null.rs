@@ -1,0 +1,106 @@
+//! The null kernel: ioctls and mappings of nodes are answered here and at once, not by the server of the world.
+//!
+//! `AMDGPU_SIM_NULL` names the chip. Paths, and what descriptors are, remain the world's business.
+
+use std::{
+    ffi::{c_int, c_void},
+    os::fd::RawFd,
+    ptr::NonNull,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use amdgpu_sim::{NullKernel, profile};
+use amdgpu_sim_world::NULL_VARIABLE;
+use amdgpu_winsys::{
+    uapi::Request,
+    winsys::{Kernel as _, Protection},
+};
+use nix::errno::Errno;
+
+use crate::world;
+
+static KERNEL: OnceLock<Option<NullKernel>> = OnceLock::new();
+
+/// Descriptors that were seen to be nodes. Asking each time what a descriptor is would take longer than the answer. A
+/// number that becomes another file's stays here: DRM requests on it, which no other file has, are then answered too.
+static NODES: [AtomicBool; 1024] = [const { AtomicBool::new(false) }; 1024];
+
+/// The null kernel, if this process was asked to have one.
+fn kernel() -> Option<&'static NullKernel> {
+    KERNEL.get_or_init(make).as_ref()
+}
+
+fn make() -> Option<NullKernel> {
+    let chip = std::env::var(NULL_VARIABLE).ok().filter(|chip| !chip.is_empty())?;
+    let Some(profile) = profile(&chip) else {
+        world::say(&format!("{NULL_VARIABLE}={chip}: no such chip"));
+        return None;
+    };
+    NullKernel::open(profile)
+        .inspect_err(|errno| world::say(&format!("{NULL_VARIABLE}={chip}: no addresses to map to: {errno}")))
+        .ok()
+}
+
+/// Answers a DRM request on a node; `None` if there is no null kernel, or this is none of its business.
+///
+/// # Safety
+///
+/// What the request asks.
+#[inline]
+pub(crate) unsafe fn ioctl(
+    fd: RawFd,
+    request: u32,
+    argument: *mut c_void,
+    is_node: impl FnOnce(RawFd) -> bool,
+) -> Option<Result<c_int, Errno>> {
+    let request = Request::from_bits(request);
+    if request.kind() != b'd' {
+        return None;
+    }
+    let kernel = kernel()?;
+    let known = NODES.get(usize::try_from(fd).ok()?);
+    if !known.is_some_and(|known| known.load(Relaxed)) {
+        if !is_node(fd) {
+            return None;
+        }
+        if let Some(known) = known {
+            known.store(true, Relaxed);
+        }
+    }
+    // SAFETY: the caller's promise.
+    Some(unsafe { kernel.ioctl(request, argument) })
+}
+
+/// Maps at an offset that the null kernel gave out; `None` for any other.
+///
+/// # Safety
+///
+/// What `mmap` asks.
+#[inline]
+pub(crate) unsafe fn map(
+    address: *mut c_void,
+    len: usize,
+    protection: c_int,
+    flags: c_int,
+    offset: u64,
+) -> Option<Result<*mut c_void, Errno>> {
+    if !NullKernel::is_offset(offset) {
+        return None;
+    }
+    let kernel = kernel()?;
+    let at = if flags & libc::MAP_FIXED == 0 { None } else { NonNull::new(address.cast()) };
+    let protection = if protection & libc::PROT_WRITE == 0 { Protection::Read } else { Protection::ReadWrite };
+    // SAFETY: the caller's promise.
+    let mapped = unsafe { kernel.mmap(len, protection, at, offset) };
+    Some(mapped.map(|mapped| mapped.as_ptr().cast()))
+}
+
+/// Whether an address is in a mapping of the null kernel, which needs no unmapping.
+#[inline]
+pub(crate) fn owns(address: *mut c_void) -> bool {
+    // Not `kernel`: it is not for this to make one, and it may be called while one is made.
+    KERNEL.get().and_then(Option::as_ref).is_some_and(|kernel| kernel.owns(address.addr()))
+}
