@@ -123,7 +123,9 @@ proptest! {
         let device = device(name);
         let memory = host_memory(&device, SIZE);
         let mut expected = noise();
-        ops.iter().for_each(|&op| model(&mut expected, op));
+        for &op in &ops {
+            model(&mut expected, op);
+        }
         for ip in IPS {
             memory.mapping().unwrap().write(0, &noise()).unwrap();
             let rig = Rig::new(&device, &memory, ip);
@@ -159,7 +161,9 @@ fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
             }
             memory.mapping().unwrap().write(0, &noise()).unwrap();
             let mut expected = noise();
-            ops.iter().for_each(|&op| model(&mut expected, op));
+            for &op in &ops {
+                model(&mut expected, op);
+            }
             let rig = Rig::new(&device, &memory, ip);
             let span = |offset, bytes| rig.span(offset, bytes);
             rig.run(|commands| ops.iter().for_each(|&op| record(commands, &span, op)));
