@@ -201,7 +201,7 @@ impl<L: Language> Stream<L> {
     /// fn too_long(stream: &mut Stream<pm4::Target>) {
     ///     stream.room::<1025>();
     /// }
-    /// # fn main() { let _ = too_long; panic!() }
+    /// # fn main() { std::hint::black_box(too_long as fn(&mut Stream<pm4::Target>)); }
     /// ```
     #[inline]
     pub fn room<const N: usize>(&mut self) -> &mut [u32; N] {

@@ -113,7 +113,7 @@ fn first_difference(found: &[u8], expected: &[u8]) -> Option<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn any_sequence_of_copies_fills_and_updates_leaves_what_plain_bytes_would_hold(
@@ -151,7 +151,7 @@ fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
             let limits = [u64::from(copy), u64::from(fill), 4096].map(|limit| limit.min(HALF - 64));
             let mut ops = Vec::new();
             for (at, limit) in limits.into_iter().enumerate() {
-                for more in [0, 1, 3, 32, 35] {
+                for more in [0, 1, 35] {
                     let bytes = limit - 1 + more;
                     let (to, from) = ((at as u64 + more) % 7, more % 5);
                     ops.push(Op::Copy { to, from, bytes, is_up: more % 2 == 0 });
