@@ -5,6 +5,9 @@
 
 #![expect(unsafe_code, reason = "a kernel that answers at once")]
 
+#[path = "submission/commands.rs"]
+mod commands;
+
 use std::{
     ffi::{c_int, c_void},
     hint::black_box,
@@ -230,6 +233,7 @@ fn bring_up(name: &str) {
 fn main() {
     let device = open("navi21");
     recording(&device);
+    commands::run(&device);
     for memories in [0, 100, 1000] {
         submitting(&device, memories);
     }

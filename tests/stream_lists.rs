@@ -487,3 +487,31 @@ fn largest<L: Language>(mut stream: Stream<L>) -> CommandList {
     }
     stream.finish().unwrap()
 }
+
+#[test]
+fn a_burst_counts_what_was_put_and_takes_no_more_than_it_was_asked_for() {
+    let device = device("navi21");
+    let mut stream = Stream::new(&device, gfx(&device), 16).unwrap();
+    for round in 1..=500 {
+        let mut burst = stream.burst(7).unwrap();
+        burst.put([0xc000_1000, round]).unwrap();
+        burst.put([0xc001_1000, round, 1]).unwrap();
+        assert_eq!(burst.left(), 2);
+        assert_eq!(burst.put([0; 3]), Err(cs::Error::TooLong { needed: 3, most: 2 }));
+        drop(burst);
+    }
+    drop(stream.burst(7).unwrap());
+    assert!(matches!(stream.burst(usize::MAX).unwrap_err(), cs::Error::TooLong { .. }));
+    let list = stream.finish().unwrap();
+    let expected: Vec<_> = (1..=500).flat_map(|round| [vec![round], vec![round, 1]]).collect();
+    assert_eq!(payloads(&list, gfx(&device)), expected);
+}
+
+/// What the NOPs of a list skip, but for those that end IBs, which skip zeros.
+fn payloads(list: &CommandList, target: pm4::Target) -> Vec<Vec<u32>> {
+    let payload = |packet: pm4::Decoded<'_>| match packet.command {
+        pm4::Command::Nop(pm4::Nop::Skip(payload)) if payload[0] != 0 => Some(payload.to_vec()),
+        _ => None,
+    };
+    list.dwords().flat_map(|ib| pm4::decode(ib, target)).filter_map(|packet| payload(packet.unwrap())).collect()
+}

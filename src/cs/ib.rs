@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{IbPlacement, Result};
+use super::{Burst, IbPlacement, Result};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
@@ -138,6 +138,19 @@ impl IbMemory {
     #[inline]
     pub(super) fn advance(&mut self, dwords: usize) {
         self.used += dwords.min(self.limit - self.used);
+    }
+
+    /// The next `dwords` dwords, or the whole window where it is shorter, of which the burst says how much was used.
+    #[inline]
+    pub(super) fn burst(&mut self, dwords: usize) -> Burst<'_> {
+        let dwords = dwords.min(self.limit - self.used);
+        // SAFETY: as in `take`.
+        let start = unsafe { self.dwords.add(self.used) };
+        // SAFETY: `used + dwords <= limit <= capacity`; else as in `take`. The burst borrows `self` exclusively as long as
+        // the slice lives.
+        let room = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) };
+        // INVARIANT: a burst adds at most the length of its room.
+        Burst::new(room, &mut self.used)
     }
 
     /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.

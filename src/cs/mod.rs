@@ -9,6 +9,7 @@
 //!
 //! [`commands`] spares one the packets: copies, fills, barriers, timestamps and the like, the same on every ring.
 mod annotation;
+mod burst;
 mod command_list;
 pub mod commands;
 pub mod dump;
@@ -34,6 +35,7 @@ mod wire;
 
 pub use self::{
     annotation::{Annotations, MAX_ANNOTATION_BYTES, annotations, read_annotation},
+    burst::Burst,
     command_list::{ChainFault, CommandList, NotChained},
     error::{Error, Result},
     fence::Fence,

@@ -189,9 +189,7 @@ impl<L: Language> Stream<L> {
     /// As [`Stream::push`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
-        if dwords > self.memory.left() {
-            self.grow(dwords)?;
-        }
+        self.make_room(dwords)?;
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
@@ -203,7 +201,7 @@ impl<L: Language> Stream<L> {
     /// fn too_long(stream: &mut Stream<pm4::Target>) {
     ///     stream.room::<1025>();
     /// }
-    /// # fn main() { let _ = too_long; panic!() }
+    /// # fn main() { std::hint::black_box(too_long as fn(&mut Stream<pm4::Target>)); }
     /// ```
     #[inline]
     pub fn room<const N: usize>(&mut self) -> &mut [u32; N] {
@@ -215,6 +213,17 @@ impl<L: Language> Stream<L> {
             Some(room) => room,
             None => sink(&mut self.sink),
         }
+    }
+
+    /// Grows where fewer than `dwords` dwords are left.
+    #[inline]
+    pub(super) fn make_room(&mut self, dwords: usize) -> Result<()> {
+        if dwords > self.memory.left() { self.grow(dwords) } else { Ok(()) }
+    }
+
+    #[inline]
+    pub(super) fn memory_mut(&mut self) -> &mut IbMemory {
+        &mut self.memory
     }
 
     #[cold]

@@ -113,7 +113,7 @@ fn first_difference(found: &[u8], expected: &[u8]) -> Option<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn any_sequence_of_copies_fills_and_updates_leaves_what_plain_bytes_would_hold(
@@ -123,7 +123,9 @@ proptest! {
         let device = device(name);
         let memory = host_memory(&device, SIZE);
         let mut expected = noise();
-        ops.iter().for_each(|&op| model(&mut expected, op));
+        for &op in &ops {
+            model(&mut expected, op);
+        }
         for ip in IPS {
             memory.mapping().unwrap().write(0, &noise()).unwrap();
             let rig = Rig::new(&device, &memory, ip);
@@ -149,7 +151,7 @@ fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
             let limits = [u64::from(copy), u64::from(fill), 4096].map(|limit| limit.min(HALF - 64));
             let mut ops = Vec::new();
             for (at, limit) in limits.into_iter().enumerate() {
-                for more in [0, 1, 3, 32, 35] {
+                for more in [0, 1, 35] {
                     let bytes = limit - 1 + more;
                     let (to, from) = ((at as u64 + more) % 7, more % 5);
                     ops.push(Op::Copy { to, from, bytes, is_up: more % 2 == 0 });
@@ -159,7 +161,9 @@ fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
             }
             memory.mapping().unwrap().write(0, &noise()).unwrap();
             let mut expected = noise();
-            ops.iter().for_each(|&op| model(&mut expected, op));
+            for &op in &ops {
+                model(&mut expected, op);
+            }
             let rig = Rig::new(&device, &memory, ip);
             let span = |offset, bytes| rig.span(offset, bytes);
             rig.run(|commands| ops.iter().for_each(|&op| record(commands, &span, op)));

@@ -138,7 +138,6 @@ fn an_end_of_pipe_comes_with_what_its_generation_wants_beside_it() {
     for level in GfxLevel::ALL {
         let found = names(level, Ip::Gfx, |commands| commands.timestamp(va(A), Point::Bottom).unwrap());
         let expected: &[_] = match level {
-            GfxLevel::Gfx6 => &["RELEASE_MEM"],
             GfxLevel::Gfx7 | GfxLevel::Gfx8 => &["RELEASE_MEM", "RELEASE_MEM"],
             GfxLevel::Gfx9 => &["EVENT_WRITE", "RELEASE_MEM"],
             _ => &["RELEASE_MEM"],

@@ -139,8 +139,22 @@ impl Packet for AtomicMem {
     fn encode(&self, target: pm4::Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         let check = self.atomic.check(self.at);
         check.map_err(|source| EncodeError::Field { packet: Self::NAME, target: target.into(), source })?;
-        let [a, b, c, d, e, f] = self.atomic.body(self.at);
-        put(Self::NAME, out, &[0xc007_1e00, self.atomic.number(), a, b, c, d, e, f, 0])
+        let [va_low, va_high, operand_low, operand_high, compare_low, compare_high] = self.atomic.body(self.at);
+        put(
+            Self::NAME,
+            out,
+            &[
+                0xc007_1e00,
+                self.atomic.number(),
+                va_low,
+                va_high,
+                operand_low,
+                operand_high,
+                compare_low,
+                compare_high,
+                0,
+            ],
+        )
     }
 }
 
@@ -169,7 +183,20 @@ impl Packet for SdmaAtomic {
         }
         let check = self.atomic.check(self.at);
         check.map_err(|source| EncodeError::Field { packet: Self::NAME, target, source })?;
-        let [a, b, c, d, e, f] = self.atomic.body(self.at);
-        put(Self::NAME, out, &[10 | self.atomic.number() << 25, a, b, c, d, e, f, 0])
+        let [va_low, va_high, operand_low, operand_high, compare_low, compare_high] = self.atomic.body(self.at);
+        put(
+            Self::NAME,
+            out,
+            &[
+                0xa | self.atomic.number() << 25,
+                va_low,
+                va_high,
+                operand_low,
+                operand_high,
+                compare_low,
+                compare_high,
+                0,
+            ],
+        )
     }
 }

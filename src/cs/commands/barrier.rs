@@ -3,7 +3,7 @@
 use bitflags::bitflags;
 
 use crate::{
-    cs::pm4::{CacheActions, Target},
+    cs::pm4::{CacheActions, Ring, Target},
     winsys::GfxLevel,
 };
 
@@ -49,6 +49,10 @@ bitflags! {
         /// The CPU writes.
         const HOST_WRITE = 1 << 8;
     }
+}
+
+impl Stages {
+    const SHADERS: Self = Self::VERTEX.union(Self::FRAGMENT).union(Self::COMPUTE);
 }
 
 impl Access {
@@ -99,14 +103,8 @@ pub struct Barrier {
 /// What a ring does for a [`Barrier`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flushes {
-    /// Wait for CP DMA.
-    pub wait_dma: bool,
-    /// Wait for vertex shaders and the like.
-    pub wait_vertex: bool,
-    /// Wait for pixel shaders, and so for all before them.
-    pub wait_pixel: bool,
-    /// Wait for compute shaders.
-    pub wait_compute: bool,
+    /// Who is waited for: shaders, and CP DMA for [`Stages::TRANSFER`].
+    pub waits: Stages,
     /// What happens to the caches.
     pub caches: CacheActions,
 }
@@ -137,15 +135,8 @@ impl Barrier {
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_src_access_flush`, `radv_dst_access_flush` and
     /// `radv_stage_flush`, for buffers that are not known to be coherent.
     pub fn flushes(self, target: Target) -> Flushes {
-        let from = self.from;
-        let draws = target.ring == crate::cs::pm4::Ring::Gfx;
-        Flushes {
-            wait_dma: from.stages.contains(Stages::TRANSFER),
-            wait_vertex: draws && from.stages.contains(Stages::VERTEX),
-            wait_pixel: draws && from.stages.contains(Stages::FRAGMENT),
-            wait_compute: from.stages.contains(Stages::COMPUTE),
-            caches: self.caches(target.level),
-        }
+        let shaders = if target.ring == Ring::Gfx { Stages::SHADERS } else { Stages::COMPUTE };
+        Flushes { waits: self.from.stages & (shaders | Stages::TRANSFER), caches: self.caches(target.level) }
     }
 
     fn caches(self, level: GfxLevel) -> CacheActions {
@@ -212,7 +203,8 @@ mod tests {
 
     #[test]
     fn a_compute_ring_waits_for_no_pixels() {
-        let flushes = Barrier::FULL.flushes(Target::compute(GfxLevel::Gfx10));
-        assert!(flushes.wait_compute && flushes.wait_dma && !flushes.wait_pixel && !flushes.wait_vertex);
+        let waits = |target| Barrier::FULL.flushes(target).waits;
+        assert_eq!(waits(Target::compute(GfxLevel::Gfx10)), Stages::COMPUTE | Stages::TRANSFER);
+        assert_eq!(waits(Target::gfx(GfxLevel::Gfx10)), Stages::SHADERS | Stages::TRANSFER);
     }
 }

@@ -1,8 +1,8 @@
 //! Commands on the graphics and compute rings.
 
 use super::{
-    Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, UPDATE_DWORDS, atomic::AtomicMem,
-    check_copy, check_fill, check_update, conditional::CondExec, error::require_multiple,
+    Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, Stages, UPDATE_DWORDS,
+    atomic::AtomicMem, check_copy, check_fill, check_update, conditional::CondExec, error::require_multiple,
 };
 use crate::{
     cs::{
@@ -184,13 +184,18 @@ impl Commands for Recorder<Target> {
             return Ok(());
         }
         let ring = self.ring();
-        let Flushes { wait_dma, wait_vertex, wait_pixel, wait_compute, caches } = barrier.flushes(ring);
-        if wait_dma {
+        let Flushes { waits, caches } = barrier.flushes(ring);
+        if waits.contains(Stages::TRANSFER) {
             self.wait_dma()?;
         }
-        let vertex = (wait_vertex && !wait_pixel, Event::VS_PARTIAL_FLUSH);
-        let events = [(wait_pixel, Event::PS_PARTIAL_FLUSH), vertex, (wait_compute, Event::CS_PARTIAL_FLUSH)];
-        for (_, event) in events.into_iter().filter(|&(is_wanted, _)| is_wanted) {
+        // Pixel shaders come after those of vertices.
+        let last_drawn = if waits.contains(Stages::FRAGMENT) { Stages::FRAGMENT } else { Stages::VERTEX };
+        let events = [
+            (Stages::FRAGMENT & last_drawn, Event::PS_PARTIAL_FLUSH),
+            (Stages::VERTEX & last_drawn, Event::VS_PARTIAL_FLUSH),
+            (Stages::COMPUTE, Event::CS_PARTIAL_FLUSH),
+        ];
+        for (_, event) in events.into_iter().filter(|&(stage, _)| waits.intersects(stage)) {
             self.stream.push(&EventWrite::new(event))?;
         }
         let acquires = !caches.is_empty();

@@ -62,12 +62,18 @@ impl Span {
     }
 
     /// The range in pieces of at most `most` bytes, in order.
+    #[inline]
     pub(super) fn pieces(self, most: u64) -> impl Iterator<Item = (u64, u64)> {
-        let pieces = self.bytes.div_ceil(most.max(1));
-        (0..pieces).map(move |piece| (piece * most, most.min(self.bytes - piece * most)))
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let piece = (at, most.min(self.bytes - at));
+            at += piece.1;
+            (piece.1 > 0).then_some(piece)
+        })
     }
 
     /// The address `offset` bytes into the range, or its first byte's where there is no such byte.
+    #[inline]
     pub(super) fn at(self, offset: u64) -> GpuVa {
         debug_assert!(offset < self.bytes);
         self.va.checked_add(offset).unwrap_or(self.va)

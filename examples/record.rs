@@ -1,0 +1,63 @@
+//! Records a stream by every way there is, reads it back and prints what is in it: nothing is submitted.
+//!
+//! `cargo run --example record` runs on a simulated RX 6800; see `copy` for how to submit.
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{
+        CommandList, IbPlacement, IbPool, Inclusion, Stream, annotations,
+        commands::{Barrier, Commands, Recorder, Span},
+        pm4,
+    },
+    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    winsys::Device,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    let memory = manager.allocate(&AllocateInfo::new(0, 64 << 10))?;
+    let target = pm4::Target::gfx(device.info().gfx_level);
+
+    // IBs return to the pool when the last queue is done with them, so a steady recorder allocates nothing.
+    let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
+
+    // A list that others run: by a call on the graphics ring, by a copy elsewhere.
+    let mut secondary = Stream::secondary(&device, target, 64)?;
+    secondary.annotate("the secondary")?;
+    secondary.push(&pm4::WriteData::new(memory.address(), &[1, 2, 3]))?;
+    let secondary = secondary.finish()?;
+
+    let mut recorder = Recorder::new(pool.stream(target, 64)?);
+    recorder.annotate("clear")?; // words that a dump shows
+    recorder.fill(Span::of(memory.binding(), 0, 64 << 10)?, 0)?; // a command
+    recorder.barrier(Barrier::TRANSFER)?;
+    recorder.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?; // a typed packet
+    let execution = recorder.execute(&secondary, Inclusion::Auto)?; // another list
+    let main = recorder.finish()?;
+
+    // Dwords that are encoded already: the fastest way in. It needs no error: where a stream could not grow, `finish`
+    // says so, and what was written after that went nowhere.
+    let mut raw = pool.stream(target, 8)?;
+    for value in 0..2000 {
+        *raw.room() = [0xc000_1000, value];
+    }
+    println!("the secondary was {execution:?}; {} dwords in {} IBs", raw.len(), 1);
+    let raw = raw.finish()?;
+
+    // One IB for the kernel where there were two lists; `unchain` takes them apart again.
+    let whole = CommandList::chain(vec![main, raw])?;
+    println!("{} IBs, of which {} are submitted", whole.ibs().count(), whole.submitted_ibs().count());
+    for (ib, (va, dwords)) in whole.dwords().zip(whole.ibs()) {
+        println!("{va}, {dwords} dwords:");
+        for packet in pm4::decode(ib, target).take(12) {
+            let packet = packet?;
+            println!("  {:5} {}", packet.offset, packet.command.name());
+        }
+        for (at, text) in annotations(ib, whole.target()) {
+            println!("  {at:5} says \"{text}\"");
+        }
+    }
+    assert_eq!(whole.unchain().map_err(|_| "in use")?.len(), 2);
+    Ok(())
+}
