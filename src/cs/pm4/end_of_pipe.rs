@@ -325,7 +325,6 @@ impl EndOfPipe {
         Ok(Self { store, ..packet })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
     fn describe_eos<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         const STORE_DWORD: u32 = 2;

@@ -66,7 +66,6 @@ impl<'a> Describe<'a> for WaitRegMem {
         Some(opcode::WAIT_REG_MEM)
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         const MEMORY: u32 = 1;
