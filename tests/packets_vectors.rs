@@ -1,7 +1,7 @@
 //! The byte-exact packets of `tests/data/packets/vectors.json`, made with the macros of Mesa and of the kernel.
 //!
 //! For every generation and ring a vector claims, the values written down here must encode to exactly its dwords, and
-//! its dwords must decode to exactly those values. Vectors of packets that the library does not describe are listed by
+//! its dwords must decode to exactly those values. Vectors of packets that the library has no type for are listed by
 //! name, so none is passed over in silence.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 use serde_json::Value;
 
-/// Packets that are not described yet; their vectors are kept for the day they are.
+/// Packets without a type of their own: `packets_tables.rs` reads their vectors through the tables.
 const UNCOVERED: [&str; 24] = [
     "atomic_cmpswap_loop",
     "atomic_sub64",

@@ -17,6 +17,8 @@
 //!
 //! Everything is generic and small: encoding compiles to the same shifts and stores one would write by hand.
 
+#![expect(clippy::inline_always, reason = "as in the writer: what is not inlined is not folded away")]
+
 use crate::vamgr::{GpuVa, InTheHole};
 
 /// Why a value does not fit its packet, or dwords do not make one.
@@ -108,25 +110,25 @@ pub enum FieldError {
 }
 
 /// Checks a condition that holds for every legal packet, in both directions.
-#[inline]
+#[inline(always)]
 pub(crate) const fn require(holds: bool, otherwise: FieldError) -> Result<(), FieldError> {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
 /// Refuses a variant that this generation or ring does not have.
-#[inline]
+#[inline(always)]
 pub(crate) const fn require_form(holds: bool, form: &'static str) -> Result<(), FieldError> {
     require(holds, FieldError::NoSuchForm { form })
 }
 
 /// Checks that an address or length is a multiple of `multiple`, a power of two.
-#[inline]
+#[inline(always)]
 pub(crate) const fn require_multiple(field: &'static str, value: u64, multiple: u64) -> Result<(), FieldError> {
     require(value & (multiple - 1) == 0, FieldError::Misaligned { field, value, multiple })
 }
 
 /// Joins the halves of an address read from the wire.
-#[inline]
+#[inline(always)]
 pub(crate) fn join(field: &'static str, low: u32, high: u32) -> Result<GpuVa, FieldError> {
     GpuVa::from_halves(low, high).map_err(|source| FieldError::Address { field, source })
 }
@@ -181,14 +183,14 @@ pub(crate) trait Bits {
     fn flag<const BIT: u32>(&mut self, value: bool) -> bool;
 
     /// A number in bits `HI..=LO` that every such packet carries.
-    #[inline]
+    #[inline(always)]
     fn fixed<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<(), FieldError> {
         let found = self.bits::<HI, LO>(field, value)?;
         require(found == value, FieldError::Unknown { field, value: found })
     }
 
     /// An enum in bits `HI..=LO`.
-    #[inline]
+    #[inline(always)]
     fn choice<const HI: u32, const LO: u32, C: Choice>(
         &mut self,
         field: &'static str,
@@ -199,7 +201,7 @@ pub(crate) trait Bits {
     }
 
     /// The low half of an address, in place, in bits `31..=LO`: a multiple of `1 << LO`.
-    #[inline]
+    #[inline(always)]
     fn aligned<const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, FieldError> {
         require_multiple(field, value.into(), 1 << LO)?;
         self.masked(field, u32::MAX << LO, value)
@@ -224,7 +226,7 @@ pub(crate) trait Wire<'a> {
     fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], FieldError>;
 
     /// A dword that is one number.
-    #[inline]
+    #[inline(always)]
     fn word(&mut self, value: u32) -> Result<u32, FieldError> {
         let mut d = self.open()?;
         let value = d.masked("dword", u32::MAX, value)?;
@@ -233,14 +235,14 @@ pub(crate) trait Wire<'a> {
     }
 
     /// A dword without fields.
-    #[inline]
+    #[inline(always)]
     fn zero(&mut self) -> Result<(), FieldError> {
         let d = self.open()?;
         self.close(d)
     }
 
     /// A 64-bit number, low half first.
-    #[inline]
+    #[inline(always)]
     fn wide(&mut self, value: u64) -> Result<u64, FieldError> {
         let low = self.word(value as u32)?;
         let high = self.word((value >> 32) as u32)?;
@@ -248,7 +250,7 @@ pub(crate) trait Wire<'a> {
     }
 
     /// An address in two dwords, low half first: a multiple of `1 << LO`, with bits `HI..=0` of the high half.
-    #[inline]
+    #[inline(always)]
     fn address<const LO: u32, const HI: u32>(&mut self, field: &'static str, va: GpuVa) -> Result<GpuVa, FieldError> {
         let mut d = self.open()?;
         let low = d.aligned::<LO>(field, va.low())?;

@@ -9,6 +9,7 @@
 //! Addresses are numbers; a name, an object or a problem that there is not is null.
 
 use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Packet, Register, Shown};
+use amdgpu_winsys::vamgr::GpuVa;
 use serde_json::{Value, json};
 
 /// The whole dump.
@@ -23,7 +24,7 @@ pub fn dump(dump: &Dump) -> Value {
 
 fn ib(ib: &Ib) -> Value {
     json!({
-        "va": ib.va.map(|va| va.as_u64()),
+        "va": ib.va.map(GpuVa::as_u64),
         "dwords": ib.dwords,
         "from": ib.from.map(|from| json!({"ib": from.ib, "offset": from.offset, "chain": from.is_chain})),
         "packets": ib.packets.iter().map(packet).collect::<Vec<_>>(),

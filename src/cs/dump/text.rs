@@ -63,9 +63,8 @@ impl Display for Field {
         write!(f, "            {} = ", self.name)?;
         match &self.meaning {
             Meaning::Number if self.value < 10 => writeln!(f, "{}", self.value),
-            Meaning::Number => writeln!(f, "{:#x}", self.value),
             Meaning::Choice(name) => writeln!(f, "{} ({name})", self.value),
-            Meaning::Address(None) => writeln!(f, "{:#x}", self.value),
+            Meaning::Number | Meaning::Address(None) => writeln!(f, "{:#x}", self.value),
             Meaning::Address(Some(object)) => writeln!(f, "{:#x} ({object})", self.value),
             Meaning::Register(register) if register.value.is_some() => {
                 write!(f, "{:#x}", self.value)?;

@@ -12,7 +12,7 @@ use crate::cs::{EncodeError, FieldError, Language, Packet, pm4};
 /// A field that is not named is zero. An address or another number in two fields `x_lo` and `x_hi` is named `x`.
 ///
 /// ```
-/// use amdgpu_winsys::cs::{Packet, layout::pm4::{DISPATCH_DIRECT, ATOMIC_MEM}, pm4};
+/// use amdgpu_winsys::cs::{Packet, layout::pm4::{COND_EXEC, DISPATCH_DIRECT}, pm4};
 /// use amdgpu_winsys::packet;
 /// use amdgpu_winsys::winsys::GfxLevel;
 ///
@@ -22,9 +22,9 @@ use crate::cs::{EncodeError, FieldError, Language, Packet, pm4};
 /// assert_eq!(dispatch.encode(target, &mut ib)?, 5);
 /// assert_eq!(ib[..5], [0xc003_1500, 4, 1, 1, 1]);
 ///
-/// let add = packet!(ATOMIC_MEM { op: 15, addr: 0x1002, src_data: 7 });
-/// let error = add.encode(target, &mut ib).unwrap_err().to_string();
-/// assert_eq!(error, "ATOMIC_MEM on the GFX9 compute ring: addr = 0x1002 is not a multiple of 4");
+/// let skip = packet!(COND_EXEC { addr: 0x1002, exec_count: 7 });
+/// let error = skip.encode(target, &mut ib).unwrap_err().to_string();
+/// assert_eq!(error, "COND_EXEC on the GFX9 compute ring: addr = 0x1002 is not a multiple of 4");
 /// # Ok::<(), amdgpu_winsys::cs::EncodeError>(())
 /// ```
 ///
@@ -156,8 +156,13 @@ impl<L: DescribedLanguage> Described<'_, L> {
                 (least + extra, least + extra)
             }
         };
-        let described = form.described().max(if self.data.is_empty() { least + 1 } else { 1 });
-        let payload = described - 1 + self.data.len();
+        let described = form.described().min(most + 1);
+        let is_fixed = form.tail.is_none() && least == most;
+        let payload = match described - 1 + self.data.len() {
+            // Dwords without a field at the end of a packet that is always as long.
+            payload if is_fixed && self.data.is_empty() => payload.max(least),
+            payload => payload,
+        };
         match payload {
             _ if payload < least => Err(FieldError::Missing { dword: least }),
             _ if payload > most => Err(FieldError::Surplus { dwords: payload - most }),

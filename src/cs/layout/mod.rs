@@ -202,6 +202,11 @@ impl Field {
         self.choices
     }
 
+    /// Another field and the values of it with which this one means something; `None` if it always does.
+    pub fn condition(&self) -> Option<(&'static str, &'static [u32])> {
+        self.when.as_ref().map(|when| (when.field, when.values))
+    }
+
     pub(super) const fn mask(&self) -> u32 {
         (u32::MAX >> (31 - self.high)) & (u32::MAX << self.low)
     }

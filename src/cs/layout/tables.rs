@@ -12,6 +12,7 @@ pub(super) struct Table {
 }
 
 impl Table {
+    #[expect(clippy::large_stack_arrays, reason = "it is made when the library is compiled")]
     const fn new(parts: &'static [&'static [&'static Layout]]) -> Self {
         let mut slots = [[None; DEPTH]; 0x400];
         let mut part = 0;

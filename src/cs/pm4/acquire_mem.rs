@@ -145,14 +145,16 @@ impl AcquireMem {
     }
 
     /// The engine bit: unlike everywhere else PFP is 0. MEC has none.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_engine(self, d: &mut impl Bits) -> Engine {
         let me = matches!(self.wait, AcquireWait::Actions { engine: Engine::Me, .. });
         if d.flag::<31>(me) { Engine::Me } else { Engine::Pfp }
     }
 
     /// Dword 1; answers with the wait but for its interval.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_control(self, d: &mut impl Bits, target: Target) -> Result<(CoherCntl, AcquireWait), FieldError> {
         let known = CoherCntl::known(target.level);
         let coher = CoherCntl::from_bits_retain(d.masked("coher_cntl", known.bits(), self.coher.bits())?);
@@ -170,7 +172,8 @@ impl AcquireMem {
         Ok((coher, Self::describe_pws(d, stage, counter, outstanding)?))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_pws(
         d: &mut impl Bits,
         stage: PwsStage,
@@ -184,7 +187,8 @@ impl AcquireMem {
     }
 
     /// A size or base: 32 bits and a high part that grew over the years.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_blocks<'a, const HIGH: u32, W: Wire<'a>>(
         wire: &mut W,
         field: &'static str,
@@ -197,7 +201,8 @@ impl AcquireMem {
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_range<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<CacheRange, FieldError> {
         let CacheRange { base, blocks } = self.range;
         if op == opcode::SURFACE_SYNC {
@@ -225,7 +230,8 @@ impl AcquireMem {
     }
 
     /// The dword with the poll interval; `wait` comes from dword 1.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_interval<'a, W: Wire<'a>>(self, wire: &mut W, wait: AcquireWait) -> Result<AcquireWait, FieldError> {
         let mut d = wire.open()?;
         let wait = match wait {
@@ -244,7 +250,8 @@ impl AcquireMem {
         Ok(wait)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_gcr<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Gcr, FieldError> {
         if target.level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
@@ -277,7 +284,8 @@ impl<'a> Describe<'a> for AcquireMem {
         Self::BLANK.opcode(target) == Some(op) || (op == opcode::ACQUIRE_MEM && target.level >= GfxLevel::Gfx7)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let (coher, wait) = self.describe_control(&mut d, target)?;

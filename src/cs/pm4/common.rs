@@ -71,7 +71,8 @@ impl Caching {
     }
 
     /// The four bits from bit `at` on, as far as the packet (`has`) and the generation know them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     pub(super) fn describe(self, d: &mut impl Bits, at: u32, has: u32, level: GfxLevel) -> Result<Self, FieldError> {
         let bits = u32::from(self.atc) | self.policy.raw() << 1 | u32::from(self.volatile) << 3;
         let bits = d.masked("caching", (has & Self::known(level)) << at, bits << at)? >> at;
@@ -165,7 +166,8 @@ impl Register {
     }
 
     /// Two dwords: 18 bits and a zero dword before GFX12, 38 bits (of which this library uses 32) since.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     pub(super) fn describe<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, FieldError> {
         let index = if level >= GfxLevel::Gfx12 {
             wire.word(self.0)?
@@ -182,7 +184,8 @@ impl Register {
 
 /// An address in two dwords, a multiple of `1 << LO`. The high half has 16 bits before GFX9, whose address space is one
 /// half of 48 bits at most, and 32 bits since.
-#[inline]
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
 pub(super) fn address<'a, const LO: u32, W: Wire<'a>>(
     wire: &mut W,
     field: &'static str,

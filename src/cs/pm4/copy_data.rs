@@ -48,7 +48,8 @@ impl CopySource {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
         let va = if let Self::Memory(va) | Self::L2(va) = self { va } else { GpuVa::NULL };
         Ok(match selector {
@@ -109,7 +110,8 @@ impl CopyTo {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
         let va = if let Self::Grbm(va) | Self::L2(va) | Self::Memory(va) = self { va } else { GpuVa::NULL };
         Ok(match selector {
@@ -197,7 +199,8 @@ impl<'a> Describe<'a> for CopyData {
         Some(opcode::COPY_DATA)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let from = d.bits::<3, 0>("src_sel", self.from.selector())?;

@@ -220,7 +220,8 @@ impl CpDma {
         Ok((from, to, sync, engine))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_cp_dma<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         let (low, high) = self.from.halves();
         let low = wire.word(low)?;
@@ -242,7 +243,8 @@ impl CpDma {
         Ok(Self { engine, from, to, bytes, sync, raw_wait, confirm, ..self })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_dma_data<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let (from, to, sync, engine) = self.control::<0>(&mut d)?;
@@ -289,7 +291,8 @@ impl<'a> Describe<'a> for CpDma {
         Some(if target.level >= GfxLevel::Gfx7 { opcode::DMA_DATA } else { opcode::CP_DMA })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, FieldError> {
         let packet = if opcode == opcode::CP_DMA {
             self.describe_cp_dma(wire)?

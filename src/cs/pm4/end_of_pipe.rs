@@ -247,7 +247,8 @@ impl EndOfPipe {
     }
 
     /// Dword 1.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_event(self, d: &mut impl Bits, target: Target, op: u8) -> Result<Self, FieldError> {
         let level = target.level;
         let event: EopEvent = d.choice::<5, 0, _>("event_type", self.event)?;
@@ -269,7 +270,8 @@ impl EndOfPipe {
         Ok(Self { event, tc, gcr, caching, pws, ..self })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_gcr(self, d: &mut impl Bits, level: GfxLevel) -> Result<Gcr, FieldError> {
         if level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
@@ -284,7 +286,8 @@ impl EndOfPipe {
     }
 
     /// The three selectors above bit 16, which travel with the high address in EVENT_WRITE_EOP.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_selectors(self, d: &mut impl Bits, level: GfxLevel) -> Result<(Self, u32), FieldError> {
         let path: EopPath = d.choice::<17, 16, _>("dst_sel", self.path)?;
         require_form(path == EopPath::Memory || level >= GfxLevel::Gfx7, "a store through L2")?;
@@ -293,7 +296,8 @@ impl EndOfPipe {
         Ok((Self { path, interrupt, ..self }, selector))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_release<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
@@ -306,7 +310,8 @@ impl EndOfPipe {
         Ok(Self { store: EopStore::from_wire(selector, va, data, target.level)?, ..packet })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_eop<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let low = d.aligned::<2>("addr", self.store.va().low())?;
@@ -320,7 +325,7 @@ impl EndOfPipe {
         Ok(Self { store, ..packet })
     }
 
-    #[inline]
+    #[inline(always)]
     fn describe_eos<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         const STORE_DWORD: u32 = 2;
         let dword = matches!(self.store, EopStore::Dword { .. }) && self.path == EopPath::Memory;
@@ -358,7 +363,8 @@ impl<'a> Describe<'a> for EndOfPipe {
         release == (op == opcode::RELEASE_MEM)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let packet = self.describe_event(&mut d, target, op)?;

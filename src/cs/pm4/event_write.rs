@@ -57,6 +57,12 @@ impl Event {
         NAMES.iter().find(known).map(|&(_, name, ..)| name)
     }
 
+    /// Whether there is such an event on this generation.
+    #[inline]
+    pub fn exists(self, level: GfxLevel) -> bool {
+        KNOWN.get(level as usize).is_some_and(|events| events >> (self.0 & 63) & 1 != 0)
+    }
+
     /// Whether the event stores something at an address.
     pub fn samples(self, level: GfxLevel) -> bool {
         matches!(self.index(level), 1..=3)
@@ -127,12 +133,13 @@ impl<'a> Describe<'a> for EventWrite {
         Some(opcode::EVENT_WRITE)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let number = d.bits::<5, 0>("event_type", self.event.number().into())?;
         let event = Event(number as u8);
-        require(event.name(target.level).is_some(), FieldError::Unknown { field: "event_type", value: number })?;
+        require(event.exists(target.level), FieldError::Unknown { field: "event_type", value: number })?;
         d.fixed::<11, 8>("event_index", event.index(target.level))?;
         wire.close(d)?;
 
@@ -230,6 +237,22 @@ const NAMES: &[Row] = {
     ]
 };
 
+/// The events of each generation, one bit for each number.
+const KNOWN: [u64; GfxLevel::ALL.len()] = {
+    let mut known = [0; GfxLevel::ALL.len()];
+    let mut at = 0;
+    while at < NAMES.len() {
+        let (number, _, first, last) = NAMES[at];
+        let mut level = first as usize;
+        while level <= last as usize {
+            known[level] |= 1 << number;
+            level += 1;
+        }
+        at += 1;
+    }
+    known
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +264,17 @@ mod tests {
                 let names = NAMES.iter().filter(|row| row.0 == number && (row.2..=row.3).contains(&level));
                 assert!(names.count() <= 1, "event {number} on {level}");
             }
+        }
+    }
+
+    #[test]
+    fn an_event_exists_where_it_has_a_name() {
+        for (level, number) in GfxLevel::ALL.into_iter().flat_map(|level| (0..64).map(move |number| (level, number))) {
+            assert_eq!(
+                Event::new(number).exists(level),
+                Event::new(number).name(level).is_some(),
+                "{number} on {level}"
+            );
         }
     }
 

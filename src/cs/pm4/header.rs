@@ -153,7 +153,8 @@ fn require_payload(dwords: usize) -> Result<(), FieldError> {
     require(dwords <= MAX_PAYLOAD, wrong)
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
 pub(super) fn write<'a, P: Describe<'a>>(
     packet: P,
     target: Target,

@@ -79,7 +79,8 @@ impl<'a> Describe<'a> for IndirectBuffer {
         Some(opcode::INDIRECT_BUFFER)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         let va = address::<2, W>(wire, "ib_base", target, self.va)?;
         let mut d = wire.open()?;

@@ -40,7 +40,8 @@ impl<'a> Describe<'a> for Skip<'a> {
         Some(opcode::NOP)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, FieldError> {
         let data = wire.rest(self.0)?;
         if data.is_empty() {

@@ -21,7 +21,8 @@ impl<'a> Describe<'a> for PfpSyncMe {
         (!target.is_mec()).then_some(opcode::PFP_SYNC_ME)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, FieldError> {
         wire.zero()?;
         Ok(Self)

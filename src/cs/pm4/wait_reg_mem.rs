@@ -66,7 +66,7 @@ impl<'a> Describe<'a> for WaitRegMem {
         Some(opcode::WAIT_REG_MEM)
     }
 
-    #[inline]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         const MEMORY: u32 = 1;
         let mut d = wire.open()?;

@@ -49,7 +49,8 @@ impl WriteTo {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
         if selector == Self::REGISTER {
             let register = if let Self::Register(register) = self { register } else { Register::new(0) };
@@ -129,7 +130,8 @@ impl<'a> Describe<'a> for WriteData<'a> {
         Some(opcode::WRITE_DATA)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         let selector = d.bits::<11, 8>("dst_sel", self.to.selector())?;

@@ -51,7 +51,8 @@ impl ConstFill {
         Self { to, pattern, bytes, size: FillSize::Dword }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         require_form(self.size == FillSize::Dword, "a fill of bytes")?;
         let mut d = wire.open()?;
@@ -68,7 +69,8 @@ impl ConstFill {
         Ok(Self { to: join("dst_addr", low, high)?, pattern, bytes, size: FillSize::Dword })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_2_0<'a, W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 13, 11, 0)?;
@@ -92,7 +94,8 @@ impl<'a> Describe<'a> for ConstFill {
     const NAME: &'static str = "CONST_FILL";
     const BLANK: Self = Self::new(GpuVa::NULL, 0, 4);
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         self.check()?;
         let packet =

@@ -57,7 +57,8 @@ impl CopyLinear {
         Self { to, from, bytes, in_dwords: false }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, Version::V1_0, 3, 1, 0)?;
@@ -88,7 +89,8 @@ impl<'a> Describe<'a> for CopyLinear {
     const NAME: &'static str = "COPY_LINEAR";
     const BLANK: Self = Self::new(GpuVa::NULL, GpuVa::NULL, 4);
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         require(self.bytes > 0, FieldError::Empty { field: "bytes" })?;
         if version == Version::V1_0 {

@@ -45,7 +45,8 @@ impl<'a> Describe<'a> for Fence {
     const NAME: &'static str = "FENCE";
     const BLANK: Self = Self { va: GpuVa::NULL, value: 0, mtype: 0 };
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 6, 5, 0)?;

@@ -23,7 +23,8 @@ impl<'a> Describe<'a> for Nop<'a> {
     const NAME: &'static str = "NOP";
     const BLANK: Self = Self { skipped: &[] };
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 15, 0, 0)?;

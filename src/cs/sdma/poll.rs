@@ -49,7 +49,8 @@ impl PollMem {
         Self { va, function, reference, mask: u32::MAX, interval: 10, retries: Self::FOREVER }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, Version::V1_0, 14, 8, 0)?;
@@ -76,7 +77,8 @@ impl<'a> Describe<'a> for PollMem {
     const NAME: &'static str = "POLL_REGMEM";
     const BLANK: Self = Self::new(GpuVa::NULL, Compare::Always, 0);
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         if version == Version::V1_0 {
             return self.describe_1_0(wire);

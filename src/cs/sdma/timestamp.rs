@@ -28,7 +28,8 @@ impl<'a> Describe<'a> for Timestamp {
         version > Version::V1_0
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 0, 13, 2)?;

@@ -23,7 +23,8 @@ pub(super) trait Describe<'a>: Copy {
 }
 
 /// The opcode fields of a header: `op` alone in bits 31:28 on 1.0, `op` in 7:0 and `sub_op` in 15:8 since.
-#[inline]
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
 pub(super) fn opcode(d: &mut impl Bits, version: Version, old: u32, op: u32, sub_op: u32) -> Result<(), FieldError> {
     if version == Version::V1_0 {
         return d.fixed::<31, 28>("op", old);
@@ -33,7 +34,8 @@ pub(super) fn opcode(d: &mut impl Bits, version: Version, old: u32, op: u32, sub
 }
 
 /// A number of at most `bits` bits from bit 0 on, where the width depends on the version.
-#[inline]
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
 pub(super) fn number(d: &mut impl Bits, field: &'static str, bits: u32, value: u32) -> Result<u32, FieldError> {
     let max = u32::MAX >> (32 - bits);
     require(value <= max, FieldError::TooWide { field, value: value.into(), max: max.into() })?;
@@ -56,7 +58,8 @@ pub(super) fn measure<'a, P: Describe<'a>>(packet: P, version: Version) -> Resul
     Ok(counter.len())
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
 pub(super) fn write<'a, P: Describe<'a>>(packet: P, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
     check::<P>(version)?;
     let left = out.len();

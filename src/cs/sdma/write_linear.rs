@@ -44,7 +44,8 @@ impl<'a> Describe<'a> for WriteLinear<'a> {
     const NAME: &'static str = "WRITE_LINEAR";
     const BLANK: Self = Self { to: GpuVa::NULL, data: &[] };
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 2, 2, 0)?;
