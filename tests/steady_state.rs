@@ -145,3 +145,37 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
         }
     }
 }
+
+/// A set is listed anew only when it has changed; how many members it has does not matter otherwise.
+#[test]
+fn an_unchanged_resident_set_costs_a_submission_nothing() {
+    let (kernel, device) = counted();
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let memories: Vec<_> = (0..1000).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
+    let (device_wide, others) = (ResidentSet::new(), ResidentSet::new());
+    memories[..900].iter().for_each(|memory| assert!(device_wide.add(memory.binding())));
+    memories[900..999].iter().for_each(|memory| assert!(others.add(memory.binding())));
+    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
+    let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64).unwrap();
+    stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();
+    let list = stream.finish().unwrap();
+    let (lists, sets) = ([&list], [&device_wide, &others]);
+    let submission = Submission { lists: &lists, sets: &sets, ..Submission::default() };
+    let submit = || {
+        let before = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+        let fence = queue.submit(&submission).unwrap();
+        let after = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+        assert!(fence.wait(job_time()).unwrap());
+        (after.0 - before.0, after.1 - before.1)
+    };
+    (0..3).for_each(|_| drop(submit()));
+    (0..20).for_each(|_| assert_eq!(submit(), (0, 1), "(allocations, ioctls)"));
+    // A new member is listed, in the same single ioctl; after that all is as before.
+    assert!(others.add(memories[999].binding()));
+    let (allocations, ioctls) = submit();
+    assert!(allocations > 0, "a changed set is copied once");
+    assert_eq!(ioctls, 1);
+    submit();
+    (0..20).for_each(|_| assert_eq!(submit(), (0, 1), "(allocations, ioctls)"));
+}

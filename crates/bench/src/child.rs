@@ -1,11 +1,6 @@
 //! This program once more, where its peers find a device.
 
-use std::{
-    env,
-    ffi::OsString,
-    path::PathBuf,
-    process::Command,
-};
+use std::{env, ffi::OsString, path::PathBuf, process::Command};
 
 use crate::row::Row;
 
@@ -26,11 +21,7 @@ const SHIM: &str = "libamdgpu_sim_shim.so";
 /// # Errors
 ///
 /// Why there are none, in words.
-pub(crate) fn rows(
-    arguments: &[&str],
-    wanted: &Wanted,
-    environment: &[(&str, OsString)],
-) -> Result<Vec<Row>, String> {
+pub(crate) fn rows(arguments: &[&str], wanted: &Wanted, environment: &[(&str, OsString)]) -> Result<Vec<Row>, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(arguments).arg("--json");

@@ -19,7 +19,7 @@ use crate::{
 const DWORDS: usize = 64 << 10;
 const PACKETS: usize = 4096;
 /// Dwords reserved at a time.
-const RESERVED: usize = 16;
+const RESERVED: [usize; 3] = [16, 64, 256];
 const PLAIN: &str = "plain stores";
 /// What is measured in the child.
 const NULL: [&str; 6] =
@@ -57,42 +57,45 @@ fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
 }
 
 fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
-    if wanted.has("record-reserve") {
+    for reserved in RESERVED.into_iter().filter(|_| wanted.has("record-reserve")) {
         let mut stream = stream(device);
         let mut plain = vec![0_u32; DWORDS];
-        let [ours, theirs] = in_turn(DWORDS, [
-            &mut |dwords| {
-                stream.clear();
-                for first in (0..dwords).step_by(RESERVED) {
-                    let room = stream.reserve(RESERVED).expect("room");
-                    store(room, black_box(first as u32));
-                }
-            },
-            &mut |_| {
-                for (at, room) in plain.chunks_exact_mut(RESERVED).enumerate() {
-                    store(room, black_box((at * RESERVED) as u32));
-                }
-                black_box(&mut plain);
-            },
-        ]);
-        let row = Row::times("record-reserve", RESERVED as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.25));
+        let [ours, theirs] = in_turn(
+            DWORDS,
+            [
+                &mut |dwords| {
+                    stream.clear();
+                    for first in (0..dwords).step_by(reserved) {
+                        let room = stream.reserve(reserved).expect("room");
+                        store(room, black_box(first as u32));
+                    }
+                },
+                &mut |_| {
+                    for (at, room) in plain.chunks_exact_mut(reserved).enumerate() {
+                        store(room, black_box((at * reserved) as u32));
+                    }
+                    black_box(&mut plain);
+                },
+            ],
+        );
+        let row = Row::times("record-reserve", reserved as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.25));
         add(row.noting("a dword; n are reserved at a time".into()));
     }
     let level = target().level;
     typed(wanted, "record-typed-write", device, add, |value| {
-        let data = black_box([value, value]);
+        let data = [value, value];
         move |stream: &mut Stream<_>| stream.push(&pm4::WriteData::new(address(), &data)).expect("room")
     });
     typed(wanted, "record-typed-copy", device, add, |value| {
-        let packet = black_box(pm4::CpDma::copy(level, address(), address(), value & 0xffff));
+        let packet = pm4::CpDma::copy(level, address(), address(), value & 0xffff);
         move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
     });
     typed(wanted, "record-typed-eop", device, add, |value| {
-        let packet = black_box(pm4::EndOfPipe::fence(address(), value));
+        let packet = pm4::EndOfPipe::fence(address(), value);
         move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
     });
     typed(wanted, "record-typed-nop", device, add, |value| {
-        let data = black_box([value; 5]);
+        let data = [value; 5];
         move |stream: &mut Stream<_>| stream.push(&pm4::Nop::Skip(&data)).expect("room")
     });
 }
@@ -124,15 +127,18 @@ fn typed<F: FnOnce(&mut Stream<pm4::Target>)>(
     let ours: &mut Work<'_> = &mut |packets| {
         stream.clear();
         for value in 0..packets as u32 {
-            packet(value)(&mut stream);
+            packet(black_box(value))(&mut stream);
         }
     };
-    let [ours, theirs] = in_turn(PACKETS, [ours, &mut |_| {
-        for (at, room) in plain.chunks_exact_mut(dwords).enumerate() {
-            store(room, black_box(at as u32));
-        }
-        black_box(&mut plain);
-    }]);
+    let [ours, theirs] = in_turn(
+        PACKETS,
+        [ours, &mut |_| {
+            for (at, room) in plain.chunks_exact_mut(dwords).enumerate() {
+                store(room, black_box(at as u32));
+            }
+            black_box(&mut plain);
+        }],
+    );
     let row = Row::times(name, dwords as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.3));
     add(row.noting("a packet of n dwords".into()));
 }
@@ -160,9 +166,12 @@ fn decoding(add: &mut impl FnMut(Row)) {
         }
     }
     let ib = &ib[..used];
-    let [ns] = in_turn(1, [&mut |_| {
-        let wrong = pm4::decode(black_box(ib), target).filter(|packet| black_box(packet).is_err()).count();
-        assert_eq!(wrong, 0, "every packet was encoded by the library");
-    }]);
+    let [ns] = in_turn(
+        1,
+        [&mut |_| {
+            let wrong = pm4::decode(black_box(ib), target).filter(|packet| black_box(packet).is_err()).count();
+            assert_eq!(wrong, 0, "every packet was encoded by the library");
+        }],
+    );
     add(Row::figure("decode", used as u64, used as f64 * 4e3 / ns, Unit::Mbps, Goal::Above(200.0)));
 }

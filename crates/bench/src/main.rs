@@ -115,11 +115,13 @@ impl Report {
 
 fn main() -> ExitCode {
     match Cli::parse().area {
-        Area::Memory { report, beside_libdrm } => report.print(|wanted, on_null, mut add| match (beside_libdrm, on_null) {
-            (true, _) => memory::beside_libdrm(wanted, &mut add),
-            (_, true) => null_memory::all(wanted, &mut add),
-            _ => memory::all(wanted, &mut add),
-        }),
+        Area::Memory { report, beside_libdrm } => {
+            report.print(|wanted, on_null, mut add| match (beside_libdrm, on_null) {
+                (true, _) => memory::beside_libdrm(wanted, &mut add),
+                (_, true) => null_memory::all(wanted, &mut add),
+                _ => memory::all(wanted, &mut add),
+            })
+        }
         Area::Cs { report } => report.print(|wanted, on_null, mut add| match on_null {
             true => null_cs::all(wanted, &mut add),
             false => cs::all(wanted, &mut add),

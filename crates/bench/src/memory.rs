@@ -11,7 +11,8 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    NODE, child::{self, Wanted},
+    NODE,
+    child::{self, Wanted},
     contest::{Allocator, HOLES, Holes, Outcome, alone, contest, empty, median},
     ours::{Addresses, Block},
     peers::{buddy::Buddy, libdrm::Libdrm, offset::Offset},

@@ -128,10 +128,13 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
             radv.end(commands);
             let submission = Submission { lists: &[&list], sets: &[&set], ..Submission::default() };
             let batch = if live > 1000 { 50 } else { 500 };
-            let [mine, its] = in_turn(batch, [
-                &mut |count| (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost"))),
-                &mut |count| (0..count).for_each(|_| radv.submit(commands)),
-            ]);
+            let [mine, its] = in_turn(
+                batch,
+                [
+                    &mut |count| (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost"))),
+                    &mut |count| (0..count).for_each(|_| radv.submit(commands)),
+                ],
+            );
             add(Row::times(name, live, mine, RADV, its, Goal::RatioAtMost(0.5)));
         }
         if wanted.has("submit-listed") {
@@ -154,9 +157,12 @@ fn listed(
     let bindings: Vec<Arc<Binding>> = live.iter().map(|memory| Arc::clone(memory.binding())).collect();
     let list = list(device, memory, 0);
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-    let [ours] = in_turn(50, [&mut |count| {
-        (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost")));
-    }]);
+    let [ours] = in_turn(
+        50,
+        [&mut |count| {
+            (0..count).for_each(|_| drop(queue.submit(&submission).expect("not lost")));
+        }],
+    );
     add(Row::alone("submit-listed", count, ours, Goal::None));
 }
 

@@ -13,10 +13,7 @@ use crate::{
     child::Wanted,
     contest::median,
     counting::growth,
-    peers::{
-        libdrm_bo::LibdrmBos,
-        radv::Radv,
-    },
+    peers::{libdrm_bo::LibdrmBos, radv::Radv},
     row::{Goal, Row, Unit},
     traces::random,
     turns::in_turn,
@@ -48,11 +45,14 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         two_threads(&manager, add);
     }
     if wanted.has("budget") {
-        let [ours] = in_turn(100, [&mut |n| {
-            for _ in 0..n {
-                std::hint::black_box(manager.budgets(BudgetRule::Corrected).expect("INFO"));
-            }
-        }]);
+        let [ours] = in_turn(
+            100,
+            [&mut |n| {
+                for _ in 0..n {
+                    std::hint::black_box(manager.budgets(BudgetRule::Corrected).expect("INFO"));
+                }
+            }],
+        );
         add(Row::alone("budget", 0, ours, Goal::None).noting("one INFO each; the simulator answers it".into()));
     }
     if wanted.has("bytes-per-memory") {
@@ -150,10 +150,12 @@ fn pairs(wanted: &Wanted, manager: &MemoryManager, add: &mut impl FnMut(Row)) {
             for (name, size) in SIZES {
                 let name = format!("allocate-{name}");
                 if wanted.has(&name) {
-                    let [mine, its] = in_turn(batch, [
-                        &mut |n| (0..n).for_each(|_| ours.pair(size)),
-                        &mut |n| (0..n).for_each(|_| libdrm.pair(size)),
-                    ]);
+                    let [mine, its] = in_turn(
+                        batch,
+                        [&mut |n| (0..n).for_each(|_| ours.pair(size)), &mut |n| {
+                            (0..n).for_each(|_| libdrm.pair(size))
+                        }],
+                    );
                     add(Row::times(&name, live, mine, LIBDRM, its, Goal::RatioAtMost(1.0)));
                 }
             }
@@ -182,30 +184,33 @@ fn beside_radv(
         let bench = format!("allocate-{name}");
         if wanted.has(&bench) {
             (ours.memory_type, theirs.memory_type) = (local, local);
-            let [mine, its] = in_turn(batch, [
-                &mut |n| (0..n).for_each(|_| ours.pair(size)),
-                &mut |n| (0..n).for_each(|_| theirs.pair(size)),
-            ]);
+            let [mine, its] = in_turn(
+                batch,
+                [&mut |n| (0..n).for_each(|_| ours.pair(size)), &mut |n| (0..n).for_each(|_| theirs.pair(size))],
+            );
             add(Row::times(&bench, live, mine, RADV, its, half));
         }
         let bench = format!("allocate-map-{name}");
         if wanted.has(&bench) {
             (ours.memory_type, theirs.memory_type) = (visible, visible);
-            let [mine, its] = in_turn(batch, [
-                &mut |n| {
-                    for _ in 0..n {
-                        let mut memory = ours.allocate(size);
-                        std::hint::black_box(memory.map().expect("the null kernel refuses nothing"));
-                    }
-                },
-                &mut |n| {
-                    for _ in 0..n {
-                        let memory = theirs.allocate(size);
-                        radv.map(memory);
-                        theirs.free(memory);
-                    }
-                },
-            ]);
+            let [mine, its] = in_turn(
+                batch,
+                [
+                    &mut |n| {
+                        for _ in 0..n {
+                            let mut memory = ours.allocate(size);
+                            std::hint::black_box(memory.map().expect("the null kernel refuses nothing"));
+                        }
+                    },
+                    &mut |n| {
+                        for _ in 0..n {
+                            let memory = theirs.allocate(size);
+                            radv.map(memory);
+                            theirs.free(memory);
+                        }
+                    },
+                ],
+            );
             add(Row::times(&bench, live, mine, RADV, its, half));
         }
     }
@@ -230,8 +235,18 @@ fn two_threads(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
         one.push(timed(1));
         two.push(timed(2));
     }
-    let row = Row::times("two-threads", 2, median(&mut two), "one thread of ours", median(&mut one), Goal::RatioAtMost(1.0 / 1.6));
-    add(row.noting(format!("ns of wall time a pair, {} processors", thread::available_parallelism().map_or(1, usize::from))));
+    let row = Row::times(
+        "two-threads",
+        2,
+        median(&mut two),
+        "one thread of ours",
+        median(&mut one),
+        Goal::RatioAtMost(1.0 / 1.6),
+    );
+    add(row.noting(format!(
+        "ns of wall time a pair, {} processors",
+        thread::available_parallelism().map_or(1, usize::from)
+    )));
 }
 
 fn bytes_per_memory(manager: &MemoryManager, add: &mut impl FnMut(Row)) {

@@ -125,8 +125,7 @@ impl Radv {
     }
 
     pub(crate) fn timestamps(&self) -> Result<vk::QueryPool, Missing> {
-        let info =
-            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
         // SAFETY: the structure outlives the call.
         Ok(unsafe { self.device.create_query_pool(&info, None) }?)
     }
@@ -140,8 +139,7 @@ impl Radv {
 
     /// Starts recording, forgetting what was recorded.
     pub(crate) fn begin(&self, commands: vk::CommandBuffer) {
-        let info =
-            vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
         // SAFETY: the buffer is in no use: the null kernel is done when submitting returns.
         unsafe { self.device.begin_command_buffer(commands, &info) }.expect("host memory");
     }
