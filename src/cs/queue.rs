@@ -337,6 +337,7 @@ impl Shared {
                 waits: if is_first { waits } else { &[] },
                 signals: if is_last { signals } else { &[] },
                 user_fence: Some(&self.user_fence.chunk()),
+                ..Chunks::default()
             };
             match (self.context.submit(part_chunks, chunks), sent) {
                 (Ok(sequence), _) => sent = Some(sequence),
