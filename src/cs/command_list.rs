@@ -65,6 +65,12 @@ impl CommandList {
         self.ibs().take(if self.recorded.is_chained { 1 } else { usize::MAX })
     }
 
+    /// What each IB holds, padding and tail included, for a decoder. Slow to read unless the list was recorded in
+    /// cached memory.
+    pub fn dwords(&self) -> impl Iterator<Item = &[u32]> {
+        self.recorded.ibs.iter().map(|ib| ib.memory.as_slice().get(..ib.dwords).unwrap_or_default())
+    }
+
     /// Starts recording anew in the same memory, for any ring.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub(super) struct IbMemory {
 
 // SAFETY: the pointer leads into the mapping that the object owns, which any thread may access.
 unsafe impl Send for IbMemory {}
-// SAFETY: shared access reads nothing but the pointer's value; writes take `&mut self`.
+// SAFETY: shared access only reads; writes take `&mut self`.
 unsafe impl Sync for IbMemory {}
 
 impl IbMemory {
@@ -73,6 +73,13 @@ impl IbMemory {
     /// The binding, for the BO list.
     pub(super) fn binding(&self) -> &Arc<Binding> {
         &self.binding
+    }
+
+    /// The dwords, to read.
+    pub(super) fn as_slice(&self) -> &[u32] {
+        // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid u32
+        // whatever they hold, and by the invariant nobody writes them while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.capacity) }
     }
 
     /// The dwords, to write.

@@ -6,26 +6,44 @@
 //!
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
+mod call;
 mod command_list;
 mod error;
 mod fence;
 mod field;
+mod gang;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
+mod jobs;
+mod marker;
+mod marker_page;
 mod packet;
+mod planner;
 pub mod pm4;
+mod preambles;
 mod queue;
+mod queues;
 pub mod sdma;
 mod stream;
+mod submission;
+mod submitter;
 mod user_fence;
 mod wire;
+mod working_set;
 
 pub use self::{
     command_list::CommandList,
     error::{Error, Result},
-    fence::Fence,
+    fence::{Fence, PollableFence},
     field::FieldError,
+    gang::{Gang, GangFault, MAX_GANG},
+    marker::Marker,
     packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target},
-    queue::{Queue, Submission, SyncPoint},
+    planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
+    preambles::{NotOneIb, Preambles},
+    queue::{Queue, QueueKind},
+    queues::Queues,
     stream::{MAX_IB_DWORDS, Stream},
+    submission::{Listing, Patience, QueueOptions, Submission, SyncPoint},
+    submitter::{OwnedSubmission, PendingFence, Submitter},
 };
