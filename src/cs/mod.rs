@@ -6,12 +6,14 @@
 //!
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
+mod breadcrumbs;
 mod call;
 mod command_list;
 mod error;
 mod fence;
 mod field;
 mod gang;
+mod hang_report;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
 mod jobs;
@@ -32,11 +34,13 @@ mod wire;
 mod working_set;
 
 pub use self::{
+    breadcrumbs::{Breadcrumbs, Progress},
     command_list::CommandList,
     error::{Error, Result},
     fence::{Fence, PollableFence},
     field::FieldError,
     gang::{Gang, GangFault, MAX_GANG},
+    hang_report::{Excerpt, HangReport, IbPrinter, QueueTrace, RawPrinter},
     marker::Marker,
     packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target},
     planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
