@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Gang, GangFault, Marker, Queue, Queues, Stream, Submission, Target, pm4},
     heaps::DeviceMemory,
     vamgr::GpuVa,
-    winsys::{Deadline, Device, Error, Ip},
+    winsys::{Blame, Deadline, Device, Error, Ip},
 };
 use support::{
     chip, host_memory, job_time,
@@ -152,6 +152,30 @@ fn what_is_no_gang_is_refused_and_named() {
     let submission = Submission { lists: &leads, ..Submission::default() };
     let error = gang.submit(&[&too_many[..100]], &submission).unwrap_err();
     assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Gfx, ring: 0, ibs: 102, limit: 90 });
+}
+
+/// A gang that waits for something besides is not taken for a victim of that.
+#[test]
+fn a_gang_whose_follower_has_lost_its_work_is_told_so() {
+    let gpu = patient_gpu("navi21");
+    let device = Device::new(gpu.open()).unwrap();
+    let rig = Rig { queues: Queues::new(&context(&device)), memory: host_memory(&device, 4096), device };
+    let (gfx, compute) = (rig.queue(Ip::Gfx, 0), rig.queue(Ip::Compute, 0));
+    let gang = Gang::new(&gfx, &[&compute]).unwrap();
+    let other = rig.queue(Ip::Compute, 1).last();
+    let bindings = [Arc::clone(rig.memory.binding())];
+    let submission = Submission { memory: &bindings, after: &[&other], ..Submission::default() };
+    assert!(gang.submit(&[&[]], &submission).unwrap().wait(job_time()).unwrap());
+    let running = rig.meet(&compute, 0, 1);
+    let lost = compute.submit(&Submission { lists: &[&running], memory: &bindings, ..Submission::default() }).unwrap();
+    while load(&rig.memory, 0) == 0 {
+        std::thread::yield_now();
+    }
+    gpu.reset();
+    assert!(lost.wait(job_time()).is_err());
+    let error = gang.submit(&[&[]], &submission).unwrap_err();
+    assert_eq!(error.loss().unwrap().blame, Blame::Innocent, "{error}");
+    gfx.check().unwrap();
 }
 
 #[test]

@@ -259,7 +259,9 @@ fn marked(rig: &Rig, crumbs: &Breadcrumbs) -> amdgpu_winsys::cs::CommandList {
         let mut stream = Stream::new(&rig.device, language, 256).unwrap();
         let at = |index: u64| rig.memory.address().checked_add(4 * index).unwrap();
         crumbs.begin(&mut stream, 0xc0de_0001).unwrap();
-        (0..40).for_each(|index| L::store(&mut stream, at(index), 7).unwrap());
+        for index in 0..40 {
+            L::store(&mut stream, at(index), 7).unwrap();
+        }
         crumbs.end(&mut stream, 0xc0de_0001).unwrap();
         crumbs.begin(&mut stream, 0xc0de_0002).unwrap();
         L::wait_for(&mut stream, at(100), 1).unwrap();
@@ -308,6 +310,15 @@ fn a_hang_report_shows_the_last_mark_and_the_commands_around_it() {
     }
 }
 
+/// A disassembler of somebody else's.
+struct Count;
+
+impl IbPrinter for Count {
+    fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} dwords, printed elsewhere", excerpt.dwords.len())
+    }
+}
+
 #[test]
 fn a_hang_report_without_marks_shows_where_the_submission_begins() {
     let gpu = patient_gpu("navi21");
@@ -319,12 +330,6 @@ fn a_hang_report_without_marks_shows_where_the_submission_begins() {
     assert_eq!((trace.done, trace.submitted, trace.state.clone(), trace.progress), (0, 1, Ok(()), None));
     let excerpt = trace.excerpt.as_ref().unwrap();
     assert_eq!((excerpt.first, excerpt.last_mark), (0, None));
-    struct Count;
-    impl IbPrinter for Count {
-        fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            writeln!(f, "{} dwords, printed elsewhere", excerpt.dwords.len())
-        }
-    }
     let text = report.printed_by(&Count).to_string();
     assert!(text.ends_with(" dwords, printed elsewhere\n") && text.starts_with("no page fault\n"), "{text}");
     poke(&rig.memory, 4, 1);

@@ -160,7 +160,9 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
     let signals = [SyncPoint::binary(&done)];
     let waits = [SyncPoint::binary(&done), SyncPoint::timeline(&timeline, 1)];
     let set = ResidentSet::new();
-    steady.memories[5..].iter().for_each(|binding| assert!(set.add(binding)));
+    for binding in &steady.memories[5..] {
+        assert!(set.add(binding));
+    }
     let around = || steady.list.clone();
     let preambles = Preambles::new().with_initial(around(), around()).unwrap();
     let preambles = preambles.with_further(around()).unwrap().with_postamble(around()).unwrap();

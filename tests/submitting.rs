@@ -144,7 +144,9 @@ fn w30_a_bo_is_listed_once_however_often_it_is_named() {
     // More entries than the kernel takes, if they were listed.
     let bindings = vec![Arc::clone(memory.binding()); amdgpu_winsys::uapi::BO_LIST_MAX_ENTRIES as usize + 1];
     let (one, two) = (ResidentSet::new(), ResidentSet::new());
-    [memory.binding(), other.binding()].into_iter().for_each(|binding| assert!(one.add(binding) && two.add(binding)));
+    for binding in [memory.binding(), other.binding()] {
+        assert!(one.add(binding) && two.add(binding));
+    }
     let sets = [&one, &two];
     for sets in [&sets[..0], &sets, &sets] {
         let submission = Submission { lists: &[&list, &list], memory: &bindings, sets, ..Submission::default() };
@@ -160,7 +162,9 @@ fn a_kept_list_is_made_when_it_is_worth_it_and_given_up_when_it_changes() {
     let queue = queue_with(&device, Ip::Compute, QueueOptions { listing: Listing::Kept, ..QueueOptions::default() });
     let memory: Vec<_> = (0..10).map(|_| host_memory(&device, 4096)).collect();
     let set = ResidentSet::new();
-    memory.iter().for_each(|memory| assert!(set.add(memory.binding())));
+    for memory in &memory {
+        assert!(set.add(memory.binding()));
+    }
     let list = store(&device, queue.target(), memory[0].address(), 1);
     let submission = Submission { lists: &[&list], sets: &[&set], ..Submission::default() };
     let ioctls = |submission: &Submission<'_>| {

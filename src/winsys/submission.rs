@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::{BoList, Capabilities, Context, Error, Ip, Result, context::Suspects, kernel::send_raw};
+use super::{BoList, Capabilities, Context, Error, Ip, Loss, Result, context::Suspects, kernel::send_raw};
 use crate::uapi::{
     self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
@@ -169,9 +169,17 @@ impl Context {
             waits: !chunks.waits.is_empty(),
             dependencies: !chunks.dependencies.is_empty() || !chunks.scheduled.is_empty(),
         };
-        match chunks.ibs.last().and_then(|ib| Some((Ip::from_raw(ib.ip_type)?, ib.ring))) {
-            Some(leader) => self.submission_error(leader, Cs::NAME, errno, suspects),
-            None => Error::Ioctl { request: Cs::NAME, errno },
+        let mut queues = chunks.ibs.iter().rev().map(|ib| (Ip::from_raw(ib.ip_type), ib.ring));
+        let Some((Some(leader), ring)) = queues.next() else { return Error::Ioctl { request: Cs::NAME, errno } };
+        // A gang is refused for what became of any of its queues.
+        let mut followers =
+            queues.filter_map(|(ip, other)| Some((ip?, other))).filter(|&queue| queue != (leader, ring));
+        let lost = |(ip, ring): (Ip, u32)| self.check(ip, ring).err().filter(|error| error.loss().is_some());
+        if Loss::is_behind(errno)
+            && let Some(lost) = followers.find_map(lost)
+        {
+            return lost;
         }
+        self.submission_error((leader, ring), Cs::NAME, errno, suspects)
     }
 }
