@@ -6,6 +6,10 @@
 //!
 //! Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
+//!
+//! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
+//! its own for what nobody has submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
+//! error tells [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
 mod breadcrumbs;
 mod call;
 mod command_list;
