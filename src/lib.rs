@@ -51,4 +51,5 @@ pub mod cs;
 pub mod heaps;
 pub mod uapi;
 pub mod vamgr;
+mod vk_result;
 pub mod winsys;

@@ -6,9 +6,15 @@ use std::sync::Arc;
 
 use amdgpu_sim::{FaultInjector, SimKernel};
 use amdgpu_winsys::{
-    cs::{Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
+    cs::{
+        Breadcrumbs, Fence, Gang, HangReport, Listing, Patience, Queue, QueueOptions, Queues, Stream, Submission,
+        SyncPoint, Target, pm4, sdma,
+    },
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
-    winsys::{Bo, BoMetadata, Context, Deadline, Device, Ip, Mapping, Priority, Syncobj, WaitFor},
+    winsys::{
+        Bo, BoMetadata, Context, Deadline, Device, Ip, Mapping, Priority, StablePstate, Syncobj, VmidReservation,
+        WaitFor,
+    },
 };
 use nix::errno::Errno;
 use support::{Trouble, chip, job_time};
@@ -31,6 +37,7 @@ fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         run(device, ip, &memories[0])?;
     }
+    run_together(device, &memories[0])?;
     manager.budgets(amdgpu_winsys::heaps::BudgetRule::default())?;
     Ok(())
 }
@@ -94,6 +101,39 @@ fn run(device: &Arc<Device>, ip: Ip, memory: &amdgpu_winsys::heaps::DeviceMemory
         return Err(Trouble::NotDone);
     }
     Ok(())
+}
+
+/// What the queues of one context do besides.
+fn run_together(device: &Arc<Device>, memory: &amdgpu_winsys::heaps::DeviceMemory) -> Result<(), Trouble> {
+    let context = Arc::new(Context::new_at_most(device, Priority::High)?);
+    let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
+    let queues = Queues::with_options(&context, options);
+    let (leader, follower) = (queues.next(Ip::Gfx)?, queues.next(Ip::Compute)?);
+    let clocks = context.pin_clocks(StablePstate::Peak)?;
+    let vmid = VmidReservation::new(device)?;
+    let crumbs = Breadcrumbs::new(device)?;
+    let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+    crumbs.end(&mut stream, 1)?;
+    let list = stream.finish()?;
+    let used = [Arc::clone(memory.binding()), Arc::clone(crumbs.binding())];
+    let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+    // The kernel keeps the list from the second on.
+    for _ in 0..3 {
+        leader.submit(&submission)?;
+    }
+    drop((clocks, vmid));
+    let fence = Gang::new(&leader, &[&follower])?.submit(&[&[]], &submission)?;
+    let (file, pollable) = (fence.to_sync_file()?, fence.to_pollable()?);
+    let done = Syncobj::new(device, false)?;
+    leader.submit(&Submission { signals: &[SyncPoint::binary(&done)], ..Submission::default() })?;
+    done.import_sync_file(&file)?;
+    let is_done = Fence::wait_many(&[&fence, &leader.last()], WaitFor::All, job_time())?.is_some();
+    if !is_done || !pollable.fence().wait(job_time())? || crumbs.progress().done != 1 {
+        return Err(Trouble::NotDone);
+    }
+    let report = HangReport::new(device, None).with_queue(&leader, Some(&crumbs));
+    leader.check()?;
+    if report.queues.iter().all(|trace| trace.excerpt.is_none()) { Ok(()) } else { Err(Trouble::NotDone) }
 }
 
 /// Runs the scenario with the n-th call failing; whether there was an n-th call.

@@ -16,10 +16,10 @@ use std::{
 
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{Queue, Stream, Submission, SyncPoint, pm4},
+    cs::{CommandList, Listing, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::Request,
-    winsys::{Context, Device, Ip, Kernel, Priority, Protection, ResidentSet, Syncobj},
+    winsys::{Binding, Context, Device, Ip, Kernel, Priority, Protection, ResidentSet, Syncobj},
 };
 use nix::errno::Errno;
 use support::{chip, job_time};
@@ -114,35 +114,41 @@ fn recording_a_packet_allocates_nothing() {
     assert!(stream.len() > 1000);
 }
 
-#[test]
-fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
-    let (kernel, device) = counted();
-    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
-    let memories: Vec<_> = (0..10).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
-    let bindings: Vec<_> = memories.iter().map(|memory| Arc::clone(memory.binding())).collect();
-    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
-    let queue = Queue::new(&context, Ip::Compute, 0).unwrap();
-    let target = pm4::Target::compute(device.info().gfx_level);
-    let mut stream = Stream::new(&device, target, 64).unwrap();
-    stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();
-    let list = stream.finish().unwrap();
-    let done = Syncobj::new(&device, false).unwrap();
-    let (lists, signals) = ([&list], [SyncPoint::binary(&done)]);
-    let set = ResidentSet::new();
-    bindings[5..].iter().for_each(|binding| assert!(set.add(binding)));
-    let sets = [&set];
-    let submission =
-        Submission { lists: &lists, memory: &bindings[..5], sets: &sets, signals: &signals, ..Submission::default() };
-    for warm in [true, false] {
-        for _ in 0..20 {
-            let before = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
-            let fence = queue.submit(&submission).unwrap();
-            let after = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+/// A compute ring whose lists do nothing, and ten memories.
+struct Steady {
+    kernel: Arc<Counted>,
+    device: Arc<Device>,
+    list: CommandList,
+    memories: Vec<Arc<Binding>>,
+}
+
+impl Steady {
+    fn new() -> Self {
+        let (kernel, device) = counted();
+        let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+        let memories = (0..10).map(|_| Arc::clone(manager.allocate(&AllocateInfo::new(0, 4096)).unwrap().binding()));
+        let memories = memories.collect();
+        let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
+        stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();
+        Self { kernel, list: stream.finish().unwrap(), device, memories }
+    }
+
+    fn queue(&self, ring: u32, listing: Listing) -> Queue {
+        let context = Arc::new(Context::new(&self.device, Priority::Normal).unwrap());
+        Queue::with_options(&context, Ip::Compute, ring, QueueOptions { listing, ..QueueOptions::default() }).unwrap()
+    }
+
+    /// What a submission costs once the queue is warm: allocations and ioctls.
+    fn cost(&self, queue: &Queue, submission: &Submission<'_>) -> Vec<(u64, u64)> {
+        let counts = || (ALLOCATIONS.get(), self.kernel.ioctls.load(Ordering::Relaxed));
+        let submit = || {
+            let before = counts();
+            let fence = queue.submit(submission).unwrap();
+            let after = counts();
             assert!(fence.wait(job_time()).unwrap());
-            if !warm {
-                assert_eq!((after.0 - before.0, after.1 - before.1), (0, 1), "(allocations, ioctls)");
-            }
-        }
+            (after.0 - before.0, after.1 - before.1)
+        };
+        (0..40).map(|_| submit()).skip(20).collect()
     }
 }
 
@@ -169,7 +175,9 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
         assert!(fence.wait(job_time()).unwrap());
         (after.0 - before.0, after.1 - before.1)
     };
-    (0..3).for_each(|_| drop(submit()));
+    for _ in 0..3 {
+        submit();
+    }
     (0..20).for_each(|_| assert_eq!(submit(), (0, 1), "(allocations, ioctls)"));
     // A new member is listed, in the same single ioctl; after that all is as before.
     assert!(others.add(memories[999].binding()));
@@ -178,4 +186,47 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
     assert_eq!(ioctls, 1);
     submit();
     (0..20).for_each(|_| assert_eq!(submit(), (0, 1), "(allocations, ioctls)"));
+}
+
+#[test]
+fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
+    let steady = Steady::new();
+    let (done, timeline) = (Syncobj::new(&steady.device, true).unwrap(), Syncobj::new(&steady.device, false).unwrap());
+    timeline.signal_point(1).unwrap();
+    let signals = [SyncPoint::binary(&done)];
+    let waits = [SyncPoint::binary(&done), SyncPoint::timeline(&timeline, 1)];
+    let set = ResidentSet::new();
+    for binding in &steady.memories[5..] {
+        assert!(set.add(binding));
+    }
+    let around = || steady.list.clone();
+    let preambles = Preambles::new().with_initial(around(), around()).unwrap();
+    let preambles = preambles.with_further(around()).unwrap().with_postamble(around()).unwrap();
+    let other = steady.queue(1, Listing::Inline);
+    let earlier = other.submit(&Submission { lists: &[&steady.list], ..Submission::default() }).unwrap();
+    for listing in [Listing::Inline, Listing::Kept] {
+        let submission = Submission {
+            lists: &[&steady.list, &steady.list],
+            preambles: Some(&preambles),
+            memory: &steady.memories[..5],
+            sets: &[&set],
+            waits: &waits,
+            signals: &signals,
+            after: &[&earlier],
+            after_start: &[&earlier],
+            ..Submission::default()
+        };
+        let queue = steady.queue(0, listing);
+        assert_eq!(steady.cost(&queue, &submission), [(0, 1); 20], "{listing:?}: (allocations, ioctls)");
+    }
+}
+
+/// A signal with nothing to run costs no turn of the GPU either.
+#[test]
+fn an_empty_submission_is_one_ioctl_and_allocates_nothing() {
+    let steady = Steady::new();
+    let queue = steady.queue(0, Listing::Inline);
+    let done = Syncobj::new(&steady.device, false).unwrap();
+    let submission = Submission { signals: &[SyncPoint::binary(&done)], ..Submission::default() };
+    assert_eq!(steady.cost(&queue, &submission), [(0, 1); 20]);
 }

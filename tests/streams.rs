@@ -217,7 +217,7 @@ fn what_the_kernel_took_of_a_refused_submission_stays_alive() {
     let lists: Vec<_> = lists.iter().collect();
     let bindings = [Arc::clone(memory.binding())];
     let submission = Submission { lists: &lists, memory: &bindings, ..Submission::default() };
-    kernel.fail_nth_ioctl(Cs::REQUEST, 1, Errno::ENOMEM);
+    kernel.fail_nth_ioctl(Cs::REQUEST, 1, Errno::EINVAL);
     let error = queue.submit(&submission).unwrap_err();
     let cs::Error::PartlySubmitted { part: 1, parts: 2, .. } = error else { panic!("{error:?}") };
     assert!(error.to_string().starts_with("call 1 of 2"), "{error}");

@@ -1,7 +1,13 @@
 //! What can go wrong between recording and completion.
 
-use super::{EncodeError, Target};
-use crate::{vamgr::VaError, winsys, winsys::Ip};
+use nix::errno::Errno;
+
+use super::{EncodeError, GangFault, NoRoomForIbs, Target};
+use crate::{
+    vamgr::VaError,
+    vk_result::VkResult,
+    winsys::{self, Ip, Loss},
+};
 
 /// The result of a command-submission call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,9 +78,59 @@ pub enum Error {
     #[error("a list that calls others cannot run in a secondary stream")]
     NestedCall,
 
-    /// A submission without command lists.
-    #[error("a submission needs at least one command list")]
+    /// Another object stands for this queue of the context.
+    #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
+    QueueTaken {
+        /// The context's id.
+        context: u32,
+        /// The IP.
+        ip: Ip,
+        /// The ring.
+        ring: u32,
+    },
+
+    /// A submission without command lists that neither waits for anything nor signals anything.
+    #[error("nothing to submit: no command list, nothing to wait for, nothing to signal")]
     NothingToSubmit,
+
+    /// The preambles take all IBs of a call.
+    #[error(transparent)]
+    NoRoomForIbs(#[from] NoRoomForIbs),
+
+    /// Queues that cannot run together.
+    #[error("not a gang: {0}")]
+    NoGang(#[from] GangFault),
+
+    /// A share of a gang does not fit into one call of the kernel, and gangs cannot be split.
+    #[error("{ibs} IBs for ring {ring} of {ip} in a gang, at most {limit} fit")]
+    GangTooLong {
+        /// The IP.
+        ip: Ip,
+        /// The ring.
+        ring: u32,
+        /// IBs given.
+        ibs: usize,
+        /// IBs that fit.
+        limit: usize,
+    },
+
+    /// The thread of a submitter has ended, or its submitter was dropped before it came to the submission.
+    #[error("the submitter was dropped before it came to the submission")]
+    Abandoned,
+
+    /// The system gives no thread.
+    #[error("no thread for a submitter: {reason}")]
+    Thread {
+        /// What the system says.
+        reason: String,
+    },
+
+    /// The system gives no descriptor.
+    #[error("no descriptor for a fence: {errno}")]
+    NoDescriptor {
+        /// Why.
+        errno: Errno,
+    },
 
     /// The kernel took some calls of a submission that has more IBs than fit into one, and refused the next. What it
     /// took runs and is kept alive; no sync object is signalled.
@@ -102,4 +158,42 @@ pub enum Error {
     /// The layer below refused.
     #[error(transparent)]
     Winsys(#[from] winsys::Error),
+}
+
+impl Error {
+    /// What is known about lost work, if that is what the error reports. Everything else can be recovered from: out of
+    /// memory too, which RADV makes a lost device of (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
+    pub fn loss(&self) -> Option<Loss> {
+        match self {
+            Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => error.loss(),
+            _ => None,
+        }
+    }
+
+    /// What a Vulkan driver returns.
+    ///
+    /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a
+    /// device is lost only when work was: a submission that came too early, or that depends on a queue of somebody else's
+    /// which was lost, is an error that can be got over.
+    pub fn vk_result(&self) -> VkResult {
+        match self {
+            _ if self.loss().is_some() => VkResult::DeviceLost,
+            Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => match error {
+                winsys::Error::OutOfMemory { .. } | winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => {
+                    VkResult::OutOfDeviceMemory
+                }
+                winsys::Error::NotPermitted { .. } => VkResult::NotPermitted,
+                winsys::Error::Unsupported { .. } => VkResult::FeatureNotPresent,
+                winsys::Error::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => {
+                    VkResult::OutOfHostMemory
+                }
+                winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
+                _ => VkResult::Unknown,
+            },
+            Self::Address(_) | Self::TooManyBos { .. } => VkResult::OutOfDeviceMemory,
+            Self::Thread { .. } | Self::NoDescriptor { .. } => VkResult::OutOfHostMemory,
+            Self::Abandoned => VkResult::DeviceLost,
+            _ => VkResult::Unknown,
+        }
+    }
 }

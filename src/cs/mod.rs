@@ -8,45 +8,69 @@
 //! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
 //!
 //! [`commands`] spares one the packets: copies, fills, barriers, timestamps and the like, the same on every ring.
+//!
+//! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
+//! its own for what nobody has submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
+//! error tells [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
 mod annotation;
+mod breadcrumbs;
 mod burst;
+mod call;
 mod command_list;
 pub mod commands;
 pub mod dump;
 mod error;
 mod fence;
 mod field;
+mod gang;
+mod hang_report;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
 mod ib_placement;
 mod ib_pool;
+mod jobs;
 pub mod layout;
+mod marker;
+mod marker_page;
 mod packet;
+mod planner;
 pub mod pm4;
 mod preambles;
 mod queue;
+mod queues;
 pub mod registers;
 pub mod sdma;
 mod secondary;
 mod snippet;
 mod stream;
+mod submission;
+mod submitter;
 mod user_fence;
 mod wire;
+mod working_set;
 
 pub use self::{
     annotation::{Annotations, MAX_ANNOTATION_BYTES, annotations, read_annotation},
+    breadcrumbs::{Breadcrumbs, Progress},
     burst::Burst,
     command_list::{ChainFault, CommandList, NotChained},
     error::{Error, Result},
-    fence::Fence,
+    fence::{Fence, PollableFence},
     field::FieldError,
+    gang::{Gang, GangFault, MAX_GANG},
+    hang_report::{Excerpt, HangReport, IbPrinter, QueueTrace, RawPrinter},
     ib_placement::IbPlacement,
     ib_pool::IbPool,
     layout::Described,
+    marker::Marker,
     packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target},
+    planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     preambles::{NotOneIb, Preambles},
-    queue::{Queue, Submission, SyncPoint},
+    queue::{Queue, QueueKind},
+    queues::Queues,
     secondary::{Execution, Inclusion},
     snippet::Snippet,
     stream::{MAX_IB_DWORDS, Stream},
+    submission::{Listing, Patience, QueueOptions, Submission, SyncPoint},
+    submitter::{OwnedSubmission, PendingFence, Submitter},
 };

@@ -1,63 +1,38 @@
 //! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::{CommandList, Error, Fence, Result, Target, user_fence::UserFence};
+use super::{
+    CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
+    call::Sender,
+    jobs::{Job, Jobs},
+    marker,
+    user_fence::UserFence,
+};
 use crate::{
-    uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
-    winsys::{
-        Binding, ChunkScratch, Chunks, Context, Deadline, Device, Error as WinsysError, Ip, ResidentSet, Residents,
-        Syncobj,
-    },
+    uapi::{CsChunkDep, CsFence},
+    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, Syncobj, Until, WaitFor},
 };
 
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Validation order of everything that is listed; RADV gives its IBs the same.
-const IB_PRIORITY: u32 = 31;
-const MEMORY_PRIORITY: u32 = 14;
-
-/// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
-#[derive(Clone, Copy, Debug)]
-pub struct SyncPoint<'a> {
-    /// The sync object.
-    pub syncobj: &'a Syncobj,
-    /// The point.
-    pub point: u64,
-}
-
-impl<'a> SyncPoint<'a> {
-    /// The binary state.
-    pub fn binary(syncobj: &'a Syncobj) -> Self {
-        Self { syncobj, point: 0 }
-    }
-}
-
-/// One submission: command lists that run in order, and what they touch.
-#[derive(Clone, Copy, Default)]
-pub struct Submission<'a> {
-    /// At least one.
-    pub lists: &'a [&'a CommandList],
-    /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
-    pub memory: &'a [Arc<Binding>],
-    /// More such memory. Sets that are the same as last time cost nothing.
-    pub sets: &'a [&'a ResidentSet],
-    /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most.
-    pub waits: &'a [SyncPoint<'a>],
-    /// Sync objects that signal when the lists are done.
-    pub signals: &'a [SyncPoint<'a>],
-    /// Submissions to queues of this device that must have finished first.
-    pub after: &'a [&'a Fence],
+/// What stands behind a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueueKind {
+    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. User
+    /// queues, whose submissions are a store to a doorbell, would be another kind; Linux 6.12 has none.
+    Kernel,
 }
 
 /// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
+///
+/// There is one object for each; [`Queues`](super::Queues) makes them on demand. Several threads may submit to it: it
+/// serialises them, as the kernel would. Waiting and retiring take another lock, which nobody holds during an ioctl, so
+/// a submission that the kernel keeps waiting, for memory or for room in the ring, keeps nobody else from anything.
 #[derive(Debug)]
 pub struct Queue {
     shared: Arc<Shared>,
@@ -66,65 +41,15 @@ pub struct Queue {
 /// What fences and their queue have in common.
 #[derive(Debug)]
 pub(super) struct Shared {
-    context: Arc<Context>,
-    ip: Ip,
-    ring: u32,
-    target: Target,
-    user_fence: UserFence,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    in_flight: VecDeque<InFlight>,
-    /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
-    spare: Vec<InFlight>,
-    scratch: Scratch,
-}
-
-impl State {
-    /// Lets go of what submissions up to this sequence number used; their containers are kept.
-    fn retire_up_to(&mut self, done: u64) {
-        while let Some(mut job) = self.in_flight.pop_front_if(|job| job.sequence <= done) {
-            job.lists.clear();
-            job.memory.clear();
-            job.sets.clear();
-            self.spare.push(job);
-        }
-    }
-}
-
-/// What one running submission uses.
-#[derive(Debug, Default)]
-struct InFlight {
-    sequence: u64,
-    lists: Vec<CommandList>,
-    memory: Vec<Arc<Binding>>,
-    sets: Vec<Residents>,
-}
-
-#[derive(Debug, Default)]
-struct Scratch {
-    /// The sets whose entries `bos` begins with. Known by their addresses, which stay taken as long as these exist, but
-    /// not kept alive: a memory that left its set goes when its last job is done.
-    listed_sets: Vec<Weak<[Arc<Binding>]>>,
-    /// How many entries that are.
-    set_entries: usize,
-    chunks: ChunkScratch,
-    ibs: Vec<CsChunkIb>,
-    bos: Vec<BoListEntry>,
-    dependencies: Vec<CsChunkDep>,
-    waits: Vec<CsChunkSyncobj>,
-    signals: Vec<CsChunkSyncobj>,
-}
-
-impl Scratch {
-    /// Whether `bos` begins with the entries of just these sets.
-    fn has_listed(&self, sets: &[Residents]) -> bool {
-        let same =
-            |(listed, set): (&Weak<[Arc<Binding>]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
-        self.listed_sets.len() == sets.len() && self.listed_sets.iter().zip(sets).all(same)
-    }
+    pub(super) context: Arc<Context>,
+    pub(super) ip: Ip,
+    pub(super) ring: u32,
+    pub(super) target: Target,
+    pub(super) options: QueueOptions,
+    pub(super) user_fence: UserFence,
+    /// Taken before `jobs`.
+    pub(super) sender: Mutex<Sender>,
+    pub(super) jobs: Mutex<Jobs>,
 }
 
 impl Queue {
@@ -132,23 +57,31 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], or [`Error::Winsys`] without memory.
+    /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without
+    /// memory.
     pub fn new(context: &Arc<Context>, ip: Ip, ring: u32) -> Result<Self> {
+        Self::with_options(context, ip, ring, QueueOptions::default())
+    }
+
+    /// As [`Queue::new`], with a behaviour of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Queue::new`].
+    pub fn with_options(context: &Arc<Context>, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
         let device = context.device();
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
         let rings = device.info().ring_count(ip);
         if ring >= rings {
             return Err(Error::NoSuchRing { ip, ring, rings });
         }
-        let shared = Shared {
-            context: Arc::clone(context),
-            ip,
-            ring,
-            target,
-            user_fence: UserFence::new(device)?,
-            state: Mutex::default(),
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        let user_fence = UserFence::new(device)?;
+        if !context.take_queue(ip, ring) {
+            return Err(Error::QueueTaken { context: context.id(), ip, ring });
+        }
+        let context = Arc::clone(context);
+        let (sender, jobs) = Default::default();
+        Ok(Self { shared: Arc::new(Shared { context, ip, ring, target, options, user_fence, sender, jobs }) })
     }
 
     /// The IP.
@@ -156,9 +89,15 @@ impl Queue {
         self.shared.ip
     }
 
-    /// The ring, a queue index of the context.
+    /// The ring: a queue index of the context. It names no hardware ring: an idle queue is moved to the least busy one of
+    /// its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
     pub fn ring(&self) -> u32 {
         self.shared.ring
+    }
+
+    /// What stands behind it.
+    pub fn kind(&self) -> QueueKind {
+        QueueKind::Kernel
     }
 
     /// What streams for this queue are recorded in.
@@ -177,38 +116,40 @@ impl Queue {
     /// the last one's. RADV signals with each of them, which wakes waiters early (Mesa 25.0.7
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
     ///
+    /// Without lists, and with nothing to wait for, nothing is given to the GPU: the signals are those of what was
+    /// submitted last. With something to wait for, a list that does nothing runs in its turn.
+    ///
     /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile.
     ///
     /// # Errors
     ///
-    /// [`Error::NothingToSubmit`], [`Error::TooManyBos`], [`Error::WrongQueue`]; [`Error::Winsys`] for objects of
-    /// another device, a lost GPU, and what the kernel refuses. Nothing was then submitted, and no sync object has
-    /// changed. [`Error::PartlySubmitted`] when a call after the first is refused.
+    /// [`Error::NothingToSubmit`], [`Error::TooManyBos`], [`Error::WrongQueue`], [`Error::NoRoomForIbs`]; [`Error::Winsys`]
+    /// for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted, and no sync
+    /// object has changed. [`Error::PartlySubmitted`] when a call after the first is refused.
     pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
-        let shared = &self.shared;
-        let mut state = shared.state.lock();
-        shared.retire(&mut state);
-        let State { in_flight, spare, scratch } = &mut *state;
-        let mut job = spare.pop().unwrap_or_default();
-        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
-        let sent = shared.check(submission, &job.sets, scratch).and_then(|()| {
-            shared.fill(scratch, submission, &job.sets);
-            shared.send(scratch)
-        });
-        let (sequence, outcome) = match sent {
-            Ok(sent) => sent,
-            Err(error) => {
-                job.sets.clear();
-                spare.push(job);
-                return Err(error);
-            }
-        };
-        job.sequence = sequence;
-        job.lists.extend(submission.lists.iter().copied().cloned());
-        job.memory.extend(submission.memory.iter().cloned());
-        in_flight.push_back(job);
-        tracing::trace!(ip = %shared.ip, ring = shared.ring, sequence, "submitted");
-        outcome.map(|()| Fence::new(Arc::clone(shared), sequence))
+        if submission.lists.is_empty() {
+            return self.submit_nothing(submission);
+        }
+        self.shared.send(&[], submission)
+    }
+
+    #[cold]
+    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
+        let has_work = !submission.memory.is_empty() || !submission.sets.is_empty();
+        if submission.has_waits() {
+            let idle = marker::record(self.shared.device(), self.shared.target, &[])?;
+            return self.shared.send(&[], &Submission { lists: &[&idle], ..*submission });
+        }
+        if submission.signals.is_empty() || has_work {
+            return Err(Error::NothingToSubmit);
+        }
+        self.shared.signal_with_last(submission.signals)
+    }
+
+    /// The place of what was submitted last: it has signalled when all submissions so far are done. That of a queue that
+    /// was never used has.
+    pub fn last(&self) -> Fence {
+        Fence::new(Arc::clone(&self.shared), self.shared.jobs.lock().last())
     }
 
     /// Waits for everything submitted so far; false when the deadline came first.
@@ -217,15 +158,54 @@ impl Queue {
     ///
     /// [`Error::Winsys`] when a job was lost.
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
-        let last = self.shared.state.lock().in_flight.back().map(|job| job.sequence);
-        last.map_or(Ok(true), |sequence| self.shared.wait(sequence, deadline))
+        self.last().wait(deadline)
+    }
+
+    /// Waits for points of sync objects, and then asks whether this queue still works: waiting for a sync object tells
+    /// nothing about a loss, because a lost job signals what it was to signal. As [`Syncobj::wait_points`] otherwise.
+    ///
+    /// RADV does not ask, so that its waits succeed after a hang (Mesa 25.0.7 `src/vulkan/runtime/vk_drm_syncobj.c`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], with [`DeviceLost`](WinsysError::DeviceLost) when work of this queue was lost.
+    pub fn wait_points(
+        &self,
+        points: &[(&Syncobj, u64)],
+        condition: WaitFor,
+        deadline: Deadline,
+    ) -> Result<Option<usize>> {
+        let met = Syncobj::wait_points(points, condition, Until::Signalled, deadline)?;
+        self.check()?;
+        Ok(met)
+    }
+
+    /// Whether the queue still works, and how work was lost if it does not. See [`Context::check`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], with [`DeviceLost`](WinsysError::DeviceLost) when it does not.
+    pub fn check(&self) -> Result<()> {
+        Ok(self.shared.context.check(self.shared.ip, self.shared.ring)?)
     }
 
     /// Submissions that were not yet seen to be done.
     pub fn in_flight(&self) -> usize {
-        let mut state = self.shared.state.lock();
-        self.shared.retire(&mut state);
-        state.in_flight.len()
+        let mut jobs = self.shared.jobs.lock();
+        jobs.retire_up_to(self.shared.user_fence.value());
+        jobs.len()
+    }
+
+    /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`Listing::Kept`], memory that
+    /// was freed goes now.
+    ///
+    /// [`Listing::Kept`]: super::Listing::Kept
+    pub fn forget_memory(&self) {
+        self.shared.sender.lock().forget_memory();
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 }
 
@@ -237,126 +217,72 @@ impl Drop for Queue {
             Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
             Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
         }
+        self.forget_memory();
+        self.shared.context.give_back_queue(self.shared.ip, self.shared.ring);
     }
 }
 
 impl Shared {
-    fn device(&self) -> &Arc<Device> {
+    pub(super) fn device(&self) -> &Arc<Device> {
         self.context.device()
     }
 
-    fn check(&self, submission: &Submission<'_>, sets: &[Residents], scratch: &Scratch) -> Result<()> {
-        if submission.lists.is_empty() {
-            return Err(Error::NothingToSubmit);
-        }
-        let own_bos: usize = submission.lists.iter().map(|list| list.bindings().len()).sum();
-        let set_bos: usize = sets.iter().map(|set| set.len()).sum();
-        let bos = own_bos + set_bos + submission.memory.len();
-        if bos > crate::uapi::BO_LIST_MAX_ENTRIES as usize {
-            return Err(Error::TooManyBos { count: bos });
-        }
-        for list in submission.lists {
-            if !list.is_of(self.device()) {
-                return Err(WinsysError::ForeignDevice { what: "command list" }.into());
-            }
-            let recorded = list.target();
-            if recorded != self.target {
-                return Err(Error::WrongQueue { recorded, queue: self.target });
-            }
-        }
-        let new_sets = if scratch.has_listed(sets) { &[] } else { sets };
-        for binding in submission.memory.iter().chain(new_sets.iter().flat_map(|set| set.iter())) {
-            self.own("memory", binding.device())?;
-        }
-        for sync in submission.waits.iter().chain(submission.signals) {
-            self.own("sync object", sync.syncobj.device())?;
-        }
-        for fence in submission.after {
-            self.own("fence", fence.shared().device())?;
-        }
-        Ok(())
-    }
-
-    fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
-        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
-    }
-
-    fn fill(&self, scratch: &mut Scratch, submission: &Submission<'_>, sets: &[Residents]) {
-        scratch.ibs.clear();
-        let ibs = submission.lists.iter().flat_map(|list| list.submitted_ibs());
-        scratch.ibs.extend(ibs.map(|(va, dwords)| CsChunkIb {
-            pad: 0,
-            flags: 0,
-            va_start: va.as_u64(),
-            ib_bytes: (dwords * 4) as u32,
-            ip_type: self.ip as u32,
-            ip_instance: 0,
-            ring: self.ring,
-        }));
-        let entry = |binding: &Binding, bo_priority| BoListEntry { bo_handle: binding.bo().handle(), bo_priority };
-        if !scratch.has_listed(sets) {
-            scratch.bos.clear();
-            let members = sets.iter().flat_map(|set| set.iter());
-            scratch.bos.extend(members.map(|binding| entry(binding, MEMORY_PRIORITY)));
-            scratch.set_entries = scratch.bos.len();
-            scratch.listed_sets.clear();
-            scratch.listed_sets.extend(sets.iter().map(Arc::downgrade));
-        }
-        scratch.bos.truncate(scratch.set_entries);
-        let ibs = submission.lists.iter().flat_map(|list| list.bindings());
-        scratch.bos.extend(ibs.map(|binding| entry(binding, IB_PRIORITY)));
-        scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, MEMORY_PRIORITY)));
-        scratch.dependencies.clear();
-        scratch.dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
-        let point = |flags: SyncobjWaitFlags| {
-            move |sync: &SyncPoint<'_>| CsChunkSyncobj {
-                handle: sync.syncobj.handle(),
-                flags: flags.bits(),
-                point: sync.point,
+    /// Submits, with what runs beside it on other queues.
+    pub(super) fn send(
+        self: &Arc<Self>,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+    ) -> Result<Fence> {
+        let mut sender = self.sender.lock();
+        let mut job = {
+            let mut jobs = self.jobs.lock();
+            jobs.retire_up_to(self.user_fence.value());
+            jobs.begin()
+        };
+        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+        let sent = sender.send(self, beside, submission, &job.sets);
+        let mut jobs = self.jobs.lock();
+        let (sequence, outcome) = match sent {
+            Ok(sent) => sent,
+            Err(error) => {
+                jobs.abandon(job);
+                return Err(error);
             }
         };
-        scratch.waits.clear();
-        scratch.waits.extend(submission.waits.iter().map(point(SyncobjWaitFlags::WAIT_FOR_SUBMIT)));
-        scratch.signals.clear();
-        scratch.signals.extend(submission.signals.iter().map(point(SyncobjWaitFlags::empty())));
+        job.keep(sequence, beside, submission);
+        jobs.add(job);
+        drop(jobs);
+        tracing::trace!(ip = %self.ip, ring = self.ring, sequence, "submitted");
+        outcome.map(|()| Fence::new(Arc::clone(self), sequence))
     }
 
-    /// Hands the kernel what `fill` gathered, in as few calls as it allows. Returns the number of the last call that it
-    /// took, and whether that was all of them; an error if it took none.
-    fn send(&self, scratch: &mut Scratch) -> Result<(u64, Result<()>)> {
-        let Scratch { chunks, ibs, bos, dependencies, waits, signals, .. } = scratch;
-        let most = self.device().info().max_ibs.get(self.ip.index()).map_or(1, |&most| most.max(1) as usize);
-        let parts = ibs.len().div_ceil(most);
-        let mut sent = None;
-        for (part, ibs) in ibs.chunks(most).enumerate() {
-            let (is_first, is_last) = (part == 0, part + 1 == parts);
-            let part_chunks = Chunks {
-                ibs,
-                bos,
-                dependencies: if is_first { dependencies } else { &[] },
-                waits: if is_first { waits } else { &[] },
-                signals: if is_last { signals } else { &[] },
-                user_fence: Some(&self.user_fence.chunk()),
-            };
-            match (self.context.submit(part_chunks, chunks), sent) {
-                (Ok(sequence), _) => sent = Some(sequence),
-                (Err(source), Some(sequence)) => {
-                    return Ok((sequence, Err(Error::PartlySubmitted { part, parts, source })));
-                }
-                (Err(error), None) => return Err(error.into()),
+    /// Makes sync objects signal when what was submitted last is done.
+    fn signal_with_last(self: &Arc<Self>, signals: &[SyncPoint<'_>]) -> Result<Fence> {
+        // Nobody submits meanwhile.
+        let _sender = self.sender.lock();
+        for signal in signals {
+            self.own("sync object", signal.syncobj.device())?;
+        }
+        let last = self.jobs.lock().last();
+        let fence =
+            if self.has_reached(last) { None } else { Some(self.context.fence_to_syncobj(self.ip, self.ring, last)?) };
+        for SyncPoint { syncobj, point } in signals {
+            match (&fence, point) {
+                (Some(fence), _) => syncobj.transfer(*point, fence, 0)?,
+                (None, 0) => syncobj.signal()?,
+                (None, _) => syncobj.signal_point(*point)?,
             }
         }
-        sent.map(|sequence| (sequence, Ok(()))).ok_or(Error::NothingToSubmit)
+        Ok(Fence::new(Arc::clone(self), last))
     }
 
-    /// Lets go of what finished submissions used, as far as the user fence tells without an ioctl.
-    fn retire(&self, state: &mut State) {
-        state.retire_up_to(self.user_fence.value());
+    pub(super) fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
+        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 
     /// Whether the GPU has written this sequence number or a later one.
     pub(super) fn has_reached(&self, sequence: u64) -> bool {
-        self.user_fence.value() >= sequence
+        sequence == 0 || self.user_fence.value() >= sequence
     }
 
     pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
@@ -365,25 +291,45 @@ impl Shared {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(error) => {
-                    // A lost job uses nothing any more.
-                    if matches!(error, WinsysError::DeviceLost { .. }) {
-                        self.state.lock().retire_up_to(sequence);
-                    }
+                    self.note_loss(&error);
                     return Err(error.into());
                 }
             }
         }
-        self.state.lock().retire_up_to(sequence);
+        self.jobs.lock().retire_up_to(sequence);
         Ok(true)
     }
 
+    /// A lost job uses nothing any more.
+    pub(super) fn note_loss(&self, error: &WinsysError) {
+        if matches!(error, WinsysError::DeviceLost { .. }) {
+            self.jobs.lock().lose(self.user_fence.value());
+        }
+    }
+
     pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {
-        CsChunkDep {
+        let CsFence { ctx_id, ip_type, ip_instance, ring, seq_no: handle } = self.number(sequence);
+        CsChunkDep { ip_type, ip_instance, ring, ctx_id, handle }
+    }
+
+    pub(super) fn number(&self, sequence: u64) -> CsFence {
+        CsFence {
+            ctx_id: self.context.id(),
             ip_type: self.ip as u32,
             ip_instance: 0,
             ring: self.ring,
-            ctx_id: self.context.id(),
-            handle: sequence,
+            seq_no: sequence,
         }
+    }
+}
+
+impl Job {
+    /// Keeps alive what a submission uses.
+    fn keep(&mut self, sequence: u64, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+        self.sequence = sequence;
+        let beside = beside.iter().flat_map(|(_, lists)| *lists);
+        self.lists.extend(beside.chain(submission.lists).copied().cloned());
+        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
+        self.memory.extend(submission.memory.iter().cloned());
     }
 }

@@ -117,7 +117,6 @@ mod table;
 mod tiling;
 mod type_mask;
 mod vk_flags;
-mod vk_result;
 
 pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
@@ -134,5 +133,5 @@ pub use self::{
     tiling::{UnknownPipeConfig, max_alignment},
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
-    vk_result::VkResult,
 };
+pub use crate::vk_result::VkResult;

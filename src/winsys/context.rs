@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use nix::errno::Errno;
+use parking_lot::Mutex;
 
-use super::{Deadline, Device, Error, Ip, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{Deadline, Device, Error, Ip, Loss, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op, priority};
 
 /// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
@@ -22,27 +23,75 @@ pub enum Priority {
     VeryHigh = priority::VERY_HIGH,
 }
 
+impl Priority {
+    /// The next lower one that needs fewer rights; `None` for those that anybody may have.
+    fn more_modest(self) -> Option<Self> {
+        match self {
+            Self::VeryHigh => Some(Self::High),
+            Self::High => Some(Self::Normal),
+            Self::Normal | Self::Low => None,
+        }
+    }
+}
+
 /// A kernel context. Its queues are numbered by IP and ring; each is a FIFO of its own. Freed on drop: queued jobs
 /// still run.
 #[derive(Debug)]
 pub struct Context {
     device: Arc<Device>,
     id: u32,
+    priority: Priority,
+    /// One bit for each queue that somebody has, [`Context::queue_bit`].
+    taken: Mutex<u128>,
+}
+
+/// What besides the context itself can make a submission fail as if its work had been lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Suspects {
+    /// It waits for sync objects that may have no fence yet.
+    pub(super) waits: bool,
+    /// It depends on other submissions.
+    pub(super) dependencies: bool,
 }
 
 impl Context {
-    /// Allocates a context.
+    /// Allocates a context with just this priority.
     ///
     /// Request: AMDGPU_CTX (alloc).
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`]: `EACCES` for a priority the process may not have, `ENOSPC` beyond 4095 contexts.
+    /// [`Error::NotPermitted`] for a priority that the process may not have (Linux 6.12 `amdgpu_ctx.c`,
+    /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts.
     pub fn new(device: &Arc<Device>, priority: Priority) -> Result<Self> {
         let mut argument = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority: priority as i32 };
-        send(device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Ctx::NAME, errno })?;
+        send(device.kernel(), &mut argument).map_err(|errno| match errno {
+            Errno::EACCES => Error::NotPermitted { priority },
+            errno => Error::Ioctl { request: Ctx::NAME, errno },
+        })?;
         // The answer to ALLOC_CTX is the first word.
-        Ok(Self { device: Arc::clone(device), id: argument.op })
+        Ok(Self { device: Arc::clone(device), id: argument.op, priority, taken: Mutex::new(0) })
+    }
+
+    /// Allocates a context with this priority, or the highest below it that the process may have;
+    /// [`Context::priority`] tells which.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::new`], but never [`Error::NotPermitted`]: anybody may have normal priority.
+    pub fn new_at_most(device: &Arc<Device>, priority: Priority) -> Result<Self> {
+        let mut wanted = priority;
+        loop {
+            match (Self::new(device, wanted), wanted.more_modest()) {
+                (Err(Error::NotPermitted { .. }), Some(lower)) => wanted = lower,
+                (outcome, _) => return outcome,
+            }
+        }
+    }
+
+    /// The priority it was made with.
+    pub fn priority(&self) -> Priority {
+        self.priority
     }
 
     /// The kernel's name for the context within the device's file.
@@ -76,9 +125,15 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] when the job ended with an error, [`Error::Ioctl`] with `EINVAL` for a sequence number
-    /// that was not issued yet.
+    /// [`Error::DeviceLost`] when the job ended with an error, or an earlier one of the queue did: from then on the kernel
+    /// answers nothing about the queue, old successes included. [`Error::Ioctl`] with `EINVAL` for a sequence number that
+    /// was not issued yet.
     pub fn wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool> {
+        self.try_wait(ip, ring, sequence, deadline)
+            .map_err(|errno| self.submission_error((ip, ring), WaitCs::NAME, errno, Suspects::default()))
+    }
+
+    fn try_wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool, Errno> {
         let mut argument = WaitCs {
             handle: sequence,
             timeout: deadline.for_amdgpu(),
@@ -87,17 +142,89 @@ impl Context {
             ring,
             ctx_id: self.id,
         };
-        send(self.device.kernel(), &mut argument).map_err(|errno| self.submission_error(WaitCs::NAME, errno))?;
+        send(self.device.kernel(), &mut argument)?;
         Ok(argument.answer().status == 0)
     }
 
-    /// Tells a lost job from a refused request. A wait for submission inside CS gives up with ETIME too, so only waits
-    /// and queues without such a wait may take ETIME for a reset.
-    pub(super) fn submission_error(&self, request: &'static str, errno: Errno) -> Error {
-        match errno {
-            Errno::ECANCELED | Errno::ENODATA | Errno::ETIME => Error::DeviceLost { request, context: self.id, errno },
-            _ => Error::Ioctl { request, errno },
+    /// Whether the queue (`ip`, `ring`) of the context still works, and how work was lost if it does not. A wait for a sync
+    /// object never tells: one whose job was lost counts as signalled.
+    ///
+    /// Two ioctls at most: QUERY_STATE2, and a WAIT_CS for the submission that has always passed, which fails only for
+    /// what became of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeviceLost`]; [`Error::Ioctl`].
+    pub fn check(&self, ip: Ip, ring: u32) -> Result<()> {
+        let request = Ctx::NAME;
+        let state = self.state().map_err(|error| match error.errno() {
+            Some(Errno::ENODEV) => self.lost(request, Errno::ENODEV, CtxStateFlags::empty()),
+            _ => error,
+        })?;
+        if state.intersects(CtxStateFlags::GUILTY | CtxStateFlags::VRAMLOST) {
+            return Err(self.lost(request, Errno::ECANCELED, state));
         }
+        match self.try_wait(ip, ring, 0, Deadline::POLL) {
+            Ok(_) => Ok(()),
+            Err(errno) if Loss::is_behind(errno) => Err(self.lost(WaitCs::NAME, errno, state)),
+            Err(errno) => Err(Error::Ioctl { request: WaitCs::NAME, errno }),
+        }
+    }
+
+    /// What a refused submission or wait means.
+    ///
+    /// The errnos of lost work have other causes too: a wait for submission inside CS gives up with ETIME after five
+    /// seconds, and a dependency on a queue that has lost work is refused with the error of that queue. So the context
+    /// and its queue are asked, and only if they are well somebody else is named. RADV takes all of them for a loss of its
+    /// own (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
+    ///
+    /// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`; `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
+    pub(super) fn submission_error(
+        &self,
+        (ip, ring): (Ip, u32),
+        request: &'static str,
+        errno: Errno,
+        suspects: Suspects,
+    ) -> Error {
+        if !Loss::is_behind(errno) {
+            return Error::Ioctl { request, errno };
+        }
+        let elsewhere = match errno {
+            Errno::ETIME if suspects.waits => Some(Error::NotSubmitted { request }),
+            Errno::ECANCELED | Errno::ENODATA | Errno::ETIME if suspects.dependencies => {
+                Some(Error::DependencyLost { request, context: self.id, errno })
+            }
+            _ => None,
+        };
+        if let Some(elsewhere) = elsewhere
+            && self.check(ip, ring).is_ok()
+        {
+            return elsewhere;
+        }
+        self.lost(request, errno, self.state().unwrap_or(CtxStateFlags::empty()))
+    }
+
+    fn lost(&self, request: &'static str, errno: Errno, state: CtxStateFlags) -> Error {
+        Error::DeviceLost { request, context: self.id, errno, loss: Loss::new(errno, state) }
+    }
+
+    /// Takes the queue (`ip`, `ring`) for an object that stands for it; false when somebody has it.
+    pub(crate) fn take_queue(&self, ip: Ip, ring: u32) -> bool {
+        let (bit, mut taken) = (Self::queue_bit(ip, ring), self.taken.lock());
+        let is_free = *taken & bit == 0;
+        *taken |= bit;
+        is_free
+    }
+
+    /// Gives a queue back that was taken.
+    pub(crate) fn give_back_queue(&self, ip: Ip, ring: u32) {
+        *self.taken.lock() &= !Self::queue_bit(ip, ring);
+    }
+
+    /// Ten IPs of up to eight rings. The kernel has four queues of an IP at most (Linux 6.12 `amdgpu_ctx.c`,
+    /// `amdgpu_ctx_num_entities`).
+    fn queue_bit(ip: Ip, ring: u32) -> u128 {
+        1 << (ip.index() * 8 + ring.min(7) as usize)
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Device {
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
     observer: Option<Arc<dyn Observer>>,
+    /// Who wants a VMID reserved; the kernel keeps one reservation for the file and does not count.
+    vmid_users: Mutex<usize>,
 }
 
 impl std::fmt::Debug for Device {
@@ -86,6 +88,7 @@ impl Device {
             shared_handles: SharedHandles::default(),
             stranded: Mutex::default(),
             observer,
+            vmid_users: Mutex::new(0),
         }))
     }
 
@@ -166,6 +169,10 @@ impl Device {
         if let Some(observer) = &self.observer {
             observer.observe(&event());
         }
+    }
+
+    pub(super) fn vmid_users(&self) -> &Mutex<usize> {
+        &self.vmid_users
     }
 
     pub(super) fn shared_handles(&self) -> &SharedHandles {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
+use super::{Loss, Priority};
 use crate::{
-    uapi::{GemCreateFlags, GemDomain},
+    uapi::{CtxStateFlags, GemCreateFlags, GemDomain},
     vamgr::{GpuVa, LimitsError},
 };
 
@@ -201,15 +202,65 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// The GPU was reset, or the job was lost with it.
-    #[error("{request} on context {context}: the GPU lost the work: {errno}")]
-    DeviceLost {
-        /// The request that reported it.
+    /// The process may not have contexts of this priority: above normal needs CAP_SYS_NICE or the DRM master.
+    #[error("a context of {priority:?} priority needs CAP_SYS_NICE or the DRM master")]
+    NotPermitted {
+        /// The priority asked for.
+        priority: Priority,
+    },
+
+    /// The driver or the chip does not have it.
+    #[error("the driver or the chip has no {what}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+
+    /// Another context has pinned the clocks.
+    #[error("another context has pinned the clocks")]
+    ClocksTaken,
+
+    /// The BOs of a submission do not fit into memory together, or the kernel ran out of its own. Nothing was submitted
+    /// and nothing is lost: with less memory in use the same submission can succeed.
+    #[error("{request}: no memory for a submission with {bos} BOs")]
+    OutOfMemory {
+        /// The request's name.
+        request: &'static str,
+        /// BOs that the submission lists.
+        bos: usize,
+    },
+
+    /// Nobody submitted what a submission waits for within the five seconds that the kernel grants. Nothing was
+    /// submitted and nothing is lost.
+    #[error("{request}: nothing was submitted within five seconds for a sync object to wait for")]
+    NotSubmitted {
+        /// The request's name.
+        request: &'static str,
+    },
+
+    /// A submission depends on another queue that has lost work, and whose submissions the kernel knows no more. Nothing
+    /// was submitted; this context is well.
+    #[error("{request} on context {context}: a queue that it depends on has lost work: {errno}")]
+    DependencyLost {
+        /// The request's name.
         request: &'static str,
         /// The context's id.
         context: u32,
         /// ECANCELED, ENODATA or ETIME.
         errno: Errno,
+    },
+
+    /// Work was lost, and the queue or the whole context with it.
+    #[error("{request} on context {context}: {loss}: {errno}")]
+    DeviceLost {
+        /// The request that reported it.
+        request: &'static str,
+        /// The context's id.
+        context: u32,
+        /// ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
+        errno: Errno,
+        /// What the kernel knows about it.
+        loss: Loss,
     },
 }
 
@@ -224,7 +275,18 @@ impl Error {
             | Self::Bo { errno, .. }
             | Self::Descriptor { errno, .. }
             | Self::Bind { errno, .. }
+            | Self::DependencyLost { errno, .. }
             | Self::DeviceLost { errno, .. } => Some(errno),
+            _ => None,
+        }
+    }
+
+    /// What is known about lost work, if that is what the error reports. ENODEV of any request means that the GPU is
+    /// gone.
+    pub fn loss(&self) -> Option<Loss> {
+        match *self {
+            Self::DeviceLost { loss, .. } => Some(loss),
+            _ if self.errno() == Some(Errno::ENODEV) => Some(Loss::new(Errno::ENODEV, CtxStateFlags::empty())),
             _ => None,
         }
     }

@@ -8,14 +8,20 @@ mod address_book;
 mod binding;
 #[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
 mod bo;
+#[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
+mod bo_list;
 mod chip;
+mod clocks;
 mod context;
 mod deadline;
 mod device;
 mod error;
+#[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
+mod fence;
 mod gpu_info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
+mod loss;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod node;
@@ -30,21 +36,26 @@ mod resident_set;
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
 mod syncobj;
+mod vmid;
 
 pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     address_book::{AddressBook, Finding, Place},
     binding::Binding,
     bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
+    bo_list::BoList,
     chip::{Chip, Family, GfxLevel, Ip, VramType},
+    clocks::{PinnedClocks, StablePstate},
     context::{Context, Priority},
     deadline::Deadline,
     device::{Device, PageFault},
     error::{Error, Result},
+    fence::wait_fences,
     gpu_info::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
     kernel::{Kernel, Plain, Protection},
+    loss::{Blame, Loss, LossReason},
     mapping::Mapping,
     node::{Node, PciAddress},
     observer::{Event, Observer},
@@ -53,7 +64,8 @@ pub use self::{
     reservation::Reservation,
     resident_set::{ResidentSet, Residents},
     submission::{ChunkScratch, Chunks},
-    syncobj::{Syncobj, WaitFor},
+    syncobj::{Syncobj, Until, WaitFor},
+    vmid::VmidReservation,
 };
 
 /// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and

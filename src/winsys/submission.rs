@@ -2,9 +2,9 @@
 
 use nix::errno::Errno;
 
-use super::{Capabilities, Context, Error, Result, kernel::send_raw};
+use super::{BoList, Capabilities, Context, Error, Ip, Loss, Result, context::Suspects, kernel::send_raw};
 use crate::uapi::{
-    Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
+    self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
 
 /// What one CS ioctl carries, borrowed from the caller for its duration.
@@ -12,10 +12,14 @@ use crate::uapi::{
 pub struct Chunks<'a> {
     /// IBs, at least one; the queue of the last one leads.
     pub ibs: &'a [CsChunkIb],
-    /// BOs that must be resident.
+    /// BOs that must be resident. Not looked at when there is a [list](Chunks::bo_list).
     pub bos: &'a [BoListEntry],
+    /// BOs that must be resident, as a list that the kernel knows already.
+    pub bo_list: Option<&'a BoList>,
     /// Submissions that must have finished first.
     pub dependencies: &'a [CsChunkDep],
+    /// Submissions that must have started first. Needs [`Capabilities::SCHEDULED_DEPENDENCY`].
+    pub scheduled: &'a [CsChunkDep],
     /// Sync objects that must have signalled first; point 0 is the binary state.
     pub waits: &'a [CsChunkSyncobj],
     /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
@@ -47,7 +51,7 @@ impl ChunkScratch {
     /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
     fn push_binary(&mut self, waits: &[CsChunkSyncobj], signals: &[CsChunkSyncobj]) -> Result<()> {
         if waits.iter().chain(signals).any(|sync| sync.point != 0) {
-            return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EOPNOTSUPP });
+            return Err(Error::Unsupported { what: "timeline sync objects in submissions" });
         }
         let Self { headers, wait_handles, signal_handles, .. } = self;
         for (id, syncs, handles) in
@@ -81,19 +85,53 @@ impl Context {
 
     /// Submits; the sequence number counts the submissions of the leading queue from 1.
     ///
-    /// One ioctl. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs) sees to
-    /// that, and this call does not.
+    /// One ioctl, tried once. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs)
+    /// sees to that, and this call does not. An error means that nothing was submitted and no sync object has changed.
     ///
     /// Request: AMDGPU_CS.
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] after a reset; [`Error::Ioctl`] with `EOPNOTSUPP` for a point on a kernel without timelines, `EINVAL` for an IP, ring, chunk or IB size that the
-    /// kernel refuses, `ENOENT` for an unknown BO or sync object, `ENOMEM` when the BOs do not fit together.
+    /// [`Error::DeviceLost`] when the context or the leading queue has lost work; [`Error::DependencyLost`] and
+    /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::OutOfMemory`] when the BOs do not fit
+    /// together; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
+    /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
+    /// or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
+        self.list_chunks(&chunks, scratch)?;
+        let inline = uapi::BoList {
+            operation: u32::MAX,
+            list_handle: u32::MAX,
+            bo_number: chunks.bos.len() as u32,
+            bo_info_size: size_of::<BoListEntry>() as u32,
+            bo_info_ptr: chunks.bos.as_ptr().expose_provenance() as u64,
+        };
+        if chunks.bo_list.is_none() {
+            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline));
+        }
+        scratch.addresses.clear();
+        let headers = scratch.headers.iter();
+        scratch.addresses.extend(headers.map(|header| std::ptr::from_ref(header).expose_provenance() as u64));
+        let mut argument = Cs {
+            ctx_id: self.id(),
+            bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
+            num_chunks: scratch.addresses.len() as u32,
+            flags: 0,
+            chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
+        };
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
+        // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle
+        // lists in `scratch`, or `inline`, with its length in dwords. The kernel only reads them all.
+        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(&chunks, errno))?;
+        Ok(argument.answer().handle)
+    }
+
+    /// Lists everything but the BOs.
+    fn list_chunks(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
         scratch.headers.clear();
         for ib in chunks.ibs {
             scratch.push(chunk_id::IB, std::slice::from_ref(ib));
@@ -104,39 +142,44 @@ impl Context {
         if !chunks.dependencies.is_empty() {
             scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
         }
-        if self.has_timelines() {
-            if !chunks.waits.is_empty() {
-                scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+        if !chunks.scheduled.is_empty() {
+            if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
+                return Err(Error::Unsupported { what: "dependencies on the start of a submission" });
             }
-            if !chunks.signals.is_empty() {
-                scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
-            }
-        } else {
-            scratch.push_binary(chunks.waits, chunks.signals)?;
+            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
         }
-        let list = BoList {
-            operation: u32::MAX,
-            list_handle: u32::MAX,
-            bo_number: chunks.bos.len() as u32,
-            bo_info_size: size_of::<BoListEntry>() as u32,
-            bo_info_ptr: chunks.bos.as_ptr().expose_provenance() as u64,
+        if !self.has_timelines() {
+            return scratch.push_binary(chunks.waits, chunks.signals);
+        }
+        if !chunks.waits.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+        }
+        if !chunks.signals.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
+        if errno == Errno::ENOMEM {
+            return Error::OutOfMemory { request: Cs::NAME, bos: chunks.bos.len() };
+        }
+        let suspects = Suspects {
+            waits: !chunks.waits.is_empty(),
+            dependencies: !chunks.dependencies.is_empty() || !chunks.scheduled.is_empty(),
         };
-        scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&list));
-        scratch.addresses.clear();
-        let headers = scratch.headers.iter();
-        scratch.addresses.extend(headers.map(|header| std::ptr::from_ref(header).expose_provenance() as u64));
-        let mut argument = Cs {
-            ctx_id: self.id(),
-            bo_list_handle: 0,
-            num_chunks: scratch.addresses.len() as u32,
-            flags: 0,
-            chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
-        };
-        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
-        // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle lists in `scratch`, or `list`, with its
-        // length in dwords. The kernel only reads them all.
-        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
-            .map_err(|errno| self.submission_error(Cs::NAME, errno))?;
-        Ok(argument.answer().handle)
+        let mut queues = chunks.ibs.iter().rev().map(|ib| (Ip::from_raw(ib.ip_type), ib.ring));
+        let Some((Some(leader), ring)) = queues.next() else { return Error::Ioctl { request: Cs::NAME, errno } };
+        // A gang is refused for what became of any of its queues.
+        let mut followers =
+            queues.filter_map(|(ip, other)| Some((ip?, other))).filter(|&queue| queue != (leader, ring));
+        let lost = |(ip, ring): (Ip, u32)| self.check(ip, ring).err().filter(|error| error.loss().is_some());
+        if Loss::is_behind(errno)
+            && let Some(lost) = followers.find_map(lost)
+        {
+            return lost;
+        }
+        self.submission_error((leader, ring), Cs::NAME, errno, suspects)
     }
 }

@@ -1,7 +1,7 @@
 //! Sync objects: fences with a name.
 
 use std::{
-    os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
     sync::Arc,
 };
 
@@ -12,9 +12,9 @@ use super::{
     kernel::{send, send_as, send_raw},
 };
 use crate::uapi::{
-    Argument, CREATE_SIGNALED, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL, SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray,
-    SyncobjCreate, SyncobjDestroy, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer,
-    SyncobjWait, SyncobjWaitFlags,
+    Argument, CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
+    SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
+    SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };
 
 /// A DRM sync object, binary or timeline as it is used. Destroyed on drop; waiters and descriptors keep the fence.
@@ -33,6 +33,16 @@ pub enum WaitFor {
     Any,
 }
 
+/// What a wait for a point of a sync object waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// There is a fence for the point: somebody has submitted what will signal it. This is what a submission must be able
+    /// to rely on before it is submitted itself, or it blocks inside the kernel.
+    Submitted,
+    /// The point has signalled.
+    Signalled,
+}
+
 impl Syncobj {
     /// Creates a sync object without a fence, or with a signalled one.
     ///
@@ -45,6 +55,11 @@ impl Syncobj {
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
         send(device.kernel(), &mut argument).map_err(refused(SyncobjCreate::NAME))?;
         Ok(Self { device: Arc::clone(device), handle: argument.handle })
+    }
+
+    /// Takes over a handle that the kernel has just made.
+    pub(super) fn owning(device: &Arc<Device>, handle: u32) -> Self {
+        Self { device: Arc::clone(device), handle }
     }
 
     /// The kernel's name for it within the device's file.
@@ -110,12 +125,27 @@ impl Syncobj {
     ///
     /// [`Error::Ioctl`].
     pub fn query(&self) -> Result<u64> {
+        self.query_with(0)
+    }
+
+    /// The newest point of the timeline that anything was submitted for, reached or not; 0 for a binary use.
+    ///
+    /// Request: SYNCOBJ_QUERY with LAST_SUBMITTED.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn last_submitted(&self) -> Result<u64> {
+        self.query_with(QUERY_LAST_SUBMITTED)
+    }
+
+    fn query_with(&self, flags: u32) -> Result<u64> {
         let (handles, mut points) = ([self.handle], [0_u64]);
         let mut argument = SyncobjTimelineArray {
             handles: address(&handles),
             points: points.as_mut_ptr().expose_provenance() as u64,
             count_handles: 1,
-            flags: 0,
+            flags,
         };
         // SAFETY: the addresses are those of one u32 that the kernel reads and one u64, exclusive, that it writes.
         unsafe { send_raw(self.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
@@ -181,24 +211,106 @@ impl Syncobj {
 
     /// Waits for a point of the timeline, or first for there to be one; false when the deadline came first.
     ///
-    /// Request: SYNCOBJ_TIMELINE_WAIT with WAIT_FOR_SUBMIT.
-    ///
     /// # Errors
     ///
     /// [`Error::Ioctl`].
     pub fn wait_point(&self, point: u64, deadline: Deadline) -> Result<bool> {
-        let (handles, points) = ([self.handle], [point]);
+        Self::wait_points(&[(self, point)], WaitFor::All, Until::Signalled, deadline).map(|met| met.is_some())
+    }
+
+    /// Waits for points of several sync objects, or first for there to be some; point 0 is the binary state. For all:
+    /// `Some(0)` when the condition is met; for any: which one met it; `None` when the deadline came first. None at all
+    /// always meet it.
+    ///
+    /// **A fence that ended with an error counts as signalled**: ask [`Context::check`](super::Context::check) afterwards.
+    ///
+    /// Request: SYNCOBJ_TIMELINE_WAIT with WAIT_FOR_SUBMIT, and for [`Until::Submitted`] WAIT_AVAILABLE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignDevice`], [`Error::Ioctl`].
+    pub fn wait_points(
+        points: &[(&Self, u64)],
+        condition: WaitFor,
+        until: Until,
+        deadline: Deadline,
+    ) -> Result<Option<usize>> {
+        let Some(((first, _), rest)) = points.split_first() else { return Ok(Some(0)) };
+        for (other, _) in rest {
+            first.same_device(other)?;
+        }
+        let handles: Vec<u32> = points.iter().map(|(syncobj, _)| syncobj.handle).collect();
+        let values: Vec<u64> = points.iter().map(|&(_, point)| point).collect();
+        let mut flags = wait_flags(condition);
+        flags.set(SyncobjWaitFlags::WAIT_AVAILABLE, until == Until::Submitted);
         let mut argument = SyncobjTimelineWait {
             handles: address(&handles),
-            points: address(&points),
+            points: address(&values),
             timeout_nsec: deadline.for_syncobj(),
-            count_handles: 1,
-            flags: wait_flags(WaitFor::All).bits(),
+            count_handles: handles.len() as u32,
+            flags: flags.bits(),
             ..SyncobjTimelineWait::ZEROED
         };
-        // SAFETY: the addresses are those of one u32 and one u64, as the count says, which the kernel only reads.
-        let result = unsafe { send_raw(self.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
-        wait_result(result, SyncobjTimelineWait::NAME)
+        // SAFETY: the addresses are those of as many u32 and u64 as the count says, which the kernel only reads.
+        let result = unsafe { send_raw(first.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
+        let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
+        let index = match condition {
+            WaitFor::All => 0,
+            // What the kernel says is input: an index out of range is not passed on.
+            WaitFor::Any => (argument.first_signaled as usize).min(points.len() - 1),
+        };
+        Ok(is_met.then_some(index))
+    }
+
+    /// Adds 1 to an eventfd, once, when a point meets the condition; at once if it does already. Forgotten when the last
+    /// name of the sync object goes.
+    ///
+    /// Request: SYNCOBJ_EVENTFD (Linux 6.6).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`]: `EINVAL` when it is no eventfd, or the kernel too old.
+    pub fn tell(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
+        let fd = eventfd.as_raw_fd();
+        let flags = match until {
+            Until::Submitted => SyncobjWaitFlags::WAIT_AVAILABLE.bits(),
+            Until::Signalled => 0,
+        };
+        let mut argument = SyncobjEventfd { handle: self.handle, flags, point, fd, pad: 0 };
+        send(self.device.kernel(), &mut argument).map_err(|errno| Error::Descriptor {
+            request: SyncobjEventfd::NAME,
+            fd,
+            errno,
+        })
+    }
+
+    /// A sync file of the fence as it is now: a descriptor that is readable when it has signalled, and that other drivers
+    /// understand. Closed on exec.
+    ///
+    /// Request: SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`], with `EINVAL` when there is no fence yet.
+    pub fn export_sync_file(&self) -> Result<OwnedFd> {
+        self.export_as(SYNC_FILE)
+    }
+
+    /// Replaces the fence by that of a sync file.
+    ///
+    /// Request: SYNCOBJ_FD_TO_HANDLE with IMPORT_SYNC_FILE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`] with `EINVAL` when it is no sync file.
+    pub fn import_sync_file(&self, fd: impl AsFd) -> Result<()> {
+        let fd = fd.as_fd().as_raw_fd();
+        let mut argument = SyncobjHandle { handle: self.handle, flags: SYNC_FILE, fd, pad: 0 };
+        send_as(self.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
+            request: "SYNCOBJ_FD_TO_HANDLE",
+            fd,
+            errno,
+        })
     }
 
     /// A descriptor that shares this object, closed on exec.
@@ -209,7 +321,11 @@ impl Syncobj {
     ///
     /// [`Error::Ioctl`].
     pub fn export(&self) -> Result<OwnedFd> {
-        let mut argument = SyncobjHandle { handle: self.handle, flags: 0, fd: -1, pad: 0 };
+        self.export_as(0)
+    }
+
+    fn export_as(&self, flags: u32) -> Result<OwnedFd> {
+        let mut argument = SyncobjHandle { handle: self.handle, flags, fd: -1, pad: 0 };
         send(self.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
         if argument.fd < 0 {
             return Err(Error::Ioctl { request: SyncobjHandle::NAME, errno: Errno::EBADF });

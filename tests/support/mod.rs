@@ -1,6 +1,8 @@
 //! What the tests on the simulator share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod jobs;
+
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use amdgpu_sim::{Profile, SimDevice, SimOptions};

@@ -1,6 +1,6 @@
-//! The results of memory calls, with Vulkan's numbers.
+//! The results of memory calls and submissions, with Vulkan's numbers.
 
-/// The part of `VkResult` that allocating, importing and mapping device memory can answer.
+/// The part of `VkResult` that allocating, importing and mapping device memory, and submitting, can answer.
 ///
 /// The discriminants are Vulkan's, so `result as i32` is what a driver returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,8 @@ pub enum VkResult {
     Unknown = -13,
     /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: not a handle this device can import.
     InvalidExternalHandle = -1_000_072_003,
+    /// `VK_ERROR_NOT_PERMITTED`: the process lacks the right to it, as for a queue of high priority.
+    NotPermitted = -1_000_174_001,
     /// `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`: the address of a replay is not free.
     InvalidOpaqueCaptureAddress = -1_000_257_000,
 }

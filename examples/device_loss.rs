@@ -1,0 +1,67 @@
+//! Lost work: a job that uses memory after it was freed and hangs, who is told what about it, and how to go on.
+//!
+//! `cargo run --example device_loss` runs on a simulated RX 6800, so that it works on any machine. **It makes the GPU hang
+//! on purpose**, so think twice before you run it on a real one, by replacing `SimKernel::open(...)` by
+//! `RenderNode::open("/dev/dri/renderD128".as_ref())?`.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{Breadcrumbs, HangReport, Queue, Stream, Submission, pm4},
+    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    winsys::{AddressBook, Blame, Context, Deadline, Device, Ip, LossReason, Priority},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The address book hears of every binding, and remembers those that went.
+    let book = Arc::new(AddressBook::new(64));
+    let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
+    let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+    let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let queue = Queue::new(&context, Ip::Gfx, 0)?;
+    let crumbs = Breadcrumbs::new(&device)?;
+
+    let secondary = manager.allocate(&AllocateInfo::new(0, 4096))?;
+    book.name(secondary.bo().handle(), "secondary commands");
+    let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
+    crumbs.begin(&mut stream, 1)?;
+    stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+    crumbs.end(&mut stream, 1)?;
+    crumbs.begin(&mut stream, 2)?;
+    stream.push(&pm4::IndirectBuffer::call(secondary.address(), 64))?;
+    crumbs.end(&mut stream, 2)?;
+    let list = stream.finish()?;
+    // The mistake: nothing says that the list needs it, so nothing keeps it alive.
+    drop(secondary);
+
+    let used = [Arc::clone(crumbs.binding())];
+    let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+    let fence = queue.submit(&submission)?;
+    let error = match fence.wait(Deadline::after(Duration::from_mins(1))) {
+        Ok(is_done) => return Err(format!("it should have hung, but it is done: {is_done}").into()),
+        Err(error) => error,
+    };
+
+    // What a driver returns, and what it can do about it.
+    let loss = error.loss().ok_or("it is another error")?;
+    println!("{error}\n{:?}: {:?}, {:?}\n", error.vk_result(), loss.reason, loss.blame);
+    assert_eq!((loss.reason, loss.blame), (LossReason::Hung, Blame::Guilty));
+
+    // Where it stopped: marks, the commands around the last one, and the object that the fault hit.
+    println!("{}", HangReport::new(&device, Some(&book)).with_queue(&queue, Some(&crumbs)));
+
+    // The context is lost for good, and the device is not: a new context goes on. Only after a loss of VRAM is there
+    // anything to upload again.
+    assert!(queue.check().is_err() && !loss.vram_lost);
+    drop((queue, context));
+    let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+    crumbs.end(&mut stream, 3)?;
+    let list = stream.finish()?;
+    let fence = queue.submit(&Submission { lists: &[&list], ..submission })?;
+    assert!(fence.wait(Deadline::after(Duration::from_secs(2)))?);
+    println!("a new context has come to mark {}", crumbs.progress().done);
+    Ok(())
+}

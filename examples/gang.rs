@@ -1,0 +1,58 @@
+//! A gang: a graphics and a compute queue that the kernel starts together, so that each may wait for the other, as task and
+//! mesh shaders do.
+//!
+//! `cargo run --example gang` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
+//! line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{Gang, Queue, Stream, Submission, pm4},
+    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    winsys::{Context, Deadline, Device, Ip, Priority},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    let level = device.info().gfx_level;
+    let memory = allocate(&device)?;
+    let (question, answer) = (memory.address(), memory.address().checked_add(4).ok_or("the memory is too small")?);
+
+    // All queues of a gang belong to one context.
+    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let (graphics, compute) = (Queue::new(&context, Ip::Gfx, 0)?, Queue::new(&context, Ip::Compute, 0)?);
+    let gang = Gang::new(&graphics, &[&compute])?;
+
+    // Each waits for the other in the middle. Submitted one after the other, the first could keep the second from ever
+    // starting: the two may share what they need to run.
+    let mut asks = Stream::new(&device, pm4::Target::gfx(level), 64)?;
+    asks.push(&pm4::WriteData::new(question, &[1]))?;
+    asks.push(&pm4::WaitRegMem::new(answer, pm4::Compare::Equal, 42))?;
+    let mut answers = Stream::new(&device, pm4::Target::compute(level), 64)?;
+    answers.push(&pm4::WaitRegMem::new(question, pm4::Compare::Equal, 1))?;
+    answers.push(&pm4::WriteData::new(answer, &[42]))?;
+    let (asks, answers) = (asks.finish()?, answers.finish()?);
+
+    // One call of the kernel. The fence is that of the whole gang.
+    let used = [Arc::clone(memory.binding())];
+    let submission = Submission { lists: &[&asks], memory: &used, ..Submission::default() };
+    let fence = gang.submit(&[&[&answers]], &submission)?;
+    if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
+        return Err("the gang did not finish in time".into());
+    }
+    println!("the compute ring answered {}", memory.mapping().ok_or("not mapped")?.load_u32(4)?);
+    Ok(())
+}
+
+fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
+    let manager = MemoryManager::new(device, &TableOptions::default())?;
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
+    let memory_type =
+        tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
+    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    memory.map()?;
+    Ok(memory)
+}

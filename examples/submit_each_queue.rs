@@ -1,0 +1,74 @@
+//! Records and submits on every queue of a chip: graphics, compute and copy.
+//!
+//! `cargo run --example submit_each_queue` runs on a simulated RX 6800, so that it works on any machine; on a Radeon,
+//! replace the first line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{CommandList, Error, Marker, Queue, Queues, Stream, Submission, Target},
+    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    vamgr::GpuVa,
+    winsys::{Context, Deadline, Device, Ip, Priority},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    let memory = allocate(&device)?;
+
+    // High priority if we may, else what we may have.
+    let context = Arc::new(Context::new_at_most(&device, Priority::High)?);
+    println!("{} with {:?} priority", device.info().chip_name(), context.priority());
+
+    // A queue is an entity of the context, and there is one object for each. Different queues run side by side.
+    let queues = Queues::new(&context);
+    let mut fences = Vec::new();
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        for queue in queues.of_ip(ip)? {
+            let offset = 4 * fences.len() as u64;
+            let at = memory.address().checked_add(offset).ok_or("the memory is too small")?;
+            let list = record(&device, &queue, at, 100 + queue.ring())?;
+            let used = [Arc::clone(memory.binding())];
+            let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+            fences.push((queue, offset, fence));
+        }
+    }
+
+    for (queue, offset, fence) in &fences {
+        if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
+            return Err("a queue did not finish in time".into());
+        }
+        let stored = memory.mapping().ok_or("not mapped")?.load_u32(*offset)?;
+        assert_eq!(stored, 100 + queue.ring());
+        println!("{} ring {} stored {stored}", queue.ip(), queue.ring());
+    }
+    Ok(())
+}
+
+/// What a stream is recorded in depends on the ring: PM4 for graphics and compute, SDMA packets for the copy engine.
+fn record(device: &Arc<Device>, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+    match queue.target() {
+        Target::Pm4(target) => record_in(device, target, at, value),
+        Target::Sdma(version) => record_in(device, version, at, value),
+    }
+}
+
+/// Both can store a dword.
+fn record_in<L: Marker>(device: &Arc<Device>, language: L, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+    let mut stream = Stream::new(device, language, 64)?;
+    L::store(&mut stream, at, value)?;
+    stream.finish()
+}
+
+fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
+    let manager = MemoryManager::new(device, &TableOptions::default())?;
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
+    let memory_type =
+        tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
+    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    memory.map()?;
+    Ok(memory)
+}

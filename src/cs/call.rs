@@ -1,0 +1,250 @@
+//! From a submission to calls of the kernel.
+
+use std::{ops::Range, sync::Arc};
+
+use super::{
+    CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan, queue::Shared,
+    working_set::WorkingSet,
+};
+use crate::{
+    uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
+    winsys::{Binding, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
+};
+
+/// Validation order of everything that is listed; RADV gives its IBs the same.
+const IB_PRIORITY: u32 = 31;
+const MEMORY_PRIORITY: u32 = 14;
+
+/// Lists that run on another queue in the same call.
+type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
+
+/// The containers in which submissions are put together, kept between them.
+#[derive(Debug, Default)]
+pub(super) struct Sender {
+    working_set: WorkingSet,
+    chunks: ChunkScratch,
+    /// Those of one call after the other.
+    ibs: Vec<CsChunkIb>,
+    calls: Vec<Range<usize>>,
+    dependencies: Vec<CsChunkDep>,
+    scheduled: Vec<CsChunkDep>,
+    waits: Vec<CsChunkSyncobj>,
+    signals: Vec<CsChunkSyncobj>,
+}
+
+impl Sender {
+    /// Hands the kernel a submission, in as few calls as it allows. Returns the number of the last call that it took, and
+    /// whether that was all of them; an error if it took none.
+    pub(super) fn send(
+        &mut self,
+        queue: &Shared,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        sets: &[Residents],
+    ) -> Result<(u64, Result<()>)> {
+        self.check(queue, beside, submission, sets)?;
+        self.list_memory(beside, submission, sets)?;
+        self.list_ibs(queue, beside, submission)?;
+        self.list_sync(submission);
+        let outcome = self.call(queue);
+        if let Err(Error::Winsys(error)) | Ok((_, Err(Error::PartlySubmitted { source: error, .. }))) = &outcome {
+            queue.note_loss(error);
+        }
+        outcome
+    }
+
+    pub(super) fn forget_memory(&mut self) {
+        self.working_set.give_up_kernel_list();
+    }
+
+    fn check(
+        &self,
+        queue: &Shared,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        sets: &[Residents],
+    ) -> Result<()> {
+        for (queue, lists) in beside {
+            check_lists(queue, lists)?;
+        }
+        check_lists(queue, submission.lists)?;
+        let mut preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
+        preambles.try_for_each(|list| check_list(queue, list))?;
+        let new_sets = if self.working_set.has_listed(sets) { &[] } else { sets };
+        for binding in submission.memory.iter().chain(new_sets.iter().flat_map(|set| set.iter())) {
+            queue.own("memory", binding.device())?;
+        }
+        for sync in submission.waits.iter().chain(submission.signals) {
+            queue.own("sync object", sync.syncobj.device())?;
+        }
+        for fence in submission.after.iter().chain(submission.after_start) {
+            queue.own("fence", fence.shared().device())?;
+        }
+        if submission.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
+            return Err(WinsysError::Unsupported { what: "encrypted memory" }.into());
+        }
+        Ok(())
+    }
+
+    fn list_memory(
+        &mut self,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        sets: &[Residents],
+    ) -> Result<()> {
+        self.working_set.begin(sets, MEMORY_PRIORITY);
+        let preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
+        let beside = beside.iter().flat_map(|(_, lists)| *lists);
+        let lists = submission.lists.iter().chain(beside).copied().chain(preambles);
+        let mut add = |binding: &Arc<Binding>, priority| self.working_set.add(binding, priority);
+        lists.flat_map(CommandList::bindings).for_each(|binding| add(binding, IB_PRIORITY));
+        submission.memory.iter().for_each(|binding| add(binding, MEMORY_PRIORITY));
+        let count = self.working_set.entries().len();
+        if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
+    }
+
+    /// The IBs of one call after the other, with what goes before and after them.
+    fn list_ibs(&mut self, queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>) -> Result<()> {
+        let Self { ibs, calls, .. } = self;
+        ibs.clear();
+        calls.clear();
+        for (queue, lists) in beside {
+            let start = ibs.len();
+            ibs.extend(lists.iter().flat_map(|list| queue.ibs(list, submission)));
+            let limit = queue.most_ibs();
+            if ibs.len() - start > limit {
+                return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
+            }
+        }
+        let followers = ibs.len();
+        let before = |index| submission.preambles.and_then(|all| all.before(index, submission.has_waits()));
+        let after = submission.preambles.and_then(|all| all.after());
+        let around = |index| usize::from(before(index).is_some()) + usize::from(after.is_some());
+        let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
+        let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
+        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().count());
+        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
+        for call in plan(lengths, limits)? {
+            if !beside.is_empty() && !call.is_last {
+                let ibs = submission.lists.iter().map(|list| list.submitted_ibs().count()).sum();
+                return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
+            }
+            let start = if call.index == 0 { 0 } else { ibs.len() };
+            ibs.extend(before(call.index).into_iter().flat_map(|list| queue.ibs(list, submission)));
+            ibs.extend(recorded.by_ref().take(call.ibs.len()));
+            ibs.extend(after.into_iter().flat_map(|list| queue.ibs(list, submission)));
+            if let Some(last) = ibs.last_mut()
+                && submission.is_preemptible
+                && queue.ip == Ip::Gfx
+            {
+                last.flags |= IbFlags::PREEMPT.bits();
+            }
+            calls.push(start..ibs.len());
+        }
+        Ok(())
+    }
+
+    fn list_sync(&mut self, submission: &Submission<'_>) {
+        let Self { dependencies, scheduled, waits, signals, .. } = self;
+        dependencies.clear();
+        dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
+        scheduled.clear();
+        scheduled.extend(submission.after_start.iter().map(|fence| fence.dependency()));
+        let point = |flags: SyncobjWaitFlags| {
+            move |sync: &SyncPoint<'_>| CsChunkSyncobj {
+                handle: sync.syncobj.handle(),
+                flags: flags.bits(),
+                point: sync.point,
+            }
+        };
+        waits.clear();
+        waits.extend(submission.waits.iter().map(point(SyncobjWaitFlags::WAIT_FOR_SUBMIT)));
+        signals.clear();
+        signals.extend(submission.signals.iter().map(point(SyncobjWaitFlags::empty())));
+    }
+
+    /// The first call waits, the last one signals.
+    fn call(&mut self, queue: &Shared) -> Result<(u64, Result<()>)> {
+        let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals } = self;
+        let user_fence = queue.user_fence.chunk();
+        if queue.options.listing == Listing::Kept {
+            working_set.keep_list(queue.device());
+        }
+        let mut sent = None;
+        for (part, range) in calls.iter().enumerate() {
+            let (is_first, is_last) = (part == 0, part + 1 == calls.len());
+            let call = Chunks {
+                ibs: ibs.get(range.clone()).unwrap_or_default(),
+                bos: working_set.entries(),
+                bo_list: working_set.kept_list(),
+                dependencies: if is_first { dependencies } else { &[] },
+                scheduled: if is_first { scheduled } else { &[] },
+                waits: if is_first { waits } else { &[] },
+                signals: if is_last { signals } else { &[] },
+                user_fence: Some(&user_fence),
+            };
+            match (queue.call(call, chunks), sent) {
+                (Ok(sequence), _) => sent = Some(sequence),
+                (Err(source), Some(sequence)) => {
+                    return Ok((sequence, Err(Error::PartlySubmitted { part, parts: calls.len(), source })));
+                }
+                (Err(error), None) => return Err(error.into()),
+            }
+        }
+        sent.map(|sequence| (sequence, Ok(()))).ok_or(Error::NothingToSubmit)
+    }
+}
+
+fn check_lists(queue: &Shared, lists: &[&CommandList]) -> Result<()> {
+    lists.iter().try_for_each(|list| check_list(queue, list))
+}
+
+fn check_list(queue: &Shared, list: &CommandList) -> Result<()> {
+    if !list.is_of(queue.device()) {
+        return Err(WinsysError::ForeignDevice { what: "command list" }.into());
+    }
+    let recorded = list.target();
+    if recorded == queue.target { Ok(()) } else { Err(Error::WrongQueue { recorded, queue: queue.target }) }
+}
+
+impl Shared {
+    /// The most IBs of this queue in one call.
+    fn most_ibs(&self) -> usize {
+        let of_ip = self.device().info().max_ibs.get(self.ip.index()).map_or(1, |&most| most.max(1) as usize);
+        of_ip.min(MAX_IBS_PER_CALL)
+    }
+
+    /// A list's IBs as the kernel is given them.
+    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl Iterator<Item = CsChunkIb> {
+        let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
+        let (ip_type, ring) = (self.ip as u32, self.ring);
+        list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
+            pad: 0,
+            flags: flags.bits(),
+            va_start: va.as_u64(),
+            ib_bytes: (dwords * 4) as u32,
+            ip_type,
+            ip_instance: 0,
+            ring,
+        })
+    }
+
+    /// One call, tried again as long as the queue's patience lasts when memory is short. Others may free some meanwhile, and
+    /// what has finished is let go of.
+    fn call(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
+        let patience = self.options.patience;
+        let mut end = None;
+        loop {
+            let error = match self.context.submit(chunks, scratch) {
+                Err(error @ WinsysError::OutOfMemory { .. }) => error,
+                outcome => return outcome,
+            };
+            let end = *end.get_or_insert_with(|| Deadline::after(patience.total));
+            if end.remaining().is_zero() {
+                return Err(error);
+            }
+            self.jobs.lock().retire_up_to(self.user_fence.value());
+            std::thread::sleep(patience.pause.min(end.remaining()));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Which IBs go into which call of the kernel.
+
+use std::ops::Range;
+
+/// The most IBs of one call, whatever their queues take.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
+/// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
+pub const MAX_IBS_PER_CALL: usize = 192;
+
+/// How many IBs fit into a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallLimits {
+    /// IBs of one call, those around included: what the queue takes, at most [`MAX_IBS_PER_CALL`].
+    pub per_call: usize,
+    /// IBs that go in front of and behind those of the first call.
+    pub around_first: usize,
+    /// IBs that go in front of and behind those of every further call.
+    pub around_further: usize,
+}
+
+/// A call without room for a single IB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{around} IBs go around those of a submission, and a call of the kernel takes {per_call}")]
+pub struct NoRoomForIbs {
+    /// IBs around.
+    pub around: usize,
+    /// IBs of one call.
+    pub per_call: usize,
+}
+
+/// What goes into one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Which IBs, counted over all lists.
+    pub ibs: Range<usize>,
+    /// Which call it is, from 0.
+    pub index: usize,
+    /// Whether it is the last.
+    pub is_last: bool,
+}
+
+/// The calls of a submission. Every IB is in one call, in order, and no call is empty. A list is cut in two only if it is
+/// longer than a call, which no list for the graphics or compute rings is, as the kernel is given only their first IB.
+///
+/// RADV does not count what goes behind, and submits calls without IBs, or for ever, when one list is too long (Mesa
+/// 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
+#[derive(Clone, Debug)]
+pub struct Calls<I> {
+    /// How many IBs each list has that is not begun.
+    lists: I,
+    limits: CallLimits,
+    total: usize,
+    /// IBs in calls so far.
+    done: usize,
+    /// IBs left of the list that is begun.
+    begun: usize,
+    index: usize,
+}
+
+/// Plans a submission of lists with so many IBs each.
+///
+/// ```
+/// use amdgpu_winsys::cs::{CallLimits, plan};
+///
+/// let limits = CallLimits { per_call: 5, around_first: 1, around_further: 2 };
+/// let calls: Vec<_> = plan([3, 2, 1, 1].into_iter(), limits)?.map(|call| call.ibs).collect();
+/// assert_eq!(calls, [0..3, 3..6, 6..7]);
+/// # Ok::<(), amdgpu_winsys::cs::NoRoomForIbs>(())
+/// ```
+///
+/// # Errors
+///
+/// [`NoRoomForIbs`].
+pub fn plan<I: Iterator<Item = usize> + Clone>(lists: I, limits: CallLimits) -> Result<Calls<I>, NoRoomForIbs> {
+    let around = limits.around_first.max(limits.around_further);
+    if limits.per_call <= around {
+        return Err(NoRoomForIbs { around, per_call: limits.per_call });
+    }
+    let total = lists.clone().sum();
+    Ok(Calls { lists, limits, total, done: 0, begun: 0, index: 0 })
+}
+
+impl<I: Iterator<Item = usize>> Iterator for Calls<I> {
+    type Item = Call;
+
+    fn next(&mut self) -> Option<Call> {
+        if self.done >= self.total {
+            return None;
+        }
+        let around = if self.index == 0 { self.limits.around_first } else { self.limits.around_further };
+        let taken = self.take(self.limits.per_call - around);
+        let call =
+            Call { ibs: self.done..self.done + taken, index: self.index, is_last: self.done + taken >= self.total };
+        self.done += taken;
+        self.index += 1;
+        Some(call)
+    }
+}
+
+impl<I: Iterator<Item = usize>> Calls<I> {
+    /// Takes whole lists as long as they fit, or part of one that never would. How many IBs that are.
+    fn take(&mut self, room: usize) -> usize {
+        let mut taken = 0;
+        loop {
+            if self.begun == 0 {
+                match self.lists.next() {
+                    Some(ibs) => self.begun = ibs,
+                    None => return taken,
+                }
+            }
+            let left = room - taken;
+            if self.begun <= left {
+                taken += std::mem::take(&mut self.begun);
+            } else if taken == 0 {
+                self.begun -= room;
+                return room;
+            } else {
+                return taken;
+            }
+        }
+    }
+}
