@@ -20,9 +20,8 @@ use crate::{
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Validation order of everything that is listed; RADV gives its IBs the same.
+/// Validation order of IBs, as in RADV; memory has its own.
 const IB_PRIORITY: u32 = 31;
-const MEMORY_PRIORITY: u32 = 14;
 
 /// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
 #[derive(Clone, Copy, Debug)]
@@ -297,7 +296,7 @@ impl Shared {
         if !scratch.has_listed(sets) {
             scratch.bos.clear();
             let members = sets.iter().flat_map(|set| set.iter());
-            scratch.bos.extend(members.map(|binding| entry(binding, MEMORY_PRIORITY)));
+            scratch.bos.extend(members.map(|binding| entry(binding, binding.priority())));
             scratch.set_entries = scratch.bos.len();
             scratch.listed_sets.clear();
             scratch.listed_sets.extend(sets.iter().map(Arc::downgrade));
@@ -305,7 +304,7 @@ impl Shared {
         scratch.bos.truncate(scratch.set_entries);
         let ibs = submission.lists.iter().flat_map(|list| list.bindings());
         scratch.bos.extend(ibs.map(|binding| entry(binding, IB_PRIORITY)));
-        scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, MEMORY_PRIORITY)));
+        scratch.bos.extend(submission.memory.iter().map(|binding| entry(binding, binding.priority())));
         scratch.dependencies.clear();
         scratch.dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
         let point = |flags: SyncobjWaitFlags| {

@@ -1,7 +1,13 @@
 //! Why there is no device memory, and what Vulkan calls that.
 
-use super::{AllocateError, FactsError, VkResult};
-use crate::{vamgr::VaError, winsys};
+use nix::errno::Errno;
+
+use super::{AllocateError, ExternalHandleTypes, FactsError, TypeMask, VkResult};
+use crate::{
+    uapi::{Argument, PrimeHandle},
+    vamgr::{GpuVa, VaError},
+    winsys,
+};
 
 /// An error of the memory manager.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +32,78 @@ pub enum MemoryError {
         replay: bool,
         /// What the address manager says.
         source: VaError,
+    },
+
+    /// The kernel binds nothing at the captured address.
+    #[error("the captured address {at} cannot be had: {source}")]
+    CapturedAddress {
+        /// The address asked for.
+        at: GpuVa,
+        /// What the kernel says.
+        source: winsys::Error,
+    },
+
+    /// Nothing is known of this kind of handle, or several were named.
+    #[error("nothing to tell of {handle_type:?}")]
+    HandleType {
+        /// What was asked for.
+        handle_type: ExternalHandleTypes,
+    },
+
+    /// It was not allocated to be exported, or not in this way.
+    #[error("memory of type {memory_type} cannot be exported as {handle_type:?}")]
+    NotExportable {
+        /// Its memory type.
+        memory_type: u32,
+        /// What was asked for.
+        handle_type: ExternalHandleTypes,
+    },
+
+    /// What is to be imported is smaller than the caller says.
+    #[error("an import of {size} bytes that was to have {wanted}")]
+    TooSmall {
+        /// Bytes there are.
+        size: u64,
+        /// Bytes there should be.
+        wanted: u64,
+    },
+
+    /// What is to be imported cannot be of this memory type.
+    #[error("an import as memory type {memory_type}, which can only be one of {types:?}")]
+    WrongType {
+        /// The type asked for.
+        memory_type: u32,
+        /// The types it can be.
+        types: TypeMask,
+    },
+
+    /// The memory of the process could not be shared with the GPU.
+    #[error("host memory was not imported: {0}")]
+    HostPointer(#[source] winsys::Error),
+
+    /// It is mapped, but not where it was to be placed.
+    #[error("to be mapped at {at:#x}, but mapped elsewhere")]
+    MappedElsewhere {
+        /// The CPU address asked for.
+        at: usize,
+    },
+
+    /// A range to flush of memory that is not mapped.
+    #[error("memory of type {memory_type} is not mapped")]
+    NotMapped {
+        /// Its memory type.
+        memory_type: u32,
+    },
+
+    /// A range to flush that is not inside the memory, or does not start and end on multiples of the atom.
+    #[error("{size} bytes at offset {offset} are no range of {memory} mapped bytes")]
+    MappedRange {
+        /// Where it starts, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        size: u64,
+        /// What the memory has, bytes.
+        memory: u64,
     },
 
     /// The chip has no partially resident memory that works.
@@ -55,26 +133,59 @@ pub enum MemoryError {
 impl MemoryError {
     /// What RADV returns in that case.
     ///
-    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` and `radv_amdgpu_winsys_bo_map`.
+    /// | what happened | result |
+    /// |---|---|
+    /// | no BO, no address, no binding, no descriptor of its own | `OUT_OF_DEVICE_MEMORY` |
+    /// | a captured address that is not free | `INVALID_OPAQUE_CAPTURE_ADDRESS` |
+    /// | a descriptor that is none, or too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
+    /// | host memory that is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
+    /// | host memory that the kernel refuses otherwise | `UNKNOWN` |
+    /// | no CPU mapping, not at that place, or no addresses to reserve | `MEMORY_MAP_FAILED` |
+    /// | nothing allocated: size 0 | `SUCCESS` |
+    /// | no sparse memory | `FEATURE_NOT_PRESENT` |
+    /// | no thread | `OUT_OF_HOST_MEMORY` |
+    /// | the GPU lost the work | `DEVICE_LOST` |
+    /// | the caller broke a rule of Vulkan, or the kernel one of its own | `UNKNOWN` |
+    ///
+    /// RADV does not look at an import's size or type, and reports success when it could not reserve addresses. It calls a
+    /// refused binding `UNKNOWN` in Mesa 25.0.7 and `OUT_OF_DEVICE_MEMORY` in 26.2.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`, `_from_ptr`, `_from_fd` and `_map`;
+    /// `radv_device_memory.c`, `radv_alloc_memory` and `radv_GetMemoryFdKHR`.
     pub fn vk_result(&self) -> VkResult {
         match self {
-            Self::Facts(_) => VkResult::Unknown,
             Self::Request(error) => error.vk_result(),
-            Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { .. } | Self::SparseAddress(_) => VkResult::OutOfDeviceMemory,
+            Self::Address { replay: true, .. } | Self::CapturedAddress { .. } => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address { .. } | Self::SparseAddress(_) | Self::NotExportable { .. } => VkResult::OutOfDeviceMemory,
+            Self::HandleType { .. }
+            | Self::TooSmall { .. }
+            | Self::WrongType { .. }
+            | Self::HostPointer(winsys::Error::Misaligned { .. }) => VkResult::InvalidExternalHandle,
+            Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
+            Self::MappedElsewhere { .. } => VkResult::MemoryMapFailed,
             Self::NoSparse => VkResult::FeatureNotPresent,
             Self::Abandoned => VkResult::DeviceLost,
             Self::Thread { .. } => VkResult::OutOfHostMemory,
-            Self::Winsys(error) => match error {
-                // Mesa 25.0.7 says UNKNOWN for a refused binding, 26.2 this.
-                winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => VkResult::OutOfDeviceMemory,
-                winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
-                winsys::Error::NotMappable { .. } | winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => {
-                    VkResult::MemoryMapFailed
-                }
-                winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
-                _ => VkResult::Unknown,
-            },
+            Self::Winsys(error) => of_winsys(error),
+            Self::Facts(_) | Self::NotMapped { .. } | Self::MappedRange { .. } | Self::HostPointer(_) => {
+                VkResult::Unknown
+            }
         }
+    }
+}
+
+fn of_winsys(error: &winsys::Error) -> VkResult {
+    match error {
+        winsys::Error::CreateBo { .. } | winsys::Error::BoRule { .. } | winsys::Error::Bind { .. } => {
+            VkResult::OutOfDeviceMemory
+        }
+        winsys::Error::Bo { request, .. } if *request == PrimeHandle::NAME => VkResult::OutOfDeviceMemory,
+        winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
+        winsys::Error::NotMappable { .. }
+        | winsys::Error::ForeignMemory { .. }
+        | winsys::Error::Misaligned { what: "placed address", .. }
+        | winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
+        winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
+        _ => VkResult::Unknown,
     }
 }

@@ -101,15 +101,21 @@
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
+#[expect(unsafe_code, reason = "placed mappings")]
 mod device_memory;
+mod external;
 mod facts;
 mod fixed;
+#[expect(unsafe_code, reason = "host pointers")]
+mod import;
 mod ledger;
 mod memory_error;
 mod memory_manager;
 mod options;
 mod request;
+mod residency;
 mod rules;
+mod shared_charges;
 mod sparse;
 mod split;
 pub mod suballocation;
@@ -121,13 +127,16 @@ mod vk_result;
 
 pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
-    device_memory::DeviceMemory,
+    device_memory::{DeviceMemory, NON_COHERENT_ATOM, WHOLE_SIZE},
+    external::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes, Resource},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
+    import::ImportInfo,
     ledger::{Account, Charge, Ledger, OwnUsage},
     memory_error::MemoryError,
-    memory_manager::MemoryManager,
+    memory_manager::{MemoryManager, MemoryPolicy},
     options::{Profile, TableOptions},
     request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
+    residency::ResidencyPolicy,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     split::{Accounting, HeapKind},
     table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},

@@ -16,6 +16,7 @@ mod error;
 mod gpu_info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
+mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod node;
@@ -35,7 +36,10 @@ pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     address_book::{AddressBook, Finding, Place},
     binding::Binding,
-    bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
+    bo::{
+        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
+        SwizzleTiling, Tiling, TilingFieldError, UserMemory,
+    },
     chip::{Chip, Family, GfxLevel, Ip, VramType},
     context::{Context, Priority},
     deadline::Deadline,
@@ -44,7 +48,8 @@ pub use self::{
     gpu_info::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
-    kernel::{Kernel, Plain, Protection},
+    kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing},
+    map_once::MapOnce,
     mapping::Mapping,
     node::{Node, PciAddress},
     observer::{Event, Observer},
