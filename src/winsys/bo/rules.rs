@@ -94,6 +94,9 @@ impl BoRequest {
     /// The first rule that is broken.
     pub fn check(&self, gpu: &GpuInfo) -> Result<(), BoRuleError> {
         let &Self { size, alignment, domains, flags } = self;
+        // In the kernel's order, so that the errno is the one it would choose.
+        check_domains(domains, flags)?;
+        check_flags(flags, gpu)?;
         match size {
             0 => return Err(BoRuleError::ZeroSize),
             _ if size.checked_next_multiple_of(super::PAGE_SIZE).is_none() => {
@@ -104,8 +107,7 @@ impl BoRequest {
         if alignment != 0 && (!alignment.is_power_of_two() || alignment >= ALIGNMENT_LIMIT) {
             return Err(BoRuleError::Alignment { alignment });
         }
-        check_domains(domains, flags)?;
-        check_flags(flags, gpu)
+        Ok(())
     }
 }
 
