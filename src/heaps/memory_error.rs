@@ -189,3 +189,107 @@ fn of_winsys(error: &winsys::Error) -> VkResult {
         _ => VkResult::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uapi::{GemCreateFlags, GemDomain};
+
+    /// Without a wildcard: a new variant does not compile until it stands here, and then in the table below.
+    fn position(error: &MemoryError) -> usize {
+        match error {
+            MemoryError::Facts(_) => 0,
+            MemoryError::Request(_) => 1,
+            MemoryError::Address { .. } => 2,
+            MemoryError::CapturedAddress { .. } => 3,
+            MemoryError::HandleType { .. } => 4,
+            MemoryError::NotExportable { .. } => 5,
+            MemoryError::TooSmall { .. } => 6,
+            MemoryError::WrongType { .. } => 7,
+            MemoryError::HostPointer(_) => 8,
+            MemoryError::MappedElsewhere { .. } => 9,
+            MemoryError::NotMapped { .. } => 10,
+            MemoryError::MappedRange { .. } => 11,
+            MemoryError::NoSparse => 12,
+            MemoryError::SparseAddress(_) => 13,
+            MemoryError::Abandoned => 14,
+            MemoryError::Thread { .. } => 15,
+            MemoryError::Winsys(_) => 16,
+        }
+    }
+
+    const VARIANTS: usize = 17;
+
+    fn request(errno: Errno, request: &'static str) -> winsys::Error {
+        winsys::Error::Bo { request, handle: 1, errno }
+    }
+
+    fn table() -> Vec<(MemoryError, VkResult)> {
+        use VkResult::*;
+        let handle_type = ExternalHandleTypes::DMA_BUF;
+        let va = VaError::ZeroSize;
+        let at = GpuVa::NULL;
+        let (domains, flags, errno) = (GemDomain::VRAM, GemCreateFlags::empty(), Errno::ENOMEM);
+        let bind = winsys::Error::Bind { request: "AMDGPU_GEM_VA", handle: 1, at, len: 4096, errno };
+        let address = |replay| MemoryError::Address { size: 1, memory_type: 0, replay, source: va };
+        let misaligned = |what| winsys::Error::Misaligned { what, value: 1, alignment: 4096 };
+        let userptr = |errno| winsys::Error::Ioctl { request: "AMDGPU_GEM_USERPTR", errno };
+        let rule = winsys::BoRuleError::ZeroSize;
+        vec![
+            (FactsError::NoMemory.into(), Unknown),
+            (AllocateError::ZeroSize { memory_type: 0 }.into(), Success),
+            (AllocateError::NoSuchType { memory_type: 0, count: 0 }.into(), Unknown),
+            (AllocateError::BeyondHeap { size: 2, heap: 0, heap_size: 1 }.into(), OutOfDeviceMemory),
+            (address(false), OutOfDeviceMemory),
+            (address(true), InvalidOpaqueCaptureAddress),
+            (MemoryError::CapturedAddress { at, source: bind.clone() }, InvalidOpaqueCaptureAddress),
+            (MemoryError::HandleType { handle_type }, InvalidExternalHandle),
+            (MemoryError::NotExportable { memory_type: 0, handle_type }, OutOfDeviceMemory),
+            (MemoryError::TooSmall { size: 1, wanted: 2 }, InvalidExternalHandle),
+            (MemoryError::WrongType { memory_type: 0, types: TypeMask::NONE }, InvalidExternalHandle),
+            (MemoryError::HostPointer(misaligned("user memory address")), InvalidExternalHandle),
+            (MemoryError::HostPointer(userptr(Errno::EINVAL)), InvalidExternalHandle),
+            (MemoryError::HostPointer(userptr(Errno::EPERM)), Unknown),
+            (MemoryError::MappedElsewhere { at: 0 }, MemoryMapFailed),
+            (MemoryError::NotMapped { memory_type: 0 }, Unknown),
+            (MemoryError::MappedRange { offset: 1, size: 1, memory: 1 }, Unknown),
+            (MemoryError::NoSparse, FeatureNotPresent),
+            (MemoryError::SparseAddress(va), OutOfDeviceMemory),
+            (MemoryError::Abandoned, DeviceLost),
+            (MemoryError::Thread { reason: String::new() }, OutOfHostMemory),
+            (winsys::Error::CreateBo { size: 1, alignment: 0, domains, flags, errno }.into(), OutOfDeviceMemory),
+            (winsys::Error::BoRule { size: 1, domains, flags, rule }.into(), OutOfDeviceMemory),
+            (bind.into(), OutOfDeviceMemory),
+            (request(errno, PrimeHandle::NAME).into(), OutOfDeviceMemory),
+            (winsys::Error::DeviceLost { request: "AMDGPU_CS", context: 1, errno }.into(), DeviceLost),
+            (winsys::Error::NotMappable { handle: 1 }.into(), MemoryMapFailed),
+            (winsys::Error::ForeignMemory { handle: 1 }.into(), MemoryMapFailed),
+            (misaligned("placed address").into(), MemoryMapFailed),
+            (request(errno, "mmap").into(), MemoryMapFailed),
+            (request(errno, "AMDGPU_GEM_MMAP").into(), MemoryMapFailed),
+            (winsys::Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd: 3, errno }.into(), InvalidExternalHandle),
+            (request(errno, "AMDGPU_GEM_OP").into(), Unknown),
+            (misaligned("offset").into(), Unknown),
+        ]
+    }
+
+    #[test]
+    fn every_error_is_radvs_result() {
+        let mut seen = [false; VARIANTS];
+        for (error, result) in table() {
+            assert_eq!(error.vk_result(), result, "{error:?}");
+            seen[position(&error)] = true;
+        }
+        assert_eq!(seen, [true; VARIANTS], "the table has every variant");
+    }
+
+    #[test]
+    fn every_message_is_one_line_without_capital_or_period() {
+        for (error, _) in table() {
+            let text = error.to_string();
+            let first = text.chars().next().unwrap_or('A');
+            let known = ["AMDGPU_", "BO ", "PRIME_"].iter().any(|name| text.starts_with(name));
+            assert!(!text.contains('\n') && !text.ends_with('.') && (!first.is_uppercase() || known), "{text:?}");
+        }
+    }
+}
