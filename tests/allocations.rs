@@ -7,8 +7,8 @@ use std::sync::Arc;
 use amdgpu_sim::{FaultInjector, SimKernel};
 use amdgpu_winsys::{
     heaps::{
-        AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy, ResidencyPolicy,
-        TableOptions, VkResult,
+        AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy, OwnUsage,
+        ResidencyPolicy, TableOptions, VkResult,
     },
     uapi::{Argument, GemCreateFlags, GemDomain, GemVa},
     vamgr::{VaLease, VaRange, VaRequest},
@@ -50,7 +50,7 @@ fn sizes_are_rounded_to_pages_and_none_is_zero() {
         assert_eq!(manager.allocate(&AllocateInfo::new(1, size)).unwrap().size(), rounded);
     }
     let zero = manager.allocate(&AllocateInfo::new(1, 0)).unwrap_err();
-    assert_eq!((zero.vk_result(), manager.ledger().usage()), (VkResult::Success, Default::default()));
+    assert_eq!((zero.vk_result(), manager.ledger().usage()), (VkResult::Success, OwnUsage::default()));
 }
 
 /// W-46: always-valid memory takes the lock of the page tables, and is all moved in for every submission once it does not

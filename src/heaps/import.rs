@@ -135,8 +135,8 @@ impl MemoryManager {
     ///
     /// # Safety
     ///
-    /// As for [`Bo::from_user_memory`], for as long as the memory lives; and unless it is read-only, the process may write
-    /// there itself.
+    /// As for [`Bo::from_user_memory`], for as long as the memory lives; and the process itself may read and write there,
+    /// because the mapping does, also where the GPU only reads.
     pub unsafe fn import_host_pointer(
         &self,
         memory: UserMemory,
@@ -159,7 +159,8 @@ impl MemoryManager {
         let mut va_flags = self.properties().va_flags(&ty, info.flags);
         va_flags.set(VaFlags::WRITEABLE, va_flags.contains(VaFlags::WRITEABLE) && !memory.is_read_only);
         let binding = self.bind(info, Arc::clone(&bo), VaWindow::High, alignment, va_flags)?;
-        // SAFETY: the BO was made of this memory just now, which stays mapped as long as the memory lives (the caller).
+        // SAFETY: the BO was made of this memory just now, which stays mapped and writable as long as the memory lives (the
+        // caller).
         let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
         self.keep(info, &ty, binding, Some(host))
     }

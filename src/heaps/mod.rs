@@ -1,6 +1,7 @@
 //! Vulkan's view of GPU memory: heaps, memory types, budgets, and what an allocation asks of the kernel.
 //!
-//! Everything here is arithmetic on facts learnt earlier; nothing calls the kernel. The order of things:
+//! The tables and plans are arithmetic on facts learnt earlier; only [`MemoryManager`] and what it makes call the kernel.
+//! The order of things:
 //!
 //! ```text
 //!  GpuInfo --> RawMemoryFacts --judge--> MemoryFacts --+
@@ -90,6 +91,32 @@
 //!
 //! Vulkan wants a type whose properties are a subset of another's to come first. RADV's order, kept here to the letter,
 //! breaks that once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
+//!
+//! # What a wish becomes
+//!
+//! | wish | GEM_CREATE | GEM_VA | from minor |
+//! |---|---|---|---|
+//! | none | EXPLICIT_SYNC, VM_ALWAYS_VALID | READABLE, WRITEABLE, EXECUTABLE | |
+//! | [`EXPORTABLE`](AllocateFlags::EXPORTABLE) | no VM_ALWAYS_VALID; in VRAM CPU_GTT_USWC | | |
+//! | [`LISTED`](AllocateFlags::LISTED) | no VM_ALWAYS_VALID | | |
+//! | [`IMPLICIT_SYNC`](AllocateFlags::IMPLICIT_SYNC) | no EXPLICIT_SYNC | | |
+//! | [`ZERO`](AllocateFlags::ZERO) | in VRAM VRAM_CLEARED | | 59: always |
+//! | [`DISCARDABLE`](AllocateFlags::DISCARDABLE) | DISCARDABLE | | 47 |
+//! | [`ALLOW_DCC`](AllocateFlags::ALLOW_DCC) | GFX12_DCC, for GFX12's own VRAM | | 60 |
+//! | [`NO_SPILL`](AllocateFlags::NO_SPILL) | VRAM without GTT | | |
+//! | [`READ_ONLY`](AllocateFlags::READ_ONLY) | | no WRITEABLE | |
+//! | [`NO_EXECUTE`](AllocateFlags::NO_EXECUTE) | | no EXECUTABLE | |
+//! | [`BYPASS_L2`](AllocateFlags::BYPASS_L2) | | MTYPE_UC, from GFX9 on | |
+//! | [`BYPASS_INFINITY_CACHE`](AllocateFlags::BYPASS_INFINITY_CACHE) | | NOALLOC | 47 |
+//!
+//! 32-bit addresses, encryption and CPU access are the memory type's. A wish that the kernel is too old for is left out, as
+//! RADV does; [`Bo::create`](crate::winsys::Bo::create) refuses it instead.
+//!
+//! # Memory from elsewhere
+//!
+//! [`MemoryManager::import_fd`] and [`MemoryManager::import_host_pointer`] make device memory of what exists already, and
+//! [`DeviceMemory::export`] lets it out. What an import is, where it lies and how large it is, the kernel says. A BO that
+//! comes in several times is one object, charged once.
 //!
 //! # Older tables
 //!

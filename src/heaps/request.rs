@@ -52,8 +52,8 @@ pub enum Replay {
     /// Any address.
     #[default]
     No,
-    /// Any address for now, but one that a later run can ask for: from the top of the window, away from the others
-    /// (`VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
+    /// Any address for now, but one that a later run can ask for: from the top of the window, which is kept for such
+    /// memory ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
     Capture,
     /// This address, captured earlier (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
     At(GpuVa),

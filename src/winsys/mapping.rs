@@ -15,9 +15,9 @@ use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 ///
 /// # Invariants
 ///
-/// `base` is the start of `len` mapped bytes, page-aligned. With [`Ending::Unmap`] the device's kernel made the mapping
-/// and only `Drop` and [`Mapping::unmap_reserving`] remove it; with [`Ending::Leave`] whoever lent the bytes keeps them
-/// mapped longer than this lives.
+/// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
+/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and whoever lent them keeps them mapped longer than
+/// this lives.
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
