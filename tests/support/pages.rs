@@ -47,14 +47,14 @@ impl Pages {
     pub(crate) fn store(&self, index: usize, value: u8) {
         assert!(index < self.len);
         // SAFETY: inside the pages; volatile, as the GPU may use them too.
-        unsafe { self.base.as_ptr().add(index).write_volatile(value) };
+        unsafe { self.base.as_ptr().wrapping_add(index).write_volatile(value) };
     }
 
     /// Reads one byte.
     pub(crate) fn load(&self, index: usize) -> u8 {
         assert!(index < self.len);
         // SAFETY: inside the pages; volatile, as the GPU may use them too.
-        unsafe { self.base.as_ptr().add(index).read_volatile() }
+        unsafe { self.base.as_ptr().wrapping_add(index).read_volatile() }
     }
 
     /// What /proc says may be done at the first byte, such as "rw-s"; `None` if nothing is mapped there.
