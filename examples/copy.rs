@@ -23,7 +23,7 @@ const STAMPS: u64 = 4 << 20;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    let mut memory = allocate(&manager)?;
+    let memory = allocate(&manager)?;
     let pattern: Vec<u8> = (0..BYTES).map(|index| (index * 7) as u8).collect();
     memory.map()?.write(0, &pattern)?;
 

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
 
     // Two pieces of memory that the CPU sees, so that it can fill the one and check the other.
-    let (mut from, mut to) = (allocate(&manager)?, allocate(&manager)?);
+    let (from, to) = (allocate(&manager)?, allocate(&manager)?);
     let pattern: Vec<u8> = (0..BYTES).map(|index| (index * 7) as u8).collect();
     from.map()?.write(0, &pattern)?;
 

@@ -68,7 +68,7 @@ fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Er
     let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
     let memory_type =
         tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
-    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
     memory.map()?;
     Ok(memory)
 }

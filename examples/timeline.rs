@@ -66,7 +66,7 @@ fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Er
     let visible = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
     let memory_type =
         tables.find_type(usable, visible, MemoryPropertyFlags::empty()).ok_or("no memory that the CPU sees")?;
-    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, BYTES.into()))?;
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, BYTES.into()))?;
     memory.map()?;
     Ok(memory)
 }

@@ -32,7 +32,7 @@
 //! // On a Radeon: Device::open("/dev/dri/renderD128".as_ref())?
 //! let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 //! let manager = MemoryManager::new(&device, &TableOptions::default())?;
-//! let mut memory = manager.allocate(&AllocateInfo::new(5, 4096))?; // cached system memory
+//! let memory = manager.allocate(&AllocateInfo::new(5, 4096))?; // cached system memory
 //!
 //! let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
 //! stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;

@@ -1,5 +1,12 @@
 //! The results of memory calls and submissions, with Vulkan's numbers.
 
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{Argument, PrimeHandle},
+    winsys::Error,
+};
+
 /// The part of `VkResult` that allocating, importing and mapping device memory, and submitting, can answer.
 ///
 /// The discriminants are Vulkan's, so `result as i32` is what a driver returns.
@@ -27,4 +34,28 @@ pub enum VkResult {
     NotPermitted = -1_000_174_001,
     /// `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`: the address of a replay is not free.
     InvalidOpaqueCaptureAddress = -1_000_257_000,
+}
+
+impl Error {
+    /// What RADV returns in that case. Work that was lost, in whichever request that shows, is a lost device.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c` and `radv_amdgpu_cs.c`.
+    pub fn vk_result(&self) -> VkResult {
+        match self {
+            _ if self.loss().is_some() => VkResult::DeviceLost,
+            Self::OutOfMemory { .. } | Self::CreateBo { .. } | Self::BoRule { .. } | Self::Bind { .. } => {
+                VkResult::OutOfDeviceMemory
+            }
+            Self::Bo { request, .. } if *request == PrimeHandle::NAME => VkResult::OutOfDeviceMemory,
+            Self::NotMappable { .. }
+            | Self::ForeignMemory { .. }
+            | Self::Misaligned { what: "placed address", .. }
+            | Self::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
+            Self::NotPermitted { .. } => VkResult::NotPermitted,
+            Self::Unsupported { .. } => VkResult::FeatureNotPresent,
+            Self::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => VkResult::OutOfHostMemory,
+            Self::Descriptor { .. } => VkResult::InvalidExternalHandle,
+            _ => VkResult::Unknown,
+        }
+    }
 }

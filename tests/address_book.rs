@@ -128,7 +128,7 @@ impl Observer for Log {
 fn an_observer_hears_of_each_step_once_and_in_order() {
     let log = Arc::new(Log::default());
     let device = observed(Arc::clone(&log) as _);
-    let mut memory = allocate(&device, 1);
+    let memory = allocate(&device, 1);
     let (handle, base) = (memory.bo().handle(), memory.map().unwrap().as_ptr());
     let second = Mapping::new(memory.bo()).unwrap();
     let (second_base, address) = (second.as_ptr(), memory.address());

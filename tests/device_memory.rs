@@ -265,7 +265,7 @@ fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
 #[test]
 fn memory_without_cpu_access_is_not_mapped() {
     let bench = bench("navi21");
-    let mut memory = bench.manager.allocate(&AllocateInfo::new(0, 4096)).unwrap();
+    let memory = bench.manager.allocate(&AllocateInfo::new(0, 4096)).unwrap();
     let handle = memory.bo().handle();
     let error = memory.map().map(drop).unwrap_err();
     assert_eq!(error, MemoryError::Winsys(Error::NotMappable { handle }));

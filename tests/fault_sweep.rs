@@ -26,7 +26,7 @@ fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
     let mut memories = Vec::new();
     for (index, ty) in manager.properties().types().iter().enumerate() {
-        let mut memory = manager.allocate(&AllocateInfo::new(index as u32, 64 << 10))?;
+        let memory = manager.allocate(&AllocateInfo::new(index as u32, 64 << 10))?;
         if ty.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
             memory.map()?.write(0, &[index as u8; 100])?;
         }

@@ -78,6 +78,7 @@ fn sizes_and_alignments_are_rounded_up_to_the_granule() {
     assert!(odd.start().is_aligned(8 * (5 * PAGE + 512)), "{odd:?}: the least common multiple");
 }
 
+/// W-03: libdrm takes a size of zero, and an address plus a size that wraps.
 #[test]
 fn what_makes_no_sense_is_refused_with_the_numbers() {
     let manager = manager();
@@ -118,6 +119,7 @@ fn a_fixed_address_is_had_exactly_or_the_refusal_names_what_is_in_the_way() {
     assert!(matches!(manager.allocate(low32(2 * PAGE).at(va((1 << 32) - PAGE))), Err(VaError::OutsideWindow { .. })));
 }
 
+/// W-04: libdrm always falls back into the scarce 4 GiB, and hides the first error.
 #[test]
 fn a_full_window_falls_back_only_if_asked_to_and_the_first_error_stays() {
     let limits = VaLimits { low_max: (1 << 32) + 4 * PAGE, high_offset: 0, high_max: 0, ..LIMITS };
@@ -138,6 +140,7 @@ fn a_full_window_falls_back_only_if_asked_to_and_the_first_error_stays() {
     assert_eq!(manager.allocate(replay).unwrap().window(), VaWindow::Low32);
 }
 
+/// W-05: libdrm lets a window reach beyond the addresses that the GPU has.
 #[test]
 fn a_window_without_addresses_refuses() {
     let manager = small(16);
@@ -153,6 +156,7 @@ fn leases_outlive_the_manager() {
     thread::spawn(move || drop(lease)).join().unwrap();
 }
 
+/// W-02: libdrm loses addresses when it has no memory for a list node while they are given back.
 #[test]
 fn stats_follow_every_lease_and_come_back_to_the_beginning() {
     let manager = small(100);

@@ -11,9 +11,8 @@ use crate::{
     winsys::{Binding, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
 };
 
-/// Validation order of everything that is listed; RADV gives its IBs the same.
+/// Validation order of IBs, as in RADV; memory has its own.
 const IB_PRIORITY: u32 = 31;
-const MEMORY_PRIORITY: u32 = 14;
 
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
@@ -92,13 +91,13 @@ impl Sender {
         submission: &Submission<'_>,
         sets: &[Residents],
     ) -> Result<()> {
-        self.working_set.begin(sets, MEMORY_PRIORITY);
+        self.working_set.begin(sets);
         let preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
         let beside = beside.iter().flat_map(|(_, lists)| *lists);
         let lists = submission.lists.iter().chain(beside).copied().chain(preambles);
         let mut add = |binding: &Arc<Binding>, priority| self.working_set.add(binding, priority);
         lists.flat_map(CommandList::bindings).for_each(|binding| add(binding, IB_PRIORITY));
-        submission.memory.iter().for_each(|binding| add(binding, MEMORY_PRIORITY));
+        submission.memory.iter().for_each(|binding| add(binding, binding.priority()));
         let count = self.working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }

@@ -178,18 +178,7 @@ impl Error {
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,
-            Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => match error {
-                winsys::Error::OutOfMemory { .. } | winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => {
-                    VkResult::OutOfDeviceMemory
-                }
-                winsys::Error::NotPermitted { .. } => VkResult::NotPermitted,
-                winsys::Error::Unsupported { .. } => VkResult::FeatureNotPresent,
-                winsys::Error::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => {
-                    VkResult::OutOfHostMemory
-                }
-                winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
-                _ => VkResult::Unknown,
-            },
+            Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => error.vk_result(),
             Self::Address(_) | Self::TooManyBos { .. } => VkResult::OutOfDeviceMemory,
             Self::Thread { .. } | Self::NoDescriptor { .. } => VkResult::OutOfHostMemory,
             Self::Abandoned => VkResult::DeviceLost,

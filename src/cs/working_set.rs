@@ -50,13 +50,13 @@ impl WorkingSet {
     }
 
     /// Begins a submission that uses these sets.
-    pub(super) fn begin(&mut self, sets: &[Residents], priority: u32) {
+    pub(super) fn begin(&mut self, sets: &[Residents]) {
         if !self.has_listed(sets) {
             self.entries.clear();
             self.round += 1;
             self.set_round = self.round;
             for binding in sets.iter().flat_map(|set| set.iter()) {
-                self.add(binding, priority);
+                self.add(binding, binding.priority());
             }
             self.set_entries = self.entries.len();
             self.sets.clear();

@@ -1,29 +1,82 @@
 //! What vkAllocateMemory returns.
 
-use std::sync::Arc;
-
-use super::{Addressing, AllocationPlan, Charge, Ledger, MemoryError, Replay};
-use crate::{
-    vamgr::{GpuVa, VaRequest, VaWindow},
-    winsys::{Binding, Bo, Device, Mapping},
+use std::{
+    os::fd::OwnedFd,
+    ptr::NonNull,
+    sync::{Arc, atomic::Ordering::SeqCst, atomic::fence},
 };
 
+use super::{
+    Addressing, AllocationPlan, Charge, ExternalHandleTypes, Ledger, MemoryError, Replay, request::bo_priority,
+    shared_charges::SharedCharges,
+};
+use crate::{
+    uapi::GemCreateFlags,
+    vamgr::{GpuVa, VaRequest, VaWindow},
+    winsys::{self, Binding, Bo, BoMetadata, Device, MapOnce, Mapping},
+};
+
+/// Vulkan's `nonCoherentAtomSize`: what ranges to flush start and end on, bytes.
+pub const NON_COHERENT_ATOM: u64 = 64;
+
+/// Vulkan's `VK_WHOLE_SIZE`.
+pub const WHOLE_SIZE: u64 = u64::MAX;
+
 /// Device memory: a BO, bound at leased addresses, mapped when asked, charged to its heap.
+///
+/// A mapping cannot outlive its memory:
+///
+/// ```compile_fail,E0505
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: DeviceMemory) -> Result<u32, Box<dyn std::error::Error>> {
+///     let mapping = memory.map()?;
+///     drop(memory);
+///     Ok(mapping.load_u32(0)?)
+/// }
+/// ```
+///
+/// nor be used after it was taken away:
+///
+/// ```compile_fail,E0502
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: &mut DeviceMemory) -> Result<u32, Box<dyn std::error::Error>> {
+///     let mapping = memory.map()?;
+///     memory.unmap();
+///     Ok(mapping.load_u32(0)?)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct DeviceMemory {
     // Fields drop top to bottom, in the only legal order: the CPU lets go of the pages, then the GPU's page tables of
-    // the addresses; with the binding go the BO's handle and last the addresses.
-    mapping: Option<Mapping>,
+    // the addresses; with the binding go the BO's handle and last the addresses. The charge goes before the handle, so
+    // that whoever gets the handle's number next does not find it (`shared_charges.rs`).
+    mapping: MapOnce,
+    charge: Arc<Charge>,
     binding: Arc<Binding>,
-    charge: Charge,
     memory_type: u32,
     heap: u32,
-    priority: u32,
+    is_host_memory: bool,
+}
+
+/// What is the same for allocated and imported memory.
+pub(super) struct Parts {
+    pub(super) binding: Binding,
+    pub(super) charge: Arc<Charge>,
+    pub(super) memory_type: u32,
+    pub(super) heap: u32,
+    pub(super) priority: u32,
+    /// The view of user memory.
+    pub(super) host: Option<Mapping>,
 }
 
 impl DeviceMemory {
     #[inline]
-    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan, ledger: &Arc<Ledger>) -> Result<Self, MemoryError> {
+    pub(super) fn new(
+        device: &Arc<Device>,
+        plan: &AllocationPlan,
+        ledger: &Arc<Ledger>,
+        shared: &SharedCharges,
+    ) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
             size: plan.bo.size,
             memory_type: plan.memory_type,
@@ -32,41 +85,169 @@ impl DeviceMemory {
         })?;
         let bo = Arc::new(Bo::create(device, plan.bo)?);
         let binding = if plan.guard_page {
-            Binding::with_guard_page(bo, lease, plan.va_flags)?
+            Binding::with_guard_page(bo, lease, plan.va_flags)
         } else {
-            Binding::new(bo, lease, plan.va_flags).map_err(|(_lease, error)| error)?
+            Binding::new(bo, lease, plan.va_flags).map_err(|(_lease, error)| error)
         };
-        Ok(Self {
-            mapping: None,
-            charge: ledger.charge(plan.account, binding.len()),
-            binding: Arc::new(binding),
-            memory_type: plan.memory_type,
-            heap: plan.heap,
-            priority: plan.priority,
-        })
+        let binding = binding.map_err(|error| match (plan.replay, error) {
+            (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
+            (_, error) => error.into(),
+        })?;
+        let charge = || Ok::<_, MemoryError>(ledger.charge(plan.account, binding.len()));
+        let is_local = plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+        let charge = if is_local { Arc::new(charge()?) } else { shared.of(binding.bo(), charge)? };
+        let &AllocationPlan { memory_type, heap, priority, .. } = plan;
+        Ok(Self::of_parts(Parts { binding, charge, memory_type, heap, priority, host: None }))
     }
 
-    /// The CPU mapping of all of it, made at the first call.
+    pub(super) fn of_parts(parts: Parts) -> Self {
+        let Parts { binding, charge, memory_type, heap, priority, host } = parts;
+        binding.set_priority(priority);
+        let is_host_memory = host.is_some();
+        let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
+        Self { mapping, charge, binding: Arc::new(binding), memory_type, heap, is_host_memory }
+    }
+
+    /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping, and once it is
+    /// there no lock is taken. Host memory has always been mapped.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible, or
-    /// what the kernel refuses.
-    pub fn map(&mut self) -> Result<&Mapping, MemoryError> {
-        match self.mapping {
-            Some(ref mapping) => Ok(mapping),
-            None => Ok(self.mapping.insert(Mapping::new(self.binding.bo())?)),
+    /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible,
+    /// [`ForeignMemory`](crate::winsys::Error::ForeignMemory) for an import from another GPU, or what the kernel refuses.
+    pub fn map(&self) -> Result<&Mapping, MemoryError> {
+        Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
+    }
+
+    /// The CPU mapping of all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must
+    /// be a multiple of 4096, Vulkan's `minPlacedMemoryMapAlignment`.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if it is mapped already, at another address.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns [`DeviceMemory::size`] bytes from `at` on, and nothing else uses them while the memory is mapped.
+    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<&Mapping, MemoryError> {
+        let mapping = self.mapping.get_or_map(|| {
+            // SAFETY: the caller owns the addresses.
+            unsafe { Mapping::placed(self.binding.bo(), at) }
+        })?;
+        if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
+    }
+
+    /// The CPU mapping, if there is one. Takes no lock.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        self.mapping.get()
+    }
+
+    /// Takes the CPU mapping away; nothing happens if there is none, or if it is host memory.
+    pub fn unmap(&mut self) {
+        if !self.is_host_memory {
+            self.mapping.take();
         }
     }
 
-    /// The CPU mapping, if there is one.
-    pub fn mapping(&self) -> Option<&Mapping> {
-        self.mapping.as_ref()
+    /// As [`DeviceMemory::unmap`], but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and
+    /// the caller's from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`]: they could not be reserved. Unless the kernel lost it, the memory is still mapped then.
+    pub fn unmap_reserving(&mut self) -> Result<(), MemoryError> {
+        if self.is_host_memory {
+            return Ok(());
+        }
+        let Some(mapping) = self.mapping.take() else { return Ok(()) };
+        mapping.unmap_reserving().map_err(|(kept, error)| {
+            if let Some(mapping) = kept {
+                self.mapping = MapOnce::of(mapping);
+            }
+            error.into()
+        })
     }
 
-    /// Takes the CPU mapping away; nothing happens if there is none.
-    pub fn unmap(&mut self) {
-        self.mapping = None;
+    /// Makes what the CPU wrote to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
+    ///
+    /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, visible VRAM and
+    /// write-combined GTT bypass the CPU's caches. What is left is to order this thread's stores, which may wait in
+    /// write-combining buffers, before whatever it does next. The submission does that too.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NotMapped`], [`MemoryError::MappedRange`].
+    pub fn flush(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        self.check_range(offset, size)?;
+        fence(SeqCst);
+        Ok(())
+    }
+
+    /// Makes what the GPU wrote to a range, and a fence has reported, visible to the CPU
+    /// (`vkInvalidateMappedMemoryRanges`): orders this thread's loads behind whatever it did before.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::flush`].
+    pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        self.flush(offset, size)
+    }
+
+    /// A range to flush: multiples of [`NON_COHERENT_ATOM`], or to the end.
+    fn check_range(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        if self.mapping.get().is_none() {
+            return Err(MemoryError::NotMapped { memory_type: self.memory_type });
+        }
+        let memory = self.size();
+        let refused = MemoryError::MappedRange { offset, size, memory };
+        if !offset.is_multiple_of(NON_COHERENT_ATOM) || offset >= memory {
+            return Err(refused);
+        }
+        if size == WHOLE_SIZE {
+            return Ok(());
+        }
+        match offset.checked_add(size) {
+            Some(end) if end == memory || end < memory && size.is_multiple_of(NON_COHERENT_ATOM) => Ok(()),
+            _ => Err(refused),
+        }
+    }
+
+    /// As what it can leave the process: as a descriptor of either kind, if it was allocated
+    /// [`EXPORTABLE`](super::AllocateFlags::EXPORTABLE) or imported from one.
+    pub fn exportable_as(&self) -> ExternalHandleTypes {
+        if self.is_always_valid() || self.is_host_memory {
+            return ExternalHandleTypes::empty();
+        }
+        ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
+    }
+
+    /// A descriptor of the memory (`vkGetMemoryFdKHR`), which the caller owns. Both kinds are dma-bufs.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NotExportable`], or [`MemoryError::Winsys`] for what the kernel refuses.
+    pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
+        if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
+            return Err(MemoryError::NotExportable { memory_type: self.memory_type, handle_type });
+        }
+        Ok(self.bo().export()?)
+    }
+
+    /// As [`DeviceMemory::export`] for memory dedicated to an image: stores the image's layout with the BO first, for the
+    /// importer to find.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::export`], and those of [`Bo::set_metadata`].
+    pub fn export_image(
+        &self,
+        handle_type: ExternalHandleTypes,
+        metadata: &BoMetadata,
+    ) -> Result<OwnedFd, MemoryError> {
+        if self.exportable_as().contains(handle_type) {
+            self.bo().set_metadata(metadata)?;
+        }
+        self.export(handle_type)
     }
 
     /// Where the GPU finds it: what vkGetBufferDeviceAddress builds on, and the opaque capture address.
@@ -91,7 +272,17 @@ impl DeviceMemory {
 
     /// Priority in submissions, 0 to 27.
     pub fn priority(&self) -> u32 {
-        self.priority
+        self.binding.priority()
+    }
+
+    /// Changes the priority, 0.0 to 1.0, for submissions to come (`vkSetDeviceMemoryPriorityEXT`).
+    pub fn set_priority(&self, priority: f32) {
+        self.binding.set_priority(bo_priority(priority));
+    }
+
+    /// Whether submissions need not list it: see [`ResidencyPolicy`](super::ResidencyPolicy).
+    pub fn is_always_valid(&self) -> bool {
+        self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
     }
 
     /// The BO behind it.
@@ -104,7 +295,7 @@ impl DeviceMemory {
         &self.binding
     }
 
-    /// What it is charged.
+    /// What it is charged. Memory that shares its BO with other memory shares the charge too.
     pub fn charge(&self) -> &Charge {
         &self.charge
     }
@@ -112,14 +303,17 @@ impl DeviceMemory {
 
 /// Where the addresses come from. A device without a high half takes those of the low one.
 fn va_request(plan: &AllocationPlan) -> VaRequest {
-    let window = match plan.addressing {
-        Addressing::Bits64 => VaWindow::High,
-        Addressing::Bits32 => VaWindow::High32,
-    };
-    let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window);
+    let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window(plan.addressing));
     match plan.replay {
         Replay::No => request,
         Replay::Capture => request.highest(),
         Replay::At(address) => request.at(address),
+    }
+}
+
+pub(super) const fn window(addressing: Addressing) -> VaWindow {
+    match addressing {
+        Addressing::Bits64 => VaWindow::High,
+        Addressing::Bits32 => VaWindow::High32,
     }
 }

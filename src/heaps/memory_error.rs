@@ -1,7 +1,12 @@
 //! Why there is no device memory, and what Vulkan calls that.
 
-use super::{AllocateError, FactsError, VkResult};
-use crate::{vamgr::VaError, winsys};
+use nix::errno::Errno;
+
+use super::{AllocateError, ExternalHandleTypes, FactsError, TypeMask, VkResult};
+use crate::{
+    vamgr::{GpuVa, VaError},
+    winsys,
+};
 
 /// An error of the memory manager.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +31,78 @@ pub enum MemoryError {
         replay: bool,
         /// What the address manager says.
         source: VaError,
+    },
+
+    /// The kernel binds nothing at the captured address.
+    #[error("the captured address {at} cannot be had: {source}")]
+    CapturedAddress {
+        /// The address asked for.
+        at: GpuVa,
+        /// What the kernel says.
+        source: winsys::Error,
+    },
+
+    /// Nothing is known of this kind of handle, or several were named.
+    #[error("nothing to tell of {handle_type:?}")]
+    HandleType {
+        /// What was asked for.
+        handle_type: ExternalHandleTypes,
+    },
+
+    /// It was not allocated to be exported, or not in this way.
+    #[error("memory of type {memory_type} cannot be exported as {handle_type:?}")]
+    NotExportable {
+        /// Its memory type.
+        memory_type: u32,
+        /// What was asked for.
+        handle_type: ExternalHandleTypes,
+    },
+
+    /// What is to be imported is smaller than the caller says.
+    #[error("an import of {size} bytes that was to have {wanted}")]
+    TooSmall {
+        /// Bytes there are.
+        size: u64,
+        /// Bytes there should be.
+        wanted: u64,
+    },
+
+    /// What is to be imported cannot be of this memory type.
+    #[error("an import as memory type {memory_type}, which can only be one of {types:?}")]
+    WrongType {
+        /// The type asked for.
+        memory_type: u32,
+        /// The types it can be.
+        types: TypeMask,
+    },
+
+    /// The memory of the process could not be shared with the GPU.
+    #[error("host memory was not imported: {0}")]
+    HostPointer(#[source] winsys::Error),
+
+    /// It is mapped, but not where it was to be placed.
+    #[error("to be mapped at {at:#x}, but mapped elsewhere")]
+    MappedElsewhere {
+        /// The CPU address asked for.
+        at: usize,
+    },
+
+    /// A range to flush of memory that is not mapped.
+    #[error("memory of type {memory_type} is not mapped")]
+    NotMapped {
+        /// Its memory type.
+        memory_type: u32,
+    },
+
+    /// A range to flush that is not inside the memory, or does not start and end on multiples of the atom.
+    #[error("{size} bytes at offset {offset} are no range of {memory} mapped bytes")]
+    MappedRange {
+        /// Where it starts, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        size: u64,
+        /// What the memory has, bytes.
+        memory: u64,
     },
 
     /// The chip has no partially resident memory that works.
@@ -55,26 +132,153 @@ pub enum MemoryError {
 impl MemoryError {
     /// What RADV returns in that case.
     ///
-    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` and `radv_amdgpu_winsys_bo_map`.
+    /// | what happened | result |
+    /// |---|---|
+    /// | no BO, no address, no binding, no descriptor of its own | `OUT_OF_DEVICE_MEMORY` |
+    /// | a captured address that is not free | `INVALID_OPAQUE_CAPTURE_ADDRESS` |
+    /// | a descriptor that is none, or too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
+    /// | host memory that is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
+    /// | host memory that the kernel refuses otherwise | `UNKNOWN` |
+    /// | no CPU mapping, not at that place, or no addresses to reserve | `MEMORY_MAP_FAILED` |
+    /// | nothing allocated: size 0 | `SUCCESS` |
+    /// | no sparse memory | `FEATURE_NOT_PRESENT` |
+    /// | no thread | `OUT_OF_HOST_MEMORY` |
+    /// | the GPU lost the work | `DEVICE_LOST` |
+    /// | the caller broke a rule of Vulkan, or the kernel one of its own | `UNKNOWN` |
+    ///
+    /// RADV does not look at an import's size or type, and reports success when it could not reserve addresses. It calls a
+    /// refused binding `UNKNOWN` in Mesa 25.0.7 and `OUT_OF_DEVICE_MEMORY` in 26.2.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`, `_from_ptr`, `_from_fd` and `_map`;
+    /// `radv_device_memory.c`, `radv_alloc_memory` and `radv_GetMemoryFdKHR`.
     pub fn vk_result(&self) -> VkResult {
         match self {
-            Self::Facts(_) => VkResult::Unknown,
             Self::Request(error) => error.vk_result(),
-            Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { .. } | Self::SparseAddress(_) => VkResult::OutOfDeviceMemory,
+            Self::Address { replay: true, .. } | Self::CapturedAddress { .. } => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address { .. } | Self::SparseAddress(_) | Self::NotExportable { .. } => VkResult::OutOfDeviceMemory,
+            Self::HandleType { .. }
+            | Self::TooSmall { .. }
+            | Self::WrongType { .. }
+            | Self::HostPointer(winsys::Error::Misaligned { .. }) => VkResult::InvalidExternalHandle,
+            Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
+            Self::MappedElsewhere { .. } => VkResult::MemoryMapFailed,
             Self::NoSparse => VkResult::FeatureNotPresent,
             Self::Abandoned => VkResult::DeviceLost,
             Self::Thread { .. } => VkResult::OutOfHostMemory,
-            Self::Winsys(error) => match error {
-                // Mesa 25.0.7 says UNKNOWN for a refused binding, 26.2 this.
-                winsys::Error::CreateBo { .. } | winsys::Error::Bind { .. } => VkResult::OutOfDeviceMemory,
-                winsys::Error::DeviceLost { .. } => VkResult::DeviceLost,
-                winsys::Error::NotMappable { .. } | winsys::Error::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => {
-                    VkResult::MemoryMapFailed
-                }
-                winsys::Error::Descriptor { .. } => VkResult::InvalidExternalHandle,
-                _ => VkResult::Unknown,
-            },
+            Self::Winsys(error) => error.vk_result(),
+            Self::Facts(_) | Self::NotMapped { .. } | Self::MappedRange { .. } | Self::HostPointer(_) => {
+                VkResult::Unknown
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uapi::{Argument, GemCreateFlags, GemDomain, PrimeHandle};
+
+    /// Without a wildcard: a new variant does not compile until it stands here, and then in the table below.
+    fn position(error: &MemoryError) -> usize {
+        match error {
+            MemoryError::Facts(_) => 0,
+            MemoryError::Request(_) => 1,
+            MemoryError::Address { .. } => 2,
+            MemoryError::CapturedAddress { .. } => 3,
+            MemoryError::HandleType { .. } => 4,
+            MemoryError::NotExportable { .. } => 5,
+            MemoryError::TooSmall { .. } => 6,
+            MemoryError::WrongType { .. } => 7,
+            MemoryError::HostPointer(_) => 8,
+            MemoryError::MappedElsewhere { .. } => 9,
+            MemoryError::NotMapped { .. } => 10,
+            MemoryError::MappedRange { .. } => 11,
+            MemoryError::NoSparse => 12,
+            MemoryError::SparseAddress(_) => 13,
+            MemoryError::Abandoned => 14,
+            MemoryError::Thread { .. } => 15,
+            MemoryError::Winsys(_) => 16,
+        }
+    }
+
+    const VARIANTS: usize = 17;
+
+    fn request(errno: Errno, request: &'static str) -> winsys::Error {
+        winsys::Error::Bo { request, handle: 1, errno }
+    }
+
+    fn table() -> Vec<(MemoryError, VkResult)> {
+        use VkResult::*;
+        let handle_type = ExternalHandleTypes::DMA_BUF;
+        let va = VaError::ZeroSize;
+        let at = GpuVa::NULL;
+        let loss = winsys::Loss {
+            reason: winsys::LossReason::Reset,
+            blame: winsys::Blame::Unknown,
+            vram_lost: false,
+            is_resetting: false,
+        };
+        let (domains, flags, errno) = (GemDomain::VRAM, GemCreateFlags::empty(), Errno::ENOMEM);
+        let bind = winsys::Error::Bind { request: "AMDGPU_GEM_VA", handle: 1, at, len: 4096, errno };
+        let address = |replay| MemoryError::Address { size: 1, memory_type: 0, replay, source: va };
+        let misaligned = |what| winsys::Error::Misaligned { what, value: 1, alignment: 4096 };
+        let userptr = |errno| winsys::Error::Ioctl { request: "AMDGPU_GEM_USERPTR", errno };
+        let rule = winsys::BoRuleError::ZeroSize;
+        vec![
+            (FactsError::NoMemory.into(), Unknown),
+            (AllocateError::ZeroSize { memory_type: 0 }.into(), Success),
+            (AllocateError::NoSuchType { memory_type: 0, count: 0 }.into(), Unknown),
+            (AllocateError::BeyondHeap { size: 2, heap: 0, heap_size: 1 }.into(), OutOfDeviceMemory),
+            (address(false), OutOfDeviceMemory),
+            (address(true), InvalidOpaqueCaptureAddress),
+            (MemoryError::CapturedAddress { at, source: bind.clone() }, InvalidOpaqueCaptureAddress),
+            (MemoryError::HandleType { handle_type }, InvalidExternalHandle),
+            (MemoryError::NotExportable { memory_type: 0, handle_type }, OutOfDeviceMemory),
+            (MemoryError::TooSmall { size: 1, wanted: 2 }, InvalidExternalHandle),
+            (MemoryError::WrongType { memory_type: 0, types: TypeMask::NONE }, InvalidExternalHandle),
+            (MemoryError::HostPointer(misaligned("user memory address")), InvalidExternalHandle),
+            (MemoryError::HostPointer(userptr(Errno::EINVAL)), InvalidExternalHandle),
+            (MemoryError::HostPointer(userptr(Errno::EPERM)), Unknown),
+            (MemoryError::MappedElsewhere { at: 0 }, MemoryMapFailed),
+            (MemoryError::NotMapped { memory_type: 0 }, Unknown),
+            (MemoryError::MappedRange { offset: 1, size: 1, memory: 1 }, Unknown),
+            (MemoryError::NoSparse, FeatureNotPresent),
+            (MemoryError::SparseAddress(va), OutOfDeviceMemory),
+            (MemoryError::Abandoned, DeviceLost),
+            (MemoryError::Thread { reason: String::new() }, OutOfHostMemory),
+            (winsys::Error::CreateBo { size: 1, alignment: 0, domains, flags, errno }.into(), OutOfDeviceMemory),
+            (winsys::Error::BoRule { size: 1, domains, flags, rule }.into(), OutOfDeviceMemory),
+            (bind.into(), OutOfDeviceMemory),
+            (request(errno, PrimeHandle::NAME).into(), OutOfDeviceMemory),
+            (winsys::Error::DeviceLost { request: "AMDGPU_CS", context: 1, errno, loss }.into(), DeviceLost),
+            (winsys::Error::NotMappable { handle: 1 }.into(), MemoryMapFailed),
+            (winsys::Error::ForeignMemory { handle: 1 }.into(), MemoryMapFailed),
+            (misaligned("placed address").into(), MemoryMapFailed),
+            (request(errno, "mmap").into(), MemoryMapFailed),
+            (request(errno, "AMDGPU_GEM_MMAP").into(), MemoryMapFailed),
+            (winsys::Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd: 3, errno }.into(), InvalidExternalHandle),
+            (request(errno, "AMDGPU_GEM_OP").into(), Unknown),
+            (misaligned("offset").into(), Unknown),
+        ]
+    }
+
+    #[test]
+    fn every_error_is_radvs_result() {
+        let mut seen = [false; VARIANTS];
+        for (error, result) in table() {
+            assert_eq!(error.vk_result(), result, "{error:?}");
+            seen[position(&error)] = true;
+        }
+        assert_eq!(seen, [true; VARIANTS], "the table has every variant");
+    }
+
+    #[test]
+    fn every_message_is_one_line_without_capital_or_period() {
+        for (error, _) in table() {
+            let text = error.to_string();
+            let first = text.chars().next().unwrap_or('A');
+            let known = ["AMDGPU_", "BO ", "PRIME_"].iter().any(|name| text.starts_with(name));
+            assert!(!text.contains('\n') && !text.ends_with('.') && (!first.is_uppercase() || known), "{text:?}");
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, SystemUsage,
-    TableOptions,
+    AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties,
+    ResidencyPolicy, SystemUsage, TableOptions, shared_charges::SharedCharges,
 };
-use crate::winsys::Device;
+use crate::{uapi::GemCreateFlags, winsys::Device};
 
 /// Allocates device memory of one device and keeps account of it.
 ///
@@ -19,7 +19,7 @@ use crate::winsys::Device;
 /// let properties = manager.properties();
 /// let usable = properties.buffer_types(Addressing::Bits64, false);
 /// let upload = properties.find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::empty());
-/// let mut memory = manager.allocate(&AllocateInfo::new(upload.ok_or("no such type")?, 1 << 20))?;
+/// let memory = manager.allocate(&AllocateInfo::new(upload.ok_or("no such type")?, 1 << 20))?;
 /// memory.map()?.write(0, b"hello")?;
 /// println!("the GPU finds it at {}", memory.address());
 /// # Ok(()) }
@@ -29,6 +29,28 @@ pub struct MemoryManager {
     device: Arc<Device>,
     properties: MemoryProperties,
     ledger: Arc<Ledger>,
+    shared_charges: SharedCharges,
+    policy: MemoryPolicy,
+}
+
+/// What a manager does of its own accord. The default is RADV's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryPolicy {
+    /// What submissions need not list.
+    pub residency: ResidencyPolicy,
+    /// Addresses behind each allocation stay free, so that running over its end is a page fault: four times its alignment
+    /// and at least 64 KiB. For debugging.
+    ///
+    /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
+    pub guard_gaps: bool,
+}
+
+impl MemoryPolicy {
+    const LEAST_GAP: u64 = 64 << 10;
+
+    fn gap(self, alignment: u64) -> u64 {
+        if self.guard_gaps { alignment.saturating_mul(4).max(Self::LEAST_GAP) } else { 0 }
+    }
 }
 
 impl MemoryManager {
@@ -38,9 +60,23 @@ impl MemoryManager {
     ///
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
     pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
+        Self::with_policy(device, options, MemoryPolicy::default())
+    }
+
+    /// As [`MemoryManager::new`], with a policy of one's own.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    pub fn with_policy(
+        device: &Arc<Device>,
+        options: &TableOptions,
+        policy: MemoryPolicy,
+    ) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
         let (properties, ledger) = (MemoryProperties::new(&facts, options), Ledger::new(&facts));
-        Ok(Self { device: Arc::clone(device), properties, ledger })
+        let shared_charges = SharedCharges::default();
+        Ok(Self { device: Arc::clone(device), properties, ledger, shared_charges, policy })
     }
 
     /// The device.
@@ -80,10 +116,19 @@ impl MemoryManager {
     ///
     /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
     /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
+    /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
     /// * [`MemoryError::Winsys`]: the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        let plan = self.properties.resolve(info)?;
+        let mut plan = self.properties.resolve(info)?;
+        if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
+            self.policy.residency.apply(&mut plan, &self.properties, &self.ledger.usage());
+        }
+        plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
         let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
-        DeviceMemory::new(&self.device, &plan, &self.ledger)
+        DeviceMemory::new(&self.device, &plan, &self.ledger, &self.shared_charges)
+    }
+
+    pub(super) fn shared_charges(&self) -> &SharedCharges {
+        &self.shared_charges
     }
 }

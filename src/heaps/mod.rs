@@ -1,6 +1,7 @@
 //! Vulkan's view of GPU memory: heaps, memory types, budgets, and what an allocation asks of the kernel.
 //!
-//! Everything here is arithmetic on facts learnt earlier; nothing calls the kernel. The order of things:
+//! The tables and plans are arithmetic on facts learnt earlier; only [`MemoryManager`] and what it makes call the kernel.
+//! The order of things:
 //!
 //! ```text
 //!  GpuInfo --> RawMemoryFacts --judge--> MemoryFacts --+
@@ -91,6 +92,32 @@
 //! Vulkan wants a type whose properties are a subset of another's to come first. RADV's order, kept here to the letter,
 //! breaks that once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
 //!
+//! # What a wish becomes
+//!
+//! | wish | GEM_CREATE | GEM_VA | from minor |
+//! |---|---|---|---|
+//! | none | EXPLICIT_SYNC, VM_ALWAYS_VALID | READABLE, WRITEABLE, EXECUTABLE | |
+//! | [`EXPORTABLE`](AllocateFlags::EXPORTABLE) | no VM_ALWAYS_VALID; in VRAM CPU_GTT_USWC | | |
+//! | [`LISTED`](AllocateFlags::LISTED) | no VM_ALWAYS_VALID | | |
+//! | [`IMPLICIT_SYNC`](AllocateFlags::IMPLICIT_SYNC) | no EXPLICIT_SYNC | | |
+//! | [`ZERO`](AllocateFlags::ZERO) | in VRAM VRAM_CLEARED | | 59: always |
+//! | [`DISCARDABLE`](AllocateFlags::DISCARDABLE) | DISCARDABLE | | 47 |
+//! | [`ALLOW_DCC`](AllocateFlags::ALLOW_DCC) | GFX12_DCC, for GFX12's own VRAM | | 60 |
+//! | [`NO_SPILL`](AllocateFlags::NO_SPILL) | VRAM without GTT | | |
+//! | [`READ_ONLY`](AllocateFlags::READ_ONLY) | | no WRITEABLE | |
+//! | [`NO_EXECUTE`](AllocateFlags::NO_EXECUTE) | | no EXECUTABLE | |
+//! | [`BYPASS_L2`](AllocateFlags::BYPASS_L2) | | MTYPE_UC, from GFX9 on | |
+//! | [`BYPASS_INFINITY_CACHE`](AllocateFlags::BYPASS_INFINITY_CACHE) | | NOALLOC | 47 |
+//!
+//! 32-bit addresses, encryption and CPU access are the memory type's. A wish that the kernel is too old for is left out, as
+//! RADV does; [`Bo::create`](crate::winsys::Bo::create) refuses it instead.
+//!
+//! # Memory from elsewhere
+//!
+//! [`MemoryManager::import_fd`] and [`MemoryManager::import_host_pointer`] make device memory of what exists already, and
+//! [`DeviceMemory::export`] lets it out. What an import is, where it lies and how large it is, the kernel says. A BO that
+//! comes in several times is one object, charged once.
+//!
 //! # Older tables
 //!
 //! [`Profile`] switches parts of these rules off, and so gives the layouts that earlier RADV releases had.
@@ -101,15 +128,21 @@
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
+#[expect(unsafe_code, reason = "placed mappings")]
 mod device_memory;
+mod external;
 mod facts;
 mod fixed;
+#[expect(unsafe_code, reason = "host pointers")]
+mod import;
 mod ledger;
 mod memory_error;
 mod memory_manager;
 mod options;
 mod request;
+mod residency;
 mod rules;
+mod shared_charges;
 mod sparse;
 mod split;
 pub mod suballocation;
@@ -120,13 +153,16 @@ mod vk_flags;
 
 pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
-    device_memory::DeviceMemory,
+    device_memory::{DeviceMemory, NON_COHERENT_ATOM, WHOLE_SIZE},
+    external::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes, Resource},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
+    import::ImportInfo,
     ledger::{Account, Charge, Ledger, OwnUsage},
     memory_error::MemoryError,
-    memory_manager::MemoryManager,
+    memory_manager::{MemoryManager, MemoryPolicy},
     options::{Profile, TableOptions},
     request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
+    residency::ResidencyPolicy,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     split::{Accounting, HeapKind},
     table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},

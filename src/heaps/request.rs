@@ -30,6 +30,19 @@ bitflags::bitflags! {
         const ALLOW_DCC = 1 << 5;
         /// The driver's own memory: no guard page.
         const INTERNAL = 1 << 6;
+        /// The GPU only reads it: a write is a page fault.
+        const READ_ONLY = 1 << 7;
+        /// No shader runs from it. With [`AllocateFlags::READ_ONLY`] on what shaders do run from, nothing is both
+        /// writable and executable; RADV binds everything for both.
+        const NO_EXECUTE = 1 << 8;
+        /// The infinity cache is left to others, as for what is streamed once. Nothing before DRM minor 47.
+        const BYPASS_INFINITY_CACHE = 1 << 9;
+        /// VRAM is asked for without GTT beside it, so that the kernel evicts others rather than place it in GTT. When
+        /// VRAM does not suffice even so, it is in GTT in the end, unless it is also [`AllocateFlags::DISCARDABLE`].
+        const NO_SPILL = 1 << 10;
+        /// Not always valid: submissions list it, and those that do not use it leave it out. See
+        /// [`ResidencyPolicy`](super::ResidencyPolicy) for when that is worth it.
+        const LISTED = 1 << 11;
     }
 }
 
@@ -39,8 +52,8 @@ pub enum Replay {
     /// Any address.
     #[default]
     No,
-    /// Any address for now, but one that a later run can ask for: from the top of the window, away from the others
-    /// (`VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
+    /// Any address for now, but one that a later run can ask for: from the top of the window, which is kept for such
+    /// memory ([`ReplayWindows`](crate::vamgr::ReplayWindows); `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT`).
     Capture,
     /// This address, captured earlier (`VkMemoryOpaqueCaptureAddressAllocateInfo`).
     At(GpuVa),
@@ -164,7 +177,7 @@ impl MemoryProperties {
         Ok(AllocationPlan {
             memory_type,
             heap: ty.heap,
-            bo: BoRequest { size, alignment, domains: ty.domains, flags: self.create_flags(ty, flags) },
+            bo: BoRequest { size, alignment, domains: domains(ty, flags), flags: self.create_flags(ty, flags) },
             va_flags: self.va_flags(ty, flags),
             va_size: if guard_page { size + PAGE_SIZE } else { size },
             va_alignment: if size >= fragment { alignment.max(fragment) } else { alignment },
@@ -176,7 +189,7 @@ impl MemoryProperties {
         })
     }
 
-    fn type_at(&self, memory_type: u32) -> Result<&MemoryType, AllocateError> {
+    pub(super) fn type_at(&self, memory_type: u32) -> Result<&MemoryType, AllocateError> {
         let count = self.types().len() as u32;
         self.types().get(memory_type as usize).ok_or(AllocateError::NoSuchType { memory_type, count })
     }
@@ -197,7 +210,7 @@ impl MemoryProperties {
         let zero = wishes.contains(AllocateFlags::ZERO) || self.options().zero_vram;
         let mut flags = ty.create_flags;
         flags.set(GemCreateFlags::EXPLICIT_SYNC, !wishes.contains(AllocateFlags::IMPLICIT_SYNC));
-        flags.set(GemCreateFlags::VM_ALWAYS_VALID, !exportable);
+        flags.set(GemCreateFlags::VM_ALWAYS_VALID, !exportable && !wishes.contains(AllocateFlags::LISTED));
         if is_vram && exportable {
             flags |= GemCreateFlags::CPU_GTT_USWC;
         }
@@ -213,9 +226,22 @@ impl MemoryProperties {
         flags
     }
 
-    fn va_flags(&self, ty: &MemoryType, wishes: AllocateFlags) -> VaFlags {
-        let bypass = wishes.contains(AllocateFlags::BYPASS_L2) && self.facts().has_uncached_l2();
-        if bypass { ty.va_flags | VaFlags::MTYPE_UC } else { ty.va_flags }
+    /// GEM_VA's flags for memory of a type. Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_bo_va_op`.
+    pub(super) fn va_flags(&self, ty: &MemoryType, wishes: AllocateFlags) -> VaFlags {
+        let mut flags = ty.va_flags;
+        if wishes.contains(AllocateFlags::BYPASS_L2) && self.facts().has_uncached_l2() {
+            flags = (flags - VaFlags::MTYPE_MASK) | VaFlags::MTYPE_UC;
+        }
+        if wishes.contains(AllocateFlags::BYPASS_INFINITY_CACHE) && self.facts().drm_minor() >= 47 {
+            flags |= VaFlags::NOALLOC;
+        }
+        if wishes.contains(AllocateFlags::READ_ONLY) {
+            flags -= VaFlags::WRITEABLE;
+        }
+        if wishes.contains(AllocateFlags::NO_EXECUTE) {
+            flags -= VaFlags::EXECUTABLE;
+        }
+        flags
     }
 
     /// DCC lives in VRAM that the CPU never sees; from minor 60 on the kernel can leave it alone when it moves the BO.
@@ -241,12 +267,18 @@ impl AllocationPlan {
     }
 }
 
+/// Where the kernel may place memory of a type.
+fn domains(ty: &MemoryType, wishes: AllocateFlags) -> GemDomain {
+    let only_vram = wishes.contains(AllocateFlags::NO_SPILL) && ty.domains.contains(GemDomain::VRAM);
+    if only_vram { GemDomain::VRAM } else { ty.domains }
+}
+
 /// Source: `radv_alloc_memory`; a cast from float to integer saturates, and makes 0 of NaN.
 #[expect(
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "negative numbers are meant to become 0; 28 is exact"
 )]
-fn bo_priority(priority: f32) -> u32 {
+pub(super) fn bo_priority(priority: f32) -> u32 {
     ((priority * APPLICATION_PRIORITIES as f32) as u32).min(APPLICATION_PRIORITIES - 1)
 }

@@ -5,8 +5,8 @@ use std::{fmt, num::NonZeroU64, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    Fallback, Holes, LimitsError, Placement, Step, TakeError, VaError, VaLease, VaLimits, VaRange, VaRequest, VaWindow,
-    Windows, request,
+    Fallback, GpuVa, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease, VaLimits,
+    VaRange, VaRequest, VaWindow, Windows, request,
 };
 use crate::winsys::GfxLevel;
 
@@ -39,6 +39,7 @@ pub struct VaManager {
 
 struct Shared {
     windows: Windows,
+    replay: Option<ReplayWindows>,
     granule: u64,
     pte_fragment: u64,
     /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
@@ -51,6 +52,8 @@ pub(super) struct Arena {
     range: VaRange,
     /// Exponent of the granule: an address is a cell shifted by it.
     shift: u32,
+    /// Cells from here on are for replayable leases only; `None` if both kinds share the window.
+    floor: Option<u64>,
     holes: Mutex<Holes>,
 }
 
@@ -87,13 +90,33 @@ impl VaManager {
     ///
     /// [`LimitsError`] for limits that no kernel reports.
     pub fn new(limits: &VaLimits) -> Result<Self, LimitsError> {
+        Self::build(limits, |_| None)
+    }
+
+    /// As [`VaManager::new`], with a part of each window kept for replayable leases: see [`ReplayWindows`].
+    ///
+    /// # Errors
+    ///
+    /// [`LimitsError`] for limits that no kernel reports.
+    pub fn with_replay_windows(limits: &VaLimits) -> Result<Self, LimitsError> {
+        Self::build(limits, |windows| Some(ReplayWindows::new(windows, limits.alignment)))
+    }
+
+    fn build(limits: &VaLimits, keep: impl Fn(&Windows) -> Option<ReplayWindows>) -> Result<Self, LimitsError> {
         let windows = Windows::new(limits)?;
+        let replay = keep(&windows);
         let arenas = VaWindow::ALL.map(|window| {
             let own = windows.serving(window) == window;
-            Arc::new(Arena::new(window, windows.range(window), own, limits.alignment))
+            let floor = replay.map(|replay| replay.range(window).start());
+            Arc::new(Arena::new(window, windows.range(window), own, limits.alignment, floor))
         });
         let VaLimits { alignment, pte_fragment, .. } = *limits;
-        Ok(Self { shared: Arc::new(Shared { windows, granule: alignment, pte_fragment, arenas }) })
+        Ok(Self { shared: Arc::new(Shared { windows, replay, granule: alignment, pte_fragment, arenas }) })
+    }
+
+    /// The parts of the windows that are kept for replayable leases, if any are.
+    pub fn replay_windows(&self) -> Option<&ReplayWindows> {
+        self.shared.replay.as_ref()
     }
 
     /// The windows leases are taken from.
@@ -112,7 +135,7 @@ impl VaManager {
     }
 
     /// The alignment of imported user memory: besides the fragment rule, and from GFX9 on, the highest power of two in
-    /// the size. 5 GiB ask for an alignment of 4 GiB.
+    /// the size, at most 1 GiB.
     pub fn user_memory_alignment(&self, size: u64, gart_page: u64, level: GfxLevel) -> u64 {
         request::user_memory_alignment(size, gart_page, self.shared.pte_fragment, level)
     }
@@ -207,13 +230,14 @@ impl fmt::Debug for VaManager {
 
 impl Arena {
     /// The arena of a window; one without addresses unless they are the window's `own`.
-    fn new(window: VaWindow, range: VaRange, own: bool, granule: u64) -> Self {
+    fn new(window: VaWindow, range: VaRange, own: bool, granule: u64, floor: Option<GpuVa>) -> Self {
         let shift = granule.trailing_zeros();
         let start = range.start().as_u64() >> shift;
         let cells = if own { range.len() >> shift } else { 0 };
         // A window is inside a half of 2^47 bytes and a cell is 4096 at least, so the index spans it.
         let holes = Holes::new(start..start + cells).unwrap_or_else(|bad| unreachable!("{window} window: {bad}"));
-        Self { window, range, shift, holes: Mutex::new(holes) }
+        let floor = floor.map(|floor| floor.as_u64() >> shift);
+        Self { window, range, shift, floor, holes: Mutex::new(holes) }
     }
 
     #[inline]
@@ -222,8 +246,13 @@ impl Arena {
         let step = || Step::new(NonZeroU64::new(request.alignment.get() >> self.shift).unwrap_or(NonZeroU64::MIN));
         let mut holes = self.holes.lock();
         let taken = match request.placement {
-            Placement::Lowest => holes.take_lowest(len, step()),
-            Placement::Highest => holes.take_highest(len, step()),
+            // The lowest fit is the only one that can be below the floor, and the highest the only one above it.
+            Placement::Lowest => holes
+                .take_lowest(len, step())
+                .and_then(|cell| self.keep(&mut holes, cell, len, |floor| cell + len <= floor)),
+            Placement::Highest => {
+                holes.take_highest(len, step()).and_then(|cell| self.keep(&mut holes, cell, len, |floor| cell >= floor))
+            }
             Placement::At(start) => {
                 let cell = start.as_u64() >> self.shift;
                 holes.take_at(cell, len).map(|()| cell)
@@ -236,6 +265,17 @@ impl Arena {
             }
             Err(error) => Err(self.refusal(error, request, &holes)),
         }
+    }
+
+    /// `cell` if it is on the right side of the floor; otherwise its cells go back.
+    #[inline]
+    fn keep(&self, holes: &mut Holes, cell: u64, len: u64, is_right: impl Fn(u64) -> bool) -> Result<u64, TakeError> {
+        if self.floor.is_none_or(is_right) {
+            return Ok(cell);
+        }
+        let given = holes.give(cell, len);
+        debug_assert_eq!(given, Ok(()), "these cells were taken just now");
+        Err(TakeError::NoFit)
     }
 
     #[cold]

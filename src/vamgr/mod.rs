@@ -86,6 +86,7 @@ mod holes;
 pub(crate) mod interval_map;
 mod lease;
 mod manager;
+mod replay;
 mod request;
 mod window;
 
@@ -94,5 +95,6 @@ pub use error::VaError;
 pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeError};
 pub use lease::VaLease;
 pub use manager::{VaManager, WindowStats};
+pub use replay::ReplayWindows;
 pub use request::{Fallback, Placement, VaRequest};
 pub use window::{Half, LimitsError, VaLimits, VaRange, VaWindow, Windows};

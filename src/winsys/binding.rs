@@ -1,6 +1,9 @@
 //! GPU page-table bindings.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
 
 use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::{
@@ -23,7 +26,11 @@ pub struct Binding {
     len: u64,
     flags: VaFlags,
     has_guard_page: bool,
+    priority: AtomicU32,
 }
+
+/// Vulkan's default priority of 0.5, as RADV maps it.
+const DEFAULT_PRIORITY: u32 = 14;
 
 impl Binding {
     /// Binds all of a BO at the start of `lease`.
@@ -48,6 +55,7 @@ impl Binding {
     /// The lease comes back beside the error: retry elsewhere, or drop it.
     /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
     /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
+    /// * [`Error::VaFlags`]: PRT, unknown bits, or NOALLOC before minor 47.
     /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
     #[inline]
     pub fn of_part(
@@ -58,14 +66,24 @@ impl Binding {
         flags: VaFlags,
     ) -> Result<Self, (VaLease, Error)> {
         let at = lease.start();
-        if let Err(error) =
-            check(&bo, offset, len, &lease).and_then(|()| operate(&bo, VaOperation::Map, at, offset, len, flags))
+        if let Err(error) = check(&bo, offset, len, &lease)
+            .and_then(|()| check_flags(&bo, flags))
+            .and_then(|()| operate(&bo, VaOperation::Map, at, offset, len, flags))
         {
             return Err((lease, error));
         }
         tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
         tell_bound(&bo, at, offset, len, flags);
-        Ok(Self { lease: Some(lease), bo, at, offset, len, flags, has_guard_page: false })
+        Ok(Self {
+            lease: Some(lease),
+            bo,
+            at,
+            offset,
+            len,
+            flags,
+            has_guard_page: false,
+            priority: AtomicU32::new(DEFAULT_PRIORITY),
+        })
     }
 
     /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
@@ -131,10 +149,48 @@ impl Binding {
         self.has_guard_page
     }
 
+    /// Priority in submissions' BO lists: who stays in VRAM longer when it is full. 0 to 31; 14 unless set, and an
+    /// application's own end at 27.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12
+    /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
+    pub fn priority(&self) -> u32 {
+        self.priority.load(Relaxed)
+    }
+
+    /// Sets the priority for submissions to come. A set of memory that was listed before keeps the old one until it
+    /// changes.
+    pub fn set_priority(&self, priority: u32) {
+        self.priority.store(priority, Relaxed);
+    }
+
     /// Access rights and memory type.
     pub fn flags(&self) -> VaFlags {
         self.flags
     }
+}
+
+/// What GEM_VA takes beside DELAY_UPDATE and PRT.
+const ACCESS: VaFlags = VaFlags::READABLE
+    .union(VaFlags::WRITEABLE)
+    .union(VaFlags::EXECUTABLE)
+    .union(VaFlags::MTYPE_MASK)
+    .union(VaFlags::NOALLOC)
+    .union(VaFlags::DELAY_UPDATE);
+
+/// The rules of GEM_VA about flags. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
+fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
+    let refused = |reason| Err(Error::VaFlags { flags, reason });
+    if flags.contains(VaFlags::PRT) {
+        return refused("partially resident addresses have no BO");
+    }
+    if !ACCESS.contains(flags) {
+        return refused("unknown bits");
+    }
+    if flags.contains(VaFlags::NOALLOC) && bo.device().info().driver.minor < 47 {
+        return refused("NOALLOC needs amdgpu 3.47");
+    }
+    Ok(())
 }
 
 #[inline]

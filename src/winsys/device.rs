@@ -80,7 +80,7 @@ impl Device {
         let _span = tracing::debug_span!("bring-up").entered();
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
-        let addresses = VaManager::new(&info.address_limits())?;
+        let addresses = VaManager::with_replay_windows(&info.address_limits())?;
         Ok(Arc::new(Self {
             kernel: Box::new(kernel),
             info,

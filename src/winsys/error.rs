@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
-use super::{Loss, Priority};
+use super::{BoRuleError, Loss, Priority};
 use crate::{
-    uapi::{CtxStateFlags, GemCreateFlags, GemDomain},
+    uapi::{CtxStateFlags, GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, LimitsError},
 };
 
@@ -118,6 +118,35 @@ pub enum Error {
         flags: GemCreateFlags,
         /// Why.
         errno: Errno,
+    },
+
+    /// A BO that no kernel would make.
+    #[error("no BO of {size} bytes in {domains:?} with {flags:?}: {rule}")]
+    BoRule {
+        /// Bytes asked for.
+        size: u64,
+        /// Where it was to go.
+        domains: GemDomain,
+        /// How it was to be.
+        flags: GemCreateFlags,
+        /// The rule it breaks.
+        rule: BoRuleError,
+    },
+
+    /// Access rights that no kernel would set.
+    #[error("a binding with {flags:?}: {reason}")]
+    VaFlags {
+        /// The flags.
+        flags: VaFlags,
+        /// What is wrong with them.
+        reason: &'static str,
+    },
+
+    /// Memory of another GPU, which the CPU cannot map through this one.
+    #[error("BO {handle} is another GPU's memory and cannot be mapped through this one")]
+    ForeignMemory {
+        /// The BO's handle.
+        handle: u32,
     },
 
     /// A request about a BO was refused.
@@ -265,9 +294,10 @@ pub enum Error {
 }
 
 impl Error {
-    /// The kernel's errno behind the error, if there is one.
+    /// The kernel's errno behind the error, or the one it would have answered, if there is one.
     pub fn errno(&self) -> Option<Errno> {
         match *self {
+            Self::BoRule { rule, .. } => Some(rule.errno()),
             Self::Open { errno, .. }
             | Self::Info { errno, .. }
             | Self::Ioctl { errno, .. }

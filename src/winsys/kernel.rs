@@ -6,10 +6,14 @@
 
 use std::{
     ffi::{c_int, c_void},
+    num::NonZeroUsize,
     ptr::NonNull,
 };
 
-use nix::errno::Errno;
+use nix::{
+    errno::Errno,
+    sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
+};
 
 use crate::uapi::{self, Argument, Request};
 
@@ -68,6 +72,69 @@ pub unsafe trait Kernel: Send + Sync {
     ///
     /// `address` and `len` are those of one live mapping, and nothing uses it any more.
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno>;
+
+    /// Ends a mapping made by `mmap`, but keeps its addresses: inaccessible, and nobody else's.
+    ///
+    /// Kernels that can do it in one step replace the mapping. The rest unmap and then take the addresses back, which may
+    /// come too late.
+    ///
+    /// # Errors
+    ///
+    /// The errno, and whether the mapping is still there.
+    ///
+    /// # Safety
+    ///
+    /// As for `munmap`.
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { self.munmap(address, len) }.map_err(|errno| NotReserved { errno, is_mapped: true })?;
+        // SAFETY: nothing that exists is replaced.
+        unsafe { hold(address, len, MapFlags::MAP_FIXED_NOREPLACE) }
+            .map_err(|errno| NotReserved { errno, is_mapped: false })
+    }
+}
+
+/// Addresses could not be kept at the end of a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the addresses of a mapping were not kept: {errno}")]
+pub struct NotReserved {
+    /// Why.
+    pub errno: Errno,
+    /// Whether the mapping is still there.
+    pub is_mapped: bool,
+}
+
+/// Replaces a mapping by inaccessible addresses, in one step.
+///
+/// # Errors
+///
+/// The errno; the mapping is then still there.
+///
+/// # Safety
+///
+/// `address` and `len` are those of one live mapping, and nothing uses it any more.
+pub unsafe fn replace_by_nothing(address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+    // SAFETY: the caller gives the mapping up.
+    unsafe { hold(address, len, MapFlags::MAP_FIXED) }.map_err(|errno| NotReserved { errno, is_mapped: true })
+}
+
+/// Takes addresses that can be neither read nor written, and cost no memory.
+///
+/// # Safety
+///
+/// With MAP_FIXED, whatever is mapped there is the caller's and not used any more.
+unsafe fn hold(address: NonNull<u8>, len: usize, fixed: MapFlags) -> Result<(), Errno> {
+    let len = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
+    let flags = fixed | MapFlags::MAP_PRIVATE | MapFlags::MAP_ANONYMOUS | MapFlags::MAP_NORESERVE;
+    // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; with MAP_FIXED the caller gives up what is there.
+    let held = unsafe { mmap_anonymous(Some(address.addr()), len, ProtFlags::PROT_NONE, flags) }?;
+    if held.cast() == address {
+        return Ok(());
+    }
+    // A kernel before 4.17 takes NOREPLACE for a hint.
+    // SAFETY: these addresses were mapped just now, for nobody else.
+    let _ = unsafe { munmap(held, len.get()) };
+    Err(Errno::EEXIST)
 }
 
 /// What a CPU mapping allows.
@@ -100,6 +167,11 @@ unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { (**self).munmap(address, len) }
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { (**self).reserve(address, len) }
     }
 }
 

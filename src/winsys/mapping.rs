@@ -2,7 +2,9 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{Bo, Error, Event, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
+use nix::errno::Errno;
+
+use super::{Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
 use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 
 /// A CPU mapping of a whole BO, readable and writable.
@@ -13,13 +15,24 @@ use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 ///
 /// # Invariants
 ///
-/// `base` is the start of a live mapping of `len` bytes made by the device's kernel, page-aligned, which only `Drop`
-/// removes.
+/// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
+/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and whoever lent them keeps them mapped longer than
+/// this lives.
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
     len: usize,
     bo: Arc<Bo>,
+    ending: Ending,
+}
+
+/// What becomes of the addresses in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// They are unmapped.
+    Unmap,
+    /// They are somebody else's, or gone already.
+    Leave,
 }
 
 // SAFETY: the mapping is plain memory that any thread may access; all accesses are volatile copies, which make no
@@ -35,22 +48,102 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::NotMappable`] for a BO without CPU access, [`Error::Bo`] for what the kernel refuses.
+    /// [`Error::NotMappable`] for a BO without CPU access, [`Error::ForeignMemory`] for one of another GPU, [`Error::Bo`]
+    /// for what the kernel refuses.
     pub fn new(bo: &Arc<Bo>) -> Result<Self> {
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        unsafe { Self::map(bo, None) }
+    }
+
+    /// Maps all of a BO at `at`, over whatever is mapped there (VK_EXT_map_memory_placed).
+    ///
+    /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. What was mapped
+    /// there is still there then.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns as many bytes from `at` on as the BO has, and nothing uses them while this mapping lives.
+    pub unsafe fn placed(bo: &Arc<Bo>, at: NonNull<u8>) -> Result<Self> {
+        let value = at.addr().get() as u64;
+        if !value.is_multiple_of(PAGE_SIZE) {
+            return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
+        }
+        // SAFETY: the caller owns the addresses.
+        unsafe { Self::map(bo, Some(at)) }
+    }
+
+    /// # Safety
+    ///
+    /// With `at`, as many bytes from there on as the BO has are the caller's.
+    unsafe fn map(bo: &Arc<Bo>, at: Option<NonNull<u8>>) -> Result<Self> {
+        let handle = bo.handle();
         if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
-            return Err(Error::NotMappable { handle: bo.handle() });
+            return Err(Error::NotMappable { handle });
+        }
+        if bo.origin() == Origin::Elsewhere {
+            return Err(Error::ForeignMemory { handle });
         }
         let kernel = bo.device().kernel();
-        let mut argument = GemMmap { handle: bo.handle(), pad: 0 };
+        let mut argument = GemMmap { handle, pad: 0 };
         send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
         let offset = argument.answer().addr_ptr;
-        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", nix::errno::Errno::EOVERFLOW))?;
-        // SAFETY: no address is asked for, so nothing that exists is replaced.
-        let base = unsafe { kernel.mmap(len, Protection::ReadWrite, None, offset) }
+        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+        // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
+        let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
             .map_err(|errno| bo.refused("mmap", errno))?;
         // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
-        bo.device().tell(|| Event::Mapped { handle: bo.handle(), base: base.addr().get(), len });
-        Ok(Self { base, len, bo: Arc::clone(bo) })
+        bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
+        Ok(Self { base, len, bo: Arc::clone(bo), ending: Ending::Unmap })
+    }
+
+    /// The view of user memory that its owner has anyway. Nothing is unmapped in the end.
+    ///
+    /// # Safety
+    ///
+    /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
+    pub(crate) unsafe fn of_user_memory(bo: &Arc<Bo>, base: NonNull<u8>) -> Result<Self> {
+        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+        // INVARIANT: the caller's word.
+        Ok(Self { base, len, bo: Arc::clone(bo), ending: Ending::Leave })
+    }
+
+    /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
+    /// memory can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). They are the caller's from then
+    /// on. User memory stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`]: the addresses are not reserved. The mapping comes back if it is still there.
+    pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, Error)> {
+        if self.ending == Ending::Leave {
+            return Ok(());
+        }
+        // SAFETY: the mapping is live (invariant), and nothing uses it: `self` is ours, and going away if this succeeds.
+        match unsafe { self.bo.device().kernel().reserve(self.base, self.len) } {
+            Ok(()) => {
+                self.forget();
+                Ok(())
+            }
+            Err(NotReserved { errno, is_mapped }) => {
+                let error = self.bo.refused("mmap", errno);
+                if is_mapped {
+                    return Err((Some(self), error));
+                }
+                self.forget();
+                Err((None, error))
+            }
+        }
+    }
+
+    /// The mapping is gone; `Drop` must not end it again.
+    fn forget(&mut self) {
+        self.ending = Ending::Leave;
+        let &mut Self { base, len, ref bo, .. } = self;
+        bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
     }
 
     /// The BO behind the mapping.
@@ -214,13 +307,13 @@ fn as_word(address: *mut u8) -> *mut u64 {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        if self.ending == Ending::Leave {
+            return;
+        }
         for _ in 0..RELEASE_ATTEMPTS {
             // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
             match unsafe { self.bo.device().kernel().munmap(self.base, self.len) } {
-                Ok(()) => {
-                    let Self { base, len, ref bo } = *self;
-                    return bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
-                }
+                Ok(()) => return self.forget(),
                 Err(errno) => tracing::warn!(handle = self.bo.handle(), %errno, "munmap refused"),
             }
         }

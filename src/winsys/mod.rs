@@ -22,6 +22,7 @@ mod gpu_info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
 mod loss;
+mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod node;
@@ -42,7 +43,10 @@ pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     address_book::{AddressBook, Finding, Place},
     binding::Binding,
-    bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
+    bo::{
+        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
+        SwizzleTiling, Tiling, TilingFieldError, UserMemory,
+    },
     bo_list::BoList,
     chip::{Chip, Family, GfxLevel, Ip, VramType},
     clocks::{PinnedClocks, StablePstate},
@@ -54,8 +58,9 @@ pub use self::{
     gpu_info::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
-    kernel::{Kernel, Plain, Protection},
+    kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing},
     loss::{Blame, Loss, LossReason},
+    map_once::MapOnce,
     mapping::Mapping,
     node::{Node, PciAddress},
     observer::{Event, Observer},

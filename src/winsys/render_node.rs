@@ -13,7 +13,7 @@ use std::{
 
 use nix::errno::Errno;
 
-use super::{Kernel, Protection};
+use super::{Kernel, NotReserved, Protection, replace_by_nothing};
 use crate::uapi::Request;
 
 /// A render node opened read-write and close-on-exec.
@@ -117,6 +117,11 @@ unsafe impl Kernel for RenderNode {
         // SAFETY: the caller gives the address and length of one mapping that nothing uses any more.
         let returned = unsafe { libc::munmap(address.as_ptr().cast(), len) };
         Errno::result(returned).map(drop)
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { replace_by_nothing(address, len) }
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn host_memory_with(device: &Arc<Device>, size: u64, wishes: Allocate
     let usable = tables.buffer_types(heaps::Addressing::Bits64, false);
     let memory_type = tables.find_type(usable, flags, MemoryPropertyFlags::empty()).unwrap();
     let info = AllocateInfo { flags: wishes, ..AllocateInfo::new(memory_type, size) };
-    let mut memory = manager.allocate(&info).unwrap();
+    let memory = manager.allocate(&info).unwrap();
     memory.map().unwrap();
     memory
 }

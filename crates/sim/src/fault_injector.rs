@@ -8,7 +8,7 @@ use std::{
 
 use amdgpu_winsys::{
     uapi::Request,
-    winsys::{Kernel, Protection},
+    winsys::{Kernel, NotReserved, Protection},
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -33,6 +33,11 @@ pub enum Attempt<'c> {
     },
     /// The end of a mapping.
     Munmap {
+        /// Bytes.
+        len: usize,
+    },
+    /// The end of a mapping whose addresses are kept.
+    Reserve {
         /// Bytes.
         len: usize,
     },
@@ -199,5 +204,11 @@ unsafe impl<K: Kernel> Kernel for FaultInjector<K> {
         self.pass(&Attempt::Munmap { len })?;
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { self.inner.munmap(address, len) }
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        self.pass(&Attempt::Reserve { len }).map_err(|errno| NotReserved { errno, is_mapped: true })?;
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { self.inner.reserve(address, len) }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use amdgpu_winsys::{
     uapi::Request,
-    winsys::{Kernel, Protection},
+    winsys::{Kernel, NotReserved, Protection, replace_by_nothing},
 };
 use nix::{
     errno::Errno,
@@ -171,6 +171,14 @@ unsafe impl Kernel for SimKernel {
         unsafe { munmap(address.cast(), len) }?;
         let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
         // The BO may go with it, and not under the lock.
+        drop(gone);
+        Ok(())
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { replace_by_nothing(address, len) }?;
+        let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
         drop(gone);
         Ok(())
     }

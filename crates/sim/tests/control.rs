@@ -117,7 +117,7 @@ fn order_by_seed(seed: u64) -> Vec<usize> {
     let tables = manager.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);
     let memory_type = tables.find_type(usable, properties, MemoryPropertyFlags::empty()).unwrap();
-    let mut memory = manager.allocate(&AllocateInfo::new(memory_type, 4096)).unwrap();
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096)).unwrap();
     memory.map().unwrap();
     let held = gpu.hold_all_rings();
     let mut queues = Vec::new();

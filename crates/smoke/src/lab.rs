@@ -164,7 +164,7 @@ pub(crate) struct HostMemory {
 }
 
 impl HostMemory {
-    fn new(mut memory: DeviceMemory) -> Result<Self, Stop> {
+    fn new(memory: DeviceMemory) -> Result<Self, Stop> {
         memory.map().doing("mapping it")?;
         Ok(Self { memory })
     }

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, ptr::NonNull, sync::Arc};
 use amdgpu_winsys::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Bo, Device},
+    winsys::{Binding, Bo, Device, UserMemory},
 };
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
@@ -40,7 +40,8 @@ impl UserPages {
     fn bind(&self, device: &Arc<Device>) -> Result<Arc<Binding>, Stop> {
         // SAFETY: the pages belong to this object alone (invariant), which makes no references into them. `Drop` lets go
         // of the BO before it unmaps them, and leaves them mapped while anyone else holds the binding.
-        let bo = unsafe { Bo::from_user_memory(device, self.base, self.len as u64) }.doing("sharing the pages")?;
+        let bo = unsafe { Bo::from_user_memory(device, UserMemory::new(self.base, self.len as u64)) }
+            .doing("sharing the pages")?;
         let request = VaRequest::new(self.len as u64);
         let lease = device.addresses().allocate(request).doing("leasing addresses for the pages")?;
         let bound = Binding::new(Arc::new(bo), lease, VaFlags::READABLE | VaFlags::WRITEABLE);

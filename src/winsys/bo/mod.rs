@@ -1,22 +1,32 @@
 //! Buffer objects.
 
 mod handle;
+mod metadata;
+mod rules;
 mod share;
+mod tiling;
 mod userptr;
 
 use std::sync::Arc;
 
-use zerocopy::FromZeros;
+use parking_lot::Mutex;
 
 use self::handle::OwnedHandle;
 pub(super) use self::handle::SharedHandles;
+pub use self::{
+    metadata::BoMetadata,
+    rules::BoRuleError,
+    share::Origin,
+    tiling::{Gfx12Tiling, LegacyTiling, SwizzleTiling, Tiling, TilingFieldError},
+    userptr::UserMemory,
+};
 use super::{
     Deadline, Device, Error, Event, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
-    Answered, Argument, GEM_OP_GET_CREATE_INFO, GemCreate, GemCreateFlags, GemDomain, GemMetadata, GemOp, GemWaitIdle,
-    METADATA_OP_GET, METADATA_OP_SET,
+    Answered, Argument, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemOp,
+    GemWaitIdle,
 };
 
 /// Page size of the CPU and the GPU, bytes.
@@ -51,17 +61,6 @@ pub struct BoCreateInfo {
     pub flags: GemCreateFlags,
 }
 
-/// The opaque words that travel with a BO to whoever imports it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BoMetadata {
-    /// The tiling word; its layout depends on the generation.
-    pub tiling: u64,
-    /// Opaque flags.
-    pub flags: u64,
-    /// Up to 256 bytes of the driver's own.
-    pub data: Vec<u8>,
-}
-
 /// A GEM buffer object. Dropping the last owner closes the handle; the kernel frees the storage once the GPU is done.
 #[derive(Debug)]
 pub struct Bo {
@@ -69,38 +68,40 @@ pub struct Bo {
     size: u64,
     domains: GemDomain,
     flags: GemCreateFlags,
+    is_imported: bool,
+    name: Mutex<Option<Arc<str>>>,
 }
 
 impl Bo {
+    fn new(handle: Arc<OwnedHandle>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
+        Self { handle, size, domains, flags, is_imported: false, name: Mutex::default() }
+    }
+
     /// Creates a BO.
     ///
     /// Request: AMDGPU_GEM_CREATE.
     ///
     /// # Errors
     ///
-    /// [`Error::CreateBo`] with
-    /// * `ENOSPC`: size 0;
-    /// * `EINVAL`: an alignment that is no power of two or too large, a flag or domain the kernel refuses;
-    /// * `ENOMEM`: it fits nowhere.
+    /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
+    /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
     #[inline]
     pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
         let BoRequest { size, alignment, domains, flags } = request;
+        request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
+        let rounded = size.next_multiple_of(PAGE_SIZE); // checked just now
         let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
-        if alignment != 0 && (!alignment.is_power_of_two() || alignment >= ALIGNMENT_LIMIT) {
-            return Err(refused(nix::errno::Errno::EINVAL));
-        }
-        let rounded = size.checked_next_multiple_of(PAGE_SIZE).ok_or_else(|| refused(nix::errno::Errno::ENOMEM))?;
         let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
         send(device.kernel(), &mut argument).map_err(refused)?;
         let handle = OwnedHandle::new(device, argument.answer().handle);
         tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO created");
-        Ok(Self { handle: Arc::new(handle), size: rounded, domains, flags }.opened())
+        Ok(Self::new(Arc::new(handle), rounded, domains, flags).opened())
     }
 
     /// Tells the observer.
     #[inline]
     fn opened(self) -> Self {
-        let Self { size, domains, flags, .. } = self;
+        let &Self { size, domains, flags, .. } = &self;
         self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });
         self
     }
@@ -168,45 +169,28 @@ impl Bo {
         Ok(argument.answer().status == 0)
     }
 
-    /// Stores the words that travel with the BO.
+    /// Tells the kernel where to prefer the BO from its next validation on; nothing moves now. Exactly VRAM also allows GTT.
     ///
-    /// Request: AMDGPU_GEM_METADATA (set).
+    /// Request: AMDGPU_GEM_OP (set placement).
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] for more than 256 bytes, [`Error::Bo`] for what the kernel refuses.
-    pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<()> {
-        let mut argument = GemMetadata {
-            handle: self.handle(),
-            op: METADATA_OP_SET,
-            flags: metadata.flags,
-            tiling_info: metadata.tiling,
-            data_size_bytes: metadata.data.len() as u32,
-            ..GemMetadata::new_zeroed()
-        };
-        let room = size_of_val(&argument.data);
-        let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut argument.data);
-        let Some(target) = bytes.get_mut(..metadata.data.len()) else {
-            let (len, size) = (metadata.data.len() as u64, room as u64);
-            return Err(Error::Range { handle: self.handle(), offset: 0, len, size });
-        };
-        target.copy_from_slice(&metadata.data);
-        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))
+    /// [`Error::Bo`]: `EPERM` for user memory, `EINVAL` for VRAM and a BO of another GPU.
+    pub fn prefer(&self, domains: GemDomain) -> Result<()> {
+        let mut argument = GemOp { handle: self.handle(), op: GEM_OP_SET_PLACEMENT, value: domains.bits() };
+        // SAFETY: with this operation the value is a set of domains; the kernel follows no address.
+        unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(GemOp::NAME, errno))
     }
 
-    /// Fetches the words that travel with the BO.
-    ///
-    /// Request: AMDGPU_GEM_METADATA (get).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Bo`].
-    pub fn metadata(&self) -> Result<BoMetadata> {
-        let mut argument = GemMetadata { handle: self.handle(), op: METADATA_OP_GET, ..GemMetadata::new_zeroed() };
-        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
-        let bytes = zerocopy::IntoBytes::as_bytes(&argument.data);
-        let len = (argument.data_size_bytes as usize).min(bytes.len());
-        Ok(BoMetadata { tiling: argument.tiling_info, flags: argument.flags, data: bytes[..len].to_vec() })
+    /// Gives the BO a name for people: `vkSetDebugUtilsObjectNameEXT`. It stays in this process.
+    pub fn set_name(&self, name: &str) {
+        *self.name.lock() = Some(name.into());
+    }
+
+    /// The name it was given last.
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.name.lock().clone()
     }
 
     pub(super) fn refused(&self, request: &'static str, errno: nix::errno::Errno) -> Error {

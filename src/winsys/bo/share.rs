@@ -9,9 +9,9 @@ use nix::errno::Errno;
 
 use super::Bo;
 use crate::{
-    uapi::{Argument, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
+    uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
-        Device, Error, Result,
+        Capabilities, Device, Error, Result,
         kernel::{send, send_as},
     },
 };
@@ -59,8 +59,7 @@ impl Bo {
             fd,
             errno,
         })?;
-        let mut bo =
-            Self { handle, size: 0, domains: super::GemDomain::empty(), flags: super::GemCreateFlags::empty() };
+        let mut bo = Self::new(handle, 0, GemDomain::empty(), GemCreateFlags::empty());
         let info = bo.create_info()?;
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
@@ -69,6 +68,36 @@ impl Bo {
         bo.size = info.size;
         bo.domains = info.domains;
         bo.flags = info.flags;
+        bo.is_imported = true;
         Ok(bo.opened())
     }
+
+    /// Whose memory it is, as far as the kernel tells.
+    ///
+    /// A BO of another GPU or driver is one in GTT with hardly a flag; what GEM_CREATE makes has VRAM_CLEARED from minor 59
+    /// on, and before that looks the same. The CPU cannot map a foreign BO through this device: touching its pages would
+    /// be a bus error. It can map the dma-buf itself.
+    ///
+    /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
+    pub fn origin(&self) -> Origin {
+        let made_here = GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE;
+        if !self.is_imported || self.domains.contains(GemDomain::VRAM) || self.flags.intersects(made_here) {
+            Origin::SameGpu
+        } else if self.device().info().capabilities.contains(Capabilities::ZEROED_VRAM) {
+            Origin::Elsewhere
+        } else {
+            Origin::Unknown
+        }
+    }
+}
+
+/// Where the memory of a BO is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// This GPU's driver made it, in this process or another.
+    SameGpu,
+    /// Another GPU or another driver.
+    Elsewhere,
+    /// The kernel is too old to tell.
+    Unknown,
 }

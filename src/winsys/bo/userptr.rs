@@ -10,44 +10,82 @@ use crate::{
     winsys::{Device, Error, Result, kernel::send_raw},
 };
 
+/// How often pages that are just being moved or unmapped are looked up again.
+const ATTEMPTS: u32 = 16;
+
+/// Pages of this process that the GPU is to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserMemory {
+    /// The first byte, at the start of a page.
+    pub address: NonNull<u8>,
+    /// Bytes, a multiple of the page size.
+    pub len: u64,
+    /// The GPU only reads. Needed for pages that this process cannot write itself.
+    pub is_read_only: bool,
+    /// The pages may also be those of a mapped file, or of several areas. The driver's own interfaces leave this off:
+    /// for a file's pages the kernel could have to write back what the GPU wrote.
+    pub may_be_file: bool,
+}
+
+impl UserMemory {
+    /// Anonymous memory that the GPU may read and write, as libdrm and RADV ask for it.
+    pub const fn new(address: NonNull<u8>, len: u64) -> Self {
+        Self { address, len, is_read_only: false, may_be_file: false }
+    }
+
+    /// VALIDATE looks the pages up now rather than at the first submission, and REGISTER follows the CPU's page tables,
+    /// without which the kernel allows no writing.
+    fn flags(&self) -> UserptrFlags {
+        let mut flags = UserptrFlags::REGISTER | UserptrFlags::VALIDATE;
+        flags.set(UserptrFlags::ANONONLY, !self.may_be_file);
+        flags.set(UserptrFlags::READONLY, self.is_read_only);
+        flags
+    }
+}
+
 impl Bo {
-    /// Makes a BO of `len` bytes of this process's anonymous memory from `address` on. GPU and CPU see the same pages.
+    /// Makes a BO of memory of this process. GPU and CPU see the same pages.
     ///
-    /// Request: AMDGPU_GEM_USERPTR, with the flags ANONONLY, REGISTER and VALIDATE, as libdrm and RADV pass them.
+    /// Request: AMDGPU_GEM_USERPTR. `EAGAIN`, which says that the pages were changing, is tried again some times.
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`] when address or length is not a multiple of the page size. [`Error::Ioctl`]: `EPERM` for
-    /// file-backed memory or a range of several areas, `EFAULT` where nothing is mapped.
+    /// [`Error::Misaligned`] when address or length is not a multiple of the page size. [`Error::Ioctl`]: `ENOSPC` for no
+    /// bytes, `EPERM` for pages of a file, of several areas, or that the process may not write, `EFAULT` where nothing is
+    /// mapped.
     ///
     /// # Safety
     ///
     /// Whatever the GPU is made to write there replaces what the process stored, behind the compiler's back. The range
     /// must belong to the caller, hold nothing that Rust may assume unchanged while the GPU can write (no live
     /// references, no owned values), and stay mapped until the BO is dropped and the GPU is done with it.
-    pub unsafe fn from_user_memory(device: &Arc<Device>, address: NonNull<u8>, len: u64) -> Result<Self> {
-        let start = address.as_ptr().expose_provenance() as u64;
+    pub unsafe fn from_user_memory(device: &Arc<Device>, memory: UserMemory) -> Result<Self> {
+        let (start, len) = (memory.address.as_ptr().expose_provenance() as u64, memory.len);
         for (what, value) in [("user memory address", start), ("user memory length", len)] {
             if !value.is_multiple_of(PAGE_SIZE) {
                 return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
             }
         }
-        let flags = UserptrFlags::ANONONLY | UserptrFlags::REGISTER | UserptrFlags::VALIDATE;
-        let mut argument = GemUserptr { addr: start, size: len, flags: flags.bits(), handle: 0 };
-        // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the
-        // caller vouches for.
-        unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) }
-            .map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        if argument.handle == 0 {
+        let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
+        let mut ask = || {
+            // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the
+            // caller vouches for.
+            unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) }.map(|()| argument.handle)
+        };
+        let mut outcome = ask();
+        for _ in 1..ATTEMPTS {
+            if outcome != Err(Errno::EAGAIN) {
+                break;
+            }
+            outcome = ask();
+        }
+        let handle = match outcome {
             // Handle 0 never exists; a shim without user memory says yes and writes nothing.
-            return Err(Error::Ioctl { request: GemUserptr::NAME, errno: Errno::EBADF });
-        }
-        Ok(Self {
-            handle: Arc::new(OwnedHandle::new(device, argument.handle)),
-            size: len,
-            domains: GemDomain::GTT,
-            flags: GemCreateFlags::NO_CPU_ACCESS,
-        }
-        .opened())
+            Ok(0) => Err(Errno::EBADF),
+            outcome => outcome,
+        };
+        let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
+        let handle = Arc::new(OwnedHandle::new(device, handle));
+        Ok(Self::new(handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS).opened())
     }
 }

@@ -61,7 +61,7 @@ fn one_of_each_type(lab: &Lab<'_>) -> Result<Vec<DeviceMemory>, Stop> {
     let types = (0..).zip(lab.memory.properties().types());
     types
         .map(|(index, row)| {
-            let mut memory = lab.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+            let memory = lab.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
             if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
                 memory.map().doing("mapping")?;
             }

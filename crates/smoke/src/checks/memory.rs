@@ -23,7 +23,7 @@ fn types(lab: &Lab<'_>) -> Outcome {
         let memory = allocate(lab, index)?;
         in_its_window(lab, index, row.addressing, &memory)?;
         if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
-            holds_what_is_written(index, memory)?;
+            holds_what_is_written(index, &memory)?;
             mapped += 1;
         }
     }
@@ -47,7 +47,7 @@ fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &Dev
     ensure(address.is_aligned(alignment), || format!("type {index}: {address} is not a multiple of {alignment}"))
 }
 
-fn holds_what_is_written(index: u32, mut memory: DeviceMemory) -> Result<(), Stop> {
+fn holds_what_is_written(index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
     let bytes = pattern(index, SIZE as usize);
     let mapping = memory.map().doing(&format!("mapping type {index}"))?;
     mapping.write(0, &bytes).doing("writing")?;

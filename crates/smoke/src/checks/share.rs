@@ -36,7 +36,7 @@ fn exportable(lab: &Lab<'_>) -> Result<DeviceMemory, Stop> {
 }
 
 fn share(lab: &Lab<'_>) -> Outcome {
-    let mut memory = exportable(lab)?;
+    let memory = exportable(lab)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let other = lab.target.open().doing("opening the GPU again")?;
     let imported = Arc::new(Bo::import(&other, &dma_buf).doing("importing")?);

@@ -1,0 +1,46 @@
+//! Allocates device memory, maps it, and frees it, with the kernel's counts before and after.
+//!
+//! `cargo run --example allocate` runs on a simulated RX 6800; on a Radeon, replace the first lines of `main` by
+//! `Device::open("/dev/dri/renderD128".as_ref())?`.
+
+use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_winsys::{
+    heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},
+    winsys::Device,
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::default());
+    let device = Device::new(gpu.open())?;
+    let manager = MemoryManager::new(&device, &TableOptions::default())?;
+
+    // As in Vulkan: which types may a buffer use, and which of them is best for what the CPU writes and the GPU reads?
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let memory_type = tables
+        .find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::DEVICE_LOCAL)
+        .ok_or("no memory that the CPU sees")?;
+    let memory = manager.allocate(&AllocateInfo::new(memory_type, 100_000))?;
+    println!("type {memory_type}: {:?}", tables.types()[memory_type as usize].properties);
+    println!("{} bytes at {}, {} bytes of VRAM in use", memory.size(), memory.address(), gpu.census().vram_bytes);
+
+    // The first call maps; later ones, from any thread, get the same mapping. It cannot outlive the memory.
+    let mapping = memory.map()?;
+    mapping.write(0, b"hello")?;
+    let mut read = [0; 5];
+    mapping.read(0, &mut read)?;
+    println!("read back {:?}", std::str::from_utf8(&read)?);
+
+    // The mapping, the binding, the handle and the addresses go, in this order.
+    drop(memory);
+    println!(
+        "freed: {} bytes of VRAM in use, {} bytes of addresses leased",
+        gpu.census().vram_bytes,
+        device.addresses().leased_bytes()
+    );
+
+    // What cannot be has a reason with the numbers, and Vulkan's result.
+    let error = manager.allocate(&AllocateInfo::new(memory_type, 1 << 40)).map(drop).unwrap_err();
+    println!("{error}: {:?}", error.vk_result());
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Passes memory as a dma-buf from one open file of a GPU to another, and to another GPU.
+//!
+//! `cargo run --example import_dma_buf` runs on a simulated RX 6800 and a simulated APU in one machine.
+
+use std::os::fd::OwnedFd;
+
+use amdgpu_sim::{SimMachine, SimOptions, profile};
+use amdgpu_winsys::{
+    heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryManager, TableOptions},
+    winsys::Device,
+};
+
+const DMA_BUF: ExternalHandleTypes = ExternalHandleTypes::DMA_BUF;
+const SIZE: u64 = 64 << 10;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let machine = SimMachine::new();
+    let card = machine.add(profile("navi21").ok_or("no such chip")?, SimOptions::default());
+    let apu = machine.add(profile("renoir").ok_or("no such chip")?, SimOptions::default());
+    let manager = |kernel| MemoryManager::new(&Device::new(kernel)?, &TableOptions::default());
+    let (compositor, game, other_gpu) = (manager(card.open())?, manager(card.open())?, manager(apu.open())?);
+
+    // Only memory that is asked for as exportable can leave: the kernel never shares what is always resident.
+    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(3, SIZE) };
+    let frame = game.allocate(&info)?;
+    frame.map()?.write(0, b"a frame")?;
+    let fd = frame.export(DMA_BUF)?;
+
+    // What it may be imported as, as vkGetMemoryFdPropertiesKHR answers; the placement is what the kernel tells.
+    let types = compositor.fd_types(DMA_BUF, &fd)?;
+    let memory_type = types.iter().next().ok_or("nothing fits")?;
+    let shown =
+        compositor.import_fd(fd.try_clone()?, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
+    let mut seen = [0; 7];
+    shown.map()?.read(0, &mut seen)?;
+    println!(
+        "types {types:?}: imported {} bytes at {}: {:?}",
+        shown.size(),
+        shown.address(),
+        std::str::from_utf8(&seen)?
+    );
+
+    // The same memory again is the same object, and is charged once.
+    let again =
+        compositor.import_fd(fd.try_clone()?, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
+    let charged = compositor.ledger().usage().visible_vram;
+    println!("handles {} and {}, {charged} bytes charged", shown.bo().handle(), again.bo().handle());
+
+    // A descriptor that promises too little comes back beside the error.
+    let (fd, error): (OwnedFd, _) =
+        compositor.import_fd(fd, &ImportInfo::new(memory_type, SIZE * 2)).map(drop).unwrap_err();
+    println!("{error}: {:?}", error.vk_result());
+
+    // Another GPU reads it through the bus, as system memory, and says so.
+    let memory_type = other_gpu.fd_types(DMA_BUF, &fd)?.iter().next().ok_or("nothing fits")?;
+    let foreign = other_gpu.import_fd(fd, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
+    println!("on the other GPU: {:?}, {:?}", foreign.bo().origin(), foreign.bo().domains());
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! The tiling word of a BO's metadata: how an image in it is laid out.
+//!
+//! The kernel stores the word without looking at it, but for a check on GFX6 to GFX8 and for the display. Three layouts
+//! exist, by generation. Every word can be read; reading and writing again gives the same word but for the bits that the
+//! generation does not define.
+//!
+//! Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, the `AMDGPU_TILING_*` fields; their use: Mesa 25.0.7
+//! `src/amd/common/ac_surface.c`, `ac_surface_apply_bo_metadata` and `ac_surface_compute_bo_metadata`.
+
+use crate::winsys::GfxLevel;
+
+/// `width` bits from bit `lowest` up.
+#[derive(Clone, Copy)]
+struct Bits {
+    lowest: u32,
+    width: u32,
+}
+
+impl Bits {
+    const fn new(highest: u32, lowest: u32) -> Self {
+        Self { lowest, width: highest - lowest + 1 }
+    }
+
+    const fn mask(self) -> u64 {
+        u64::MAX >> (u64::BITS - self.width)
+    }
+
+    const fn get(self, word: u64) -> u64 {
+        word >> self.lowest & self.mask()
+    }
+
+    /// The value in its place; `None` if it is too large.
+    fn put(self, value: u64) -> Option<u64> {
+        (value <= self.mask()).then_some(value << self.lowest)
+    }
+}
+
+/// A field of a tiling description has no room for its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {value:#x} does not fit its {bits} bits")]
+pub struct TilingFieldError {
+    /// The field.
+    pub field: &'static str,
+    /// Its value.
+    pub value: u64,
+    /// Its width.
+    pub bits: u32,
+}
+
+/// One description of a generation's fields makes the structure, the reader, the writer and the mask of known bits.
+macro_rules! tiling {
+    ($(#[$docs:meta])* $name:ident { $($(#[$field_docs:meta])* $field:ident: $type:ty = $highest:literal, $lowest:literal;)* }) => {
+        $(#[$docs])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name {
+            $($(#[$field_docs])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// The bits that mean something.
+            pub const KNOWN: u64 = 0 $(| Bits::new($highest, $lowest).mask() << $lowest)*;
+
+            /// Reads a word; bits outside of [`KNOWN`](Self::KNOWN) are dropped.
+            pub fn decode(word: u64) -> Self {
+                Self { $($field: Raw::of(Bits::new($highest, $lowest).get(word)),)* }
+            }
+
+            /// Writes the word.
+            ///
+            /// # Errors
+            ///
+            /// [`TilingFieldError`] for the first value that its field has no room for.
+            pub fn encode(self) -> Result<u64, TilingFieldError> {
+                let mut word = 0;
+                $(
+                    let (bits, value) = (Bits::new($highest, $lowest), self.$field.raw());
+                    let field = stringify!($field);
+                    word |= bits.put(value).ok_or(TilingFieldError { field, value, bits: bits.width })?;
+                )*
+                Ok(word)
+            }
+        }
+    };
+}
+
+/// A field's type, as bits.
+trait Raw {
+    fn of(bits: u64) -> Self;
+    fn raw(self) -> u64;
+}
+
+impl Raw for u32 {
+    fn of(bits: u64) -> Self {
+        bits as Self
+    }
+    fn raw(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Raw for bool {
+    fn of(bits: u64) -> Self {
+        bits != 0
+    }
+    fn raw(self) -> u64 {
+        self.into()
+    }
+}
+
+tiling! {
+    /// GFX6 to GFX8: macro and micro tiles over pipes and banks. The values are those of the GB_TILE_MODE registers.
+    LegacyTiling {
+        /// 1 linear, 2 micro tiles, 4 macro tiles.
+        array_mode: u32 = 3, 0;
+        /// The pipe configuration.
+        pipe_config: u32 = 8, 4;
+        /// 64 bytes shifted left by it, 0 to 6; the kernel refuses 7.
+        tile_split: u32 = 11, 9;
+        /// 0 display, 1 thin, 2 depth, 3 rotated, 4 thick.
+        micro_tile_mode: u32 = 14, 12;
+        /// log2 of the bank width.
+        bank_width_log2: u32 = 16, 15;
+        /// log2 of the bank height.
+        bank_height_log2: u32 = 18, 17;
+        /// log2 of the macro tile's aspect.
+        macro_tile_aspect_log2: u32 = 20, 19;
+        /// log2 of the number of banks, less 1.
+        banks_log2_minus_1: u32 = 22, 21;
+    }
+}
+
+tiling! {
+    /// GFX9 to GFX11.5: a swizzle mode, and where the colour compression's own data lies.
+    SwizzleTiling {
+        /// The address library's swizzle mode; 0 is linear.
+        swizzle_mode: u32 = 4, 0;
+        /// Where the compression data for the display lies, in units of 256 bytes from the image's start; 0: there is none.
+        dcc_offset_256b: u32 = 28, 5;
+        /// Elements of a row of that data, less 1.
+        dcc_pitch_max: u32 = 42, 29;
+        /// Blocks of 64 bytes are compressed on their own.
+        dcc_independent_64b: bool = 43, 43;
+        /// Blocks of 128 bytes are compressed on their own.
+        dcc_independent_128b: bool = 44, 44;
+        /// The largest compressed block: 64 bytes shifted left by it.
+        dcc_max_compressed_block: u32 = 46, 45;
+        /// The display engine can show it.
+        scanout: bool = 63, 63;
+    }
+}
+
+tiling! {
+    /// GFX12: compression that the memory controller does by itself.
+    ///
+    /// A BO created with GFX12_DCC needs this word set: the kernel moves it with the format that stands here, and with the
+    /// wrong one it compresses raw data.
+    Gfx12Tiling {
+        /// The swizzle mode; 0 is linear.
+        swizzle_mode: u32 = 2, 0;
+        /// The largest compressed block: 0 is 64, 1 is 128, 2 is 256 bytes.
+        dcc_max_compressed_block: u32 = 4, 3;
+        /// The number type of the format.
+        dcc_number_type: u32 = 7, 5;
+        /// The data format.
+        dcc_data_format: u32 = 13, 8;
+        /// Writes leave it uncompressed: right for whatever has no one format.
+        dcc_write_compress_disable: bool = 14, 14;
+        /// The display engine can show it.
+        scanout: bool = 63, 63;
+    }
+}
+
+impl LegacyTiling {
+    /// Bytes after which a tile is split: 64 to 4096, and 1024 for the value that means nothing, as RADV reads it.
+    ///
+    /// Source: Mesa 25.0.7 `ac_surface.c`, `eg_tile_split`.
+    pub const fn tile_split_bytes(self) -> u32 {
+        if self.tile_split <= 6 { 64 << self.tile_split } else { 1024 }
+    }
+}
+
+impl Gfx12Tiling {
+    /// Memory that holds no image of one format: moves must not compress it.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`.
+    pub const RAW_MEMORY: Self = Self {
+        swizzle_mode: 0,
+        dcc_max_compressed_block: 0,
+        dcc_number_type: 0,
+        dcc_data_format: 0,
+        dcc_write_compress_disable: true,
+        scanout: false,
+    };
+}
+
+/// A tiling word in its generation's terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tiling {
+    /// GFX6 to GFX8.
+    Legacy(LegacyTiling),
+    /// GFX9 to GFX11.5.
+    Swizzle(SwizzleTiling),
+    /// GFX12.
+    Gfx12(Gfx12Tiling),
+}
+
+impl Tiling {
+    /// Reads the word of a chip of this generation. Any word can be read.
+    pub fn decode(level: GfxLevel, word: u64) -> Self {
+        match level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => Self::Legacy(LegacyTiling::decode(word)),
+            GfxLevel::Gfx12 => Self::Gfx12(Gfx12Tiling::decode(word)),
+            _ => Self::Swizzle(SwizzleTiling::decode(word)),
+        }
+    }
+
+    /// Writes the word.
+    ///
+    /// # Errors
+    ///
+    /// [`TilingFieldError`] for the first value that its field has no room for.
+    pub fn encode(self) -> Result<u64, TilingFieldError> {
+        match self {
+            Self::Legacy(tiling) => tiling.encode(),
+            Self::Swizzle(tiling) => tiling.encode(),
+            Self::Gfx12(tiling) => tiling.encode(),
+        }
+    }
+
+    /// Whether the display engine can show it. On GFX6 to GFX8: whether the micro tiles are the display's.
+    pub const fn is_scanout(self) -> bool {
+        match self {
+            Self::Legacy(tiling) => tiling.micro_tile_mode == 0,
+            Self::Swizzle(tiling) => tiling.scanout,
+            Self::Gfx12(tiling) => tiling.scanout,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn known(level: GfxLevel) -> u64 {
+        match Tiling::decode(level, 0) {
+            Tiling::Legacy(_) => LegacyTiling::KNOWN,
+            Tiling::Swizzle(_) => SwizzleTiling::KNOWN,
+            Tiling::Gfx12(_) => Gfx12Tiling::KNOWN,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_word_read_and_written_again_is_itself_in_the_known_bits(word: u64) {
+            for level in GfxLevel::ALL {
+                let tiling = Tiling::decode(level, word);
+                prop_assert_eq!(tiling.encode(), Ok(word & known(level)), "{}", level);
+                prop_assert_eq!(Tiling::decode(level, word & known(level)), tiling);
+            }
+        }
+    }
+
+    #[test]
+    fn the_fields_are_where_the_header_has_them() {
+        assert_eq!((LegacyTiling::KNOWN, Gfx12Tiling::KNOWN), (0x7f_ffff, 1 << 63 | 0x7fff));
+        assert_eq!(SwizzleTiling::KNOWN, 1 << 63 | 0x7fff_ffff_ffff);
+        let legacy =
+            LegacyTiling { array_mode: 4, pipe_config: 12, tile_split: 4, micro_tile_mode: 1, ..Default::default() };
+        assert_eq!(legacy.encode(), Ok(4 | 12 << 4 | 4 << 9 | 1 << 12));
+        let swizzle = SwizzleTiling {
+            swizzle_mode: 27,
+            dcc_offset_256b: 1,
+            dcc_pitch_max: 2,
+            dcc_independent_64b: true,
+            scanout: true,
+            ..Default::default()
+        };
+        assert_eq!(swizzle.encode(), Ok(0x1b | 1 << 5 | 2 << 29 | 1 << 43 | 1 << 63));
+        assert_eq!(Gfx12Tiling::RAW_MEMORY.encode(), Ok(1 << 14));
+    }
+
+    #[test]
+    fn a_value_without_room_is_named_and_never_cut() {
+        let tiling = SwizzleTiling { swizzle_mode: 32, ..Default::default() };
+        let error = tiling.encode().unwrap_err();
+        assert_eq!(error, TilingFieldError { field: "swizzle_mode", value: 32, bits: 5 });
+        assert_eq!(error.to_string(), "swizzle_mode 0x20 does not fit its 5 bits");
+    }
+
+    #[test]
+    fn a_tile_split_that_means_nothing_is_read_as_1024() {
+        let split = |tile_split| LegacyTiling { tile_split, ..Default::default() }.tile_split_bytes();
+        assert_eq!((split(0), split(6), split(7)), (64, 4096, 1024));
+    }
+}
