@@ -2,27 +2,26 @@
 
 use std::sync::Arc;
 
-use super::{Addressing, AllocationPlan, Charge, Ledger, MemoryError, Replay};
+use super::{Addressing, AllocationPlan, Charge, MemoryError, Replay};
 use crate::{
     vamgr::{GpuVa, VaRequest, VaWindow},
     winsys::{Binding, Bo, Device, Mapping},
 };
 
-/// Device memory: a BO, bound at leased addresses, mapped when asked, charged to its heap.
+/// Device memory: a BO, bound at leased addresses, mapped when asked. The BO is charged to its heap.
 #[derive(Debug)]
 pub struct DeviceMemory {
     // Fields drop top to bottom, in the only legal order: the CPU lets go of the pages, then the GPU's page tables of
     // the addresses; with the binding go the BO's handle and last the addresses.
     mapping: Option<Mapping>,
     binding: Arc<Binding>,
-    charge: Charge,
     memory_type: u32,
     heap: u32,
     priority: u32,
 }
 
 impl DeviceMemory {
-    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan, ledger: &Arc<Ledger>) -> Result<Self, MemoryError> {
+    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
             size: plan.bo.size,
             memory_type: plan.memory_type,
@@ -37,7 +36,6 @@ impl DeviceMemory {
         };
         Ok(Self {
             mapping: None,
-            charge: ledger.charge(plan.account, binding.len()),
             binding: Arc::new(binding),
             memory_type: plan.memory_type,
             heap: plan.heap,
@@ -103,9 +101,9 @@ impl DeviceMemory {
         &self.binding
     }
 
-    /// What it is charged.
-    pub fn charge(&self) -> &Charge {
-        &self.charge
+    /// What its BO is charged; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
+    pub fn charge(&self) -> Option<&Charge> {
+        self.bo().charge()
     }
 }
 

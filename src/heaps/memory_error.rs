@@ -1,6 +1,6 @@
 //! Why there is no device memory, and what Vulkan calls that.
 
-use super::{AllocateError, FactsError, VkResult};
+use super::{AllocateError, FactsError, OverCommit, Refusal, VkResult};
 use crate::{vamgr::VaError, winsys};
 
 /// An error of the memory manager.
@@ -14,6 +14,14 @@ pub enum MemoryError {
     /// The request itself is wrong.
     #[error(transparent)]
     Request(#[from] AllocateError),
+
+    /// The admission policy says no. The kernel was not asked for the memory.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+
+    /// What one submission needs does not fit into memory at once.
+    #[error(transparent)]
+    DoesNotFit(#[from] OverCommit),
 
     /// No address.
     #[error("no address for {size} bytes of memory type {memory_type}: {source}")]
@@ -61,7 +69,9 @@ impl MemoryError {
             Self::Facts(_) => VkResult::Unknown,
             Self::Request(error) => error.vk_result(),
             Self::Address { replay: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { .. } | Self::SparseAddress(_) => VkResult::OutOfDeviceMemory,
+            Self::Refused(_) | Self::DoesNotFit(_) | Self::Address { .. } | Self::SparseAddress(_) => {
+                VkResult::OutOfDeviceMemory
+            }
             Self::NoSparse => VkResult::FeatureNotPresent,
             Self::Abandoned => VkResult::DeviceLost,
             Self::Thread { .. } => VkResult::OutOfHostMemory,

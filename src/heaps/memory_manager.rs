@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, SystemUsage,
-    TableOptions,
+    AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties, TableOptions,
+    admission::Admission, budget_monitor::BudgetMonitor,
 };
-use crate::winsys::Device;
+use crate::winsys::{Device, ResidentSet};
 
 /// Allocates device memory of one device and keeps account of it.
 ///
@@ -28,7 +28,9 @@ use crate::winsys::Device;
 pub struct MemoryManager {
     device: Arc<Device>,
     properties: MemoryProperties,
-    ledger: Arc<Ledger>,
+    pub(super) monitor: BudgetMonitor,
+    pub(super) admission: Admission,
+    pub(super) residents: ResidentSet,
 }
 
 impl MemoryManager {
@@ -39,8 +41,13 @@ impl MemoryManager {
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
     pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
-        let (properties, ledger) = (MemoryProperties::new(&facts, options), Ledger::new(&facts));
-        Ok(Self { device: Arc::clone(device), properties, ledger })
+        Ok(Self {
+            device: Arc::clone(device),
+            properties: MemoryProperties::new(&facts, options),
+            monitor: BudgetMonitor::default(),
+            admission: Admission::default(),
+            residents: ResidentSet::new(),
+        })
     }
 
     /// The device.
@@ -53,24 +60,19 @@ impl MemoryManager {
         &self.properties
     }
 
-    /// What this process has allocated here.
+    /// What this process holds on the device: everything, also what did not come from this manager.
     pub fn ledger(&self) -> &Arc<Ledger> {
-        &self.ledger
+        self.device.ledger()
     }
 
-    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl.
+    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
+    /// mostly makes none.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Winsys`].
     pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
-        let memory = self.device.memory_info()?;
-        let system = SystemUsage {
-            vram: memory.vram.heap_usage,
-            visible_vram: memory.cpu_accessible_vram.heap_usage,
-            gtt: memory.gtt.heap_usage,
-        };
-        Ok(self.properties.budgets(&self.ledger.usage(), &system, rule))
+        Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
     }
 
     /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
@@ -78,12 +80,16 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
+    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;
     /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
     /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
     /// * [`MemoryError::Winsys`]: the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
         let plan = self.properties.resolve(info)?;
         let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
-        DeviceMemory::new(&self.device, &plan, &self.ledger)
+        let _turn = self.admit(plan.heap, plan.bo.size)?;
+        let memory = DeviceMemory::new(&self.device, &plan)?;
+        self.announce(&memory);
+        Ok(memory)
     }
 }

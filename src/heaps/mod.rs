@@ -9,7 +9,7 @@
 //!                                                                 |                      kernel, VA manager
 //!                     budget and usage of each heap <-- budgets --+                            |
 //!                                                          ^                                   v
-//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per allocation
+//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per BO
 //! ```
 //!
 //! ```
@@ -42,7 +42,7 @@
 //! assert_eq!((plan.bo.size, plan.account), (12_288, Account::VisibleVram));
 //!
 //! // While it lives, it is charged; the budget says what is left.
-//! let ledger = Ledger::new(&facts);
+//! let ledger = Ledger::new(facts.page_size());
 //! let _charge = ledger.charge(plan.account, plan.bo.size);
 //! let budgets = memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::default());
 //! assert_eq!(budgets.heaps()[2], HeapBudget { budget: 256 << 20, usage: 12_288 });
@@ -100,11 +100,13 @@
 //! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
+mod admission;
 mod budget;
+mod budget_monitor;
 mod device_memory;
+mod effective_pool;
 mod facts;
 mod fixed;
-mod ledger;
 mod memory_error;
 mod memory_manager;
 mod options;
@@ -118,12 +120,17 @@ mod tiling;
 mod type_mask;
 mod vk_flags;
 mod vk_result;
+mod working_set;
+
+pub use crate::winsys::{Account, Charge, Ledger, OwnUsage, SystemUsage};
 
 pub use self::{
-    budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
+    admission::{AdmissionPolicy, Limit, Refusal, Response},
+    budget::{BudgetRule, Budgets, HeapBudget},
+    budget_monitor::UsageReading,
     device_memory::DeviceMemory,
+    effective_pool::{EffectivePool, HostMemory, PoolLimit},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
-    ledger::{Account, Charge, Ledger, OwnUsage},
     memory_error::MemoryError,
     memory_manager::MemoryManager,
     options::{Profile, TableOptions},
@@ -135,4 +142,5 @@ pub use self::{
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
     vk_result::VkResult,
+    working_set::{OverCommit, Pool, WorkingSet},
 };

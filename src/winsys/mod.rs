@@ -16,6 +16,7 @@ mod error;
 mod gpu_info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
+mod ledger;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod node;
@@ -26,6 +27,7 @@ mod query;
 mod render_node;
 mod reservation;
 mod resident_set;
+mod statistics;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
@@ -45,13 +47,15 @@ pub use self::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
     kernel::{Kernel, Plain, Protection},
+    ledger::{Account, Charge, Ledger, OwnUsage},
     mapping::Mapping,
     node::{Node, PciAddress},
-    observer::{Event, Observer},
+    observer::{Event, Observer, PressureLevel},
     query::DriverVersion,
     render_node::RenderNode,
     reservation::Reservation,
     resident_set::{ResidentSet, Residents},
+    statistics::{MoveCounters, Sensor, SystemUsage},
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, WaitFor},
 };

@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::{Capabilities, Context, Error, Result, kernel::send_raw};
+use super::{Capabilities, Context, Error, Event, Result, kernel::send_raw};
 use crate::uapi::{
     Answered, Argument, BoList, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
@@ -137,6 +137,9 @@ impl Context {
         // length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.submission_error(Cs::NAME, errno))?;
-        Ok(argument.answer().handle)
+        let sequence = argument.answer().handle;
+        let Chunks { ibs, bos, .. } = chunks;
+        self.device().tell(|| Event::Submitted { context: self.id(), sequence, ibs: ibs.len(), bos: bos.len() });
+        Ok(sequence)
     }
 }

@@ -11,7 +11,7 @@ use zerocopy::FromZeros;
 use self::handle::OwnedHandle;
 pub(super) use self::handle::SharedHandles;
 use super::{
-    Deadline, Device, Error, Event, Result,
+    Charge, Deadline, Device, Error, Event, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
@@ -96,8 +96,9 @@ impl Bo {
         Ok(Self { handle: Arc::new(handle), size: rounded, domains, flags }.opened())
     }
 
-    /// Tells the observer.
+    /// Charges it and tells the observer.
     fn opened(self) -> Self {
+        self.charge();
         let Self { size, domains, flags, .. } = self;
         self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });
         self
@@ -111,6 +112,13 @@ impl Bo {
     /// The device it belongs to.
     pub fn device(&self) -> &Arc<Device> {
         self.handle.device()
+    }
+
+    /// What it is charged on the device's [`Ledger`](super::Ledger): once, however many values share the handle. `None`
+    /// for a BO that is in neither VRAM nor GTT.
+    pub fn charge(&self) -> Option<&Charge> {
+        let ledger = self.device().ledger();
+        self.handle.charge(|| ledger.charge_bo(self.domains, self.flags, self.size))
     }
 
     /// Size in bytes, a multiple of the page size.
