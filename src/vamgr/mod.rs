@@ -87,6 +87,7 @@ pub(crate) mod interval_map;
 mod lease;
 mod manager;
 mod request;
+mod statistics;
 mod window;
 
 pub use address::{GpuVa, InTheHole};
@@ -95,4 +96,5 @@ pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeE
 pub use lease::VaLease;
 pub use manager::{VaManager, WindowStats};
 pub use request::{Fallback, Placement, VaRequest};
+pub use statistics::HoleHistogram;
 pub use window::{Half, LimitsError, VaLimits, VaRange, VaWindow, Windows};
