@@ -13,7 +13,9 @@ mod context;
 mod deadline;
 mod device;
 mod error;
+mod fault_report;
 mod gpu_info;
+mod history;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
 mod ledger;
@@ -35,7 +37,7 @@ mod syncobj;
 
 pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
-    address_book::{AddressBook, Finding, Place},
+    address_book::{AddressBook, BoEntry, Finding, Place},
     binding::Binding,
     bo::{Bo, BoCreateInfo, BoMetadata, BoRequest, PAGE_SIZE},
     chip::{Chip, Family, GfxLevel, Ip, VramType},
@@ -43,9 +45,11 @@ pub use self::{
     deadline::Deadline,
     device::{Device, PageFault},
     error::{Error, Result},
+    fault_report::{FaultAccess, FaultHub, FaultReport, FaultStatus, NEAR, Verdict},
     gpu_info::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
+    history::{BoHistory, HistoryEntry},
     kernel::{Kernel, Plain, Protection},
     ledger::{Account, Charge, Ledger, OwnUsage},
     mapping::Mapping,
