@@ -104,6 +104,7 @@ mod admission;
 mod budget;
 mod budget_monitor;
 mod device_memory;
+mod dump;
 mod effective_pool;
 mod facts;
 mod fixed;
@@ -129,6 +130,7 @@ pub use self::{
     budget::{BudgetRule, Budgets, HeapBudget},
     budget_monitor::UsageReading,
     device_memory::DeviceMemory,
+    dump::DUMP_SCHEMA,
     effective_pool::{EffectivePool, HostMemory, PoolLimit},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     memory_error::MemoryError,

@@ -6,6 +6,8 @@ mod support;
 mod accounts;
 mod admission;
 mod budget;
+mod dump;
+mod finding;
 mod liar;
 mod listener;
 mod residency;
