@@ -10,5 +10,6 @@ mod dump;
 mod finding;
 mod liar;
 mod listener;
+mod machine;
 mod residency;
 mod rig;
