@@ -62,7 +62,10 @@ impl HeapBudget {
 
 /// The budgets of all heaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budgets(FixedList<HeapBudget, MAX_HEAPS>);
+pub struct Budgets(FixedList<HeapBudget, MOST_HEAPS>);
+
+/// The heap rule makes no more; this is copied on every query.
+const MOST_HEAPS: usize = 3;
 
 impl Budgets {
     /// By heap index.

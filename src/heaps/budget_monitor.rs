@@ -11,16 +11,27 @@ use std::{
     time::Duration,
 };
 
+use nix::time::{ClockId, clock_gettime};
 use parking_lot::Mutex;
 
-use super::{
-    BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryManager, SystemUsage,
-    suballocation::{Clock, MonotonicClock},
-};
+use super::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryManager, SystemUsage, suballocation::Clock};
 use crate::winsys::{Event, MoveCounters, PressureLevel};
 
 /// How old an answer may be before [`MemoryManager::cached_budgets`] asks again, if nothing else is chosen.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
+///
+/// Reading an exact clock would cost more than everything else that a remembered budget does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoarseClock;
+
+impl Clock for CoarseClock {
+    fn now(&self) -> Duration {
+        // Linux has had this clock since 2.6.32; without one no answer would ever be too old.
+        clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE).map_or(Duration::MAX, Duration::from)
+    }
+}
 
 /// An answer of the kernel, and which one it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +109,7 @@ impl Snapshot {
 
 impl Default for BudgetMonitor {
     fn default() -> Self {
-        Self::new(MonotonicClock::default(), INTERVAL)
+        Self::new(CoarseClock, INTERVAL)
     }
 }
 
@@ -114,7 +125,7 @@ impl BudgetMonitor {
 
 impl MemoryManager {
     /// Changes how often [`MemoryManager::cached_budgets`] may ask the kernel, and by which clock: at most once in
-    /// `interval`. It is 100 ms of CLOCK_MONOTONIC otherwise.
+    /// `interval`. It is 100 ms by [`CoarseClock`] otherwise.
     #[must_use]
     pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
         self.monitor = BudgetMonitor::new(clock, interval);
@@ -136,6 +147,13 @@ impl MemoryManager {
     /// Budget and usage of every heap after an answer of the kernel. No ioctl.
     pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.properties().budgets(&self.ledger().usage(), system, rule)
+    }
+
+    /// Budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No ioctl,
+    /// no lock, no clock: for callers that refresh at times of their own, such as once a frame.
+    pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
+        let (last, _) = self.monitor.last.read();
+        (last.generation > 0).then(|| self.budgets_from(&last.usage, rule))
     }
 
     /// What is in use on the device: the last answer if it is young enough, or a new one.

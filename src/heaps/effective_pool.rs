@@ -73,11 +73,11 @@ impl SystemUsage {
 impl EffectivePool {
     /// Works the pool out.
     pub fn new(facts: &MemoryFacts, own: &OwnUsage, system: &SystemUsage, host: &HostMemory) -> Self {
-        let free_vram = facts.vram().saturating_sub(system.vram);
+        let free_vram = facts.reported_vram().saturating_sub(system.vram);
         let free_gtt = facts.gtt().saturating_sub(system.gtt);
         let limit = if host.available < free_gtt { PoolLimit::Host } else { PoolLimit::Gpu };
         // Judged sizes are below 2^49 each.
-        let size = facts.vram() + facts.gtt().min(host.total);
+        let size = facts.reported_vram() + facts.gtt().min(host.total);
         let available = (free_vram + free_gtt.min(host.available)).min(size);
         Self { size, available, own: own.total(), limit }
     }

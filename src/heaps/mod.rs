@@ -128,7 +128,7 @@ pub use crate::winsys::{Account, Charge, Ledger, OwnUsage, SystemUsage};
 pub use self::{
     admission::{AdmissionPolicy, Limit, Refusal, Response},
     budget::{BudgetRule, Budgets, HeapBudget},
-    budget_monitor::UsageReading,
+    budget_monitor::{CoarseClock, UsageReading},
     device_memory::DeviceMemory,
     dump::DUMP_SCHEMA,
     effective_pool::{EffectivePool, HostMemory, PoolLimit},

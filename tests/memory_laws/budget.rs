@@ -53,10 +53,12 @@ fn w15_a_budget_costs_one_ioctl_in_an_interval_and_none_in_between() {
         rig.kernel.calls() - before
     };
     let cached = || assert!(manager.cached_budgets(BudgetRule::Radv).is_ok());
+    assert_eq!(manager.last_budgets(BudgetRule::Radv), None);
     assert_eq!(calls(&cached), 1, "the first");
     assert_eq!(calls(&|| (0..1000).for_each(|_| cached())), 0);
     hands.advance(99);
     assert_eq!(calls(&cached), 0);
+    assert_eq!(manager.last_budgets(BudgetRule::Radv), manager.cached_budgets(BudgetRule::Radv).ok());
     hands.advance(1);
     assert_eq!(calls(&|| (0..1000).for_each(|_| cached())), 1);
     assert_eq!(calls(&|| assert!(manager.budgets(BudgetRule::Radv).is_ok())), 1, "asked for by name");
@@ -178,15 +180,15 @@ fn w11_the_effective_pool_of_an_apu_is_capped_by_the_memory_there_is() {
     assert_eq!(
         pool,
         EffectivePool {
-            size: facts.vram() + total,
-            available: facts.vram() + total / 2,
+            size: facts.reported_vram() + total,
+            available: facts.reported_vram() + total / 2,
             own: 0,
             limit: PoolLimit::Host
         }
     );
     let ample = HostMemory { total: 1 << 40, available: 1 << 40 };
     let pool = manager.effective_pool(&ample).unwrap();
-    assert_eq!((pool.size, pool.limit), (facts.vram() + facts.gtt(), PoolLimit::Gpu));
+    assert_eq!((pool.size, pool.limit), (facts.reported_vram() + facts.gtt(), PoolLimit::Gpu));
 }
 
 #[test]
