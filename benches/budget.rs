@@ -42,7 +42,7 @@ fn main() {
         let device = Device::new(SimKernel::open(profile)).expect("a simulated GPU opens");
         let manager = MemoryManager::new(&device, &TableOptions::default())
             .expect("its tables are built")
-            .with_budget_interval(CoarseClock, Duration::from_secs(3600));
+            .with_budget_interval(CoarseClock, Duration::from_hours(1));
         let answer = |budgets: Result<_, _>| {
             black_box(budgets.expect("the kernel answers"));
         };

@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("  {} GiB of {} allocated, nobody complained", memories.len(), gtt >> 30);
     // What a submission needs at once can be checked before it is made ...
     let mut set = WorkingSet::new();
-    memories.iter().for_each(|memory| set.add(memory.binding()));
+    for memory in &memories {
+        set.add(memory.binding());
+    }
     match careless.check_working_set(&set) {
         Err(error @ MemoryError::DoesNotFit(_)) => println!("  {error}"),
         other => return Err(format!("that cannot fit: {other:?}").into()),

@@ -70,7 +70,10 @@ struct Snapshot {
 
 impl fmt::Debug for BudgetMonitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BudgetMonitor").field("interval", &self.interval).field("last", &self.last.read()).finish()
+        f.debug_struct("BudgetMonitor")
+            .field("interval", &self.interval)
+            .field("last", &self.last.read())
+            .finish_non_exhaustive()
     }
 }
 
@@ -83,7 +86,7 @@ impl Snapshot {
             let taken = self.taken.load(Ordering::Relaxed);
             // Orders the loads above before the one below.
             fence(Ordering::Acquire);
-            if before % 2 == 0 && self.sequence.load(Ordering::Relaxed) == before {
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
                 let usage = SystemUsage { vram, visible_vram, gtt };
                 return (UsageReading { usage, generation: before / 2 }, Duration::from_nanos(taken));
             }

@@ -91,6 +91,13 @@
 //! Vulkan wants a type whose properties are a subset of another's to come first. RADV's order, kept here to the letter,
 //! breaks that once: `PROTECTED` alone (GTT) comes after `DEVICE_LOCAL` with `PROTECTED`.
 //!
+//! # Budget and admission
+//!
+//! Every BO of a device is on one [`Ledger`], whoever made it. [`MemoryManager::cached_budgets`] sets what it holds against
+//! what the kernel says is in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
+//! host's memory into account. An [`AdmissionPolicy`] reports or refuses what would over-commit a heap, and a
+//! [`WorkingSet`] tells before a submission whether it fits.
+//!
 //! # Older tables
 //!
 //! [`Profile`] switches parts of these rules off, and so gives the layouts that earlier RADV releases had.

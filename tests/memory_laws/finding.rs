@@ -6,7 +6,7 @@ use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::DeviceMemory,
     uapi::VaFlags,
-    vamgr::{GpuVa, HoleHistogram, VaLimits, VaManager, VaRequest, VaWindow, WindowStats},
+    vamgr::{GpuVa, HoleHistogram, VaLease, VaLimits, VaManager, VaRequest, VaWindow, WindowStats},
     winsys::{AddressBook, Binding, BoHistory, Event, FaultAccess, FaultHub, FaultReport, Ip, NEAR, Observer, Verdict},
 };
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ proptest! {
             sizes.iter().map(|pages| manager.allocate(VaRequest::new(pages * PAGE).within(VaWindow::Low)).unwrap()).collect();
         let mut keep = keep.into_iter();
         leases.retain(|_| keep.next() == Some(true));
-        leases.sort_by_key(|lease| lease.start());
+        leases.sort_by_key(VaLease::start);
         let mut holes = Vec::new();
         let mut at = window.start().as_u64();
         for lease in &leases {
