@@ -141,6 +141,7 @@ fn an_observer_hears_of_each_step_once_and_in_order() {
         .map(|event| match event {
             Event::BoOpened { handle, size: PAGE, .. } => ("opened", handle, 0),
             Event::Bound { range, handle, bo_offset: 0, .. } => ("bound", handle, range.start().as_u64()),
+            Event::Allocated { handle, memory_type: 5, size: PAGE, .. } => ("allocated", handle, 0),
             Event::Mapped { handle, base, len: 4096 } => ("mapped", handle, base as u64),
             Event::Unmapped { handle, base, len: 4096 } => ("unmapped", handle, base as u64),
             Event::Unbound { range } => ("unbound", 0, range.start().as_u64()),
@@ -154,6 +155,7 @@ fn an_observer_hears_of_each_step_once_and_in_order() {
         [
             ("opened", handle, 0),
             ("bound", handle, address.as_u64()),
+            ("allocated", handle, 0),
             ("mapped", handle, base),
             ("mapped", handle, second_base),
             ("unmapped", handle, second_base),

@@ -12,18 +12,8 @@
 //!
 //! What differs is which numbers belong to which heap; that is [`Accounting`].
 
-use super::{Accounting, HeapKind, MAX_HEAPS, MemoryProperties, OwnUsage, fixed::FixedList};
-
-/// Bytes in use by all processes and the kernel, as INFO_MEMORY reports them (`heap_usage`). Zero where unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SystemUsage {
-    /// Of all VRAM, visible or not.
-    pub vram: u64,
-    /// Of the visible part of VRAM.
-    pub visible_vram: u64,
-    /// Of GTT.
-    pub gtt: u64,
-}
+use super::{Accounting, HeapKind, MAX_HEAPS, MemoryProperties, OwnUsage, SystemUsage, fixed::FixedList};
+use crate::winsys::PressureLevel;
 
 /// Which figures to report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,11 +38,40 @@ pub struct HeapBudget {
     pub usage: u64,
 }
 
+impl HeapBudget {
+    /// What this process may still allocate before it passes its budget, bytes.
+    pub const fn available(&self) -> u64 {
+        self.budget.saturating_sub(self.usage)
+    }
+
+    /// How much of the budget is used, given how much was: [`PressureLevel::High`] from four fifths on,
+    /// [`PressureLevel::Exceeded`] beyond all of it. A level is left only a twentieth of the budget below where it was
+    /// reached, so that a usage that swings around a limit is told of once.
+    pub fn pressure(&self, before: PressureLevel) -> PressureLevel {
+        let (usage, budget) = (u128::from(self.usage), u128::from(self.budget));
+        // In twentieths of the budget.
+        let exceeded = usage > budget || (before == PressureLevel::Exceeded && usage * 20 > budget * 19);
+        let high = usage * 20 >= budget * 16 || (before >= PressureLevel::High && usage * 20 > budget * 15);
+        match (exceeded, high && usage > 0) {
+            (true, _) => PressureLevel::Exceeded,
+            (false, true) => PressureLevel::High,
+            (false, false) => PressureLevel::Low,
+        }
+    }
+}
+
 /// The budgets of all heaps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budgets(FixedList<HeapBudget, MAX_HEAPS>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budgets(FixedList<HeapBudget, MOST_HEAPS>);
+
+/// The heap rule makes no more; this is copied on every query.
+const MOST_HEAPS: usize = 3;
 
 impl Budgets {
+    /// Of no heaps.
+    #[cfg(test)]
+    pub(super) const NONE: Self = Self(FixedList::new(HeapBudget { budget: 0, usage: 0 }));
+
     /// By heap index.
     pub fn heaps(&self) -> &[HeapBudget] {
         self.0.as_slice()

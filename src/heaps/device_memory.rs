@@ -6,10 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering::SeqCst, atomic::fence},
 };
 
-use super::{
-    Addressing, AllocationPlan, Charge, ExternalHandleTypes, Ledger, MemoryError, Replay, request::bo_priority,
-    shared_charges::SharedCharges,
-};
+use super::{Addressing, AllocationPlan, Charge, ExternalHandleTypes, MemoryError, Replay, request::bo_priority};
 use crate::{
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaRequest, VaWindow},
@@ -22,7 +19,7 @@ pub const NON_COHERENT_ATOM: u64 = 64;
 /// Vulkan's `VK_WHOLE_SIZE`.
 pub const WHOLE_SIZE: u64 = u64::MAX;
 
-/// Device memory: a BO, bound at leased addresses, mapped when asked, charged to its heap.
+/// Device memory: a BO, bound at leased addresses, mapped when asked. The BO is charged to its heap.
 ///
 /// A mapping cannot outlive its memory:
 ///
@@ -48,10 +45,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct DeviceMemory {
     // Fields drop top to bottom, in the only legal order: the CPU lets go of the pages, then the GPU's page tables of
-    // the addresses; with the binding go the BO's handle and last the addresses. The charge goes before the handle, so
-    // that whoever gets the handle's number next does not find it (`shared_charges.rs`).
+    // the addresses; with the binding go the BO's handle and last the addresses.
     mapping: MapOnce,
-    charge: Arc<Charge>,
     binding: Arc<Binding>,
     memory_type: u32,
     heap: u32,
@@ -61,7 +56,6 @@ pub struct DeviceMemory {
 /// What is the same for allocated and imported memory.
 pub(super) struct Parts {
     pub(super) binding: Binding,
-    pub(super) charge: Arc<Charge>,
     pub(super) memory_type: u32,
     pub(super) heap: u32,
     pub(super) priority: u32,
@@ -71,12 +65,7 @@ pub(super) struct Parts {
 
 impl DeviceMemory {
     #[inline]
-    pub(super) fn new(
-        device: &Arc<Device>,
-        plan: &AllocationPlan,
-        ledger: &Arc<Ledger>,
-        shared: &SharedCharges,
-    ) -> Result<Self, MemoryError> {
+    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
             size: plan.bo.size,
             memory_type: plan.memory_type,
@@ -93,19 +82,16 @@ impl DeviceMemory {
             (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
             (_, error) => error.into(),
         })?;
-        let charge = || Ok::<_, MemoryError>(ledger.charge(plan.account, binding.len()));
-        let is_local = plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
-        let charge = if is_local { Arc::new(charge()?) } else { shared.of(binding.bo(), charge)? };
         let &AllocationPlan { memory_type, heap, priority, .. } = plan;
-        Ok(Self::of_parts(Parts { binding, charge, memory_type, heap, priority, host: None }))
+        Ok(Self::of_parts(Parts { binding, memory_type, heap, priority, host: None }))
     }
 
     pub(super) fn of_parts(parts: Parts) -> Self {
-        let Parts { binding, charge, memory_type, heap, priority, host } = parts;
+        let Parts { binding, memory_type, heap, priority, host } = parts;
         binding.set_priority(priority);
         let is_host_memory = host.is_some();
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
-        Self { mapping, charge, binding: Arc::new(binding), memory_type, heap, is_host_memory }
+        Self { mapping, binding: Arc::new(binding), memory_type, heap, is_host_memory }
     }
 
     /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping, and once it is
@@ -295,9 +281,9 @@ impl DeviceMemory {
         &self.binding
     }
 
-    /// What it is charged. Memory that shares its BO with other memory shares the charge too.
-    pub fn charge(&self) -> &Charge {
-        &self.charge
+    /// What its BO is charged; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
+    pub fn charge(&self) -> Option<&Charge> {
+        self.bo().charge()
     }
 }
 

@@ -134,6 +134,12 @@ impl MemoryFacts {
         self.vram
     }
 
+    /// Video memory as the kernel reports it, bytes: what there is to be had, where [`MemoryFacts::vram`] is what the
+    /// board carries.
+    pub const fn reported_vram(&self) -> u64 {
+        self.raw.vram
+    }
+
     /// The part of [`MemoryFacts::vram`] that the CPU can map, in bytes; whole KiB, because RADV counts in those.
     ///
     /// Never more than [`MemoryFacts::vram`]: a kernel that says otherwise is taken to mean "all of it".

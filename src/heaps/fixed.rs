@@ -34,6 +34,8 @@ impl<T: Copy + PartialEq, const N: usize> PartialEq for FixedList<T, N> {
     }
 }
 
+impl<T: Copy + Eq, const N: usize> Eq for FixedList<T, N> {}
+
 impl<T: Copy + fmt::Debug, const N: usize> fmt::Debug for FixedList<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_slice().fmt(f)

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Account, AllocateFlags, ExternalHandleTypes, MemoryError, MemoryManager, MemoryType, TypeMask,
+    AllocateFlags, ExternalHandleTypes, MemoryError, MemoryManager, MemoryType, TypeMask,
     device_memory::{DeviceMemory, Parts, window},
     request::bo_priority,
 };
@@ -121,7 +121,7 @@ impl MemoryManager {
         let alignment = self.device().addresses().fragment_alignment(bo.size(), DMA_BUF_ALIGNMENT);
         let va_flags = self.properties().va_flags(&ty, info.flags);
         let binding = self.bind(info, bo, window(ty.addressing), alignment, va_flags)?;
-        self.keep(info, &ty, binding, None)
+        Ok(self.keep(info, &ty, binding, None))
     }
 
     /// Imports memory of the process (`VkImportMemoryHostPointerInfoEXT`). Address and length are multiples of 4096,
@@ -162,7 +162,7 @@ impl MemoryManager {
         // SAFETY: the BO was made of this memory just now, which stays mapped and writable as long as the memory lives (the
         // caller).
         let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
-        self.keep(info, &ty, binding, Some(host))
+        Ok(self.keep(info, &ty, binding, Some(host)))
     }
 
     fn bind(
@@ -184,19 +184,11 @@ impl MemoryManager {
         Ok(Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?)
     }
 
-    /// Charges it where the kernel says it is, and once for each BO.
-    fn keep(
-        &self,
-        info: &ImportInfo,
-        ty: &MemoryType,
-        binding: Binding,
-        host: Option<Mapping>,
-    ) -> Result<DeviceMemory, MemoryError> {
-        let bo = binding.bo();
-        let account = Account::of_bo(bo.domains(), bo.flags()).unwrap_or(Account::Gtt);
-        let charge = self.shared_charges().of(bo, || Ok::<_, MemoryError>(self.ledger().charge(account, bo.size())))?;
+    fn keep(&self, info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {
         let &ImportInfo { memory_type, priority, .. } = info;
         let priority = bo_priority(priority);
-        Ok(DeviceMemory::of_parts(Parts { binding, charge, memory_type, heap: ty.heap, priority, host }))
+        let memory = DeviceMemory::of_parts(Parts { binding, memory_type, heap: ty.heap, priority, host });
+        self.announce(&memory);
+        memory
     }
 }

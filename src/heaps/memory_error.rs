@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::{AllocateError, ExternalHandleTypes, FactsError, TypeMask, VkResult};
+use super::{AllocateError, ExternalHandleTypes, FactsError, OverCommit, Refusal, TypeMask, VkResult};
 use crate::{
     vamgr::{GpuVa, VaError},
     winsys,
@@ -19,6 +19,14 @@ pub enum MemoryError {
     /// The request itself is wrong.
     #[error(transparent)]
     Request(#[from] AllocateError),
+
+    /// The admission policy says no. The kernel was not asked for the memory.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+
+    /// What one submission needs does not fit into memory at once.
+    #[error(transparent)]
+    DoesNotFit(#[from] OverCommit),
 
     /// No address.
     #[error("no address for {size} bytes of memory type {memory_type}: {source}")]
@@ -155,7 +163,11 @@ impl MemoryError {
         match self {
             Self::Request(error) => error.vk_result(),
             Self::Address { replay: true, .. } | Self::CapturedAddress { .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { .. } | Self::SparseAddress(_) | Self::NotExportable { .. } => VkResult::OutOfDeviceMemory,
+            Self::Refused(_)
+            | Self::DoesNotFit(_)
+            | Self::Address { .. }
+            | Self::SparseAddress(_)
+            | Self::NotExportable { .. } => VkResult::OutOfDeviceMemory,
             Self::HandleType { .. }
             | Self::TooSmall { .. }
             | Self::WrongType { .. }
@@ -176,6 +188,7 @@ impl MemoryError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heaps::{Budgets, Limit, Pool};
     use crate::uapi::{Argument, GemCreateFlags, GemDomain, PrimeHandle};
 
     /// Without a wildcard: a new variant does not compile until it stands here, and then in the table below.
@@ -198,10 +211,12 @@ mod tests {
             MemoryError::Abandoned => 14,
             MemoryError::Thread { .. } => 15,
             MemoryError::Winsys(_) => 16,
+            MemoryError::Refused(_) => 17,
+            MemoryError::DoesNotFit(_) => 18,
         }
     }
 
-    const VARIANTS: usize = 17;
+    const VARIANTS: usize = 19;
 
     fn request(errno: Errno, request: &'static str) -> winsys::Error {
         winsys::Error::Bo { request, handle: 1, errno }
@@ -224,6 +239,8 @@ mod tests {
         let misaligned = |what| winsys::Error::Misaligned { what, value: 1, alignment: 4096 };
         let userptr = |errno| winsys::Error::Ioctl { request: "AMDGPU_GEM_USERPTR", errno };
         let rule = winsys::BoRuleError::ZeroSize;
+        let (limit, heaps) = (Limit::Budget, Budgets::NONE);
+        let refusal = Refusal { size: 2, heap: 0, usage: 0, limit, most: 1, heaps };
         vec![
             (FactsError::NoMemory.into(), Unknown),
             (AllocateError::ZeroSize { memory_type: 0 }.into(), Success),
@@ -242,6 +259,8 @@ mod tests {
             (MemoryError::MappedElsewhere { at: 0 }, MemoryMapFailed),
             (MemoryError::NotMapped { memory_type: 0 }, Unknown),
             (MemoryError::MappedRange { offset: 1, size: 1, memory: 1 }, Unknown),
+            (MemoryError::Refused(Box::new(refusal)), OutOfDeviceMemory),
+            (MemoryError::DoesNotFit(OverCommit { pool: Pool::Vram, needed: 2, usable: 1 }), OutOfDeviceMemory),
             (MemoryError::NoSparse, FeatureNotPresent),
             (MemoryError::SparseAddress(va), OutOfDeviceMemory),
             (MemoryError::Abandoned, DeviceLost),

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use super::{
     AllocateInfo, BudgetRule, Budgets, DeviceMemory, Ledger, MemoryError, MemoryFacts, MemoryProperties,
-    ResidencyPolicy, SystemUsage, TableOptions, shared_charges::SharedCharges,
+    ResidencyPolicy, TableOptions, admission::Admission, budget_monitor::BudgetMonitor,
 };
-use crate::{uapi::GemCreateFlags, winsys::Device};
+use crate::{
+    uapi::GemCreateFlags,
+    winsys::{Device, ResidentSet},
+};
 
 /// Allocates device memory of one device and keeps account of it.
 ///
@@ -28,8 +31,9 @@ use crate::{uapi::GemCreateFlags, winsys::Device};
 pub struct MemoryManager {
     device: Arc<Device>,
     properties: MemoryProperties,
-    ledger: Arc<Ledger>,
-    shared_charges: SharedCharges,
+    pub(super) monitor: BudgetMonitor,
+    pub(super) admission: Admission,
+    pub(super) residents: ResidentSet,
     policy: MemoryPolicy,
 }
 
@@ -74,9 +78,14 @@ impl MemoryManager {
         policy: MemoryPolicy,
     ) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
-        let (properties, ledger) = (MemoryProperties::new(&facts, options), Ledger::new(&facts));
-        let shared_charges = SharedCharges::default();
-        Ok(Self { device: Arc::clone(device), properties, ledger, shared_charges, policy })
+        Ok(Self {
+            device: Arc::clone(device),
+            properties: MemoryProperties::new(&facts, options),
+            monitor: BudgetMonitor::default(),
+            admission: Admission::default(),
+            residents: ResidentSet::new(),
+            policy,
+        })
     }
 
     /// The device.
@@ -89,24 +98,19 @@ impl MemoryManager {
         &self.properties
     }
 
-    /// What this process has allocated here.
+    /// What this process holds on the device: everything, also what did not come from this manager.
     pub fn ledger(&self) -> &Arc<Ledger> {
-        &self.ledger
+        self.device.ledger()
     }
 
-    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl.
+    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
+    /// mostly makes none.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Winsys`].
     pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
-        let memory = self.device.memory_info()?;
-        let system = SystemUsage {
-            vram: memory.vram.heap_usage,
-            visible_vram: memory.cpu_accessible_vram.heap_usage,
-            gtt: memory.gtt.heap_usage,
-        };
-        Ok(self.properties.budgets(&self.ledger.usage(), &system, rule))
+        Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
     }
 
     /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
@@ -114,6 +118,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
+    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;
     /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
     /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
     /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
@@ -121,14 +126,13 @@ impl MemoryManager {
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
         let mut plan = self.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.policy.residency.apply(&mut plan, &self.properties, &self.ledger.usage());
+            self.policy.residency.apply(&mut plan, &self.properties, &self.ledger().usage());
         }
         plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
         let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
-        DeviceMemory::new(&self.device, &plan, &self.ledger, &self.shared_charges)
-    }
-
-    pub(super) fn shared_charges(&self) -> &SharedCharges {
-        &self.shared_charges
+        let _turn = self.admit(plan.heap, plan.bo.size)?;
+        let memory = DeviceMemory::new(&self.device, &plan)?;
+        self.announce(&memory);
+        Ok(memory)
     }
 }

@@ -10,7 +10,7 @@
 //!                                                                 |                      kernel, VA manager
 //!                     budget and usage of each heap <-- budgets --+                            |
 //!                                                          ^                                   v
-//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per allocation
+//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per BO
 //! ```
 //!
 //! ```
@@ -43,7 +43,7 @@
 //! assert_eq!((plan.bo.size, plan.account), (12_288, Account::VisibleVram));
 //!
 //! // While it lives, it is charged; the budget says what is left.
-//! let ledger = Ledger::new(&facts);
+//! let ledger = Ledger::new(facts.page_size());
 //! let _charge = ledger.charge(plan.account, plan.bo.size);
 //! let budgets = memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::default());
 //! assert_eq!(budgets.heaps()[2], HeapBudget { budget: 256 << 20, usage: 12_288 });
@@ -118,6 +118,13 @@
 //! [`DeviceMemory::export`] lets it out. What an import is, where it lies and how large it is, the kernel says. A BO that
 //! comes in several times is one object, charged once.
 //!
+//! # Budget and admission
+//!
+//! Every BO of a device is on one [`Ledger`], whoever made it. [`MemoryManager::cached_budgets`] sets what it holds against
+//! what the kernel says is in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
+//! host's memory into account. An [`AdmissionPolicy`] reports or refuses what would over-commit a heap, and a
+//! [`WorkingSet`] tells before a submission whether it fits.
+//!
 //! # Older tables
 //!
 //! [`Profile`] switches parts of these rules off, and so gives the layouts that earlier RADV releases had.
@@ -127,22 +134,24 @@
 //! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
+mod admission;
 mod budget;
+mod budget_monitor;
 #[expect(unsafe_code, reason = "placed mappings")]
 mod device_memory;
+mod dump;
+mod effective_pool;
 mod external;
 mod facts;
 mod fixed;
 #[expect(unsafe_code, reason = "host pointers")]
 mod import;
-mod ledger;
 mod memory_error;
 mod memory_manager;
 mod options;
 mod request;
 mod residency;
 mod rules;
-mod shared_charges;
 mod sparse;
 mod split;
 pub mod suballocation;
@@ -150,14 +159,20 @@ mod table;
 mod tiling;
 mod type_mask;
 mod vk_flags;
+mod working_set;
+
+pub use crate::winsys::{Account, Charge, Ledger, OwnUsage, SystemUsage};
 
 pub use self::{
-    budget::{BudgetRule, Budgets, HeapBudget, SystemUsage},
+    admission::{AdmissionPolicy, Limit, Refusal, Response},
+    budget::{BudgetRule, Budgets, HeapBudget},
+    budget_monitor::{CoarseClock, UsageReading},
     device_memory::{DeviceMemory, NON_COHERENT_ATOM, WHOLE_SIZE},
+    dump::DUMP_SCHEMA,
+    effective_pool::{EffectivePool, HostMemory, PoolLimit},
     external::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes, Resource},
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     import::ImportInfo,
-    ledger::{Account, Charge, Ledger, OwnUsage},
     memory_error::MemoryError,
     memory_manager::{MemoryManager, MemoryPolicy},
     options::{Profile, TableOptions},
@@ -169,5 +184,6 @@ pub use self::{
     tiling::{UnknownPipeConfig, max_alignment},
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
+    working_set::{OverCommit, Pool, WorkingSet},
 };
 pub use crate::vk_result::VkResult;

@@ -5,8 +5,8 @@ use std::{fmt, num::NonZeroU64, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    Fallback, GpuVa, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease, VaLimits,
-    VaRange, VaRequest, VaWindow, Windows, request,
+    Fallback, GpuVa, HoleHistogram, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease,
+    VaLimits, VaRange, VaRequest, VaWindow, Windows, request,
 };
 use crate::winsys::GfxLevel;
 
@@ -184,6 +184,11 @@ impl VaManager {
         self.arena(self.shared.windows.serving(window)).stats()
     }
 
+    /// The sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
+    pub fn hole_histogram(&self, window: VaWindow) -> HoleHistogram {
+        self.arena(self.shared.windows.serving(window)).hole_histogram()
+    }
+
     /// Bytes leased in all windows together.
     pub fn leased_bytes(&self) -> u64 {
         self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()
@@ -315,6 +320,10 @@ impl Arena {
     pub(super) fn give_back(&self, range: VaRange) {
         let given = self.holes.lock().give(range.start().as_u64() >> self.shift, range.len() >> self.shift);
         debug_assert_eq!(given, Ok(()), "{range:?} was leased from the {} window", self.window);
+    }
+
+    fn hole_histogram(&self) -> HoleHistogram {
+        self.holes.lock().iter().map(|hole| hole.cells() << self.shift).collect()
     }
 
     fn stats(&self) -> WindowStats {

@@ -88,6 +88,7 @@ mod lease;
 mod manager;
 mod replay;
 mod request;
+mod statistics;
 mod window;
 
 pub use address::{GpuVa, InTheHole};
@@ -97,4 +98,5 @@ pub use lease::VaLease;
 pub use manager::{VaManager, WindowStats};
 pub use replay::ReplayWindows;
 pub use request::{Fallback, Placement, VaRequest};
+pub use statistics::HoleHistogram;
 pub use window::{Half, LimitsError, VaLimits, VaRange, VaWindow, Windows};

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::{Event, Observer, PageFault};
 use crate::{
-    uapi::GemDomain,
+    uapi::{GemDomain, VaFlags},
     vamgr::{
         GpuVa, VaRange,
         interval_map::{IntervalMap, Run},
@@ -60,6 +60,8 @@ struct BoNote {
     size: u64,
     domains: GemDomain,
     name: Option<String>,
+    /// Index of the memory type, for device memory.
+    memory_type: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -68,6 +70,7 @@ struct Bound {
     made: u64,
     handle: u32,
     offset: u64,
+    flags: VaFlags,
     /// The BO as it was when it was bound or named: it may be closed, and its number used again, before it is unbound.
     note: Option<BoNote>,
 }
@@ -93,10 +96,27 @@ pub struct Place {
     pub size: u64,
     /// Where the BO may be placed.
     pub domains: GemDomain,
+    /// Access rights and memory type of the binding.
+    pub flags: VaFlags,
     /// The addresses that are, or were, bound in one piece around the one asked for.
     pub range: VaRange,
     /// Byte of the BO that the address asked for stands for; for a neighbour, the byte its range begins with.
     pub offset: u64,
+}
+
+/// A BO that an [`AddressBook`] knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoEntry {
+    /// Its handle.
+    pub handle: u32,
+    /// The name it was given, if any.
+    pub name: Option<String>,
+    /// Bytes.
+    pub size: u64,
+    /// Where it may be placed.
+    pub domains: GemDomain,
+    /// Index of the memory type, if it is device memory.
+    pub memory_type: Option<u32>,
 }
 
 /// What an [`AddressBook`] knows of an address.
@@ -164,6 +184,25 @@ impl AddressBook {
         Finding::Nowhere { below, above }
     }
 
+    /// Every BO that is there, by handle.
+    pub fn bos(&self) -> Vec<BoEntry> {
+        let pages = self.pages.lock();
+        let mut bos: Vec<_> = pages.bos.iter().map(|(&handle, note)| note.entry(handle)).collect();
+        drop(pages);
+        bos.sort_unstable_by_key(|bo| bo.handle);
+        bos
+    }
+
+    /// Everything that is bound, by 48-bit address.
+    pub fn live(&self) -> Vec<Place> {
+        self.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
+    }
+
+    /// What went, as far as it is remembered, oldest first.
+    pub fn freed(&self) -> Vec<Place> {
+        self.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
+    }
+
     /// A page fault in words.
     pub fn explain(&self, fault: &PageFault) -> String {
         let hub = match fault.hub & 0xff {
@@ -175,6 +214,13 @@ impl AddressBook {
     }
 }
 
+impl BoNote {
+    fn entry(&self, handle: u32) -> BoEntry {
+        let Self { size, domains, name, memory_type } = self.clone();
+        BoEntry { handle, name, size, domains, memory_type }
+    }
+}
+
 impl Bound {
     fn place(&self, range: &std::ops::Range<u64>, at: u64) -> Place {
         let (size, domains, name) = self
@@ -182,7 +228,7 @@ impl Bound {
             .as_ref()
             .map_or((0, GemDomain::empty(), None), |note| (note.size, note.domains, note.name.clone()));
         let offset = self.offset + (at - range.start);
-        Place { handle: self.handle, name, size, domains, range: va_range(range), offset }
+        Place { handle: self.handle, name, size, domains, flags: self.flags, range: va_range(range), offset }
     }
 }
 
@@ -213,12 +259,18 @@ impl Observer for AddressBook {
         match *event {
             Event::BoOpened { handle, size, domains, .. } => {
                 // An import of a BO that is there already keeps its name.
-                pages.bos.entry(handle).or_insert(BoNote { size, domains, name: None });
+                let note = BoNote { size, domains, name: None, memory_type: None };
+                pages.bos.entry(handle).or_insert(note);
             }
             Event::BoClosed { handle } => drop(pages.bos.remove(&handle)),
-            Event::Bound { range, handle, bo_offset, .. } => {
-                let bound =
-                    Bound { made: pages.clock, handle, offset: bo_offset, note: pages.bos.get(&handle).cloned() };
+            Event::Allocated { handle, memory_type, .. } => {
+                if let Some(note) = pages.bos.get_mut(&handle) {
+                    note.memory_type = Some(memory_type);
+                }
+            }
+            Event::Bound { range, handle, bo_offset, flags } => {
+                let note = pages.bos.get(&handle).cloned();
+                let bound = Bound { made: pages.clock, handle, offset: bo_offset, flags, note };
                 pages.bind(range, Some(bound), self.most_freed);
             }
             Event::Unbound { range } => pages.bind(range, None, self.most_freed),

@@ -5,8 +5,9 @@ use std::{path::Path, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    Error, Event, GpuInfo, Kernel, Observer, RenderNode, Result,
+    Error, Event, GpuInfo, Kernel, Ledger, Observer, RenderNode, Result,
     bo::SharedHandles,
+    observer::tell,
     query::{info, version},
 };
 use crate::{
@@ -23,6 +24,7 @@ pub struct Device {
     info: GpuInfo,
     addresses: VaManager,
     shared_handles: SharedHandles,
+    ledger: Arc<Ledger>,
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
     observer: Option<Arc<dyn Observer>>,
@@ -81,11 +83,13 @@ impl Device {
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
+        let ledger = Ledger::new(info.memory.gart_page.into());
         Ok(Arc::new(Self {
             kernel: Box::new(kernel),
             info,
             addresses,
             shared_handles: SharedHandles::default(),
+            ledger,
             stranded: Mutex::default(),
             observer,
             vmid_users: Mutex::new(0),
@@ -157,18 +161,21 @@ impl Device {
         &self.addresses
     }
 
+    /// What the device's file holds: every BO is on it.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
     /// Keeps addresses for ever, because the page tables may still point through them.
     pub(super) fn strand(&self, lease: VaLease) {
         tracing::error!(start = %lease.start(), len = lease.len(), "addresses lost: the kernel would not unbind them");
         self.stranded.lock().push(lease);
     }
 
-    /// Tells the observer, if there is one.
+    /// Tells the observer, if there is one; otherwise the event is not even made.
     #[inline]
-    pub(super) fn tell(&self, event: impl FnOnce() -> Event) {
-        if let Some(observer) = &self.observer {
-            observer.observe(&event());
-        }
+    pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
+        tell(self.observer.as_ref(), event);
     }
 
     pub(super) fn vmid_users(&self) -> &Mutex<usize> {

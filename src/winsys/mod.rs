@@ -16,11 +16,14 @@ mod context;
 mod deadline;
 mod device;
 mod error;
+mod fault_report;
 #[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
 mod fence;
 mod gpu_info;
+mod history;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
+mod ledger;
 mod loss;
 mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
@@ -33,6 +36,7 @@ mod query;
 mod render_node;
 mod reservation;
 mod resident_set;
+mod statistics;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
@@ -41,7 +45,7 @@ mod vmid;
 
 pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
-    address_book::{AddressBook, Finding, Place},
+    address_book::{AddressBook, BoEntry, Finding, Place},
     binding::Binding,
     bo::{
         Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
@@ -54,20 +58,24 @@ pub use self::{
     deadline::Deadline,
     device::{Device, PageFault},
     error::{Error, Result},
+    fault_report::{FaultAccess, FaultHub, FaultReport, FaultStatus, NEAR, Verdict},
     fence::wait_fences,
     gpu_info::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
+    history::{BoHistory, HistoryEntry},
     kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing},
+    ledger::{Account, Charge, Ledger, OwnUsage},
     loss::{Blame, Loss, LossReason},
     map_once::MapOnce,
     mapping::Mapping,
     node::{Node, PciAddress},
-    observer::{Event, Observer},
+    observer::{Event, Observer, PressureLevel},
     query::DriverVersion,
     render_node::RenderNode,
     reservation::Reservation,
     resident_set::{ResidentSet, Residents},
+    statistics::{MoveCounters, Sensor, SystemUsage},
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, Until, WaitFor},
     vmid::VmidReservation,

@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::{BoList, Capabilities, Context, Error, Ip, Loss, Result, context::Suspects, kernel::send_raw};
+use super::{BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, context::Suspects, kernel::send_raw};
 use crate::uapi::{
     self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
@@ -127,7 +127,10 @@ impl Context {
         // lists in `scratch`, or `inline`, with its length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(&chunks, errno))?;
-        Ok(argument.answer().handle)
+        let sequence = argument.answer().handle;
+        let Chunks { ibs, bos, .. } = chunks;
+        self.device().tell(|| Event::Submitted { context: self.id(), sequence, ibs: ibs.len(), bos: bos.len() });
+        Ok(sequence)
     }
 
     /// Lists everything but the BOs.

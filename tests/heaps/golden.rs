@@ -199,11 +199,11 @@ fn imported_host_pointers_use_the_type_that_offers_it() {
     }
 }
 
-/// Replays 16 MiB of each type in turn, all of it kept, on top of what the driver itself had allocated.
+/// Row 74. Replays 16 MiB of each type in turn, all of it kept, on top of what the driver itself had allocated.
 #[test]
 fn budgets_follow_radvs_through_a_series_of_allocations() {
     for run in every_run() {
-        let ledger = Ledger::new(run.memory.facts());
+        let ledger = Ledger::new(run.memory.facts().page_size());
         let mut charges = Vec::new();
         for step in run.entries("budgetProbe") {
             if step.get("after").is_some() {

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_winsys::uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault};
+use amdgpu_winsys::{
+    uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault},
+    winsys::GfxLevel,
+};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -60,16 +63,19 @@ pub(crate) struct File {
 
 /// The last page fault of a file's address space.
 #[derive(Debug)]
-pub(crate) struct FaultCell(Mutex<GpuvmFault>);
+pub(crate) struct FaultCell {
+    last: Mutex<GpuvmFault>,
+    level: GfxLevel,
+}
 
 impl FaultCell {
     pub(crate) fn record(&self, fault: PageFault) {
-        *self.0.lock() =
-            GpuvmFault { addr: fault.va.low_48_bits() & !0xfff, status: fault_status(fault.access), vmhub: 0 };
+        let status = fault_status(fault.access, self.level);
+        *self.last.lock() = GpuvmFault { addr: fault.va.low_48_bits() & !0xfff, status, vmhub: 0 };
     }
 
     pub(crate) fn last(&self) -> GpuvmFault {
-        *self.0.lock()
+        *self.last.lock()
     }
 }
 
@@ -97,7 +103,7 @@ impl File {
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             root: Arc::default(),
-            faults: Arc::new(FaultCell(Mutex::new(GpuvmFault::ZEROED))),
+            faults: Arc::new(FaultCell { last: Mutex::new(GpuvmFault::ZEROED), level: gpu.profile.gfx_level }),
             work: Work::default(),
             submitting: Mutex::default(),
             mappings: Mutex::default(),

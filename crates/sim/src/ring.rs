@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_winsys::{cs::Target, vamgr::GpuVa};
+use amdgpu_winsys::{cs::Target, vamgr::GpuVa, winsys::GfxLevel};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -348,14 +348,15 @@ impl gpu::Job for Running<'_> {
     }
 }
 
-/// The status word of a fault: bit 0 says there was one, bit 6 that it was a write.
+/// The status word of a fault, with the fields that the access decides: that permission was missing, whether it was a
+/// write, and since GFX9 the client, which is always said to be the command processor's fetcher.
 ///
-/// The layout of VM_L2_PROTECTION_FAULT_STATUS differs between generations; only that it is not zero is relied on.
-pub(crate) const fn fault_status(access: Access) -> u32 {
-    match access {
-        Access::Read | Access::Fetch => 1,
-        Access::Write => 1 | 1 << 6,
-    }
+/// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`, GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h`,
+/// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.
+pub(crate) const fn fault_status(access: Access, level: GfxLevel) -> u32 {
+    const FETCHER: u32 = 4;
+    let is_write = matches!(access, Access::Write) as u32;
+    if level as u32 >= GfxLevel::Gfx9 as u32 { 1 << 4 | FETCHER << 9 | is_write << 18 } else { 1 | is_write << 24 }
 }
 
 /// The address of an IB as the kernel takes it: 48 bits of it count.

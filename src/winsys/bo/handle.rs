@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     uapi::GemClose,
-    winsys::{Device, Event, kernel::send},
+    winsys::{Charge, Device, Event, kernel::send},
 };
 
 /// A GEM handle that is closed on drop.
@@ -23,12 +23,19 @@ pub(super) struct OwnedHandle {
     raw: u32,
     /// The entry in the device's table once the BO was exported or imported; 0 before.
     generation: AtomicU64,
+    /// What the BO is charged, once its size and placement are known. A BO has one handle, so it is charged once.
+    charge: OnceLock<Option<Charge>>,
 }
 
 impl OwnedHandle {
     #[inline]
     pub(super) fn new(device: &Arc<Device>, raw: u32) -> Self {
-        Self { device: Arc::clone(device), raw, generation: AtomicU64::new(0) }
+        Self { device: Arc::clone(device), raw, generation: AtomicU64::new(0), charge: OnceLock::new() }
+    }
+
+    /// What the BO is charged; `make` is asked only once.
+    pub(super) fn charge(&self, make: impl FnOnce() -> Option<Charge>) -> Option<&Charge> {
+        self.charge.get_or_init(make).as_ref()
     }
 
     pub(super) fn raw(&self) -> u32 {

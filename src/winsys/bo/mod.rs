@@ -21,7 +21,7 @@ pub use self::{
     userptr::UserMemory,
 };
 use super::{
-    Deadline, Device, Error, Event, Result,
+    Charge, Deadline, Device, Error, Event, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
@@ -98,9 +98,10 @@ impl Bo {
         Ok(Self::new(Arc::new(handle), rounded, domains, flags).opened())
     }
 
-    /// Tells the observer.
+    /// Charges it and tells the observer.
     #[inline]
     fn opened(self) -> Self {
+        self.charge();
         let &Self { size, domains, flags, .. } = &self;
         self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });
         self
@@ -114,6 +115,13 @@ impl Bo {
     /// The device it belongs to.
     pub fn device(&self) -> &Arc<Device> {
         self.handle.device()
+    }
+
+    /// What it is charged on the device's [`Ledger`](super::Ledger): once, however many values share the handle. `None`
+    /// for a BO that is in neither VRAM nor GTT.
+    pub fn charge(&self) -> Option<&Charge> {
+        let ledger = self.device().ledger();
+        self.handle.charge(|| ledger.charge_bo(self.domains, self.flags, self.size))
     }
 
     /// Size in bytes, a multiple of the page size.

@@ -1,0 +1,82 @@
+//! Runs out of memory on purpose, is told why, and recovers.
+//!
+//! `cargo run --example out_of_memory`. By default the kernel lets a program allocate more than there is, and fails the
+//! submission that uses it. With an admission policy the allocation is refused, while the program can still do something.
+
+use std::sync::Arc;
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{Queue, Stream, Submission, pm4},
+    heaps::{
+        Addressing, AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager,
+        MemoryPropertyFlags, TableOptions, WorkingSet,
+    },
+    winsys::{Context, Device, Ip, Priority},
+};
+
+const CHUNK: u64 = 1 << 30;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+
+    println!("without a policy:");
+    let careless = MemoryManager::new(&device, &TableOptions::default())?;
+    let chunk = system_memory(&careless)?;
+    let gtt = device.memory_info()?.gtt.usable_heap_size;
+    let memories: Vec<_> = (0..gtt / CHUNK + 2).map(|_| careless.allocate(&chunk)).collect::<Result<_, _>>()?;
+    println!("  {} GiB of {} allocated, nobody complained", memories.len(), gtt >> 30);
+    // What a submission needs at once can be checked before it is made ...
+    let mut set = WorkingSet::new();
+    for memory in &memories {
+        set.add(memory.binding());
+    }
+    match careless.check_working_set(&set) {
+        Err(error @ MemoryError::DoesNotFit(_)) => println!("  {error}"),
+        other => return Err(format!("that cannot fit: {other:?}").into()),
+    }
+    // ... for the kernel says so too late.
+    println!("  the kernel: {}", submit(&device, &memories).err().ok_or("that cannot run")?);
+    drop(memories);
+
+    println!("with a policy:");
+    let careful =
+        MemoryManager::new(&device, &TableOptions::default())?.with_admission(AdmissionPolicy::within_budget());
+    let mut memories = Vec::new();
+    let refusal = loop {
+        match careful.allocate(&chunk) {
+            Ok(memory) => memories.push(memory),
+            Err(MemoryError::Refused(refusal)) => break refusal,
+            Err(error) => return Err(error.into()),
+        }
+    };
+    println!("  after {} GiB: {refusal}", memories.len());
+
+    // Recover: let something go, and try again.
+    memories.pop();
+    memories.push(careful.allocate(&chunk)?);
+    println!("  one chunk freed, one allocated: {} GiB", memories.len());
+    submit(&device, &memories)?;
+    println!("  and all of it can be used at once");
+    Ok(())
+}
+
+/// A chunk of system memory that submissions list. (Memory that cannot be shared belongs to every submission.)
+fn system_memory(manager: &MemoryManager) -> Result<AllocateInfo, Box<dyn std::error::Error>> {
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let cached = MemoryPropertyFlags::HOST_CACHED;
+    let memory_type = tables.find_type(usable, cached, MemoryPropertyFlags::empty()).ok_or("no system memory")?;
+    Ok(AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, CHUNK) })
+}
+
+/// A job that needs all of these memories, and does nothing with them.
+fn submit(device: &Arc<Device>, memories: &[DeviceMemory]) -> Result<(), Box<dyn std::error::Error>> {
+    let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16)?;
+    stream.push(&pm4::Nop::Skip(&[0]))?;
+    let list = stream.finish()?;
+    let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let memory: Vec<_> = memories.iter().map(|memory| Arc::clone(memory.binding())).collect();
+    queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
+    Ok(())
+}

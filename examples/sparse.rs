@@ -1,0 +1,91 @@
+//! A buffer of a gigabyte with a few pages of memory: what a virtual texture is made of.
+//!
+//! `cargo run --example sparse` runs on a simulated RX 6800. The GPU may touch all of a sparse range; where nothing is
+//! bound it reads zero, and its writes are lost.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{Queue, Stream, Submission, sdma},
+    heaps::{
+        Addressing, AllocateInfo, Backing, DeviceMemory, MemoryManager, MemoryPropertyFlags, SparseBind, SparsePoint,
+        SparseQueue, SparseRange, SparseSubmission, TableOptions,
+    },
+    vamgr::VaRequest,
+    winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+};
+
+/// What Vulkan calls a sparse block.
+const BLOCK: u64 = 64 << 10;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    let memory = host_memory(&manager, 4 * BLOCK)?;
+    memory.map()?.store_u32(2 * BLOCK, 42)?;
+
+    // Addresses first, memory later.
+    let range = Arc::new(SparseRange::new(&device, VaRequest::new(1 << 30).aligned(BLOCK))?);
+    println!("{} MiB of addresses at {}, {} bytes bound", range.size() >> 20, range.address(), range.bound_bytes());
+
+    // Four blocks, given one by one and out of order. Their memory is one piece, so they become one ioctl.
+    let place = 512 << 20;
+    let block = |index: u64| SparseBind {
+        offset: place + index * BLOCK,
+        len: BLOCK,
+        backing: Some(Backing { memory: Arc::clone(memory.binding()), offset: index * BLOCK }),
+    };
+    let ioctls = range.bind(&[block(2), block(0), block(3), block(1)])?;
+    println!("{} KiB bound in {ioctls} ioctl", range.bound_bytes() >> 10);
+    println!("the GPU reads {} there", gpu_reads(&manager, &range, place + 2 * BLOCK)?);
+
+    // As a queue operation: the change comes after what it waits for, and others can wait for it.
+    let [frame_done, unbound] = [Syncobj::new(&device, false)?, Syncobj::new(&device, false)?].map(Arc::new);
+    let point = |syncobj: &Arc<Syncobj>| SparsePoint { syncobj: Arc::clone(syncobj), point: 0 };
+    let queue = SparseQueue::new(&device)?;
+    let change = SparseBind { offset: place + 2 * BLOCK, len: BLOCK, backing: None };
+    let fence = queue.submit(SparseSubmission {
+        waits: vec![point(&frame_done)],
+        binds: vec![(Arc::clone(&range), vec![change])],
+        signals: vec![point(&unbound)],
+    })?;
+    println!("before the frame is done it still reads {}", gpu_reads(&manager, &range, place + 2 * BLOCK)?);
+    frame_done.signal()?;
+    let patience = Deadline::after(Duration::from_secs(2));
+    if !fence.wait(patience)? || !unbound.wait(patience)? {
+        return Err("the queue did not come to it in time".into());
+    }
+    println!(
+        "then {} KiB are bound, and it reads {}",
+        range.bound_bytes() >> 10,
+        gpu_reads(&manager, &range, place + 2 * BLOCK)?
+    );
+    Ok(())
+}
+
+/// Lets a copy engine fetch a dword of the range.
+fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Result<u32, Box<dyn std::error::Error>> {
+    let device = manager.device();
+    let result = host_memory(manager, 4096)?;
+    let from = range.address().checked_add(offset).ok_or("no such address")?;
+    let mut stream = Stream::new(device, sdma::Version::of(device.info().gfx_level), 64)?;
+    stream.push(&sdma::CopyLinear::new(result.address(), from, 4))?;
+    let list = stream.finish()?;
+    let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Sdma, 0)?;
+    // Whatever is bound at the moment of the submission is listed with it.
+    let (memory, sets) = ([Arc::clone(result.binding())], [range.residents()]);
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() })?;
+    if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
+        return Err("the copy engine did not finish in time".into());
+    }
+    Ok(result.map()?.load_u32(0)?)
+}
+
+fn host_memory(manager: &MemoryManager, size: u64) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
+    let tables = manager.properties();
+    let usable = tables.buffer_types(Addressing::Bits64, false);
+    let cached = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
+    let memory_type = tables.find_type(usable, cached, MemoryPropertyFlags::empty()).ok_or("no system memory")?;
+    Ok(manager.allocate(&AllocateInfo::new(memory_type, size))?)
+}

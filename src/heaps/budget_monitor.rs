@@ -1,0 +1,268 @@
+//! What is in use on the device, asked for rarely and remembered.
+//!
+//! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
+//! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. What this process
+//! itself allocates is on the ledger and counts at once.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering, fence},
+    time::Duration,
+};
+
+use nix::time::{ClockId, clock_gettime};
+use parking_lot::Mutex;
+
+use super::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryManager, SystemUsage, suballocation::Clock};
+use crate::winsys::{Event, MoveCounters, PressureLevel};
+
+/// How old an answer may be before [`MemoryManager::cached_budgets`] asks again, if nothing else is chosen.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
+///
+/// Reading an exact clock would cost more than everything else that a remembered budget does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoarseClock;
+
+impl Clock for CoarseClock {
+    fn now(&self) -> Duration {
+        // Linux has had this clock since 2.6.32; without one no answer would ever be too old.
+        clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE).map_or(Duration::MAX, Duration::from)
+    }
+}
+
+/// An answer of the kernel, and which one it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsageReading {
+    /// What is in use on the device.
+    pub usage: SystemUsage,
+    /// Counts the answers from 1. Two readings of one generation are the same.
+    pub generation: u64,
+}
+
+/// Remembers the kernel's last answer and decides when to ask again.
+pub(super) struct BudgetMonitor {
+    clock: Box<dyn Clock>,
+    interval: Duration,
+    last: Snapshot,
+    /// Held while the kernel is asked, so that it is asked once.
+    asking: Mutex<Asked>,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    levels: [PressureLevel; MAX_HEAPS],
+    moves: Option<MoveCounters>,
+}
+
+/// The last answer: written by whoever holds the lock, read by everybody without one.
+///
+/// `sequence` is odd while the words change; a reader that sees it odd or changed looks again.
+#[derive(Debug, Default)]
+struct Snapshot {
+    sequence: AtomicU64,
+    words: [AtomicU64; 3],
+    /// The clock at the answer, nanoseconds.
+    taken: AtomicU64,
+}
+
+impl fmt::Debug for BudgetMonitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BudgetMonitor")
+            .field("interval", &self.interval)
+            .field("last", &self.last.read())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// The answer and when it came.
+    fn read(&self) -> (UsageReading, Duration) {
+        loop {
+            let before = self.sequence.load(Ordering::Acquire);
+            let [vram, visible_vram, gtt] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
+            let taken = self.taken.load(Ordering::Relaxed);
+            // Orders the loads above before the one below.
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
+                let usage = SystemUsage { vram, visible_vram, gtt };
+                return (UsageReading { usage, generation: before / 2 }, Duration::from_nanos(taken));
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Only one thread at a time may write.
+    fn write(&self, usage: SystemUsage, taken: Duration) -> UsageReading {
+        let before = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(before + 1, Ordering::Relaxed);
+        // Orders the odd number before the words.
+        fence(Ordering::Release);
+        let SystemUsage { vram, visible_vram, gtt } = usage;
+        for (word, value) in self.words.iter().zip([vram, visible_vram, gtt]) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.taken.store(u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.sequence.store(before + 2, Ordering::Release);
+        UsageReading { usage, generation: before / 2 + 1 }
+    }
+}
+
+impl Default for BudgetMonitor {
+    fn default() -> Self {
+        Self::new(CoarseClock, INTERVAL)
+    }
+}
+
+impl BudgetMonitor {
+    pub(super) fn new(clock: impl Clock + 'static, interval: Duration) -> Self {
+        Self { clock: Box::new(clock), interval, last: Snapshot::default(), asking: Mutex::default() }
+    }
+
+    fn is_fresh(&self, (reading, taken): (UsageReading, Duration)) -> bool {
+        reading.generation > 0 && self.clock.now().saturating_sub(taken) < self.interval
+    }
+}
+
+impl MemoryManager {
+    /// Changes how often [`MemoryManager::cached_budgets`] may ask the kernel, and by which clock: at most once in
+    /// `interval`. It is 100 ms by [`CoarseClock`] otherwise.
+    #[must_use]
+    pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
+        self.monitor = BudgetMonitor::new(clock, interval);
+        self
+    }
+
+    /// Budget and usage of every heap, from the kernel's last answer if that is younger than the
+    /// [interval](Self::with_budget_interval), and from a new one otherwise. Usage is always that of now.
+    ///
+    /// Without an ioctl it takes no lock. While one thread asks the kernel, others get the last answer.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+        Ok(self.budgets_from(&self.cached_usage()?.usage, rule))
+    }
+
+    /// Budget and usage of every heap after an answer of the kernel. No ioctl.
+    pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
+        self.properties().budgets(&self.ledger().usage(), system, rule)
+    }
+
+    /// Budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No ioctl,
+    /// no lock, no clock: for callers that refresh at times of their own, such as once a frame.
+    pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
+        let (last, _) = self.monitor.last.read();
+        (last.generation > 0).then(|| self.budgets_from(&last.usage, rule))
+    }
+
+    /// What is in use on the device: the last answer if it is young enough, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
+        let last = self.monitor.last.read();
+        if self.monitor.is_fresh(last) {
+            return Ok(last.0);
+        }
+        let mut asked = match self.monitor.asking.try_lock() {
+            Some(asked) => asked,
+            None if last.0.generation > 0 => return Ok(last.0),
+            None => self.monitor.asking.lock(),
+        };
+        // Someone else may have been faster.
+        let last = self.monitor.last.read();
+        if self.monitor.is_fresh(last) { Ok(last.0) } else { self.ask(&mut asked) }
+    }
+
+    /// Asks the kernel what is in use, whatever is remembered. One ioctl.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel refuses.
+    pub fn refresh_usage(&self) -> Result<UsageReading, MemoryError> {
+        self.ask(&mut self.monitor.asking.lock())
+    }
+
+    fn ask(&self, asked: &mut Asked) -> Result<UsageReading, MemoryError> {
+        let _span = tracing::trace_span!("refresh-usage").entered();
+        let usage = self.device().system_usage()?;
+        let (last, _) = self.monitor.last.read();
+        let reading = self.monitor.last.write(usage, self.monitor.clock.now());
+        if last.generation == 0 || last.usage != usage {
+            let SystemUsage { vram, visible_vram, gtt } = usage;
+            let generation = reading.generation;
+            self.device().tell(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
+        }
+        self.note_pressure(&usage, &mut asked.levels);
+        Ok(reading)
+    }
+
+    /// Tells of heaps whose level has changed.
+    fn note_pressure(&self, system: &SystemUsage, levels: &mut [PressureLevel; MAX_HEAPS]) {
+        let budgets = self.budgets_from(system, BudgetRule::Corrected);
+        for ((heap, now), known) in (0..).zip(budgets.heaps()).zip(levels) {
+            let level = now.pressure(*known);
+            if level != *known {
+                *known = level;
+                tracing::debug!(heap, ?level, usage = now.usage, budget = now.budget, "memory pressure");
+                self.device().tell(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
+            }
+        }
+    }
+
+    /// What the kernel has moved since this was last asked here, over all processes; nothing the first time. Tells the
+    /// observer if it was anything. Two ioctls.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel refuses.
+    pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
+        let mut asked = self.monitor.asking.lock();
+        let now = self.device().move_counters()?;
+        let moved = asked.moves.replace(now).map_or(MoveCounters::default(), |before| now.since(before));
+        let MoveCounters { evictions, bytes_moved } = moved;
+        if moved != MoveCounters::default() {
+            tracing::debug!(evictions, bytes_moved, "the kernel moved memory");
+            self.device().tell(|| Event::Evicted { evictions, bytes_moved });
+        }
+        Ok(moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Readers and a writer at once: what is read was written together.
+    #[test]
+    fn a_reading_is_one_answer_whole() {
+        let last = Snapshot::default();
+        thread::scope(|scope| {
+            let reader = || {
+                let mut seen = 0;
+                while seen < 20_000 {
+                    let (UsageReading { usage, generation }, taken) = last.read();
+                    let SystemUsage { vram, visible_vram, gtt } = usage;
+                    assert_eq!((vram, visible_vram, gtt), (generation, generation * 2, generation * 3));
+                    assert_eq!(taken, Duration::from_nanos(generation));
+                    assert!(generation >= seen, "answers do not go back");
+                    seen = generation;
+                }
+            };
+            for _ in 0..2 {
+                scope.spawn(reader);
+            }
+            for n in 1..=20_000 {
+                let usage = SystemUsage { vram: n, visible_vram: n * 2, gtt: n * 3 };
+                assert_eq!(last.write(usage, Duration::from_nanos(n)).generation, n);
+            }
+        });
+    }
+}

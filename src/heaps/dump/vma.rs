@@ -1,0 +1,141 @@
+//! The form of the Vulkan Memory Allocator's statistics string.
+//!
+//! Every device memory is a dedicated allocation there: the library does not know what its users put inside. What a
+//! sub-allocator of the caller's has inside belongs under `Blocks`, and is the caller's to tell.
+//!
+//! Source: Vulkan Memory Allocator 3.3, `vmaBuildStatsString` (which keys, in which order), and
+//! `tools/GpuMemDumpVis/GpuMemDumpVis.py` (which of them are read).
+
+use super::{Json, names};
+use crate::{
+    heaps::{BudgetRule, HeapBudget, MemoryError, MemoryManager, MemoryType},
+    winsys::{AddressBook, BoEntry},
+};
+
+/// `VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU` and `..._DISCRETE_GPU`.
+const DEVICE_TYPES: [u64; 2] = [1, 2];
+
+/// `VmaDetailedStatistics`: every allocation is a block of its own, and none has room left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Statistics {
+    count: u64,
+    bytes: u64,
+    smallest: u64,
+    largest: u64,
+}
+
+impl Statistics {
+    fn of<'b>(bos: impl Iterator<Item = &'b BoEntry>) -> Self {
+        let none = Self { smallest: u64::MAX, ..Self::default() };
+        bos.fold(none, |all, bo| Self {
+            count: all.count + 1,
+            bytes: all.bytes.saturating_add(bo.size),
+            smallest: all.smallest.min(bo.size),
+            largest: all.largest.max(bo.size),
+        })
+    }
+
+    fn write(&self, json: &mut Json) {
+        json.object(|json| {
+            json.count("BlockCount", self.count);
+            json.count("BlockBytes", self.bytes);
+            json.count("AllocationCount", self.count);
+            json.count("AllocationBytes", self.bytes);
+            json.count("UnusedRangeCount", 0);
+            if self.count > 1 {
+                json.count("AllocationSizeMin", self.smallest);
+                json.count("AllocationSizeMax", self.largest);
+            }
+        });
+    }
+}
+
+impl MemoryManager {
+    /// The device memory that `book` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
+    /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryManager::dump_json`].
+    pub fn dump_vma_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
+        let mut bos = book.bos();
+        bos.retain(|bo| bo.memory_type.is_some());
+        let budgets = self.cached_budgets(BudgetRule::Radv)?;
+        let mut json = Json::default();
+        json.object(|json| {
+            self.general(json.key("General"));
+            Statistics::of(bos.iter()).write(json.key("Total"));
+            json.key("MemoryInfo").object(|json| {
+                for (heap, figures) in (0..).zip(budgets.heaps()) {
+                    self.heap(json, heap, figures, &bos);
+                }
+            });
+            json.key("DefaultPools").object(|json| {
+                for index in (0..).take(self.properties().types().len()) {
+                    pool(json, index, &bos);
+                }
+            });
+            json.key("CustomPools").object(|_| {});
+        });
+        Ok(json.finish())
+    }
+
+    fn general(&self, json: &mut Json) {
+        let info = self.device().info();
+        json.object(|json| {
+            json.key("API").string("Vulkan");
+            json.key("apiVersion").string("1.4.0");
+            json.key("GPU").string(&info.marketing_name);
+            json.count("deviceType", DEVICE_TYPES[usize::from(info.has_dedicated_vram)]);
+            // RADV's limits (Mesa 25.0.7 `radv_physical_device.c`, `radv_get_physical_device_properties`).
+            json.count("maxMemoryAllocationCount", u32::MAX.into());
+            json.count("bufferImageGranularity", 1);
+            json.count("nonCoherentAtomSize", 64);
+            json.count("memoryHeapCount", self.properties().heaps().len() as u64);
+            json.count("memoryTypeCount", self.properties().types().len() as u64);
+        });
+    }
+
+    fn heap(&self, json: &mut Json, index: u32, figures: &HeapBudget, bos: &[BoEntry]) {
+        let Some(heap) = self.properties().heaps().get(index as usize) else { return };
+        let types = || (0..).zip(self.properties().types()).filter(|(_, ty)| ty.heap == index);
+        let in_heap = |bo: &&BoEntry| types().any(|(ty, _)| bo.memory_type == Some(ty));
+        json.key(format_args!("Heap {index}")).object(|json| {
+            names(json.key("Flags"), heap.flags.iter_names().map(|(name, _)| name));
+            json.count("Size", heap.size);
+            json.key("Budget").object(|json| {
+                json.count("BudgetBytes", figures.budget);
+                json.count("UsageBytes", figures.usage);
+            });
+            Statistics::of(bos.iter().filter(in_heap)).write(json.key("Stats"));
+            json.key("MemoryPools").object(|json| types().for_each(|(index, ty)| memory_type(json, index, ty, bos)));
+        });
+    }
+}
+
+fn memory_type(json: &mut Json, index: u32, ty: &MemoryType, bos: &[BoEntry]) {
+    json.key(format_args!("Type {index}")).object(|json| {
+        names(json.key("Flags"), ty.properties.iter_names().map(|(name, _)| name));
+        let of_type = |bo: &&BoEntry| bo.memory_type == Some(index);
+        Statistics::of(bos.iter().filter(of_type)).write(json.key("Stats"));
+    });
+}
+
+fn pool(json: &mut Json, index: u32, bos: &[BoEntry]) {
+    json.key(format_args!("Type {index}")).object(|json| {
+        json.count("PreferredBlockSize", 0);
+        json.key("Blocks").object(|_| {});
+        json.key("DedicatedAllocations").array(|json| {
+            for bo in bos.iter().filter(|bo| bo.memory_type == Some(index)) {
+                json.object(|json| {
+                    json.key("Type").string("UNKNOWN");
+                    json.count("Size", bo.size);
+                    json.count("Usage", 0);
+                    if let Some(name) = &bo.name {
+                        json.key("Name").string(name);
+                    }
+                });
+            }
+        });
+    });
+}

@@ -1,0 +1,61 @@
+//! How the free addresses of a window are cut up.
+
+use super::WindowStats;
+
+/// How many holes there are of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
+///
+/// ```
+/// use amdgpu_winsys::vamgr::HoleHistogram;
+///
+/// let holes: HoleHistogram = [4096, 8191, 8192, 1 << 40].into_iter().collect();
+/// assert_eq!(holes.classes().collect::<Vec<_>>(), [(12, 2), (13, 1), (40, 1)]);
+/// assert_eq!((holes.count(), holes.fitting(8192)), (4, 2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoleHistogram {
+    counts: [u64; 64],
+}
+
+impl HoleHistogram {
+    /// The classes that have holes, and how many; small ones first.
+    pub fn classes(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        (0..).zip(self.counts).filter(|&(_, count)| count > 0)
+    }
+
+    /// How many holes there are.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// At least how many holes `bytes` would fit into, whatever the alignment: those of larger classes, and those of its
+    /// own if `bytes` is a power of two.
+    pub fn fitting(&self, bytes: u64) -> u64 {
+        let class = bytes.max(1).checked_next_power_of_two().map_or(64, u64::trailing_zeros);
+        self.classes().filter(|&(size, _)| size >= class).map(|(_, count)| count).sum()
+    }
+}
+
+impl FromIterator<u64> for HoleHistogram {
+    /// Counts sizes in bytes; a hole of none is no hole.
+    fn from_iter<I: IntoIterator<Item = u64>>(sizes: I) -> Self {
+        let mut counts = [0; 64];
+        for class in sizes.into_iter().filter_map(u64::checked_ilog2) {
+            if let Some(count) = counts.get_mut(class as usize) {
+                *count += 1;
+            }
+        }
+        Self { counts }
+    }
+}
+
+impl WindowStats {
+    /// How much of the free addresses is not in the largest hole, in thousandths: 0 in one piece, nearly 1000 in
+    /// slivers, and 0 where nothing is free.
+    pub fn fragmentation_permille(&self) -> u64 {
+        let scattered = u128::from(self.free.saturating_sub(self.largest_hole));
+        match scattered.checked_mul(1000).and_then(|scattered| scattered.checked_div(self.free.into())) {
+            Some(permille) => permille as u64,
+            None => 0,
+        }
+    }
+}

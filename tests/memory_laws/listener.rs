@@ -1,0 +1,20 @@
+//! An observer that keeps what it hears.
+
+use amdgpu_winsys::winsys::{Event, Observer};
+use parking_lot::Mutex;
+
+#[derive(Debug, Default)]
+pub(crate) struct Listener(Mutex<Vec<Event>>);
+
+impl Listener {
+    /// What was heard since the last time.
+    pub(crate) fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl Observer for Listener {
+    fn observe(&self, event: &Event) {
+        self.0.lock().push(*event);
+    }
+}
