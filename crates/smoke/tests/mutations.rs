@@ -16,7 +16,7 @@ fn run_with(mutation: Option<Mutation>, filter: &str) -> Report {
     let counted = gpu.clone();
     let target = Target::over("mutant", move || Ok(Arc::new(gpu.open()) as Arc<dyn Kernel>))
         .counting(move || vec![("BOs", counted.census().bos as u64)]);
-    run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
+    run(&target, &Options::filtered(filter).unwrap(), &mut ())
 }
 
 /// What is broken, what is run, which check finds it, and what its evidence says.

@@ -11,7 +11,6 @@ use amdgpu_winsys::{
 use crate::{
     lab::{HostMemory, Lab},
     outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
-    pattern::pattern,
     plan::Check,
     ring::Ring,
 };
@@ -47,8 +46,8 @@ impl Relay {
             Ok(memory)
         };
         Ok(Self {
-            decoy: filled(&pattern(!seed, SIZE as usize))?,
-            from: filled(&pattern(seed, SIZE as usize))?,
+            decoy: filled(&lab.pattern(!seed, SIZE as usize))?,
+            from: filled(&lab.pattern(seed, SIZE as usize))?,
             through: lab.device_memory(SIZE)?,
             to: filled(&vec![0; SIZE as usize])?,
             first: lab.queue(first)?,
@@ -73,7 +72,7 @@ impl Relay {
         let list = lab.record(&self.second, |recorder| recorder.copy(to, from, SIZE))?;
         let fence = self.submit(&self.second, &list, order)?;
         lab.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
-        same_bytes(&self.to.read(0, SIZE as usize)?, &pattern(self.seed, SIZE as usize))
+        same_bytes(&self.to.read(0, SIZE as usize)?, &lab.pattern(self.seed, SIZE as usize))
     }
 
     fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
@@ -87,10 +86,7 @@ impl Relay {
 fn around(lab: &Lab<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) -> Outcome {
     let next = lab.rings.iter().cycle().skip(1);
     for ((&first, &second), seed) in lab.rings.iter().zip(next).zip(10..) {
-        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| match stop {
-            Stop::Fail(evidence) => Stop::Fail(format!("{first} to {second}: {evidence}")),
-            skip @ Stop::Skip(_) => skip,
-        })?;
+        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| stop.of(format_args!("{first} to {second}")))?;
     }
     Ok(format!("{} pairs of rings", lab.rings.len()))
 }
