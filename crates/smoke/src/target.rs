@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use amdgpu_replay::{Recording, Replay};
@@ -16,6 +17,9 @@ use crate::{mutant::Mutant, plan, report::Gpu, ring::Ring, run::Options};
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
+
+/// When a simulated ring counts as hung: much less than on real ones, and more than a busy machine keeps a thread waiting.
+const HANG: Duration = Duration::from_secs(1);
 
 type OpenDevice = dyn Fn() -> winsys::Result<Arc<Device>>;
 type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
@@ -146,7 +150,7 @@ impl Target {
 
     fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
-        let device = SimDevice::new(profile, SimOptions::default());
+        let device = SimDevice::new(profile, SimOptions { hang_timeout: HANG, ..SimOptions::default() });
         if let Some(mutant) = mutant {
             mutant.enter(&device);
         }

@@ -4,23 +4,25 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 
 use amdgpu_winsys::{
     cs::{Fence, Submission},
-    heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryPropertyFlags},
+    heaps::DeviceMemory,
+    uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{VaRequest, VaWindow},
-    winsys::{Ip, PAGE_SIZE},
+    winsys::{Binding, Bo, BoRequest, Ip, PAGE_SIZE},
 };
 
 use crate::{
-    lab::Lab,
+    lab::{HostMemory, Lab},
     level::Level,
     outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
     pattern::Random,
     plan::Check,
+    ring::Ring,
 };
 
 pub(crate) const CHECKS: &[Check] = &[
     Check::once("stress.evict", "memory that the kernel moves to make room comes back with what was in it", evict)
         .at(Level::Stress)
-        .needs("visible VRAM, a quarter of which the limit on memory leaves over")
+        .needs("`--memory` of more than all VRAM")
         .anchor("amd_basic@eviction-test-with-IP-DMA"),
     Check::once("stress.fragment", "memory of all sizes keeps its bytes while its neighbours come and go", fragment)
         .at(Level::Stress)
@@ -36,40 +38,64 @@ pub(crate) const CHECKS: &[Check] = &[
         .anchor("amd_cs_nop"),
 ];
 
-/// Pieces that visible VRAM is thought to consist of: so many fit, and a quarter more are made.
-const PIECES: u64 = 16;
+/// Pieces that VRAM is thought to consist of: so many fit, and a quarter more are made.
+const PIECES: u64 = 8;
 
 fn evict(lab: &Lab<'_>) -> Outcome {
-    let info = lab.device.memory_info().doing("asking for the memory pools")?;
-    let visible = info.cpu_accessible_vram.total_heap_size;
-    let size = (visible / PIECES).next_multiple_of(PAGE_SIZE);
+    let vram = lab.device.memory_info().doing("asking for the memory pools")?.vram.total_heap_size;
+    let size = (vram / PIECES).next_multiple_of(PAGE_SIZE);
+    let count = PIECES + PIECES / 4;
     // A simulated GPU's memory is this machine's only where it was written, which is little of it here.
-    let most = if lab.target.gpu().simulated { u64::MAX } else { lab.ceiling() };
-    let count = (PIECES + PIECES / 4).min(most.checked_div(size).unwrap_or(0));
-    if count < 2 {
-        return skip(format!("{visible} bytes of visible VRAM, {most} may be used"));
+    if !lab.target.gpu().simulated && lab.ceiling() < size * count {
+        return skip(format!("{} bytes of memory are needed, {} may be used", size * count, lab.ceiling()));
     }
-    let wanted = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::DEVICE_LOCAL;
-    let tables = lab.memory.properties();
-    let usable = tables.buffer_types(Addressing::Bits64, false);
-    let Some(memory_type) = tables.find_type(usable, wanted, MemoryPropertyFlags::empty()) else {
-        return skip(format!("no memory type with {wanted:?}"));
-    };
-    let before = lab.device.evictions().ok();
+    let ring = lab.ring_of(Ip::Sdma)?;
+    let before = lab.device.evictions().doing("asking for the number of evictions")?;
+    let way = lab.host_memory(2 * MARK as u64)?;
     let mut pieces = Vec::new();
     for index in 0..count {
-        let info = AllocateInfo::new(memory_type, size);
-        let mut memory = lab.memory.allocate(&info).doing("allocating visible VRAM")?;
-        mark(lab, &mut memory, index as u32)?;
-        pieces.push(memory);
+        let piece = piece(lab, size)?;
+        way.write(0, &lab.pattern(index as u32, 2 * MARK))?;
+        ends(lab, ring, &way, &piece, true)?;
+        pieces.push(piece);
     }
-    for _ in 0..2 {
-        for (memory, index) in pieces.iter_mut().zip(0..) {
-            marked(lab, memory, index).map_err(|stop| stop.of(format_args!("piece {index} of {count}")))?;
-        }
+    for (piece, index) in pieces.iter().zip(0..) {
+        way.write(0, &[0; 2 * MARK])?;
+        ends(lab, ring, &way, piece, false)?;
+        same_bytes(&way.read(0, 2 * MARK)?, &lab.pattern(index, 2 * MARK))
+            .map_err(|stop| stop.of(format_args!("piece {index} of {count}")))?;
     }
-    let moved = before.zip(lab.device.evictions().ok()).map(|(before, after)| after.saturating_sub(before));
-    Ok(format!("{count} pieces of {} KiB, {} evictions", size >> 10, moved.unwrap_or(0)))
+    let moved = lab.device.evictions().doing("asking for the number of evictions")?.saturating_sub(before);
+    ensure(moved > 0 || lab.is_stand_in(), || "there was no room for all, and nothing was evicted".to_owned())?;
+    Ok(format!("{count} pieces of {} MiB, {moved} evictions", size >> 20))
+}
+
+/// Memory that has to be in VRAM when it is used.
+fn piece(lab: &Lab<'_>, size: u64) -> Result<Arc<Binding>, Stop> {
+    let request =
+        BoRequest { size, alignment: PAGE_SIZE, domains: GemDomain::VRAM, flags: GemCreateFlags::NO_CPU_ACCESS };
+    let bo = Bo::create(&lab.device, request).doing("creating a BO in VRAM")?;
+    let lease = lab.device.addresses().allocate(VaRequest::new(size)).doing("leasing addresses")?;
+    let bound = Binding::new(Arc::new(bo), lease, VaFlags::READABLE | VaFlags::WRITEABLE);
+    bound.map(Arc::new).map_err(|(_lease, error)| error).doing("binding a piece")
+}
+
+/// Copies what marks both ends of a piece.
+fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Arc<Binding>, is_in: bool) -> Result<(), Stop> {
+    let last = piece.address().checked_add(piece.len() - MARK as u64);
+    let Some(last) = last else { return fail("a piece ends at no address") };
+    let pairs = [(way.at(0)?, piece.address()), (way.at(MARK as u64)?, last)];
+    let queue = lab.queue(ring)?;
+    let list = lab.record(&queue, |recorder| {
+        pairs.into_iter().try_for_each(|(here, there)| {
+            let (to, from) = if is_in { (there, here) } else { (here, there) };
+            recorder.copy(to, from, MARK as u64)
+        })
+    })?;
+    let memory = [Arc::clone(way.memory().binding()), Arc::clone(piece)];
+    let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
+    let fence = queue.submit(&submission).doing("submitting")?;
+    lab.wait(&fence, || false)
 }
 
 /// Bytes at the start and at the end of a piece.
