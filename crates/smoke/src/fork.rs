@@ -118,13 +118,11 @@ fn listen(child: &mut Child) -> io::Result<mpsc::Receiver<Result<Message, ()>>> 
 
 /// The status of a child that has closed its output: it is about to end.
 fn ended(child: &mut Child, limits: Limits) -> io::Result<ExitStatus> {
-    match ends_within(child, limits.grace)? {
-        Some(status) => Ok(status),
-        None => {
-            child.kill()?;
-            child.wait()
-        }
+    if let Some(status) = ends_within(child, limits.grace)? {
+        return Ok(status);
     }
+    child.kill()?;
+    child.wait()
 }
 
 fn ends_within(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
@@ -175,7 +173,7 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits =
-        Limits { whole: Duration::from_secs(60), silence: Duration::from_secs(60), grace: Duration::from_secs(20) };
+        Limits { whole: Duration::from_mins(1), silence: Duration::from_mins(1), grace: Duration::from_secs(20) };
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");

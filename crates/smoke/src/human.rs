@@ -1,7 +1,7 @@
 //! The report for people: one line a check, while the run goes on.
 
 use std::{
-    fmt::{self, Display},
+    fmt::{self, Display, Write},
     io::IsTerminal,
     time::Duration,
 };
@@ -167,7 +167,8 @@ impl Observer for Human {
             (summary.unexpected_pass, "of the passes unexpected"),
         ];
         for (count, what) in rare.into_iter().filter(|(count, _)| *count > 0) {
-            counts.push_str(&format!(", {count} {what}"));
+            // Writing into a string does not fail.
+            let _ = write!(counts, ", {count} {what}");
         }
         self.line(counts);
     }

@@ -38,7 +38,9 @@ fn document(report: &Report) -> String {
         let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{}\"/>", escaped(&value));
     }
     let _ = writeln!(xml, "    </properties>");
-    results.iter().for_each(|result| case(&mut xml, result));
+    for result in results {
+        case(&mut xml, result);
+    }
     if let Some(reason) = &report.reason {
         let _ = writeln!(xml, "    <system-err>{}</system-err>", escaped(reason));
     }

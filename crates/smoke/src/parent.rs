@@ -46,7 +46,7 @@ pub(crate) struct Parent {
 }
 
 /// The first process, which makes the plan, may take this long.
-const PLANNING: Duration = Duration::from_secs(60);
+const PLANNING: Duration = Duration::from_mins(1);
 
 /// What one process came to.
 #[derive(Default)]
@@ -74,7 +74,9 @@ impl Parent {
         let Some((gpu, plan)) = first.plan else {
             observer.planned(gpu, &[inventory::OPEN]);
             let results: Vec<_> = first.result.into_iter().collect();
-            results.iter().for_each(|result| observer.finished(result));
+            for result in &results {
+                observer.finished(result);
+            }
             let ending = Ending { reason: first.abort, notrun: 0 };
             let report = Report::new(gpu.clone(), options, results, ending);
             observer.ended(&report);

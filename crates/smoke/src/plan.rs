@@ -188,6 +188,10 @@ impl Filter {
     }
 
     /// The filter that fits one id and no other.
+    ///
+    /// # Errors
+    ///
+    /// None for an id of any reasonable length.
     pub fn exactly(id: &str) -> Result<Self, BadFilter> {
         Self::new(&format!("^{}$", regex::escape(id)))
     }

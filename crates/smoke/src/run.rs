@@ -140,8 +140,8 @@ fn follow(
 }
 
 /// Tries a step, and looks whether the GPU is still there. What resets the GPU has a file of its own.
-fn tried<'t>(
-    shared: &mut Option<Lab<'t>>,
+fn tried(
+    shared: &mut Option<Lab<'_>>,
     step: &Step,
     began: Instant,
     options: &Options,

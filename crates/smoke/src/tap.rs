@@ -90,7 +90,9 @@ mod tests {
         let captured = Text::default();
         let mut tap = Tap::new(captured.sink(&Troubles::default()));
         tap.planned(&Gpu { location: "navi21".to_owned(), ..Gpu::default() }, &vec!["a"; results.len()]);
-        results.iter().for_each(|result| tap.finished(result));
+        for result in results {
+            tap.finished(result);
+        }
         captured.get()
     }
 

@@ -32,8 +32,9 @@ fn intended(mutant: Mutant) -> String {
         M::LostMetadata => "bo.metadata".to_owned(),
         M::LostSignal | M::LostReset | M::NoWait | M::WrongErrno => "syncobj.binary".to_owned(),
         M::NoJobWait => "transfer.wait.gfx0".to_owned(),
-        M::SwappedHandles => "bo.map".to_owned(),
-        M::IgnoredUnmap | M::LeakedHandle | M::LeakedContext | M::LeakedSyncobj => "leak.objects".to_owned(),
+        M::SwappedHandles => "exec.write.gfx0".to_owned(),
+        M::IgnoredUnmap => "va.rebind".to_owned(),
+        M::LeakedHandle | M::LeakedContext | M::LeakedSyncobj => "leak.objects".to_owned(),
         other => panic!("{other:?} has no check that is there to find it"),
     }
 }

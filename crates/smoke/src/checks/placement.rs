@@ -31,6 +31,9 @@ pub(crate) const CHECKS: &[Check] = &[
     Check::once("va.alias", "two bindings of one BO show the GPU the same bytes", alias)
         .at(Level::Core)
         .anchor("amd_vm@vm-mapping-test"),
+    Check::once("va.rebind", "an address that one BO was unbound from leads to the next one bound there", rebind)
+        .at(Level::Core)
+        .anchor("amd_vm@vm-mapping-test"),
 ];
 
 const SIZE: u64 = 256 << 10;
@@ -155,6 +158,32 @@ fn replay(lab: &Lab<'_>) -> Outcome {
     )?;
     same_bytes(&back.read(0, 4)?, &0x5eed_5eed_u32.to_le_bytes())?;
     Ok(format!("{COUNT} addresses"))
+}
+
+fn rebind(lab: &Lab<'_>) -> Outcome {
+    let ring = lab.ring_of(Ip::Sdma)?;
+    let to = lab.host_memory(PAGE_SIZE)?;
+    let memory = [lab.host_memory(PAGE_SIZE)?, lab.host_memory(PAGE_SIZE)?];
+    let manager = lab.device.addresses();
+    let mut request = VaRequest::new(PAGE_SIZE);
+    for (memory, seed) in memory.iter().zip(42..) {
+        let bytes = lab.pattern(seed, PAGE_SIZE as usize);
+        memory.write(0, &bytes)?;
+        to.write(0, &vec![0; PAGE_SIZE as usize])?;
+        // Both BOs live on; only the binding goes with each turn.
+        let lease = manager.allocate(request).doing("leasing the address")?;
+        request = request.at(lease.start());
+        let bound = Binding::new(Arc::clone(memory.memory().bo()), lease, VaFlags::READABLE);
+        let bound = Arc::new(bound.map_err(|(_lease, error)| error).doing("binding there")?);
+        let (queue, at) = (lab.queue(ring)?, to.at(0)?);
+        let list = lab.record(&queue, |recorder| recorder.copy(at, bound.address(), PAGE_SIZE))?;
+        let bindings = [Arc::clone(&bound), Arc::clone(to.memory().binding())];
+        let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+        let fence = queue.submit(&submission).doing("submitting")?;
+        lab.wait(&fence, || to.differs(&[0; 64]))?;
+        same_bytes(&to.read(0, PAGE_SIZE as usize)?, &bytes)?;
+    }
+    Ok("two BOs, one address".to_owned())
 }
 
 fn alias(lab: &Lab<'_>) -> Outcome {

@@ -81,24 +81,20 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
         at.map_or(Ok(()), |at| Err(format!("byte {at:#x} is not what was exported")))
     };
     let answer = pattern(ANSWER, SIZE as usize);
-    match node {
-        Some(node) => {
-            let told = |error: amdgpu_winsys::winsys::Error| error.to_string();
-            let device = Device::open(node).map_err(told)?;
-            let bo = Arc::new(Bo::import(&device, &dma_buf).map_err(told)?);
-            let mapping = Mapping::new(&bo).map_err(told)?;
-            mapping.read(0, &mut found).map_err(told)?;
-            same(&found)?;
-            mapping.write(0, &answer).map_err(told)
-        }
-        None => {
-            let told = |error: io::Error| error.to_string();
-            let file = File::from(dma_buf);
-            file.read_exact_at(&mut found, 0).map_err(told)?;
-            same(&found)?;
-            file.write_all_at(&answer, 0).map_err(told)
-        }
+    if let Some(node) = node {
+        let told = |error: amdgpu_winsys::winsys::Error| error.to_string();
+        let device = Device::open(node).map_err(told)?;
+        let bo = Arc::new(Bo::import(&device, &dma_buf).map_err(told)?);
+        let mapping = Mapping::new(&bo).map_err(told)?;
+        mapping.read(0, &mut found).map_err(told)?;
+        same(&found)?;
+        return mapping.write(0, &answer).map_err(told);
     }
+    let told = |error: io::Error| error.to_string();
+    let file = File::from(dma_buf);
+    file.read_exact_at(&mut found, 0).map_err(told)?;
+    same(&found)?;
+    file.write_all_at(&answer, 0).map_err(told)
 }
 
 fn devices(lab: &Lab<'_>) -> Outcome {
