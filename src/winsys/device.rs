@@ -133,6 +133,17 @@ impl Device {
         info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
     }
 
+    /// BOs that were moved out of VRAM since the driver was loaded, over all processes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_move_notify`, which counts in `num_evictions`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn evictions(&self) -> Result<u64> {
+        info(self.kernel(), "NUM_EVICTIONS", query::NUM_EVICTIONS, [0; 4])
+    }
+
     /// The last page fault of this file's address space; `None` if there was none. Needs minor 55.
     ///
     /// # Errors

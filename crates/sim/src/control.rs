@@ -13,7 +13,7 @@ use amdgpu_winsys::winsys::Ip;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::{Mutation, SimDevice, events::Events, ring::Shared};
+use crate::{Mutation, SimDevice, events::Events, mutation::Scope, ring::Shared};
 
 /// A ring of a device: which IP, and the index among its rings.
 pub(crate) type RingName = (Ip, u32);
@@ -32,6 +32,8 @@ pub(crate) struct Control {
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
     mutation: AtomicU8,
+    /// The IP whose rings alone are broken, plus 1; or 0.
+    broken_ip: AtomicU8,
     /// Whether `schedule` draws.
     seeded: AtomicBool,
     schedule: Mutex<Schedule>,
@@ -44,6 +46,7 @@ impl Default for Control {
             hanging: Mutex::default(),
             clock: AtomicU64::new(RUNNING),
             mutation: AtomicU8::new(0),
+            broken_ip: AtomicU8::new(0),
             seeded: AtomicBool::new(false),
             schedule: Mutex::default(),
         }
@@ -109,6 +112,13 @@ impl Control {
     /// What is wrong with the device.
     pub(crate) fn mutation(&self) -> Option<Mutation> {
         Mutation::numbered(self.mutation.load(Ordering::Acquire))
+    }
+
+    /// What is wrong with the rings of an IP.
+    pub(crate) fn mutation_of(&self, ip: Ip) -> Option<Mutation> {
+        let mutation = self.mutation()?;
+        let only = self.broken_ip.load(Ordering::Acquire).checked_sub(1).map(u32::from).and_then(Ip::from_raw);
+        Scope(only).holds(ip).then_some(mutation)
     }
 
     /// Serves a request, or does what the mutation makes of it.
@@ -266,6 +276,19 @@ impl SimDevice {
 
     /// Breaks the device from now on, or mends it. What was asked before may be served either way.
     pub fn mutate(&self, mutation: Option<Mutation>) {
+        self.set_mutation(mutation, None);
+    }
+
+    /// Breaks the rings of one IP only, from now on. A [mistake](Mutation::is_of_a_ring) that is none of a ring's is made
+    /// as by [`SimDevice::mutate`].
+    pub fn mutate_rings(&self, ip: Ip, mutation: Mutation) {
+        self.set_mutation(Some(mutation), Some(ip));
+    }
+
+    fn set_mutation(&self, mutation: Option<Mutation>, ip: Option<Ip>) {
+        self.lose_evicted(mutation == Some(Mutation::EvictionWithoutRestore));
+        let only = ip.map_or(0, |ip| ip as u8 + 1);
+        self.control().broken_ip.store(only, Ordering::Release);
         self.control().mutation.store(mutation.map_or(0, Mutation::number), Ordering::Release);
     }
 }

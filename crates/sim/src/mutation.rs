@@ -1,10 +1,8 @@
 //! Devices that do one thing wrong, to prove that a test can fail.
 
-use amdgpu_winsys::{
-    uapi::{Argument, GemClose, GemMmap},
-    vamgr::GpuVa,
-};
-use nix::errno::Errno;
+mod requests;
+
+use amdgpu_winsys::{vamgr::GpuVa, winsys::Ip};
 
 use crate::{
     gpu::{Memory, PageFault},
@@ -37,11 +35,43 @@ pub enum Mutation {
     LeakedHandle,
     /// Every refusal is EINVAL.
     WrongErrno,
+    /// A bit in the middle of what a copy moves is always 1 afterwards.
+    StuckBit,
+    /// The IBs of a job run in reverse order.
+    ReversedIbs,
+    /// A job does not wait for others that it depends on.
+    IgnoredWait,
+    /// A page fault is noted nowhere.
+    SilentFault,
+    /// A BO that is moved to make room loses what is in it.
+    EvictionWithoutRestore,
+    /// Binding addresses changes nothing.
+    IgnoredMap,
+    /// Unbinding addresses changes nothing.
+    IgnoredUnmap,
+    /// Replacing what addresses are bound to changes nothing.
+    IgnoredReplace,
+    /// What is to be in VRAM is in GTT.
+    WrongDomain,
+    /// The words to store with a BO are forgotten.
+    LostMetadata,
+    /// Signalling a sync object from the CPU changes nothing.
+    LostSignal,
+    /// Resetting a sync object changes nothing.
+    LostReset,
+    /// Every sync object is called signalled when it is waited for.
+    NoWait,
+    /// Every job is called done when it is waited for.
+    NoJobWait,
+    /// A context is freed in words only.
+    LeakedContext,
+    /// A sync object is destroyed in words only.
+    LeakedSyncobj,
 }
 
 impl Mutation {
     /// All there are.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 27] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -53,7 +83,42 @@ impl Mutation {
         Self::SwappedHandles,
         Self::LeakedHandle,
         Self::WrongErrno,
+        Self::StuckBit,
+        Self::ReversedIbs,
+        Self::IgnoredWait,
+        Self::SilentFault,
+        Self::EvictionWithoutRestore,
+        Self::IgnoredMap,
+        Self::IgnoredUnmap,
+        Self::IgnoredReplace,
+        Self::WrongDomain,
+        Self::LostMetadata,
+        Self::LostSignal,
+        Self::LostReset,
+        Self::NoWait,
+        Self::NoJobWait,
+        Self::LeakedContext,
+        Self::LeakedSyncobj,
     ];
+
+    /// Whether it is a mistake of a ring, and can be made by the rings of one IP only.
+    pub const fn is_of_a_ring(self) -> bool {
+        matches!(
+            self,
+            Self::DropWrite
+                | Self::ShortCopy
+                | Self::ShiftedCopy
+                | Self::ShortFill
+                | Self::StalePageTable
+                | Self::WrongFenceValue
+                | Self::LostWakeUp
+                | Self::SkippedJob
+                | Self::StuckBit
+                | Self::ReversedIbs
+                | Self::IgnoredWait
+                | Self::SilentFault
+        )
+    }
 
     /// From 1 on.
     pub(crate) const fn number(self) -> u8 {
@@ -63,26 +128,16 @@ impl Mutation {
     pub(crate) fn numbered(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
+}
 
-    /// Serves a request as this device does.
-    pub(crate) fn serve(
-        self,
-        number: u8,
-        bytes: &mut [u8],
-        handler: impl FnOnce(&mut [u8]) -> Result<(), Errno>,
-    ) -> Result<(), Errno> {
-        match self {
-            Self::LeakedHandle if number == GemClose::REQUEST.number() => Ok(()),
-            Self::SwappedHandles if number == GemMmap::REQUEST.number() => {
-                // The lowest byte of a handle is enough to name another one.
-                if let Some(low) = bytes.first_mut().filter(|low| **low > 1) {
-                    *low -= 1;
-                }
-                handler(bytes)
-            }
-            Self::WrongErrno => handler(bytes).map_err(|_| Errno::EINVAL),
-            _ => handler(bytes),
-        }
+/// A mistake, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scope(pub(crate) Option<Ip>);
+
+impl Scope {
+    /// Whether rings of an IP are in it.
+    pub(crate) fn holds(self, ip: Ip) -> bool {
+        self.0.is_none_or(|only| only == ip)
     }
 }
 
@@ -106,6 +161,13 @@ impl Memory for Mutant<'_> {
         match (self.mutation, from.checked_add(1)) {
             (Mutation::ShortCopy, _) => self.memory.copy(to, from, shorter),
             (Mutation::ShiftedCopy, Some(next)) => self.memory.copy(to, next, shorter),
+            (Mutation::StuckBit, _) => {
+                self.memory.copy(to, from, len)?;
+                let Some(at) = to.checked_add(len / 2).filter(|_| len > 0) else { return Ok(()) };
+                let mut byte = [0];
+                self.memory.read(at, &mut byte)?;
+                self.memory.write(at, &byte.map(|byte| byte | 0x10))
+            }
             _ => self.memory.copy(to, from, len),
         }
     }

@@ -141,7 +141,10 @@ impl Ring {
     }
 
     /// Takes a job that was announced.
-    pub(crate) fn push(&self, job: Job) {
+    pub(crate) fn push(&self, mut job: Job) {
+        if self.shared.control.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
+            job.dependencies.clear();
+        }
         self.shared.waiting.lock().push_back(job);
         self.shared.events.ring();
     }
@@ -237,9 +240,13 @@ impl Shared {
             let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
             job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
         };
-        match self.control.mutation() {
+        match self.control.mutation_of(self.name.0) {
             None => run(engine, &job.space),
             Some(Mutation::SkippedJob) => Ok(()),
+            Some(Mutation::ReversedIbs) => {
+                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: &*self.shaders };
+                job.ibs.iter().rev().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+            }
             Some(Mutation::StalePageTable) => {
                 let before = self.stale.lock().replace(Space(job.space.0.clone()));
                 run(engine, before.as_ref().unwrap_or(&job.space))
@@ -266,7 +273,7 @@ impl Shared {
             job.entity.fail(errno);
         }
         let Job { fence, user_fence, keep, space, .. } = job;
-        let mutation = self.control.mutation();
+        let mutation = self.control.mutation_of(self.name.0);
         drop((keep, space));
         if let (Ok(()), Some((bo, offset, number))) = (outcome, user_fence) {
             let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
@@ -333,7 +340,9 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
-        self.faults.record(fault);
+        if self.shared.control.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
+            self.faults.record(fault);
+        }
         self.shared.complaints.say(format!("{place}: {fault}"));
     }
 

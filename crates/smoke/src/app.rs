@@ -3,25 +3,41 @@
 use std::{
     ffi::OsString,
     io::{self, Write},
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
     process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::{
-    cli::Arguments,
+    checks::process,
+    child::{self, Task},
+    cli::{Arguments, Command, RunArguments},
     exit::Exit,
-    human::{self, Human},
-    json, plan, recordings,
+    level::Level,
+    list,
+    outputs::Reports,
+    parent::Parent,
+    plan, recordings,
+    report::{Gpu, Report},
     run::{Options, run},
+    sink::{Sink, Troubles},
+    surroundings,
     target::Target,
 };
 
 /// What the binary does with its arguments, the program's name first; its exit status tells how the run ended.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     log_to_stderr();
-    match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => execute(&arguments).into(),
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| first == process::HELPER) {
+        return help(arguments.get(2).map(Path::new)).into();
+    }
+    match Arguments::try_parse_from(&arguments) {
+        Ok(Arguments { command: Some(command), .. }) => document(&command).into(),
+        Ok(Arguments { command: None, run }) => execute(&run, &arguments).into(),
         Err(error) => {
             // Nobody is left to tell when the terminal itself is gone.
             let _ = error.print();
@@ -30,60 +46,274 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn execute(arguments: &Arguments) -> Exit {
+/// Being the other process of a check.
+fn help(node: Option<&Path>) -> Exit {
+    let dma_buf: io::Result<OwnedFd> = io::stdin().as_fd().try_clone_to_owned();
+    match dma_buf.map_err(|error| error.to_string()).and_then(|dma_buf| process::help(dma_buf, node)) {
+        Ok(()) => Exit::Pass,
+        Err(reason) => {
+            complain(&reason);
+            Exit::Fail
+        }
+    }
+}
+
+/// What the program says of itself.
+fn document(command: &Command) -> Exit {
+    let mut text = Vec::new();
+    match command {
+        Command::List { markdown: true, level } => text = list::markdown(*level).into_bytes(),
+        Command::List { markdown: false, level } => {
+            text = list::lines(*level, None).join("\n").into_bytes();
+            text.push(b'\n');
+        }
+        Command::Man => {
+            // Writing into memory does not fail.
+            let _ = clap_mangen::Man::new(Arguments::command()).render(&mut text);
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Arguments::command(), "amdgpu-smoke", &mut text);
+        }
+    }
+    print(&String::from_utf8_lossy(&text))
+}
+
+/// Prints, and says whether that worked.
+fn print(text: &str) -> Exit {
+    let troubles = Troubles::default();
+    Sink::stdout(&troubles).write(text);
+    after_troubles(Exit::Pass, &troubles)
+}
+
+/// A report that did not arrive makes a run that passed a bad one.
+fn after_troubles(exit: Exit, troubles: &Troubles) -> Exit {
+    let all = troubles.all();
+    for trouble in &all {
+        complain(trouble);
+    }
+    if !all.is_empty() && matches!(exit, Exit::Pass | Exit::Skip) { Exit::Invalid } else { exit }
+}
+
+fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     if arguments.list_profiles {
         return list(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_owned()));
     }
     if arguments.list_checks {
-        let level = |check: &&plan::Check| check.level <= arguments.level;
-        let wanted = |id: &str| arguments.filter.as_deref().is_none_or(|text| id.contains(text));
-        let checks = plan::all().filter(level).filter(|check| wanted(&check.pattern()));
-        return list(
-            checks.map(|check| format!("{:<18} {:<9}  {}", check.pattern(), check.level.name(), check.proves)),
-        );
+        return list(list::lines(arguments.level, arguments.filter.as_ref()).into_iter());
     }
     if let Some(path) = &arguments.dump {
         return recordings::dump(path);
     }
+    let mut options = options(arguments);
     if let Some(path) = &arguments.replay {
-        return recordings::replay(path, |target, options| test(target, options, arguments.json));
+        return recordings::replay(path, &options, |target, options| {
+            reported(arguments, target.gpu(), |reports| run(target, options, reports))
+        });
     }
-    match Target::choose(arguments.gpu.as_deref(), arguments.sim.as_deref()) {
-        Ok(target) => {
-            let options = Options { level: arguments.level, filter: arguments.filter.clone() };
-            match &arguments.record {
-                Some(path) => {
-                    recordings::record(path, target, &options, |target| test(target, &options, arguments.json))
-                }
-                None => test(&target, &options, arguments.json),
-            }
+    let target = match target(arguments) {
+        Ok(target) => target.helped_by(std::env::current_exe().ok()),
+        Err(exit) => return exit,
+    };
+    if let Err(exit) = may(arguments, &target, options.level) {
+        return exit;
+    }
+    if arguments.child.child_plan || arguments.child.child.is_some() {
+        return be_child(arguments, target, &options);
+    }
+    if let Err(error) = expectations(arguments, &target, &mut options) {
+        complain(&error);
+        return Exit::Invalid;
+    }
+    if arguments.dry_run {
+        return dry_run(&target, &options);
+    }
+    if let Some(path) = &arguments.record {
+        return recordings::record(path, target, &options, |target| {
+            reported(arguments, target.gpu(), |reports| run(target, &options, reports))
+        });
+    }
+    let program = std::env::current_exe().ok().filter(|_| !arguments.no_fork);
+    reported(arguments, target.gpu(), |reports| match program {
+        None => run(&target, &options, reports),
+        Some(program) => {
+            // The device that `target` would open is each child's own affair.
+            let parent = Parent {
+                program,
+                arguments: for_children(given),
+                check: arguments.timeout,
+                silence: arguments.inactivity_timeout,
+                overall: arguments.overall_timeout,
+                grace: std::time::Duration::from_millis(arguments.child.grace),
+                interrupted: interrupted(),
+                recordings: reports.recordings(),
+            };
+            parent.run(target.gpu(), &options, reports)
         }
+    })
+}
+
+fn options(arguments: &RunArguments) -> Options {
+    Options {
+        level: if arguments.read_only { Level::Inventory } else { arguments.level },
+        choice: plan::Choice { filter: arguments.filter.clone(), shard: arguments.shard, repeat: arguments.repeat },
+        seed: arguments.seed,
+        memory: arguments.memory,
+        keep_going: arguments.keep_going,
+        ..Options::default()
+    }
+}
+
+fn target(arguments: &RunArguments) -> Result<Target, Exit> {
+    let chosen = match (&arguments.sim, arguments.mutate) {
+        (Some(name), Some(mutant)) => Target::mutant(name, mutant),
+        (sim, _) => Target::choose(arguments.gpu.as_deref(), sim.as_deref()),
+    };
+    chosen.map_err(|error| {
+        complain(&error);
+        if error.is_usage() { Exit::Invalid } else { Exit::Skip }
+    })
+}
+
+/// Whether a real GPU may be treated like that.
+fn may(arguments: &RunArguments, target: &Target, level: Level) -> Result<(), Exit> {
+    if target.gpu().simulated {
+        return Ok(());
+    }
+    if level >= Level::Destructive && !arguments.i_accept_a_gpu_reset {
+        complain(&"the level destructive resets the GPU: it needs --i-accept-a-gpu-reset");
+        return Err(Exit::Invalid);
+    }
+    let Some(device) = target.node().and_then(|node| surroundings::device(Path::new("/"), node)) else {
+        return Ok(());
+    };
+    if arguments.gpu.is_none() && surroundings::sleeps(&device) {
+        complain(&format_args!("{} sleeps, and is not woken up unless --gpu names it", target.gpu().location));
+        return Err(Exit::Skip);
+    }
+    if level >= Level::Stress
+        && !arguments.display_ok
+        && let Some(connector) = surroundings::display(&device)
+    {
+        let location = &target.gpu().location;
+        complain(&format_args!(
+            "{location} shows a picture at {connector}: the level {} needs --display-ok",
+            level.name()
+        ));
+        return Err(Exit::Invalid);
+    }
+    Ok(())
+}
+
+fn be_child(arguments: &RunArguments, target: Target, options: &Options) -> Exit {
+    let task = arguments.child.child.clone().map_or(Task::Plan, Task::Try);
+    let trouble = arguments.child.trouble.iter().find(|(id, _)| task == Task::Try(id.clone()));
+    let trouble = trouble.map(|(_, trouble)| *trouble);
+    let id = arguments.child.child.as_deref().unwrap_or(crate::checks::inventory::OPEN);
+    let Some(path) = &arguments.record else { return child::work(&task, &target, options, trouble) };
+    // A recording of one check replays that check.
+    let alone = plan::Filter::exactly(id).ok();
+    let noted = Options { choice: plan::Choice { filter: alone, ..plan::Choice::default() }, ..options.clone() };
+    recordings::record(path, target, &noted, |target| child::work(&task, target, options, trouble))
+}
+
+fn expectations(arguments: &RunArguments, target: &Target, options: &mut Options) -> Result<(), String> {
+    use crate::expectations::List;
+    let lists = &arguments.lists;
+    let files = [(List::Fails, &lists.fails), (List::Flakes, &lists.flakes), (List::Skips, &lists.skips)];
+    let known = &mut options.expectations;
+    for (list, path) in files.iter().flat_map(|(list, paths)| paths.iter().map(move |path| (*list, path))) {
+        known.add(list, path).map_err(|error| error.to_string())?;
+    }
+    if let Some(directory) = &lists.expectations {
+        if !directory.is_dir() {
+            return Err(format!("{} is no directory", directory.display()));
+        }
+        // The lists are named after the chip, which only the GPU knows.
+        let chip = target.chip().map_err(|error| error.to_string())?;
+        known.add_directory(directory, &chip).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn dry_run(target: &Target, options: &Options) -> Exit {
+    match target.plan(options) {
+        Ok(ids) => list(ids.into_iter()),
         Err(error) => {
             complain(&error);
-            if error.is_usage() { Exit::Invalid } else { Exit::Skip }
+            Exit::Fail
         }
     }
 }
 
-fn test(target: &Target, options: &Options, as_json: bool) -> Exit {
-    let stdout = io::stdout();
-    let report = if as_json {
-        let report = run(target, options, &mut ());
-        if let Err(error) = json::write(&report, stdout.lock()) {
+/// Runs with all the reports that were asked for.
+fn reported(arguments: &RunArguments, gpu: &Gpu, run: impl FnOnce(&mut Reports) -> Report) -> Exit {
+    let mut reports = match Reports::new(&arguments.outputs, gpu) {
+        Ok(reports) => reports,
+        Err(error) => {
             complain(&error);
+            return Exit::Invalid;
         }
-        report
-    } else {
-        run(target, options, &mut Human::new(stdout.lock(), human::stdout_takes_colours()))
     };
-    Exit::of(&report)
+    let report = run(&mut reports);
+    after_troubles(Exit::of(&report), &reports.finish(&report))
+}
+
+/// What the children need to know of the arguments: whatever is not about the report.
+fn for_children(given: &[OsString]) -> Vec<String> {
+    const WITH_VALUE: [&str; 10] = [
+        "--junit",
+        "--igt-results",
+        "--bundle",
+        "--fails",
+        "--flakes",
+        "--skips",
+        "--expectations",
+        "--timeout",
+        "--overall-timeout",
+        "--inactivity-timeout",
+    ];
+    const ALONE: [&str; 3] = ["--json", "--jsonl", "--tap"];
+    let mut kept = Vec::new();
+    let mut given = given.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    while let Some(argument) = given.next() {
+        let (name, has_value) = match argument.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (&*argument, false),
+        };
+        if ALONE.contains(&name) {
+            continue;
+        }
+        if WITH_VALUE.contains(&name) {
+            if !has_value {
+                given.next();
+            }
+            continue;
+        }
+        kept.push(argument);
+    }
+    kept
+}
+
+/// Set by the first Ctrl-C, or SIGTERM; the second one ends the program.
+fn interrupted() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Without a handler the signal ends the program, as it did before. The order makes the first one only set the flag.
+        let armed =
+            signal_hook::flag::register_conditional_shutdown(signal, Exit::Aborted.code().into(), Arc::clone(&flag));
+        if armed.is_ok() {
+            let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        }
+    }
+    flag
 }
 
 /// Prints lines as long as somebody reads them.
-pub(crate) fn list(mut lines: impl Iterator<Item = String>) -> Exit {
-    let mut out = io::stdout().lock();
-    let _ = lines.try_for_each(|line| writeln!(out, "{line}"));
-    Exit::Pass
+pub(crate) fn list(lines: impl Iterator<Item = String>) -> Exit {
+    let troubles = Troubles::default();
+    let mut out = Sink::stdout(&troubles);
+    lines.for_each(|line| out.line(&line));
+    after_troubles(Exit::Pass, &troubles)
 }
 
 pub(crate) fn complain(error: &dyn std::fmt::Display) {
@@ -100,5 +330,33 @@ fn log_to_stderr() {
         // A second call in one process finds the first one's subscriber in place, which will do.
         Ok(filter) => drop(tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init()),
         Err(error) => complain(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_told_of_the_target_and_not_of_the_report() {
+        let given = [
+            "amdgpu-smoke",
+            "--sim",
+            "navi21",
+            "--json",
+            "--tap=x",
+            "--junit",
+            "a.xml",
+            "--fails=f",
+            "--flakes",
+            "l",
+            "--level",
+            "core",
+            "--timeout",
+            "3",
+            "--seed=4",
+        ];
+        let given: Vec<_> = given.map(OsString::from).into();
+        assert_eq!(for_children(&given), ["--sim", "navi21", "--level", "core", "--seed=4"]);
     }
 }

@@ -1,15 +1,58 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
-use clap::{Parser, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::{
+    child::Trouble,
+    level::Level,
+    mutant::Mutant,
+    plan::{Filter, Shard},
+};
 
 /// Hardware smoke test for AMD GPUs: on a Radeon if there is one, else on the embedded simulator.
 ///
+/// Each check runs in a process of its own and ends in one of IGT's words: pass, fail, skip, warn, timeout, crash,
+/// incomplete, dmesg-warn.
+///
 /// Exit status: 0 passed, 77 no device or everything skipped, 79 bad usage, 98 failed, 112 aborted.
 #[derive(Debug, Parser)]
-#[command(name = "amdgpu-smoke", version, disable_help_subcommand = true)]
+#[command(name = "amdgpu-smoke", version, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// What can be done beside testing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the checks: id, level, what each proves.
+    List {
+        /// As a table with needs, time and IGT's counterpart.
+        #[arg(long)]
+        markdown: bool,
+        /// Only the checks of this level and below.
+        #[arg(long, value_enum, default_value_t = Level::Destructive)]
+        level: Level,
+    },
+    /// Print the manual page.
+    Man,
+    /// Print the completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+/// What is tested, how, and who is told.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct RunArguments {
     /// Test this GPU: a node (/dev/dri/renderD128), a PCI address (0000:03:00.0) or an index from 0.
     #[arg(long, value_name = "GPU", conflicts_with = "sim")]
     pub(crate) gpu: Option<String>,
@@ -18,24 +61,83 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) sim: Option<String>,
 
+    /// Break the simulated GPU this way, as drop-write or short-copy:sdma, to see that the test finds it.
+    #[arg(long, value_name = "MUTATION", requires = "sim")]
+    pub(crate) mutate: Option<Mutant>,
+
     /// How much to check.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) level: Level,
 
-    /// Only checks whose id contains this text.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) filter: Option<String>,
+    /// Change nothing: the level inventory, whatever else is said.
+    #[arg(long, conflicts_with = "level")]
+    pub(crate) read_only: bool,
 
-    /// Print the report as JSON (schema amdgpu-smoke/1) instead of text.
+    /// Only checks whose id this regular expression matches, anywhere in it.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) filter: Option<Filter>,
+
+    /// Only the I-th of N parts of the plan.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+
+    /// Run each check so often.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) repeat: u32,
+
+    /// Where random numbers begin; the same seed gives the same bytes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u32,
+
+    /// The most memory that a check may take at once, as 512M or 8G. Otherwise half of what is left, 4 GiB at most.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Print the plan, and run nothing but what it takes to make it.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) dry_run: bool,
 
-    /// Write all that this program and the kernel say to each other to this file.
+    /// Go on after the GPU was reset or lost.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Let the level destructive reset a real GPU, and with it the work of everybody who uses it.
+    #[arg(long)]
+    pub(crate) i_accept_a_gpu_reset: bool,
+
+    /// Let the levels stress and destructive run on a GPU that drives a display.
+    #[arg(long)]
+    pub(crate) display_ok: bool,
+
+    /// Run all checks in this process, without time-outs.
+    #[arg(long)]
+    pub(crate) no_fork: bool,
+
+    /// End a check after so many seconds, if its own limit is not shorter.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// End a check that gave no sign of life for so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
+    pub(crate) inactivity_timeout: Duration,
+
+    /// End the run after so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) overall_timeout: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) lists: Lists,
+
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+
+    /// Write all that this program and the kernel say to each other to this file; all checks run in this process.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
     /// Run what was recorded in this file again, with its level and filter, and with nothing but its answers.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "level", "filter", "record"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "level", "filter", "record", "shard", "repeat",
+        "read_only", "bundle", "dry_run"])]
     pub(crate) replay: Option<PathBuf>,
 
     /// Print what is recorded in this file, a line for each call, and exit.
@@ -49,26 +151,108 @@ pub(crate) struct Arguments {
     /// List the checks of the chosen level with what each proves, and exit.
     #[arg(long)]
     pub(crate) list_checks: bool,
+
+    #[command(flatten)]
+    pub(crate) child: ChildArguments,
 }
 
-/// How much to check; each level includes the ones before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Level {
-    /// Read only: open, versions, facts, heaps.
-    Inventory,
-    /// Every ring, memory type and object once; ten seconds at most.
-    #[default]
-    Quick,
+/// What is known to fail.
+#[derive(Debug, Args)]
+pub(crate) struct Lists {
+    /// Checks known to fail: lines of the form id,Fail. One that passes is reported.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) fails: Vec<PathBuf>,
+
+    /// Checks that fail now and then: a regular expression a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flakes: Vec<PathBuf>,
+
+    /// Checks that are left out: a regular expression a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) skips: Vec<PathBuf>,
+
+    /// Take CHIP-fails.txt, CHIP-flakes.txt and CHIP-skips.txt of this directory, as NAVI31-fails.txt.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) expectations: Option<PathBuf>,
 }
 
-impl Level {
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Inventory => "inventory",
-            Self::Quick => "quick",
+/// Where the report goes.
+#[derive(Debug, Args)]
+pub(crate) struct Outputs {
+    /// Write the report as JSON (schema amdgpu-smoke/1) to this file; without a file, to standard output instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a JSON object a line as the run goes on, to this file or, without one, to standard output instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) jsonl: Option<PathBuf>,
+
+    /// Write TAP 14 to this file or, without one, to standard output instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) tap: Option<PathBuf>,
+
+    /// Write a JUnit report to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write IGT's results.json into this directory, which is made.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) igt_results: Option<PathBuf>,
+
+    /// Pack reports and a recording of each check that did not pass into this tar file: what a bug report needs.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "no_fork"])]
+    pub(crate) bundle: Option<PathBuf>,
+}
+
+/// What a parent tells its children.
+#[derive(Debug, Args)]
+pub(crate) struct ChildArguments {
+    /// Make the plan, and open the GPU.
+    #[arg(long, hide = true)]
+    pub(crate) child_plan: bool,
+
+    /// Try this one check.
+    #[arg(long, hide = true, value_name = "ID")]
+    pub(crate) child: Option<String>,
+
+    /// What goes wrong with children on purpose, and with which.
+    #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]
+    pub(crate) trouble: Vec<(String, Trouble)>,
+
+    /// Milliseconds between SIGTERM and SIGKILL.
+    #[arg(long, hide = true, default_value_t = 2000)]
+    pub(crate) grace: u64,
+}
+
+/// Bytes, with K, M, G or T for powers of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().last() {
+        Some((at, unit)) if unit.is_ascii_alphabetic() => {
+            let shift = match unit.to_ascii_uppercase() {
+                'K' => 10,
+                'M' => 20,
+                'G' => 30,
+                'T' => 40,
+                _ => return Err(format!("{unit} is no unit: K, M, G and T are")),
+            };
+            (text.get(..at).unwrap_or_default(), shift)
         }
-    }
+        _ => (text, 0),
+    };
+    let number: u64 = digits.parse().map_err(|error: std::num::ParseIntError| error.to_string())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "more than there can be".to_owned())
+}
+
+/// Seconds, with a fraction if need be.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if time.is_zero() { Err("no time at all".to_owned()) } else { Ok(time) }
+}
+
+fn trouble(text: &str) -> Result<(String, Trouble), String> {
+    let (id, trouble) = text.split_once('=').ok_or("of the form ID=TROUBLE")?;
+    Ok((id.to_owned(), clap::ValueEnum::from_str(trouble, false)?))
 }
 
 #[cfg(test)]
@@ -83,9 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_called_what_the_report_calls_them() {
-        for level in [Level::Inventory, Level::Quick] {
-            assert_eq!(Level::from_str(level.name(), false), Ok(level));
+    fn sizes_have_units() {
+        assert_eq!(bytes("4096"), Ok(4096));
+        assert_eq!(bytes("8k"), Ok(8192));
+        assert_eq!(bytes("3G"), Ok(3 << 30));
+        for wrong in ["", "G", "1X", "-1", "1.5G", "99999999999T", "1é"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_finite_and_more_than_none() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["", "0", "-1", "inf", "NaN", "1e300", "a"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 }

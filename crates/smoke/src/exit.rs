@@ -23,11 +23,12 @@ impl Exit {
     /// How this run ended.
     pub fn of(report: &Report) -> Self {
         let summary = report.summary;
+        let ran = summary.pass + summary.warn + summary.dmesg_warn + summary.expected;
         if report.aborted {
             Self::Aborted
-        } else if summary.fail > 0 || summary.crash > 0 {
+        } else if report.results.iter().any(crate::CheckResult::is_failure) {
             Self::Fail
-        } else if summary.pass > 0 {
+        } else if ran > 0 {
             Self::Pass
         } else {
             Self::Skip

@@ -1,33 +1,53 @@
 //! The report for people: one line a check, while the run goes on.
 
 use std::{
-    fmt::{self, Display},
-    io::{IsTerminal, Write},
+    fmt::{self, Display, Write},
+    io::IsTerminal,
     time::Duration,
 };
 
 use crate::{
-    report::{CheckResult, Facts, Gpu, Report, Summary, Word},
+    expectations::Expected,
+    report::{CheckResult, Facts, Gpu, Report, Word},
     run::Observer,
+    sink::Sink,
 };
 
-/// Writes a run as text. When nobody reads any more, the run goes on in silence.
-pub(crate) struct Human<W> {
-    out: Option<W>,
+/// Writes a run as text. On a terminal the check that runs is shown while it does.
+pub(crate) struct Human {
+    out: Sink,
     coloured: bool,
+    /// Whether a line can be written over.
+    terminal: bool,
     /// Width of the widest id.
     width: usize,
+    planned: usize,
+    done: usize,
+    /// What a report of a failure is to contain, beside this text.
+    bundle: Option<String>,
 }
 
-impl<W: Write> Human<W> {
-    pub(crate) fn new(out: W, coloured: bool) -> Self {
-        Self { out: Some(out), coloured, width: 0 }
+/// Lines of evidence shown for a check; all of them are in the JSON report.
+const EVIDENCE: usize = 14;
+
+impl Human {
+    pub(crate) fn new(out: Sink, coloured: bool, terminal: bool) -> Self {
+        Self { out, coloured, terminal, width: 0, planned: 0, done: 0, bundle: None }
+    }
+
+    /// The same, naming the bundle that is made.
+    pub(crate) fn with_bundle(self, bundle: Option<String>) -> Self {
+        Self { bundle, ..self }
     }
 
     fn line(&mut self, line: impl Display) {
-        let line = line.to_string();
-        if self.out.as_mut().is_some_and(|out| writeln!(out, "{}", line.trim_end()).is_err()) {
-            self.out = None;
+        self.out.line(&line.to_string());
+    }
+
+    /// Takes the line of progress away.
+    fn clear(&mut self) {
+        if self.terminal {
+            self.out.write("\r\x1b[2K");
         }
     }
 
@@ -48,9 +68,37 @@ impl<W: Write> Human<W> {
         }
         self.line("");
     }
+
+    /// What whoever is to look into it needs to know.
+    fn what_to_send(&mut self, report: &Report) {
+        let failures: Vec<_> = report.results.iter().filter(|result| result.is_failure()).collect();
+        if failures.is_empty() {
+            return;
+        }
+        let ids = failures.iter().map(|result| &*result.id).collect::<Vec<_>>().join(" ");
+        self.line("\n--- what to send us ---");
+        let gpu = &report.gpu;
+        if let Some(facts) = &gpu.facts {
+            let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
+            let kernel = facts.kernel.as_deref().unwrap_or("unknown");
+            self.line(format_args!("gpu       {} ({}) at {}", facts.name, facts.chip, gpu.location));
+            self.line(format_args!("kernel    {kernel}, amdgpu {}, firmware {}", facts.driver, firmware.join(", ")));
+        } else {
+            self.line(format_args!("gpu       {}", gpu.location));
+        }
+        self.line(format_args!(
+            "program   amdgpu-smoke {}, level {}, seed {}",
+            report.version, report.level, report.seed
+        ));
+        self.line(format_args!("failed    {ids}"));
+        match self.bundle.clone() {
+            Some(bundle) => self.line(format_args!("file      {bundle}: this report, and what the kernel was asked")),
+            None => self.line("file      run once more with --bundle FILE.tar, and send that file"),
+        }
+    }
 }
 
-impl<W: Write> Observer for Human<W> {
+impl Observer for Human {
     fn began(&mut self, gpu: &Gpu) {
         let location = &gpu.location;
         match (gpu.simulated, gpu.fallback) {
@@ -64,36 +112,77 @@ impl<W: Write> Observer for Human<W> {
 
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
         self.width = ids.iter().map(|id| id.len()).max().unwrap_or(0);
+        self.planned = ids.len();
         if let Some(facts) = &gpu.facts {
             self.facts(facts);
         }
     }
 
+    fn started(&mut self, id: &str) {
+        if self.terminal {
+            let (done, planned) = (self.done, self.planned);
+            self.out.write(&format!("[{}/{planned}] {id} ...", done + 1));
+        }
+    }
+
     fn finished(&mut self, result: &CheckResult) {
+        self.clear();
+        self.done += 1;
         let word = Coloured { word: result.word, coloured: self.coloured };
         let CheckResult { id, detail, time, .. } = result;
         let width = self.width;
-        self.line(format_args!("{word} {id:<width$} {:>9}  {detail}", Milliseconds(*time)));
+        let expected = match result.expected {
+            Some(Expected::Fail) => " (expected)",
+            Some(Expected::Flake) => " (a known flake)",
+            Some(Expected::UnexpectedPass) => " (listed as failing)",
+            Some(Expected::Skip) | None => "",
+        };
+        self.line(format_args!("{word} {id:<width$} {:>9}  {detail}{expected}", Milliseconds(*time)));
+        let evidence = result.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
+        for line in evidence.iter().take(EVIDENCE) {
+            self.line(format_args!("      | {line}"));
+        }
+        if evidence.len() > EVIDENCE {
+            self.line(format_args!("      | ... {} lines more", evidence.len() - EVIDENCE));
+        }
     }
 
     fn ended(&mut self, report: &Report) {
-        if report.results.is_empty() {
+        self.clear();
+        if report.results.is_empty() && !report.aborted {
             self.line("No check fits the filter.");
         }
-        if report.aborted {
-            self.line(format_args!("Aborted: the GPU was lost, {} checks were not run.", report.summary.notrun));
+        if let Some(reason) = &report.reason {
+            self.line(format_args!("Aborted: {reason}; {} checks were not run.", report.summary.notrun));
         }
+        self.what_to_send(report);
         let summary = report.summary;
-        let crashed = if summary.crash > 0 { format!(", {} crashed", summary.crash) } else { String::new() };
-        let Summary { pass, fail, skip, .. } = summary;
-        self.line(format_args!("{pass} passed, {fail} failed, {skip} skipped{crashed}"));
+        let mut counts = format!("{} passed, {} failed, {} skipped", summary.pass, summary.fail, summary.skip);
+        let rare = [
+            (summary.crash, "crashed"),
+            (summary.timeout, "timed out"),
+            (summary.incomplete, "incomplete"),
+            (summary.warn + summary.dmesg_warn, "passed with warnings"),
+            (summary.expected, "of the failures expected"),
+            (summary.unexpected_pass, "of the passes unexpected"),
+        ];
+        for (count, what) in rare.into_iter().filter(|(count, _)| *count > 0) {
+            // Writing into a string does not fail.
+            let _ = write!(counts, ", {count} {what}");
+        }
+        self.line(counts);
     }
 }
 
 /// Whether text on standard output may be coloured: on a terminal, unless NO_COLOR is set (<https://no-color.org>).
 pub(crate) fn stdout_takes_colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    stdout_is_terminal() && !set("NO_COLOR")
+}
+
+/// Whether standard output is a terminal on which a line can be written over.
+pub(crate) fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// A word, five columns wide.
@@ -109,6 +198,10 @@ impl Display for Coloured {
             Word::Fail => ("FAIL", 31),
             Word::Skip => ("skip", 33),
             Word::Crash => ("CRASH", 35),
+            Word::Warn => ("warn", 33),
+            Word::Timeout => ("TIME", 31),
+            Word::Incomplete => ("INCO", 35),
+            Word::DmesgWarn => ("dmesg", 33),
         };
         if self.coloured { write!(f, "\x1b[{colour}m{text:<5}\x1b[0m") } else { write!(f, "{text:<5}") }
     }
@@ -148,16 +241,16 @@ impl Display for Milliseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{sink::Troubles, text::Text};
 
-    fn written(coloured: bool, tell: impl FnOnce(&mut Human<&mut Vec<u8>>)) -> String {
-        let mut out = Vec::new();
-        tell(&mut Human::new(&mut out, coloured));
-        String::from_utf8(out).unwrap()
+    fn written(coloured: bool, tell: impl FnOnce(&mut Human)) -> String {
+        let captured = Text::default();
+        tell(&mut Human::new(captured.sink(&Troubles::default()), coloured, false));
+        captured.get()
     }
 
     fn result(word: Word) -> CheckResult {
-        let (id, detail) = ("bo.map".to_owned(), "two mappings".to_owned());
-        CheckResult { id, word, detail, time: Duration::from_micros(1250) }
+        CheckResult::new("bo.map", word, "two mappings", Duration::from_micros(1250))
     }
 
     #[test]
@@ -189,19 +282,30 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_left_does_not_end_the_run() {
-        struct Closed;
-        impl Write for Closed {
-            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
-                Err(std::io::ErrorKind::BrokenPipe.into())
-            }
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
-            }
+    fn a_failure_shows_its_evidence_and_says_what_to_send() {
+        let evidence =
+            crate::evidence::Evidence { fault: Some("page fault at 0x1000".to_owned()), ..Default::default() };
+        let failed = CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail) };
+        let report =
+            Report::new(Gpu::default(), &crate::Options::default(), vec![failed], crate::run::Ending::default());
+        let text = written(false, |human| {
+            human.finished(&report.results[0]);
+            human.ended(&report);
+        });
+        for expected in ["      | page fault at 0x1000\n", "--- what to send us ---", "failed    bo.map\n", "--bundle"]
+        {
+            assert!(text.contains(expected), "{expected} in\n{text}");
         }
-        let mut human = Human::new(Closed, false);
-        human.began(&Gpu::default());
+        assert!(text.ends_with("0 passed, 1 failed, 0 skipped\n"));
+    }
+
+    #[test]
+    fn on_a_terminal_the_running_check_is_shown_and_wiped() {
+        let text = Text::default();
+        let mut human = Human::new(text.sink(&Troubles::default()), false, true);
+        human.planned(&Gpu::default(), &["bo.map"]);
+        human.started("bo.map");
         human.finished(&result(Word::Pass));
-        assert!(human.out.is_none());
+        assert!(text.get().starts_with("[1/1] bo.map ...\r\x1b[2Kpass  bo.map"), "{:?}", text.get());
     }
 }

@@ -1,12 +1,19 @@
 //! The report as JSON.
 
-use std::io::{self, Write};
+use crate::{report::Report, run::Observer, sink::Sink};
 
-use crate::report::Report;
+/// Writes the report, schema [`SCHEMA`](crate::SCHEMA), when the run has ended.
+pub(crate) struct Json(pub(crate) Sink);
 
-/// Writes the report, schema [`SCHEMA`](crate::SCHEMA), and a line end.
-pub(crate) fn write(report: &Report, mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, report)?;
-    writeln!(out)?;
-    out.flush()
+impl Observer for Json {
+    fn ended(&mut self, report: &Report) {
+        self.0.write(&document(report));
+    }
+}
+
+/// The report and a line end.
+pub(crate) fn document(report: &Report) -> String {
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
 }

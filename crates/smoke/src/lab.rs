@@ -1,20 +1,23 @@
 //! What the checks share: an open device and the few moves that every one of them makes.
 
-use std::{sync::Arc, time::Duration};
+use std::{cell::RefCell, sync::Arc, time::Duration};
 
 use amdgpu_winsys::{
     cs::{CommandList, Fence, Queue, Submission},
     heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
-    winsys::{Context, Deadline, Device, Mapping, Priority},
+    winsys::{AddressBook, Context, Deadline, Device, Mapping, PageFault, Priority},
 };
 use nix::errno::Errno;
 
 use crate::{
+    evidence::Evidence,
     outcome::{Doing, Stop, fail},
+    pattern,
     recorder::Recorder,
     report::Facts,
     ring::Ring,
+    tape::Tape,
     target::Target,
 };
 
@@ -24,22 +27,52 @@ const JOB_TIME: Duration = Duration::from_secs(4);
 /// A sequence number that no context has issued.
 const NEVER_ISSUED: u64 = 1 << 40;
 
+/// Bindings that went, of which the names are remembered.
+const REMEMBERED: usize = 1024;
+
+/// What the user chose for all checks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    /// Where random numbers begin.
+    pub(crate) seed: u32,
+    /// The most bytes that a check may take at once; what [`Lab::ceiling`] says where nothing was chosen.
+    pub(crate) memory: Option<u64>,
+    /// Told whenever a job is done: the check is at work.
+    pub(crate) pulse: Option<fn()>,
+}
+
+/// What can happen to a GPU behind a check's back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// Resets that lost VRAM.
+    vram_lost: Option<u32>,
+    /// BOs that were moved out of VRAM.
+    evictions: Option<u64>,
+    fault: Option<PageFault>,
+}
+
 /// An open device and its memory manager.
 pub(crate) struct Lab<'a> {
     pub(crate) target: &'a Target,
+    pub(crate) settings: Settings,
     pub(crate) device: Arc<Device>,
-    pub(crate) memory: MemoryManager,
+    pub(crate) memory: Arc<MemoryManager>,
     pub(crate) rings: Vec<Ring>,
     /// A context that submits nothing: what resets do to it was done by others. None where the kernel grants none.
     witness: Option<Context>,
     vram_lost: Option<u32>,
     is_stand_in: bool,
+    book: Arc<AddressBook>,
+    /// What was recorded last.
+    tape: RefCell<Option<Tape>>,
 }
 
 impl<'a> Lab<'a> {
-    pub(crate) fn open(target: &'a Target) -> Result<Self, Stop> {
-        let device = target.open().doing("opening the device")?;
+    pub(crate) fn open(target: &'a Target, settings: Settings) -> Result<Self, Stop> {
+        let book = Arc::new(AddressBook::new(REMEMBERED));
+        let device = target.open_observed(Arc::clone(&book) as _).doing("opening the device")?;
         let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
+        let memory = Arc::new(memory);
         let rings = Ring::all(device.info());
         let witness = Context::new(&device, Priority::Normal).ok();
         let is_stand_in = witness
@@ -47,7 +80,76 @@ impl<'a> Lab<'a> {
             .zip(rings.first())
             .is_some_and(|(context, ring)| context.wait(ring.ip, ring.index, NEVER_ISSUED, Deadline::POLL).is_ok());
         let vram_lost = device.vram_lost_counter().ok();
-        Ok(Self { target, device, memory, rings, witness, vram_lost, is_stand_in })
+        let tape = RefCell::new(None);
+        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, book, tape })
+    }
+
+    /// `len` bytes that look random, for this run's seed.
+    pub(crate) fn pattern(&self, seed: u32, len: usize) -> Vec<u8> {
+        pattern::pattern(seed ^ self.settings.seed, len)
+    }
+
+    /// The most bytes that a check may take at once: what the user says, else half of what the fullest heap has left, and
+    /// no more than 4 GiB, or than 64 MiB of a simulated GPU's, which are this machine's.
+    pub(crate) fn ceiling(&self) -> u64 {
+        let most = if self.target.gpu().simulated { 64 << 20 } else { 4 << 30 };
+        self.settings.memory.unwrap_or_else(|| {
+            let budgets = self.memory.budgets(amdgpu_winsys::heaps::BudgetRule::Corrected);
+            let left = budgets.map(|budgets| {
+                budgets.heaps().iter().map(|heap| heap.budget.saturating_sub(heap.usage)).min().unwrap_or(0)
+            });
+            left.map_or(0, |left| left / 2).min(most)
+        })
+    }
+
+    /// What happened to the GPU so far.
+    pub(crate) fn condition(&self) -> Condition {
+        Condition {
+            vram_lost: self.device.vram_lost_counter().ok(),
+            evictions: self.device.evictions().ok(),
+            fault: self.device.page_fault().ok().flatten(),
+        }
+    }
+
+    /// The page fault that is new since then, with whose address it is.
+    pub(crate) fn fault_since(&self, before: &Condition) -> Option<String> {
+        let fault = self.device.page_fault().ok().flatten()?;
+        (before.fault != Some(fault)).then(|| self.book.explain(&fault))
+    }
+
+    /// What a failed check leaves behind, beside its own words.
+    pub(crate) fn evidence_since(&self, before: &Condition) -> Evidence {
+        let now = self.condition();
+        let mut changes = Vec::new();
+        if now.vram_lost != before.vram_lost {
+            changes.push(format!("VRAM_LOST_COUNTER {:?}, then {:?}", before.vram_lost, now.vram_lost));
+        }
+        if now.evictions != before.evictions {
+            changes.push(format!("NUM_EVICTIONS {:?}, then {:?}", before.evictions, now.evictions));
+        }
+        if let Some(Ok(state)) = self.witness.as_ref().map(Context::state)
+            && !state.is_empty()
+        {
+            changes.push(format!("QUERY_STATE2 of a context that did nothing: {state:?}"));
+        }
+        let ib = self.tape.borrow().as_ref().map(Tape::lines).unwrap_or_default();
+        Evidence { fault: self.fault_since(before), changes, ib, ..Evidence::default() }
+    }
+
+    /// Forgets what was recorded.
+    pub(crate) fn rewind(&self) {
+        self.tape.replace(None);
+    }
+
+    /// Gives memory a name for the report of a page fault.
+    pub(crate) fn name(&self, memory: &DeviceMemory, name: &str) {
+        self.book.name(memory.bo().handle(), name);
+    }
+
+    /// The ring of an IP with the lowest number, else any.
+    pub(crate) fn ring_of(&self, ip: amdgpu_winsys::winsys::Ip) -> Result<Ring, Stop> {
+        let found = self.rings.iter().find(|ring| ring.ip == ip).or_else(|| self.rings.first());
+        found.copied().map_or_else(|| crate::outcome::skip("no ring takes packets"), Ok)
     }
 
     /// Whether the kernel says yes to what every real one refuses: it only pretends, as Mesa's no-op shim does.
@@ -118,7 +220,9 @@ impl<'a> Lab<'a> {
     ) -> Result<CommandList, Stop> {
         let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
         commands(&mut recorder).doing("recording")?;
-        recorder.finish().doing("closing a stream")
+        let (list, tape) = recorder.finish().doing("closing a stream")?;
+        self.tape.replace(Some(tape));
+        Ok(list)
     }
 
     /// Waits for a job. `touched` tells whether memory shows that something ran: with that a job that runs wrong can be
@@ -126,6 +230,9 @@ impl<'a> Lab<'a> {
     pub(crate) fn wait(&self, fence: &Fence, touched: impl FnOnce() -> bool) -> Result<(), Stop> {
         let done = fence.wait(Deadline::after(JOB_TIME)).doing("waiting for the job")?;
         if done && fence.is_signalled() {
+            if let Some(pulse) = self.settings.pulse {
+                pulse();
+            }
             return Ok(());
         }
         let ran = if touched() { "memory was written, but" } else { "nothing executed:" };
@@ -135,7 +242,7 @@ impl<'a> Lab<'a> {
             "the job was not done at the deadline"
         };
         let fault = match self.device.page_fault() {
-            Ok(Some(fault)) => format!("; last page fault at {}", fault.page),
+            Ok(Some(fault)) => format!("; last {}", self.book.explain(&fault)),
             _ => String::new(),
         };
         fail(format!("{ran} {why}{fault}"))
@@ -167,6 +274,11 @@ impl HostMemory {
     fn new(memory: DeviceMemory) -> Result<Self, Stop> {
         memory.map().doing("mapping it")?;
         Ok(Self { memory })
+    }
+
+    /// The memory alone, mapped.
+    pub(crate) fn into_memory(self) -> DeviceMemory {
+        self.memory
     }
 
     /// The memory, to name in a submission.

@@ -9,7 +9,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let target = Target::simulated("navi21")?;
-//! let report = run(&target, &Options { filter: Some("exec.copy".to_owned()), ..Options::default() }, &mut ());
+//! let report = run(&target, &Options::filtered("exec.copy")?, &mut ());
 //! assert_eq!(Exit::of(&report), Exit::Pass);
 //! # Ok(()) }
 //! ```
@@ -17,13 +17,28 @@
 //! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report for people or as JSON.
 
 mod app;
+mod bundle;
 mod checks;
+mod child;
 mod cli;
+mod evidence;
 mod exit;
+mod expectations;
+mod fork;
 mod human;
+mod igt;
 mod json;
+mod jsonl;
+mod junit;
+mod kernel_log;
 mod lab;
+mod level;
+mod list;
+mod message;
+mod mutant;
 mod outcome;
+mod outputs;
+mod parent;
 mod pattern;
 mod plan;
 mod recorder;
@@ -31,14 +46,23 @@ mod recordings;
 mod report;
 mod ring;
 mod run;
+mod sink;
+mod surroundings;
+mod tap;
+mod tape;
 mod target;
+mod text;
 #[expect(unsafe_code, reason = "pages of this process are shared with the GPU")]
 mod user_pages;
 
 pub use self::{
     app::main,
-    cli::Level,
+    evidence::{Difference, Evidence, Refusal},
     exit::Exit,
+    expectations::{Expectations, ExpectationsError, Expected, List},
+    level::Level,
+    mutant::{Mutant, UnknownMutant},
+    plan::{BadFilter, BadShard, Choice, Filter, Shard},
     report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow, Word},
     run::{Observer, Options, run},
     target::{Count, NoTarget, Target},

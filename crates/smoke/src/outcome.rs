@@ -1,14 +1,47 @@
 //! How a check says what it found.
 
-use std::fmt::Display;
+use std::{error::Error, fmt::Display};
+
+use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
+
+use crate::evidence::{Difference, Refusal};
 
 /// Why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It does not hold: the evidence.
-    Fail(String),
+    /// It does not hold.
+    Fail(Box<Failure>),
     /// It cannot be tried here: the reason.
     Skip(String),
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// In one line.
+    pub(crate) detail: String,
+    /// The first bytes that differ.
+    pub(crate) difference: Option<Difference>,
+    /// What the kernel refused.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+impl Stop {
+    /// A failure with no more evidence than a line.
+    pub(crate) fn failed(detail: impl Into<String>) -> Self {
+        Self::Fail(Box::new(Failure { detail: detail.into(), ..Failure::default() }))
+    }
+
+    /// The same with what it is about before it.
+    pub(crate) fn of(self, what: impl Display) -> Self {
+        match self {
+            Self::Fail(failure) => {
+                let detail = format!("{what}: {}", failure.detail);
+                Self::Fail(Box::new(Failure { detail, ..*failure }))
+            }
+            skip @ Self::Skip(_) => skip,
+        }
+    }
 }
 
 /// What a check returns: figures for the report, or why it stopped.
@@ -16,7 +49,7 @@ pub(crate) type Outcome = Result<String, Stop>;
 
 /// Ends a check as failed.
 pub(crate) fn fail<T>(evidence: impl Into<String>) -> Result<T, Stop> {
-    Err(Stop::Fail(evidence.into()))
+    Err(Stop::failed(evidence))
 }
 
 /// Ends a check as skipped.
@@ -41,10 +74,43 @@ pub(crate) trait Doing<T> {
     fn doing(self, what: &str) -> Result<T, Stop>;
 }
 
-impl<T, E: Display> Doing<T> for Result<T, E> {
+impl<T, E: Error + 'static> Doing<T> for Result<T, E> {
     fn doing(self, what: &str) -> Result<T, Stop> {
-        self.map_err(|error| Stop::Fail(format!("{what}: {error}")))
+        self.map_err(|error| {
+            let refusal = kernels(&error).and_then(refusal);
+            Stop::Fail(Box::new(Failure { detail: format!("{what}: {error}"), refusal, difference: None }))
+        })
     }
+}
+
+/// The error of the lowest layer, where there is one.
+fn kernels<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e winsys::Error> {
+    let recording = || match error.downcast_ref() {
+        Some(cs::Error::Winsys(inner)) => Some(inner),
+        _ => None,
+    };
+    let allocating = || match error.downcast_ref() {
+        Some(MemoryError::Winsys(inner)) => Some(inner),
+        _ => None,
+    };
+    error.downcast_ref().or_else(recording).or_else(allocating)
+}
+
+fn refusal(error: &winsys::Error) -> Option<Refusal> {
+    use winsys::Error::{Bind, Bo, CreateBo, Descriptor, DeviceLost, Info, Ioctl, Open};
+    let request = match error {
+        Open { .. } => "open".to_owned(),
+        Info { query, .. } => format!("AMDGPU_INFO {query}"),
+        CreateBo { .. } => "AMDGPU_GEM_CREATE".to_owned(),
+        Ioctl { request, .. }
+        | Bo { request, .. }
+        | Descriptor { request, .. }
+        | Bind { request, .. }
+        | DeviceLost { request, .. } => (*request).to_owned(),
+        _ => return None,
+    };
+    let errno = error.errno()?;
+    Some(Refusal { request, errno: errno as i32, name: format!("{errno:?}") })
 }
 
 /// Fails unless the call was refused, with an error that `right` accepts.
@@ -74,7 +140,17 @@ pub(crate) fn same_bytes(found: &[u8], expected: &[u8]) -> Result<(), Stop> {
         let shown = bytes.iter().skip(at).take(SHOWN);
         shown.map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
     };
-    fail(format!("byte {at:#x} of {:#x}: found {}, expected {}", found.len(), around(found), around(expected)))
+    let wrong = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
+    let difference = Difference {
+        offset: at as u64,
+        of: found.len() as u64,
+        found: around(found),
+        expected: around(expected),
+        bytes: wrong as u64,
+    };
+    let detail =
+        format!("byte {at:#x} of {:#x}: found {}, expected {}", found.len(), difference.found, difference.expected);
+    Err(Stop::Fail(Box::new(Failure { detail, difference: Some(difference), refusal: None })))
 }
 
 #[cfg(test)]
@@ -84,7 +160,9 @@ mod tests {
     #[test]
     fn the_first_differing_byte_is_named() {
         let Err(Stop::Fail(evidence)) = same_bytes(&[1, 2, 3], &[1, 9, 3]) else { panic!("passed") };
-        assert_eq!(evidence, "byte 0x1 of 0x3: found 02 03, expected 09 03");
+        assert_eq!(evidence.detail, "byte 0x1 of 0x3: found 02 03, expected 09 03");
+        let difference = evidence.difference.unwrap();
+        assert_eq!((difference.offset, difference.of, difference.bytes), (1, 3, 1));
         assert!(same_bytes(&[1, 2], &[1, 2]).is_ok());
         assert!(same_bytes(&[1], &[1, 2]).is_err());
     }
@@ -92,11 +170,35 @@ mod tests {
     #[test]
     fn a_refusal_must_come_and_for_the_right_reason() {
         assert_eq!(refused("it", Err::<(), _>(22), |&errno| errno == 22), Ok(()));
-        let failed = |text: &str| Err(Stop::Fail(text.to_owned()));
+        let failed = |text: &str| Err(Stop::failed(text));
         assert_eq!(refused("it", Ok::<_, i32>(()), |_| true), failed("it was not refused"));
         assert_eq!(
             refused("it", Err::<(), _>(5), |&errno| errno == 22),
             failed("it was refused for another reason: 5")
         );
+    }
+
+    #[test]
+    fn what_the_kernel_refused_is_found_under_each_layers_error() {
+        let errno = nix::errno::Errno::EPERM;
+        let inner = || winsys::Error::Ioctl { request: "AMDGPU_CS", errno };
+        for failed in [
+            Err::<(), _>(inner()).doing("a"),
+            Err(cs::Error::from(inner())).doing("a"),
+            Err(MemoryError::from(inner())).doing("a"),
+        ] {
+            let Err(Stop::Fail(failure)) = failed else { panic!("passed") };
+            let refusal = failure.refusal.unwrap();
+            assert_eq!((&*refusal.request, refusal.errno, &*refusal.name), ("AMDGPU_CS", 1, "EPERM"));
+        }
+    }
+
+    #[test]
+    fn a_failure_keeps_its_evidence_when_it_is_told_what_it_is_of() {
+        let stop = same_bytes(&[1], &[2]).unwrap_err().of("type 3");
+        let Stop::Fail(failure) = stop else { panic!("skipped") };
+        assert_eq!(failure.detail, "type 3: byte 0x0 of 0x1: found 01, expected 02");
+        assert!(failure.difference.is_some());
+        assert_eq!(Stop::Skip("why".to_owned()).of("it"), Stop::Skip("why".to_owned()));
     }
 }

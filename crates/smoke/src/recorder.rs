@@ -3,29 +3,31 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Result, Stream, Target, pm4, sdma},
+    cs::{CommandList, Error, Result, Target, pm4, sdma},
     vamgr::GpuVa,
     winsys::{Device, GfxLevel},
 };
+
+use crate::tape::{Tape, Taped};
 
 /// Room for any job of this test, in dwords.
 const CAPACITY: usize = 4096;
 
 /// A stream for one ring, and the few commands that PM4 and SDMA have in common.
 pub(crate) enum Recorder {
-    Pm4(Stream<pm4::Target>),
-    Sdma(Stream<sdma::Version>),
+    Pm4(Taped<pm4::Target>),
+    Sdma(Taped<sdma::Version>),
 }
 
 impl Recorder {
     pub(crate) fn new(device: &Arc<Device>, target: Target) -> Result<Self> {
         Ok(match target {
-            Target::Pm4(target) => Self::Pm4(Stream::new(device, target, CAPACITY)?),
-            Target::Sdma(version) => Self::Sdma(Stream::new(device, version, CAPACITY)?),
+            Target::Pm4(target) => Self::Pm4(Taped::new(device, target, CAPACITY)?),
+            Target::Sdma(version) => Self::Sdma(Taped::new(device, version, CAPACITY)?),
         })
     }
 
-    pub(crate) fn finish(self) -> Result<CommandList> {
+    pub(crate) fn finish(self) -> Result<(CommandList, Tape)> {
         match self {
             Self::Pm4(stream) => stream.finish(),
             Self::Sdma(stream) => stream.finish(),
@@ -85,6 +87,37 @@ impl Recorder {
         }
     }
 
+    /// Waits until the dword at `at` is `value`.
+    pub(crate) fn wait_for(&mut self, at: GpuVa, value: u32) -> Result<()> {
+        match self {
+            Self::Pm4(stream) => stream.push(&pm4::WaitRegMem::new(at, pm4::Compare::Equal, value)),
+            Self::Sdma(stream) => stream.push(&sdma::PollMem::new(at, pm4::Compare::Equal, value)),
+        }
+    }
+
+    /// Stores the GPU's clock, 8 bytes, at `to`, when everything before is done. `scratch` as for [`Recorder::fence`].
+    pub(crate) fn timestamp(&mut self, to: GpuVa, scratch: GpuVa) -> Result<()> {
+        match self {
+            Self::Pm4(stream) => {
+                let target = stream.language();
+                if target.ring == pm4::Ring::Gfx && target.level == GfxLevel::Gfx9 {
+                    stream.push(&pm4::EventWrite::sample(pm4::Event::ZPASS_DONE, scratch))?;
+                }
+                stream.push(&pm4::EndOfPipe::timestamp(to))
+            }
+            Self::Sdma(stream) => stream.push(&sdma::Timestamp { va: to }),
+        }
+    }
+
+    /// Dwords that no engine understands.
+    pub(crate) fn garbage(&mut self) -> Result<()> {
+        match self {
+            // A type-3 packet with an opcode that nothing has, and a body that is none either.
+            Self::Pm4(stream) => stream.push_raw(&[0xc001_0600 | 0xff << 8, 0xdead_beef, 0xdead_beef]),
+            Self::Sdma(stream) => stream.push_raw(&[0xff, 0xdead_beef]),
+        }
+    }
+
     /// Stores `value` at `to` when everything before is done. `scratch` is 2 KiB that some generations need for it.
     ///
     /// The detours of the generations are those of Mesa 25.0.7 `radv_cs.c`, `radv_cs_emit_write_event_eop`.
@@ -117,7 +150,7 @@ impl Recorder {
 
 /// One transfer by the command processor in as many packets as it takes; the last one holds up what follows.
 fn cp_dma(
-    stream: &mut Stream<pm4::Target>,
+    stream: &mut Taped<pm4::Target>,
     level: GfxLevel,
     to: GpuVa,
     from: GpuVa,

@@ -7,8 +7,9 @@ use clap::ValueEnum;
 
 use crate::{
     app::{complain, list},
-    cli::Level,
     exit::Exit,
+    level::Level,
+    plan::{Choice, Filter},
     run::Options,
     target::Target,
 };
@@ -16,6 +17,7 @@ use crate::{
 /// Notes of a recording.
 const LEVEL: &str = "level";
 const FILTER: &str = "filter";
+const SEED: &str = "seed";
 
 /// Runs a test and records it.
 pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl FnOnce(&Target) -> Exit) -> Exit {
@@ -24,8 +26,9 @@ pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl 
         Err(error) => return refuse(path, &error),
     };
     recording.note(LEVEL, options.level.name());
-    if let Some(filter) = &options.filter {
-        recording.note(FILTER, filter);
+    recording.note(SEED, &options.seed.to_string());
+    if let Some(filter) = &options.choice.filter {
+        recording.note(FILTER, filter.as_str());
     }
     let target = target.recorded(&recording);
     let exit = test(&target);
@@ -37,13 +40,22 @@ pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl 
 }
 
 /// Runs the test of a recording. What the client asks must be what it asked then, to the end.
-pub(crate) fn replay(path: &Path, test: impl FnOnce(&Target, &Options) -> Exit) -> Exit {
+pub(crate) fn replay(path: &Path, given: &Options, test: impl FnOnce(&Target, &Options) -> Exit) -> Exit {
     let replay = match Replay::open(path) {
         Ok(replay) => replay,
         Err(error) => return refuse(path, &error),
     };
     let level = replay.note(LEVEL).and_then(|name| Level::from_str(name, false).ok());
-    let options = Options { level: level.unwrap_or_default(), filter: replay.note(FILTER).map(str::to_owned) };
+    let filter = match replay.note(FILTER).map(Filter::new).transpose() {
+        Ok(filter) => filter,
+        Err(error) => return refuse(path, &error),
+    };
+    let options = Options {
+        level: level.unwrap_or_default(),
+        choice: Choice { filter, ..Choice::default() },
+        seed: replay.note(SEED).and_then(|seed| seed.parse().ok()).unwrap_or_default(),
+        ..given.clone()
+    };
     let target = Target::replayed(&replay);
     let exit = test(&target, &options);
     drop(target);

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use amdgpu_winsys::{
     heaps::{HeapFlags, HeapKind, MemoryPropertyFlags},
-    winsys::GpuInfo,
+    winsys::{GpuInfo, Ip},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::ring::Ring;
+use crate::{evidence::Evidence, expectations::Expected, ring::Ring};
 
 /// The version of the JSON layout.
 pub const SCHEMA: &str = "amdgpu-smoke/1";
@@ -24,16 +24,21 @@ pub struct Report {
     pub gpu: Gpu,
     /// The level asked for.
     pub level: &'static str,
+    /// Where random numbers began: the same seed gives the same bytes.
+    pub seed: u32,
     /// One entry for each check that ran, in order.
     pub results: Vec<CheckResult>,
-    /// Whether the plan ended early because the GPU was lost.
+    /// Whether the plan ended early.
     pub aborted: bool,
+    /// Why it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// How often each word occurs.
     pub summary: Summary,
 }
 
 /// What was tested.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Gpu {
     /// Whether this is the simulator.
     pub simulated: bool,
@@ -47,16 +52,20 @@ pub struct Gpu {
 }
 
 /// What is known of a GPU once it is open.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// Marketing name.
     pub name: String,
     /// RADV's name of the chip.
-    pub chip: &'static str,
+    pub chip: String,
     /// Graphics generation.
-    pub gfx_level: &'static str,
+    pub gfx_level: String,
     /// Version of the driver's interface.
     pub driver: String,
+    /// Release of the kernel, where it can be read.
+    pub kernel: Option<String>,
+    /// Firmware of the command processors: which, and its version.
+    pub firmware: Vec<(String, u32)>,
     /// Whether the kernel only pretends: it takes every request and does nothing, as Mesa's no-op shim.
     pub stand_in: bool,
     /// Rings that are tested.
@@ -68,18 +77,18 @@ pub struct Facts {
 }
 
 /// One memory heap.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HeapRow {
     /// Bytes.
     pub size: u64,
     /// Vulkan's names of the flags, without prefix and suffix.
     pub flags: Vec<String>,
     /// What it is made of.
-    pub kind: &'static str,
+    pub kind: String,
 }
 
 /// One memory type.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TypeRow {
     /// Index of its heap.
     pub heap: u32,
@@ -99,15 +108,32 @@ impl Facts {
         let driver = info.driver;
         Self {
             name: info.marketing_name.clone(),
-            chip: info.chip_name(),
-            gfx_level: info.gfx_level.name(),
+            chip: info.chip_name().to_owned(),
+            gfx_level: info.gfx_level.name().to_owned(),
             driver: format!("{}.{}.{}", driver.major, driver.minor, driver.patch),
+            kernel: kernel_release(),
+            firmware: firmware(info).into_iter().map(|(name, version)| (name.to_owned(), version)).collect(),
             stand_in,
             rings: rings.iter().map(Ring::to_string).collect(),
             heaps: memory.heaps().iter().map(HeapRow::new).collect(),
             memory_types: memory.types().iter().map(TypeRow::new).collect(),
         }
     }
+}
+
+/// The command processors that the GPU has, and their firmware.
+pub(crate) fn firmware(info: &GpuInfo) -> Vec<(&'static str, u32)> {
+    let (graphics, compute) = (info.ip_block(Ip::Gfx).is_some(), info.ip_block(Ip::Compute).is_some());
+    let mec = compute && info.gfx_level > amdgpu_winsys::winsys::GfxLevel::Gfx6;
+    let engines =
+        [("ME", info.me_firmware, graphics), ("PFP", info.pfp_firmware, graphics), ("MEC", info.mec_firmware, mec)];
+    let running = engines.into_iter().filter(|(.., exists)| *exists);
+    running.map(|(name, firmware, _)| (name, firmware.version)).collect()
+}
+
+fn kernel_release() -> Option<String> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    Some(release.trim().to_owned())
 }
 
 impl HeapRow {
@@ -118,7 +144,7 @@ impl HeapRow {
             HeapKind::VisibleVram => "visible VRAM",
         };
         let flags = heap.flags.iter_names().map(|(name, _): (&str, HeapFlags)| name.to_owned()).collect();
-        Self { size: heap.size, flags, kind }
+        Self { size: heap.size, flags, kind: kind.to_owned() }
     }
 }
 
@@ -137,8 +163,8 @@ impl TypeRow {
 }
 
 /// The outcome of one check, in IGT's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// It holds.
     Pass,
@@ -148,10 +174,43 @@ pub enum Word {
     Skip,
     /// The check itself broke.
     Crash,
+    /// It holds, and something else happened that should not.
+    Warn,
+    /// It took longer than it may, and was ended.
+    Timeout,
+    /// It could not be ended, or the user ended the run.
+    Incomplete,
+    /// It holds, and the kernel complained of the GPU meanwhile.
+    DmesgWarn,
+}
+
+impl Word {
+    /// All there are.
+    pub const ALL: [Self; 8] =
+        [Self::Pass, Self::Fail, Self::Skip, Self::Crash, Self::Warn, Self::Timeout, Self::Incomplete, Self::DmesgWarn];
+
+    /// As IGT writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Skip => "skip",
+            Self::Crash => "crash",
+            Self::Warn => "warn",
+            Self::Timeout => "timeout",
+            Self::Incomplete => "incomplete",
+            Self::DmesgWarn => "dmesg-warn",
+        }
+    }
+
+    /// Whether the GPU, or the check, did not do what it should.
+    pub const fn is_bad(self) -> bool {
+        matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::Incomplete)
+    }
 }
 
 /// The outcome of one check.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckResult {
     /// `area.name`, stable; the ring follows where the check is for a ring.
     pub id: String,
@@ -160,8 +219,29 @@ pub struct CheckResult {
     /// What was found: figures on a pass, evidence on a failure, the reason of a skip.
     pub detail: String,
     /// How long it took; in milliseconds in JSON.
-    #[serde(serialize_with = "milliseconds", rename = "ms")]
+    #[serde(with = "milliseconds", rename = "ms")]
     pub time: Duration,
+    /// What else is known of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<Evidence>>,
+    /// What the user's lists say of it, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+}
+
+impl CheckResult {
+    pub(crate) fn new(id: &str, word: Word, detail: impl Into<String>, time: Duration) -> Self {
+        Self { id: id.to_owned(), word, detail: detail.into(), time, evidence: None, expected: None }
+    }
+
+    /// Whether it makes the run fail.
+    pub fn is_failure(&self) -> bool {
+        match self.expected {
+            Some(Expected::Fail | Expected::Flake) => false,
+            Some(Expected::UnexpectedPass) => true,
+            _ => self.word.is_bad(),
+        }
+    }
 }
 
 /// How often each word occurs.
@@ -175,24 +255,93 @@ pub struct Summary {
     pub skip: usize,
     /// Checks that broke.
     pub crash: usize,
+    /// Checks that passed with a warning of this program.
+    pub warn: usize,
+    /// Checks that took too long.
+    pub timeout: usize,
+    /// Checks that could not be ended.
+    pub incomplete: usize,
+    /// Checks that passed with a warning of the kernel.
+    #[serde(rename = "dmesg-warn")]
+    pub dmesg_warn: usize,
     /// Checks that an abort kept from running.
     pub notrun: usize,
+    /// Failures that the user's lists expect; they are counted under their words too.
+    pub expected: usize,
+    /// Passes that the user's lists do not expect.
+    pub unexpected_pass: usize,
 }
 
 impl Summary {
     pub(crate) fn of(results: &[CheckResult], notrun: usize) -> Self {
         let count = |word| results.iter().filter(|result| result.word == word).count();
+        let told = |which: &[Expected]| {
+            results.iter().filter(|result| result.expected.is_some_and(|told| which.contains(&told))).count()
+        };
         Self {
             pass: count(Word::Pass),
             fail: count(Word::Fail),
             skip: count(Word::Skip),
             crash: count(Word::Crash),
+            warn: count(Word::Warn),
+            timeout: count(Word::Timeout),
+            incomplete: count(Word::Incomplete),
+            dmesg_warn: count(Word::DmesgWarn),
             notrun,
+            expected: told(&[Expected::Fail, Expected::Flake]),
+            unexpected_pass: told(&[Expected::UnexpectedPass]),
+        }
+    }
+
+    /// How often a word occurs.
+    pub const fn count(&self, word: Word) -> usize {
+        match word {
+            Word::Pass => self.pass,
+            Word::Fail => self.fail,
+            Word::Skip => self.skip,
+            Word::Crash => self.crash,
+            Word::Warn => self.warn,
+            Word::Timeout => self.timeout,
+            Word::Incomplete => self.incomplete,
+            Word::DmesgWarn => self.dmesg_warn,
         }
     }
 }
 
-fn milliseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    // Three digits after the point are what a clock can tell.
-    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+mod milliseconds {
+    //! A time as milliseconds with three digits after the point, which are what a clock can tell.
+
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Duration, D::Error> {
+        let milliseconds = f64::deserialize(deserializer)?;
+        Duration::try_from_secs_f64(milliseconds / 1e3).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_written_as_igt_writes_them() {
+        for word in Word::ALL {
+            assert_eq!(serde_json::to_value(word).unwrap(), word.name());
+        }
+    }
+
+    #[test]
+    fn a_result_comes_back_from_json() {
+        let result = CheckResult::new("a.b", Word::DmesgWarn, "detail", Duration::from_micros(1500));
+        let json = serde_json::to_value(&result).unwrap();
+        assert_eq!(json["ms"], 1.5);
+        let back: CheckResult = serde_json::from_value(json).unwrap();
+        assert_eq!((back.id, back.word, back.time), (result.id, result.word, result.time));
+    }
 }

@@ -1,4 +1,4 @@
-//! Running a plan.
+//! Running a plan in this process.
 
 use std::{
     any::Any,
@@ -8,10 +8,11 @@ use std::{
 
 use crate::{
     checks::inventory,
-    cli::Level,
-    lab::Lab,
-    outcome::Stop,
-    plan::{self, Step},
+    expectations::{Expectations, Expected},
+    lab::{Lab, Settings},
+    level::Level,
+    outcome::{Failure, Stop},
+    plan::{self, Choice, Filter, Step},
     report::{CheckResult, Gpu, Report, SCHEMA, Summary, Word},
     target::Target,
 };
@@ -21,8 +22,33 @@ use crate::{
 pub struct Options {
     /// How much.
     pub level: Level,
-    /// Only checks whose id contains this text. Opening the GPU is always reported when it fails.
-    pub filter: Option<String>,
+    /// Which checks of that. Opening the GPU is always reported when it fails.
+    pub choice: Choice,
+    /// Where random numbers begin. Zero is as good as any.
+    pub seed: u32,
+    /// The most bytes that a check takes at once; half of what the fullest heap has left, 4 GiB at most, or 64 MiB of a
+    /// simulated GPU's, when nothing is said.
+    pub memory: Option<u64>,
+    /// Go on after the GPU was lost or reset.
+    pub keep_going: bool,
+    /// What is known to fail, to flake and to be left out.
+    pub expectations: Expectations,
+}
+
+impl Options {
+    /// The default with checks whose ids the expression matches.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the expression.
+    pub fn filtered(expression: &str) -> Result<Self, plan::BadFilter> {
+        let choice = Choice { filter: Some(Filter::new(expression)?), ..Choice::default() };
+        Ok(Self { choice, ..Self::default() })
+    }
+
+    pub(crate) const fn settings(&self) -> Settings {
+        Settings { seed: self.seed, memory: self.memory, pulse: None }
+    }
 }
 
 /// Who wants to see a run while it goes on. `()` does not.
@@ -35,6 +61,11 @@ pub trait Observer {
     /// The GPU is open, or could not be opened; these checks follow.
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
         let _ = (gpu, ids);
+    }
+
+    /// A check begins.
+    fn started(&mut self, id: &str) {
+        let _ = id;
     }
 
     /// A check has ended.
@@ -50,67 +81,124 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Takes a GPU through the plan.
+/// Takes a GPU through the plan, in this process.
 ///
 /// A check that panics is reported as crashed. When a check has failed and the GPU turns out to be lost, the rest of the
-/// plan is not run: nothing it found could be trusted.
+/// plan is not run, unless the options say so: nothing it found could be trusted.
 pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> Report {
     observer.began(target.gpu());
     let start = Instant::now();
-    let opened = shielded(|| Lab::open(target));
-    let filter = options.filter.as_deref();
-    let mut report = match opened {
+    let opened = shielded(|| Lab::open(target, options.settings()));
+    let report = match opened {
         Ok(lab) => {
             let gpu = Gpu { facts: Some(lab.facts()), ..target.gpu().clone() };
-            let steps = plan::plan(&lab.rings, options.level, filter);
+            let steps = plan::plan(&lab.rings, options.level, &options.choice);
             observer.planned(&gpu, &steps.iter().map(|step| &*step.id).collect::<Vec<_>>());
-            follow(&lab, gpu, &steps, start, observer)
+            follow(lab, gpu, &steps, start, options, observer)
         }
         Err(broken) => {
             let gpu = target.gpu().clone();
             observer.planned(&gpu, &[inventory::OPEN]);
             let result = judged(inventory::OPEN, start, Err(broken));
             observer.finished(&result);
-            Report::new(gpu, vec![result], None)
+            Report::new(gpu, options, vec![result], Ending::default())
         }
     };
-    report.level = options.level.name();
     observer.ended(&report);
     report
 }
 
 /// Tries one step after the other, until the GPU is lost.
-fn follow(lab: &Lab<'_>, gpu: Gpu, steps: &[Step], mut start: Instant, observer: &mut dyn Observer) -> Report {
+fn follow(
+    lab: Lab<'_>,
+    gpu: Gpu,
+    steps: &[Step],
+    start: Instant,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Report {
     let mut results = Vec::with_capacity(steps.len());
-    let mut notrun = None;
+    let mut ending = Ending::default();
+    let mut shared = Some(lab);
+    let mut start = Some(start);
     for (step, left) in steps.iter().zip((0..steps.len()).rev()) {
+        observer.started(&step.id);
         // The first check is the opening itself, which began when the run did.
-        if step.id != inventory::OPEN {
-            start = Instant::now();
-        }
-        let mut result = judged(&step.id, start, shielded(|| step.run(lab)));
-        let lost = if matches!(result.word, Word::Fail | Word::Crash) { lab.lost() } else { None };
-        if let Some(why) = &lost {
-            result.detail = format!("{}; {why}", result.detail);
-            notrun = Some(left);
-        }
+        let began = start.take().filter(|_| step.id == inventory::OPEN).unwrap_or_else(Instant::now);
+        let (mut result, lost) = tried(&mut shared, step, began, options);
+        options.expectations.judge(&mut result);
         observer.finished(&result);
         results.push(result);
-        if lost.is_some() {
+        if let Some(why) = lost
+            && !options.keep_going
+        {
+            ending = Ending { reason: Some(why), notrun: left };
             break;
         }
     }
-    Report::new(gpu, results, notrun)
+    Report::new(gpu, options, results, ending)
+}
+
+/// Tries a step, and looks whether the GPU is still there. What resets the GPU has a file of its own.
+fn tried(
+    shared: &mut Option<Lab<'_>>,
+    step: &Step,
+    began: Instant,
+    options: &Options,
+) -> (CheckResult, Option<String>) {
+    if options.expectations.skips(&step.id) {
+        let mut result = CheckResult::new(&step.id, Word::Skip, "the user's lists leave it out", began.elapsed());
+        result.expected = Some(Expected::Skip);
+        return (result, None);
+    }
+    let Some(lab) = shared.as_ref() else { return (CheckResult::new(&step.id, Word::Skip, "", began.elapsed()), None) };
+    if step.check.level < Level::Destructive {
+        return in_lab(lab, step, began);
+    }
+    match shielded(|| Lab::open(lab.target, options.settings())) {
+        Ok(own) => in_lab(&own, step, began),
+        Err(broken) => (judged(&step.id, began, Err(broken)), None),
+    }
+}
+
+/// Tries a step with an open device: its result, and why the GPU cannot be trusted afterwards, if so.
+pub(crate) fn in_lab(lab: &Lab<'_>, step: &Step, began: Instant) -> (CheckResult, Option<String>) {
+    let is_destructive = step.check.level == Level::Destructive;
+    lab.rewind();
+    let before = lab.condition();
+    let mut result = judged(&step.id, began, shielded(|| step.run(lab)));
+    let mut lost = None;
+    if result.word.is_bad() {
+        let mut evidence = lab.evidence_since(&before);
+        if let Some(own) = result.evidence.take() {
+            (evidence.difference, evidence.refusal) = (own.difference, own.refusal);
+        }
+        result.evidence = (!evidence.is_empty()).then(|| Box::new(evidence));
+        lost = lab.lost();
+    } else if !is_destructive && result.word == Word::Pass {
+        lost = lab.lost();
+        if lost.is_some() {
+            result.word = Word::Fail;
+        } else if let Some(fault) = lab.fault_since(&before) {
+            result.word = Word::Warn;
+            result.detail = format!("{}; {fault}", result.detail);
+        }
+    }
+    if let Some(why) = &lost {
+        result.detail = format!("{}; {why}", result.detail);
+    }
+    // A check that is there to reset the GPU may have done so.
+    (result, lost.filter(|_| !is_destructive))
 }
 
 /// Why there is no result.
-enum Broken {
+pub(crate) enum Broken {
     Stopped(Stop),
     Panicked(String),
 }
 
 /// Runs something that may panic.
-fn shielded<T>(body: impl FnOnce() -> Result<T, Stop>) -> Result<T, Broken> {
+pub(crate) fn shielded<T>(body: impl FnOnce() -> Result<T, Stop>) -> Result<T, Broken> {
     // What a panic may leave half done is a check's own objects, which are dropped with it.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(outcome) => outcome.map_err(Broken::Stopped),
@@ -124,27 +212,41 @@ fn message(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) -> CheckResult {
-    let (word, detail) = match outcome {
-        Ok(detail) => (Word::Pass, detail),
-        Err(Broken::Stopped(Stop::Fail(evidence))) => (Word::Fail, evidence),
-        Err(Broken::Stopped(Stop::Skip(reason))) => (Word::Skip, reason),
-        Err(Broken::Panicked(message)) => (Word::Crash, message),
-    };
-    CheckResult { id: id.to_owned(), word, detail, time: start.elapsed() }
+pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) -> CheckResult {
+    let result = |word, detail: String| CheckResult::new(id, word, detail, start.elapsed());
+    match outcome {
+        Ok(detail) => result(Word::Pass, detail),
+        Err(Broken::Stopped(Stop::Fail(failure))) => {
+            let Failure { detail, difference, refusal } = *failure;
+            let evidence = crate::evidence::Evidence { difference, refusal, ..Default::default() };
+            CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail, detail) }
+        }
+        Err(Broken::Stopped(Stop::Skip(reason))) => result(Word::Skip, reason),
+        Err(Broken::Panicked(message)) => result(Word::Crash, message),
+    }
+}
+
+/// How a run ended before its plan did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ending {
+    /// Why, if it did.
+    pub(crate) reason: Option<String>,
+    /// How many checks that kept from running.
+    pub(crate) notrun: usize,
 }
 
 impl Report {
-    /// `notrun` says how many checks an abort kept from running, if there was one.
-    fn new(gpu: Gpu, results: Vec<CheckResult>, notrun: Option<usize>) -> Self {
+    pub(crate) fn new(gpu: Gpu, options: &Options, results: Vec<CheckResult>, ending: Ending) -> Self {
         Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             gpu,
-            level: Level::default().name(),
-            summary: Summary::of(&results, notrun.unwrap_or(0)),
+            level: options.level.name(),
+            seed: options.seed,
+            summary: Summary::of(&results, ending.notrun),
             results,
-            aborted: notrun.is_some(),
+            aborted: ending.reason.is_some(),
+            reason: ending.reason,
         }
     }
 }

@@ -6,16 +6,20 @@ use std::{
     path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use amdgpu_replay::{Recording, Replay};
-use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
-use amdgpu_winsys::winsys::{self, Device, Kernel, Node, PciAddress, RenderNode};
+use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
+use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
-use crate::report::Gpu;
+use crate::{mutant::Mutant, plan, report::Gpu, ring::Ring, run::Options};
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
+
+/// When a simulated ring counts as hung: much less than on real ones, and more than a busy machine keeps a thread waiting.
+const HANG: Duration = Duration::from_secs(1);
 
 type OpenDevice = dyn Fn() -> winsys::Result<Arc<Device>>;
 type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
@@ -31,6 +35,12 @@ pub struct Target {
     /// What `open` makes a device of, where that is known.
     kernel: Option<Rc<OpenKernel>>,
     census: Option<Box<CountAll>>,
+    /// The node, for other processes to open.
+    node: Option<PathBuf>,
+    /// Opens another GPU of the same machine.
+    peer: Option<Box<OpenDevice>>,
+    /// The program that helps a check as another process.
+    helper: Option<PathBuf>,
 }
 
 impl fmt::Debug for Target {
@@ -110,12 +120,23 @@ impl Target {
     /// The GPU behind a render node.
     pub fn real(node: Node) -> Self {
         let location = place(&node);
-        Self::over(location, move || render_node(&node.path))
+        let path = node.path.clone();
+        Self { node: Some(path.clone()), ..Self::over(location, move || render_node(&path)) }.beside(move || {
+            let others = Node::enumerate(Path::new("/")).unwrap_or_default();
+            others.into_iter().find(|other| other.path != node.path).map(|other| other.path)
+        })
+    }
+
+    /// The same with a second GPU, where `other` knows the node of one.
+    fn beside(self, other: impl Fn() -> Option<PathBuf>) -> Self {
+        let Some(path) = other() else { return self };
+        Self { peer: Some(Box::new(move || Device::new(render_node(&path)?))), ..self }
     }
 
     /// Whatever is at this path; opening it will tell.
     pub fn at(path: PathBuf) -> Self {
-        Self::over(path.display().to_string(), move || render_node(&path))
+        let node = Some(path.clone());
+        Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }
     }
 
     /// A simulated GPU, fresh from the factory.
@@ -124,8 +145,15 @@ impl Target {
     ///
     /// [`NoTarget::NoSuchProfile`].
     pub fn simulated(name: &str) -> Result<Self, NoTarget> {
+        Self::simulated_as(name, None)
+    }
+
+    fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
-        let device = SimDevice::new(profile, SimOptions::default());
+        let device = SimDevice::new(profile, SimOptions { hang_timeout: HANG, ..SimOptions::default() });
+        if let Some(mutant) = mutant {
+            mutant.enter(&device);
+        }
         let files = Rc::new(RefCell::new(Vec::new()));
         let (opener, opened) = (device.clone(), Rc::clone(&files));
         let open = move || {
@@ -133,7 +161,19 @@ impl Target {
             opened.borrow_mut().push(Arc::downgrade(&file));
             Ok(file as Arc<dyn Kernel>)
         };
-        Ok(Self::over(name, open).simulating().counting(move || census(&device, &files.borrow())))
+        let peer = SimDevice::clone(&device);
+        let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
+        let second = SimOptions { place: Place::new(1).unwrap_or(Place::FIRST), ..SimOptions::default() };
+        Ok(Self { peer: Some(Box::new(move || Device::new(peer.machine().add(profile, second).open()))), ..target })
+    }
+
+    /// A simulated GPU that makes one mistake whenever it can, to see that the test finds it.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget::NoSuchProfile`].
+    pub fn mutant(name: &str, mutant: Mutant) -> Result<Self, NoTarget> {
+        Self::simulated_as(name, Some(mutant))
     }
 
     /// Whatever kernels `open` opens, each a file of its own.
@@ -173,7 +213,7 @@ impl Target {
     /// Whatever `open` opens; each call gives a file of its own, with handles and addresses of its own.
     pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<Device>> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
-        Self { gpu, open: Box::new(open), kernel: None, census: None }
+        Self { gpu, open: Box::new(open), kernel: None, census: None, node: None, peer: None, helper: None }
     }
 
     /// The same, called simulated in the report.
@@ -189,14 +229,54 @@ impl Target {
         Self { census: Some(Box::new(census)), ..self }
     }
 
+    /// The same with a program, this one, that helps a check as another process.
+    #[must_use]
+    pub(crate) fn helped_by(self, program: Option<PathBuf>) -> Self {
+        Self { helper: program, ..self }
+    }
+
+    pub(crate) fn helper(&self) -> Option<&Path> {
+        self.helper.as_deref()
+    }
+
+    /// The node that other processes can open.
+    pub(crate) fn node(&self) -> Option<&Path> {
+        self.node.as_deref()
+    }
+
+    /// Another GPU of the same machine, opened.
+    pub(crate) fn peer(&self) -> Option<winsys::Result<Arc<Device>>> {
+        self.peer.as_ref().map(|open| open())
+    }
+
     /// What it is, as far as that is known without opening it.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
+    /// Opens the GPU, and lets somebody know of all that happens to its objects, unless the target is one that hides its
+    /// kernels.
+    pub(crate) fn open_observed(&self, observer: Arc<dyn Observer>) -> winsys::Result<Arc<Device>> {
+        match &self.kernel {
+            Some(kernel) => Device::with_observer(kernel()?, observer),
+            None => self.open(),
+        }
+    }
+
     /// Opens the GPU once more.
     pub(crate) fn open(&self) -> winsys::Result<Arc<Device>> {
         (self.open)()
+    }
+
+    /// RADV's name of the chip, for which it is opened.
+    pub(crate) fn chip(&self) -> winsys::Result<String> {
+        Ok(self.open()?.info().chip_name().to_owned())
+    }
+
+    /// The checks that a run would take, for which it is opened.
+    pub(crate) fn plan(&self, options: &Options) -> winsys::Result<Vec<String>> {
+        let rings = Ring::all(self.open()?.info());
+        Ok(plan::plan(&rings, options.level, &options.choice).into_iter().map(|step| step.id).collect())
     }
 
     /// What the kernel counts, where it does.

@@ -119,13 +119,12 @@ fn checks_are_listed_with_what_they_prove() {
 
 #[test]
 fn bad_usage_is_79_and_says_why_on_stderr() {
-    let cases: [&[&str]; 10] = [
+    let cases: [&[&str]; 9] = [
         &["--replay", "/nonexistent"],
         &["--replay", "/dev/null"],
         &["--replay", "/dev/null", "--sim", "navi21"],
         &["--nonsense"],
         &["surplus"],
-        &["--level", "destructive"],
         &["--sim"],
         &["--sim", "navi99"],
         &["--sim", "navi21", "--gpu", "0"],

@@ -1,77 +1,89 @@
-//! A device that makes one mistake fails the check that is there to find it.
+//! The mutation proof: a simulated GPU that makes one mistake fails the check that is there to find it.
+//!
+//! `AMDGPU_SMOKE_WRITE_MUTATIONS=1 cargo test -p amdgpu-smoke --test mutations` brings MUTATIONS.md up to date.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashSet, fmt::Write, fs, path::Path};
 
-use amdgpu_sim::{Mutation, SimDevice, SimOptions, profile};
-use amdgpu_smoke::{Exit, Options, Report, Target, Word, run};
-use amdgpu_winsys::winsys::Kernel;
+use amdgpu_sim::Mutation;
+use amdgpu_smoke::{CheckResult, Choice, Exit, Filter, Level, Mutant, Options, Target, Word, run};
 
-/// Descriptors and mappings are counted for the whole process, so only one run is under way at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// At least so many of a hundred mistakes are found by the check that is there for them.
+const ENOUGH: usize = 95;
 
-fn run_with(mutation: Option<Mutation>, filter: &str) -> Report {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-    gpu.mutate(mutation);
-    let counted = gpu.clone();
-    let target = Target::over("mutant", move || Ok(Arc::new(gpu.open()) as Arc<dyn Kernel>))
-        .counting(move || vec![("BOs", counted.census().bos as u64)]);
-    run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
+/// The check that is there to find a mistake.
+fn intended(mutant: Mutant) -> String {
+    use Mutation as M;
+    let ring = mutant.ip.map(|ip| format!("{}0", ip.name().to_ascii_lowercase())).unwrap_or_default();
+    let each = |check: &str| format!("{check}.{ring}");
+    match mutant.mutation {
+        M::DropWrite | M::SkippedJob => each("exec.write"),
+        M::ShortCopy | M::ShiftedCopy => each("exec.copy"),
+        M::ShortFill => each("exec.fill"),
+        M::StalePageTable | M::StuckBit => each("transfer.odd"),
+        M::WrongFenceValue => each("exec.nop"),
+        M::LostWakeUp => "order.syncobj".to_owned(),
+        M::ReversedIbs => each("exec.many"),
+        M::IgnoredWait => "order.held".to_owned(),
+        M::SilentFault => each("reset.fault"),
+        M::EvictionWithoutRestore => "stress.evict".to_owned(),
+        M::IgnoredMap => "exec.nop.gfx0".to_owned(),
+        M::IgnoredReplace => "sparse.bind".to_owned(),
+        M::WrongDomain => "bo.create".to_owned(),
+        M::LostMetadata => "bo.metadata".to_owned(),
+        M::LostSignal | M::LostReset | M::NoWait | M::WrongErrno => "syncobj.binary".to_owned(),
+        M::NoJobWait => "transfer.wait.gfx0".to_owned(),
+        M::SwappedHandles => "exec.write.gfx0".to_owned(),
+        M::IgnoredUnmap => "va.rebind".to_owned(),
+        M::LeakedHandle | M::LeakedContext | M::LeakedSyncobj => "leak.objects".to_owned(),
+        other => panic!("{other:?} has no check that is there to find it"),
+    }
 }
 
-/// What is broken, what is run, which check finds it, and what its evidence says.
-const FOUND: [(Mutation, &str, &str, &str); 11] = [
-    (Mutation::DropWrite, "exec.write.gfx0", "exec.write.gfx0", "byte 0x100 of 0x1000: found a5"),
-    (Mutation::ShortCopy, "exec.copy.gfx0", "exec.copy.gfx0", " of 0x100000: found "),
-    (Mutation::ShiftedCopy, "exec.copy.sdma0", "exec.copy.sdma0", "byte 0x0 of 0x100000: found "),
-    (Mutation::ShortFill, "exec.fill.compute0", "exec.fill.compute0", " of 0x42000: found a5"),
-    (Mutation::StalePageTable, "gfx0", "exec.write.gfx0", "the GPU lost the work"),
-    (Mutation::WrongFenceValue, "exec.nop.gfx0", "exec.nop.gfx0", "no sequence number was written"),
-    (Mutation::LostWakeUp, "order.syncobj", "order.syncobj", "the job was not done at the deadline"),
-    (Mutation::SkippedJob, "exec.write.sdma0", "exec.write.sdma0", "byte 0x100 of 0x1000: found a5"),
-    (Mutation::SwappedHandles, "exec.write.gfx0", "exec.write.gfx0", "mmap of BO"),
-    (Mutation::LeakedHandle, "leak.objects", "leak.objects", "BOs "),
-    (Mutation::WrongErrno, "syncobj.binary", "syncobj.binary", "EINVAL"),
-];
-
-/// Runs what finds the mutation with it and without it.
-fn finds(mutation: Mutation) {
-    let (_, filter, check, evidence) = *FOUND.iter().find(|(known, ..)| *known == mutation).unwrap();
-    let honest = run_with(None, filter);
-    assert_eq!(Exit::of(&honest), Exit::Pass, "without it: {honest:#?}");
-    let report = run_with(Some(mutation), filter);
-    let result = report.results.iter().find(|result| result.id == check);
-    let result = result.unwrap_or_else(|| panic!("{check} did not run: {report:#?}"));
-    assert_eq!(result.word, Word::Fail, "{check}: {}", result.detail);
-    assert!(result.detail.contains(evidence), "{:?} does not say {evidence:?}", result.detail);
-}
-
-macro_rules! each_is_found {
-    ($($test:ident: $mutation:ident,)*) => {
-        $(
-            #[test]
-            fn $test() {
-                finds(Mutation::$mutation);
-            }
-        )*
-
-        #[test]
-        fn no_mutation_is_left_out() {
-            assert_eq!([$(Mutation::$mutation),*], Mutation::ALL);
-        }
+fn tried(mutant: Option<Mutant>, check: &str) -> CheckResult {
+    let target = match mutant {
+        None => Target::simulated("navi21"),
+        Some(mutant) => Target::mutant("navi21", mutant),
     };
+    let choice = Choice { filter: Some(Filter::exactly(check).unwrap()), ..Choice::default() };
+    let options = Options { level: Level::Destructive, choice, memory: Some(4 << 20), ..Options::default() };
+    let report = run(&target.unwrap(), &options, &mut ());
+    // Some mistakes keep the GPU from being opened.
+    let result = report.results.first().unwrap_or_else(|| panic!("{check} did not run: {report:?}"));
+    assert_eq!(Exit::of(&report) == Exit::Pass, result.word == Word::Pass, "{report:?}");
+    result.clone()
 }
 
-each_is_found! {
-    a_dropped_write_is_found: DropWrite,
-    a_short_copy_is_found: ShortCopy,
-    a_shifted_copy_is_found: ShiftedCopy,
-    a_short_fill_is_found: ShortFill,
-    a_stale_page_table_is_found: StalePageTable,
-    a_wrong_fence_value_is_found: WrongFenceValue,
-    a_lost_wake_up_is_found: LostWakeUp,
-    a_skipped_job_is_found: SkippedJob,
-    swapped_handles_are_found: SwappedHandles,
-    a_leaked_handle_is_found: LeakedHandle,
-    a_wrong_errno_is_found: WrongErrno,
+#[test]
+fn the_intended_check_finds_each_mistake() {
+    let mut table = String::from(
+        "# What this test finds\n\nEach row is a mistake that the simulated GPU makes, on all rings of an IP where it is a \
+         ring's, and the check that is there to find it. `cargo test -p amdgpu-smoke --test mutations` tries all of them, \
+         and each check without any mistake; `amdgpu-smoke --sim navi21 --mutate NAME` shows one.\n\n\
+         | mistake | intended check | found |\n|---|---|---|\n",
+    );
+    let (mut honest, mut found, mut all) = (HashSet::new(), 0, 0);
+    for mutant in Mutant::all() {
+        let check = intended(mutant);
+        if honest.insert(check.clone()) {
+            let result = tried(None, &check);
+            assert_eq!((&*result.id, result.word), (&*check, Word::Pass), "without a mistake: {}", result.detail);
+        }
+        let result = tried(Some(mutant), &check);
+        let is_found = result.word.is_bad() && result.id == check;
+        if !is_found {
+            eprintln!("{mutant}: {} {} {}", result.id, result.word.name(), result.detail);
+        }
+        all += 1;
+        found += usize::from(is_found);
+        writeln!(table, "| `{mutant}` | `{check}` | {} |", if is_found { "yes" } else { "no" }).unwrap();
+    }
+    writeln!(table, "\n{found} of {all} are found by the check that is there for them.").unwrap();
+    assert!(found * 100 >= all * ENOUGH, "{table}");
+
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("MUTATIONS.md");
+    if std::env::var_os("AMDGPU_SMOKE_WRITE_MUTATIONS").is_some() {
+        fs::write(&path, &table).unwrap();
+    }
+    let published = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(published, table, "MUTATIONS.md is not what was found");
 }

@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 use crate::{
     lab::{HostMemory, Lab},
     outcome::{Doing, Outcome, Stop, same, same_bytes},
-    pattern::{pattern, pattern_dwords},
+    pattern::pattern_dwords,
     plan::Check,
     recorder::Recorder,
     ring::Ring,
@@ -68,7 +68,7 @@ fn fill(lab: &Lab<'_>, ring: Ring) -> Outcome {
 
 fn copy(lab: &Lab<'_>, ring: Ring) -> Outcome {
     const SIZE: u64 = 1 << 20;
-    let bytes = pattern(6, SIZE as usize);
+    let bytes = lab.pattern(6, SIZE as usize);
     let from = lab.host_memory(SIZE)?;
     from.write(0, &bytes)?;
     let through = lab.device_memory(SIZE)?;

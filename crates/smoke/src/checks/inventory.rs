@@ -12,6 +12,7 @@ use crate::{
     lab::Lab,
     outcome::{Doing, Outcome, ensure, fail, same, skip},
     plan::Check,
+    report,
 };
 
 /// The check that is the opening itself.
@@ -47,16 +48,11 @@ fn rings(lab: &Lab<'_>) -> Outcome {
 }
 
 fn firmware(lab: &Lab<'_>) -> Outcome {
-    let info = lab.device.info();
-    let (graphics, compute) = (info.ip_block(Ip::Gfx).is_some(), info.ip_block(Ip::Compute).is_some());
-    let mec = compute && info.gfx_level > amdgpu_winsys::winsys::GfxLevel::Gfx6;
-    let engines =
-        [("ME", info.me_firmware, graphics), ("PFP", info.pfp_firmware, graphics), ("MEC", info.mec_firmware, mec)];
-    let running = || engines.iter().filter(|(.., exists)| *exists);
-    for (name, firmware, _) in running() {
-        ensure(firmware.version != 0, || format!("{name} has no firmware"))?;
+    let running = report::firmware(lab.device.info());
+    for (name, version) in &running {
+        ensure(*version != 0, || format!("{name} has no firmware"))?;
     }
-    Ok(running().map(|(name, firmware, _)| format!("{name} {}", firmware.version)).collect::<Vec<_>>().join(", "))
+    Ok(running.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join(", "))
 }
 
 fn pools(lab: &Lab<'_>) -> Outcome {

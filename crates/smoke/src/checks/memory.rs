@@ -7,7 +7,6 @@ use amdgpu_winsys::heaps::{
 use crate::{
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
-    pattern::pattern,
     plan::Check,
 };
 
@@ -25,7 +24,7 @@ fn types(lab: &Lab<'_>) -> Outcome {
         let memory = allocate(lab, index)?;
         in_its_window(lab, index, row.addressing, &memory)?;
         if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
-            holds_what_is_written(index, &memory)?;
+            holds_what_is_written(lab, index, &memory)?;
             mapped += 1;
         }
     }
@@ -49,16 +48,13 @@ fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &Dev
     ensure(address.is_aligned(alignment), || format!("type {index}: {address} is not a multiple of {alignment}"))
 }
 
-fn holds_what_is_written(index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
-    let bytes = pattern(index, SIZE as usize);
+fn holds_what_is_written(lab: &Lab<'_>, index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
+    let bytes = lab.pattern(index, SIZE as usize);
     let mapping = memory.map().doing(&format!("mapping type {index}"))?;
     mapping.write(0, &bytes).doing("writing")?;
     let mut found = vec![0; bytes.len()];
     mapping.read(0, &mut found).doing("reading")?;
-    same_bytes(&found, &bytes).map_err(|stop| match stop {
-        Stop::Fail(evidence) => Stop::Fail(format!("type {index}: {evidence}")),
-        skip @ Stop::Skip(_) => skip,
-    })
+    same_bytes(&found, &bytes).map_err(|stop| stop.of(format_args!("type {index}")))
 }
 
 fn budget(lab: &Lab<'_>) -> Outcome {
@@ -88,5 +84,5 @@ fn budget(lab: &Lab<'_>) -> Outcome {
 
 fn of_heap(lab: &Lab<'_>, heap: u32) -> Result<HeapBudget, Stop> {
     let budgets = lab.memory.budgets(BudgetRule::Corrected).doing("asking for the budgets")?;
-    budgets.heaps().get(heap as usize).copied().ok_or_else(|| Stop::Fail(format!("heap {heap} has no budget")))
+    budgets.heaps().get(heap as usize).copied().ok_or_else(|| Stop::failed(format!("heap {heap} has no budget")))
 }

@@ -14,7 +14,6 @@ use nix::errno::Errno;
 use crate::{
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
-    pattern::pattern,
     plan::Check,
 };
 
@@ -48,7 +47,7 @@ fn create(lab: &Lab<'_>) -> Outcome {
                 told += 1;
             }
             Err(_) if lab.is_stand_in() => {}
-            Err(error) => return Err(Stop::Fail(error.to_string())),
+            Err(error) => return Err(error).doing("asking what the kernel remembers"),
         }
     }
     Ok(format!("{SIZE} bytes became two pages in GTT and in VRAM; the kernel confirmed {told} of 2"))
@@ -59,7 +58,7 @@ fn map(lab: &Lab<'_>) -> Outcome {
     let len = 2 * PAGE_SIZE as usize;
     let first = Mapping::new(&bo).doing("mapping it")?;
     let second = Mapping::new(&bo).doing("mapping it again")?;
-    let (ours, theirs) = (pattern(1, len), pattern(2, len));
+    let (ours, theirs) = (lab.pattern(1, len), lab.pattern(2, len));
     let mut seen = vec![0; len];
     first.write(0, &ours).doing("writing through the first mapping")?;
     second.read(0, &mut seen).doing("reading through the second mapping")?;
@@ -73,7 +72,7 @@ fn map(lab: &Lab<'_>) -> Outcome {
 
 fn metadata(lab: &Lab<'_>) -> Outcome {
     let bo = bo(lab, PAGE_SIZE, GemDomain::GTT, GemCreateFlags::empty())?;
-    let stored = BoMetadata { tiling: 0, flags: 0x5a, data: pattern(3, 64) };
+    let stored = BoMetadata { tiling: 0, flags: 0x5a, data: lab.pattern(3, 64) };
     bo.set_metadata(&stored).doing("storing metadata")?;
     let found = bo.metadata().doing("fetching metadata")?;
     same("flags", found.flags, stored.flags)?;

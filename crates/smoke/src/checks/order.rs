@@ -10,8 +10,8 @@ use amdgpu_winsys::{
 
 use crate::{
     lab::{HostMemory, Lab},
-    outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
-    pattern::pattern,
+    level::Level,
+    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
     plan::Check,
     ring::Ring,
 };
@@ -19,6 +19,9 @@ use crate::{
 pub(crate) const CHECKS: &[Check] = &[
     Check::once("order.syncobj", "a ring that waits for a sync object reads what its signaller wrote", syncobj),
     Check::once("order.dependency", "a job that names an earlier fence reads what that job wrote", dependency),
+    Check::once("order.held", "a job does not begin before the one it names has ended, however long that takes", held)
+        .at(Level::Core)
+        .anchor("amd_basic@sync-dependency-test-with-IP-GFX"),
     Check::once("order.timeline", "a ring that waits for a point reads what its signaller wrote", timeline),
 ];
 
@@ -47,8 +50,8 @@ impl Relay {
             Ok(memory)
         };
         Ok(Self {
-            decoy: filled(&pattern(!seed, SIZE as usize))?,
-            from: filled(&pattern(seed, SIZE as usize))?,
+            decoy: filled(&lab.pattern(!seed, SIZE as usize))?,
+            from: filled(&lab.pattern(seed, SIZE as usize))?,
             through: lab.device_memory(SIZE)?,
             to: filled(&vec![0; SIZE as usize])?,
             first: lab.queue(first)?,
@@ -73,7 +76,7 @@ impl Relay {
         let list = lab.record(&self.second, |recorder| recorder.copy(to, from, SIZE))?;
         let fence = self.submit(&self.second, &list, order)?;
         lab.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
-        same_bytes(&self.to.read(0, SIZE as usize)?, &pattern(self.seed, SIZE as usize))
+        same_bytes(&self.to.read(0, SIZE as usize)?, &lab.pattern(self.seed, SIZE as usize))
     }
 
     fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
@@ -87,10 +90,7 @@ impl Relay {
 fn around(lab: &Lab<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) -> Outcome {
     let next = lab.rings.iter().cycle().skip(1);
     for ((&first, &second), seed) in lab.rings.iter().zip(next).zip(10..) {
-        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| match stop {
-            Stop::Fail(evidence) => Stop::Fail(format!("{first} to {second}: {evidence}")),
-            skip @ Stop::Skip(_) => skip,
-        })?;
+        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| stop.of(format_args!("{first} to {second}")))?;
     }
     Ok(format!("{} pairs of rings", lab.rings.len()))
 }
@@ -110,6 +110,40 @@ fn dependency(lab: &Lab<'_>) -> Outcome {
         let first = relay.start(lab, &[])?;
         relay.end(lab, &Submission { after: &[&first], ..Submission::default() })
     })
+}
+
+fn held(lab: &Lab<'_>) -> Outcome {
+    /// What the first job waits for in memory, and what both store.
+    const GO: u32 = 0x60_60_60;
+    const STORED: [u32; 2] = [1, 2];
+    let next = lab.rings.iter().cycle().skip(1);
+    for (&first, &second) in lab.rings.iter().zip(next) {
+        let memory = lab.host_memory(4096)?;
+        memory.write(0, &[0; 256])?;
+        let (go, to) = (memory.at(0)?, memory.at(64)?);
+        let (before, after) = (lab.queue(first)?, lab.queue(second)?);
+        let one = lab.record(&before, |recorder| {
+            recorder.wait_for(go, GO)?;
+            recorder.write(to, &STORED[..1])
+        })?;
+        let two = lab.record(&after, |recorder| recorder.write(to, &STORED[1..]))?;
+        let bindings = [Arc::clone(memory.memory().binding())];
+        let alone = Submission { memory: &bindings, ..Submission::default() };
+        let one = before.submit(&Submission { lists: &[&one], ..alone }).doing("submitting the first job")?;
+        let two =
+            after.submit(&Submission { lists: &[&two], after: &[&one], ..alone }).doing("submitting the second job")?;
+        // A second job that does not wait is done soon; one that does cannot be.
+        let early =
+            two.wait(Deadline::after(std::time::Duration::from_millis(30))).doing("waiting for the second job")?;
+        memory.write(0, &GO.to_le_bytes())?;
+        lab.wait(&one, || memory.differs(&[0; 4]))?;
+        lab.wait(&two, || true)?;
+        let stored = memory.dwords(64, 1)?;
+        ensure(!early && stored == STORED[1..], || {
+            format!("{first} to {second}: done before the first job was: {early}; stored last: {stored:?}")
+        })?;
+    }
+    Ok(format!("{} pairs of rings", lab.rings.len()))
 }
 
 fn timeline(lab: &Lab<'_>) -> Outcome {

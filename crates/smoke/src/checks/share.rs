@@ -10,7 +10,6 @@ use amdgpu_winsys::{
 use crate::{
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
-    pattern::pattern,
     plan::Check,
 };
 
@@ -24,25 +23,25 @@ pub(crate) const CHECKS: &[Check] = &[
 const SIZE: u64 = 64 << 10;
 
 /// Exportable system memory.
-fn exportable(lab: &Lab<'_>) -> Result<DeviceMemory, Stop> {
+pub(super) fn exportable(lab: &Lab<'_>, size: u64) -> Result<DeviceMemory, Stop> {
     let tables = lab.memory.properties();
     let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
     let usable = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
     let Some(memory_type) = tables.find_type(usable, host, MemoryPropertyFlags::HOST_CACHED) else {
         return fail(format!("no memory type with {host:?}"));
     };
-    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, SIZE) };
+    let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, size) };
     lab.memory.allocate(&info).doing("allocating exportable memory")
 }
 
 fn share(lab: &Lab<'_>) -> Outcome {
-    let memory = exportable(lab)?;
+    let memory = exportable(lab, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let other = lab.target.open().doing("opening the GPU again")?;
     let imported = Arc::new(Bo::import(&other, &dma_buf).doing("importing")?);
     same("imported size", imported.size(), SIZE)?;
     let theirs = Mapping::new(&imported).doing("mapping the imported BO")?;
-    let bytes = pattern(4, SIZE as usize);
+    let bytes = lab.pattern(4, SIZE as usize);
     memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
     // The storage outlives the exporter.
     drop((memory, dma_buf));
@@ -53,7 +52,7 @@ fn share(lab: &Lab<'_>) -> Outcome {
 }
 
 fn again(lab: &Lab<'_>) -> Outcome {
-    let memory = exportable(lab)?;
+    let memory = exportable(lab, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let import = |device: &Arc<Device>| Bo::import(device, &dma_buf).doing("importing");
     let home = import(&lab.device)?;

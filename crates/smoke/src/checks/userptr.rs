@@ -11,7 +11,6 @@ use amdgpu_winsys::{
 use crate::{
     lab::{HostMemory, Lab},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},
-    pattern::pattern,
     plan::Check,
     ring::Ring,
     user_pages::UserPages,
@@ -31,13 +30,13 @@ fn share(lab: &Lab<'_>) -> Outcome {
         return skip("no ring to copy with");
     };
     let pages = match UserPages::new(&lab.device, SIZE) {
-        Err(Stop::Fail(evidence)) if lab.is_stand_in() => {
-            return skip(format!("this kernel only pretends: {evidence}"));
+        Err(Stop::Fail(failure)) if lab.is_stand_in() => {
+            return skip(format!("this kernel only pretends: {}", failure.detail));
         }
         pages => pages?,
     };
     let host = lab.host_memory(SIZE as u64)?;
-    let (ours, theirs) = (pattern(7, SIZE), pattern(8, SIZE));
+    let (ours, theirs) = (lab.pattern(7, SIZE), lab.pattern(8, SIZE));
 
     pages.write(&ours)?;
     copy(lab, ring, &pages, &host, host.at(0)?, pages.address()?)?;

@@ -36,7 +36,7 @@ fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let counted = gpu.clone();
     let open = move || Device::new(Saboteur { below: Below::new(gpu.open()), trick, private_mappings });
     let target = Target::new("sabotaged", open).simulating().counting(move || counted_bos(&counted));
-    run(&target, &Options { filter: Some(filter.to_owned()), ..Options::default() }, &mut ())
+    run(&target, &Options::filtered(filter).unwrap(), &mut ())
 }
 
 fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {

@@ -1,0 +1,78 @@
+//! One file for a bug report: what was found, what the GPU is, and what the kernel was asked.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    json, parent,
+    report::{Report, Word},
+};
+
+/// A bundle that is being made: a directory for the children's recordings, and the file it all goes into.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    path: PathBuf,
+    file: File,
+    scratch: PathBuf,
+}
+
+impl Bundle {
+    /// Makes the file now, so that a wrong path is told before anything runs.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let file = File::create(path)?;
+        let scratch = std::env::temp_dir().join(format!("amdgpu-smoke-{}", std::process::id()));
+        fs::create_dir(&scratch)?;
+        Ok(Self { path: path.to_owned(), file, scratch })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where recordings of checks belong.
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// Packs everything: `report.json`, `report.txt`, `device.json`, `dmesg.txt`, and in `recordings/` what the inventory
+    /// and each check that did not pass said to the kernel.
+    pub(crate) fn finish(&self, report: &Report, text: &str) -> io::Result<()> {
+        let mut tar = tar::Builder::new(BufWriter::new(&self.file));
+        let modified = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let mut add = |name: &str, bytes: &[u8]| {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_mtime(modified);
+            tar.append_data(&mut header, name, bytes)
+        };
+        add("report.json", json::document(report).as_bytes())?;
+        add("report.txt", text.as_bytes())?;
+        add("device.json", format!("{:#}\n", serde_json::json!(report.gpu)).as_bytes())?;
+        let messages = report.results.iter().filter_map(|result| result.evidence.as_ref());
+        let messages: Vec<_> = messages.flat_map(|evidence| evidence.messages.iter().cloned()).collect();
+        add("dmesg.txt", messages.join("\n").as_bytes())?;
+        for result in &report.results {
+            let told = result.word.is_bad() || matches!(result.word, Word::Warn | Word::DmesgWarn);
+            if !told && !result.id.starts_with("inventory.") {
+                continue;
+            }
+            let name = parent::recording(&result.id);
+            if let Ok(bytes) = fs::read(self.scratch.join(&name)) {
+                add(&format!("recordings/{name}"), &bytes)?;
+            }
+        }
+        tar.into_inner()?.flush()
+    }
+}
+
+impl Drop for Bundle {
+    fn drop(&mut self) {
+        // What is left in the directory for temporary files is found there by whoever cleans it.
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}

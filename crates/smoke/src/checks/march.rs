@@ -1,0 +1,147 @@
+//! Patterns over much of the GPU's memory, as memory testers march them: what one cell does to another shows.
+//!
+//! The patterns are those of memtest86 and of AMD's validation suite: walking ones, each cell its own address, moving
+//! inversions and every twentieth cell.
+
+use amdgpu_winsys::{heaps::DeviceMemory, winsys::Ip};
+
+use crate::{
+    lab::{HostMemory, Lab},
+    level::Level,
+    outcome::{Outcome, Stop, same_bytes, skip},
+    plan::Check,
+    ring::Ring,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("march.walking", "each bit of each dword can be the only one set, and the only one clear", walking)
+        .at(Level::Stress)
+        .anchor("rvs mem@walking-1"),
+    Check::once("march.address", "each dword of memory is a cell of its own: it holds its own address", address)
+        .at(Level::Stress)
+        .anchor("rvs mem@own-address"),
+    Check::once("march.inversions", "a pattern and its inverse replace each other, upwards and downwards", inversions)
+        .at(Level::Stress)
+        .anchor("rvs mem@moving-inversions"),
+    Check::once("march.modulo", "every twentieth dword keeps its value when all others are written twice", modulo)
+        .at(Level::Stress)
+        .anchor("rvs mem@modulo-20"),
+];
+
+/// The memory is taken in blocks, so that no single allocation has to be found in one piece.
+const BLOCK: u64 = 16 << 20;
+
+/// What the host writes and compares at once.
+const CHUNK: u64 = 2 << 20;
+
+/// Memory under test, and the way in and out.
+struct Field<'l> {
+    lab: &'l Lab<'l>,
+    ring: Ring,
+    blocks: Vec<DeviceMemory>,
+    block: u64,
+    way: HostMemory,
+}
+
+impl<'l> Field<'l> {
+    fn new(lab: &'l Lab<'l>) -> Result<Self, Stop> {
+        let ceiling = lab.ceiling();
+        let block = BLOCK.min(ceiling / CHUNK * CHUNK);
+        let count = ceiling.checked_div(block).unwrap_or(0);
+        if count == 0 {
+            return skip(format!("{ceiling} bytes may be used, and {CHUNK} are needed"));
+        }
+        let blocks = (0..count).map(|_| lab.device_memory(block)).collect::<Result<Vec<_>, _>>()?;
+        for (block, index) in blocks.iter().zip(0..) {
+            lab.name(block, &format!("block {index}"));
+        }
+        Ok(Self { lab, ring: lab.ring_of(Ip::Sdma)?, blocks, block, way: lab.host_memory(CHUNK)? })
+    }
+
+    fn chunks(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> + use<> {
+        let (blocks, per_block) = (self.blocks.len(), self.block / CHUNK);
+        (0..blocks).flat_map(move |block| (0..per_block).map(move |chunk| (block, chunk * CHUNK)))
+    }
+
+    /// Writes a chunk; `cell` gives the dword with each number of the whole field.
+    fn write(&self, at: (usize, u64), cell: impl Fn(u64) -> u32) -> Result<(), Stop> {
+        self.way.write(0, &self.bytes(at, cell))?;
+        self.copy(at, true)
+    }
+
+    /// Compares a chunk.
+    fn compare(&self, at: (usize, u64), cell: impl Fn(u64) -> u32) -> Result<(), Stop> {
+        self.copy(at, false)?;
+        let found = self.way.read(0, CHUNK as usize)?;
+        same_bytes(&found, &self.bytes(at, cell))
+            .map_err(|stop| stop.of(format_args!("block {}, from byte {:#x} on", at.0, at.1)))
+    }
+
+    fn bytes(&self, (block, offset): (usize, u64), cell: impl Fn(u64) -> u32) -> Vec<u8> {
+        let first = (block as u64 * self.block + offset) / 4;
+        (first..first + CHUNK / 4).flat_map(|index| cell(index).to_le_bytes()).collect()
+    }
+
+    fn copy(&self, (block, offset): (usize, u64), is_in: bool) -> Result<(), Stop> {
+        let Some(memory) = self.blocks.get(block) else { return Ok(()) };
+        let (here, there) = (self.way.at(0)?, memory.address().checked_add(offset));
+        let Some(there) = there else { return Ok(()) };
+        let (to, from) = if is_in { (there, here) } else { (here, there) };
+        self.lab.run(self.ring, &[self.way.memory(), memory], || true, |recorder| recorder.copy(to, from, CHUNK))
+    }
+
+    /// Writes everything, and then compares everything.
+    fn round(&self, cell: impl Fn(u64) -> u32) -> Result<(), Stop> {
+        self.chunks().try_for_each(|at| self.write(at, &cell))?;
+        self.chunks().try_for_each(|at| self.compare(at, &cell))
+    }
+
+    fn told(&self, rounds: u32) -> String {
+        format!("{rounds} rounds over {} MiB by {}", (self.blocks.len() as u64 * self.block) >> 20, self.ring)
+    }
+}
+
+fn walking(lab: &Lab<'_>) -> Outcome {
+    let field = Field::new(lab)?;
+    let shift = lab.settings.seed % 32;
+    let one = |index: u64| 1_u32.rotate_left((index % 32) as u32 + shift);
+    field.round(one).map_err(|stop| stop.of("walking ones"))?;
+    field.round(|index| !one(index)).map_err(|stop| stop.of("walking zeroes"))?;
+    Ok(field.told(2))
+}
+
+fn address(lab: &Lab<'_>) -> Outcome {
+    let field = Field::new(lab)?;
+    let own = |index: u64| (index as u32) ^ ((index >> 32) as u32).rotate_left(16);
+    field.round(own)?;
+    field.round(|index| !own(index)).map_err(|stop| stop.of("inverted"))?;
+    Ok(field.told(2))
+}
+
+fn inversions(lab: &Lab<'_>) -> Outcome {
+    let field = Field::new(lab)?;
+    let pattern = 0xa5a5_5a5a ^ lab.settings.seed;
+    field.chunks().try_for_each(|at| field.write(at, |_| pattern))?;
+    for at in field.chunks() {
+        field.compare(at, |_| pattern).map_err(|stop| stop.of("upwards"))?;
+        field.write(at, |_| !pattern)?;
+    }
+    for at in field.chunks().rev() {
+        field.compare(at, |_| !pattern).map_err(|stop| stop.of("downwards"))?;
+        field.write(at, |_| pattern)?;
+    }
+    Ok(field.told(3))
+}
+
+fn modulo(lab: &Lab<'_>) -> Outcome {
+    const EVERY: u64 = 20;
+    let field = Field::new(lab)?;
+    let kept = 0x2020_0202 ^ lab.settings.seed;
+    let offsets = [0, 7, u64::from(lab.settings.seed) % EVERY];
+    for offset in offsets {
+        let cell = |others: u32| move |index: u64| if index % EVERY == offset { kept } else { others };
+        field.chunks().try_for_each(|at| field.write(at, cell(kept)))?;
+        field.round(cell(!kept)).map_err(|stop| stop.of(format_args!("every {EVERY}th from {offset}")))?;
+    }
+    Ok(field.told(offsets.len() as u32))
+}

@@ -1,0 +1,155 @@
+//! What a GPU is told wrongly, and whether it is of use afterwards. The GPU is reset, and whoever else uses it loses work.
+
+use std::{sync::Arc, time::Duration};
+
+use amdgpu_winsys::{
+    cs::{Fence, Submission},
+    vamgr::VaRequest,
+    winsys::{Capabilities, Deadline, PAGE_SIZE},
+};
+
+use crate::{
+    lab::{HostMemory, Lab},
+    level::Level,
+    outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
+    pattern::pattern_dwords,
+    plan::Check,
+    recorder::Recorder,
+    ring::Ring,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check::each_ring("reset.fault", "a write to no memory is reported with its address, and the ring goes on", fault)
+        .at(Level::Destructive)
+        .needs("page faults that can be asked for")
+        .anchor("amd_deadlock"),
+    Check::each_ring("reset.packet", "a job of bad packets ends, runs no further, and the ring works again", packet)
+        .at(Level::Destructive)
+        .anchor("amd_deadlock"),
+    Check::each_ring("reset.hang", "a job that never ends is ended, and the ring works again", hang)
+        .at(Level::Destructive)
+        .anchor("amd_deadlock"),
+    Check::each_ring("reset.bystander", "what another context had in memory survives, or its loss is told", bystander)
+        .at(Level::Destructive)
+        .anchor("amd_queue_reset"),
+];
+
+/// Compute rings are given a minute by the kernel, others ten seconds.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+const AFTER: u32 = 0xaf7e_4af7;
+
+/// Runs a job that must not come to its end: what follows the trouble writes [`AFTER`].
+fn troubled(
+    lab: &Lab<'_>,
+    ring: Ring,
+    trouble: impl FnOnce(&mut Recorder) -> amdgpu_winsys::cs::Result<()>,
+) -> Result<String, Stop> {
+    if lab.is_stand_in() {
+        return skip("nothing executed: this kernel only pretends");
+    }
+    let memory = lab.host_memory(PAGE_SIZE)?;
+    memory.write(0, &[0; 64])?;
+    let to = memory.at(0)?;
+    let queue = lab.queue(ring)?;
+    let list = lab.record(&queue, |recorder| {
+        trouble(recorder)?;
+        recorder.write(to, &[AFTER])
+    })?;
+    let fence = submit(&queue, &list, &memory)?;
+    let how = match fence.wait(Deadline::after(PATIENCE)) {
+        Ok(true) => "the kernel called it done".to_owned(),
+        Ok(false) => return fail(format!("the job was neither done nor given up in {} s", PATIENCE.as_secs())),
+        Err(error) => error.to_string(),
+    };
+    same("what stands behind the trouble", memory.dwords(0, 1)?, vec![0])?;
+    let state = queue.context().state().doing("asking the context what happened")?;
+    Ok(format!("{how}; context {state:?}"))
+}
+
+fn submit(
+    queue: &amdgpu_winsys::cs::Queue,
+    list: &amdgpu_winsys::cs::CommandList,
+    memory: &HostMemory,
+) -> Result<Fence, Stop> {
+    let bindings = [Arc::clone(memory.memory().binding())];
+    queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).doing("submitting")
+}
+
+/// A job of a new context and a new file must do what it says.
+fn works_again(lab: &Lab<'_>, ring: Ring) -> Result<(), Stop> {
+    let fresh = Lab::open(lab.target, lab.settings).map_err(|stop| stop.of("afterwards"))?;
+    for lab in [lab, &fresh] {
+        let memory = lab.host_memory(PAGE_SIZE)?;
+        let blank = vec![0; PAGE_SIZE as usize];
+        memory.write(0, &blank)?;
+        let (to, data) = (memory.at(0)?, pattern_dwords(60, 64));
+        lab.run(ring, &[memory.memory()], || memory.differs(&blank), |recorder| recorder.write(to, &data))
+            .and_then(|()| same("stored afterwards", memory.dwords(0, 64)?, data.clone()))
+            .map_err(|stop| stop.of("afterwards"))?;
+    }
+    Ok(())
+}
+
+fn packet(lab: &Lab<'_>, ring: Ring) -> Outcome {
+    let how = troubled(lab, ring, Recorder::garbage)?;
+    works_again(lab, ring)?;
+    Ok(how)
+}
+
+fn hang(lab: &Lab<'_>, ring: Ring) -> Outcome {
+    let never = lab.host_memory(PAGE_SIZE)?;
+    never.write(0, &[0; 64])?;
+    lab.name(never.memory(), "what is waited for");
+    let at = never.at(0)?;
+    let how = troubled(lab, ring, |recorder| recorder.wait_for(at, 1))?;
+    works_again(lab, ring)?;
+    Ok(how)
+}
+
+fn fault(lab: &Lab<'_>, ring: Ring) -> Outcome {
+    if !lab.device.info().capabilities.contains(Capabilities::GPUVM_FAULT_QUERY) {
+        return skip("the kernel does not tell of page faults");
+    }
+    // Leased, so nobody is hit, and bound to nothing.
+    let lease = lab.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).doing("leasing addresses")?;
+    let at = lease.start();
+    let before = lab.condition();
+    let queue = lab.queue(ring)?;
+    let list = lab.record(&queue, |recorder| recorder.write(at, &[1, 2, 3]))?;
+    let submission = Submission { lists: &[&list], ..Submission::default() };
+    let fence = queue.submit(&submission).doing("submitting")?;
+    let ended = fence.wait(Deadline::after(PATIENCE));
+    let how = match ended {
+        Ok(true) => "the job went on".to_owned(),
+        Ok(false) => return fail("the job was neither done nor given up"),
+        Err(error) => error.to_string(),
+    };
+    if lab.is_stand_in() {
+        return skip("nothing executed: this kernel only pretends");
+    }
+    let fault = lab.device.page_fault().doing("asking for the page fault")?;
+    let Some(fault) = fault else { return fail(format!("no page fault was told of a write to {at}; {how}")) };
+    ensure(fault.page == at, || format!("a fault at {} was told, the write went to {at}", fault.page))?;
+    works_again(lab, ring)?;
+    Ok(format!("{how}; {}", lab.fault_since(&before).unwrap_or_default()))
+}
+
+fn bystander(lab: &Lab<'_>, ring: Ring) -> Outcome {
+    const SIZE: u64 = 64 << 10;
+    let fresh = Lab::open(lab.target, lab.settings)?;
+    let (kept, way) = (fresh.device_memory(SIZE)?, fresh.host_memory(SIZE)?);
+    let bytes = fresh.pattern(61, SIZE as usize);
+    way.write(0, &bytes)?;
+    let (a, b) = (kept.address(), way.at(0)?);
+    let memory = [&kept, way.memory()];
+    fresh.run(ring, &memory, || false, |recorder| recorder.copy(a, b, SIZE))?;
+    let before = lab.device.vram_lost_counter().ok();
+    troubled(lab, ring, Recorder::garbage)?;
+    way.write(0, &vec![0; SIZE as usize])?;
+    fresh.run(ring, &memory, || way.differs(&[0; 64]), |recorder| recorder.copy(b, a, SIZE))?;
+    let survived = way.read(0, SIZE as usize)? == bytes;
+    let told = before != lab.device.vram_lost_counter().ok();
+    ensure(survived || told, || "VRAM was lost, and its counter did not move".to_owned())?;
+    Ok(if survived { "it survived" } else { "its loss was told" }.to_owned())
+}

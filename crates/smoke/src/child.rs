@@ -1,0 +1,120 @@
+//! The other side of the fork: a process that tries one check.
+
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    checks::inventory,
+    exit::Exit,
+    lab::{Lab, Settings},
+    message::{Message, Planned},
+    plan::{self, Step},
+    report::{CheckResult, Gpu, Word},
+    run::{Options, in_lab, judged, shielded},
+    target::Target,
+};
+
+/// What a child is for: the first makes the plan, each other one tries a check of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Plan,
+    Try(String),
+}
+
+/// What goes wrong with a child on purpose, to see that its parent copes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Trouble {
+    /// It does not go on, and ends when it is told to.
+    Hang,
+    /// It does not go on, and does not listen.
+    Stubborn,
+    /// It goes on for ever, and says so.
+    Busy,
+    /// It is killed by a signal.
+    Abort,
+    /// It ends without a word.
+    Silence,
+    /// It says what no parent understands.
+    Babble,
+}
+
+/// Does it, and tells.
+pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Option<Trouble>) -> Exit {
+    let began = Instant::now();
+    if let (Task::Try(_), Some(trouble)) = (task, trouble) {
+        cause(trouble);
+    }
+    let settings = Settings { pulse: Some(|| tell(&Message::Alive)), ..options.settings() };
+    let lab = shielded(|| Lab::open(target, settings));
+    match (lab, task) {
+        (Ok(lab), Task::Plan) => {
+            let gpu = Gpu { facts: Some(lab.facts()), ..target.gpu().clone() };
+            let steps = plan::plan(&lab.rings, options.level, &options.choice);
+            let planned =
+                steps.iter().map(|step| Planned { id: step.id.clone(), seconds: step.check.budget.as_secs() });
+            tell(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
+            // Opening it was the first check of most plans.
+            if let Some(open) = steps.iter().find(|step| step.id == inventory::OPEN) {
+                told(in_lab(&lab, open, began));
+            }
+        }
+        (Ok(lab), Task::Try(id)) => match step(&lab, options, id) {
+            Some(step) => told(in_lab(&lab, &step, began)),
+            None => told((CheckResult::new(id, Word::Crash, "the plan has no such check", began.elapsed()), None)),
+        },
+        (Err(broken), task) => {
+            let id = match task {
+                Task::Plan => inventory::OPEN,
+                Task::Try(id) => id,
+            };
+            told((judged(id, began, Err(broken)), None));
+        }
+    }
+    Exit::Pass
+}
+
+/// The check, whether or not the user's choice holds it: the parent asks for the opening after every trouble.
+fn step(lab: &Lab<'_>, options: &Options, id: &str) -> Option<Step> {
+    plan::plan(&lab.rings, options.level, &plan::Choice::default()).into_iter().find(|step| step.id == id)
+}
+
+fn told((result, lost): (CheckResult, Option<String>)) {
+    tell(&Message::Result { result: Box::new(result), lost });
+}
+
+fn tell(message: &Message) {
+    let mut out = io::stdout().lock();
+    // A parent that is gone hears nothing.
+    let _ = writeln!(out, "{}", message.line());
+    let _ = out.flush();
+}
+
+fn cause(trouble: Trouble) {
+    const LONG: Duration = Duration::from_hours(1);
+    match trouble {
+        Trouble::Hang => std::thread::sleep(LONG),
+        Trouble::Stubborn => {
+            let deaf = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let _ = signal_hook::flag::register(signal_hook::consts::SIGTERM, deaf);
+            tell(&Message::Alive);
+            let end = Instant::now() + LONG;
+            while Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        Trouble::Busy => {
+            let end = Instant::now() + LONG;
+            while Instant::now() < end {
+                tell(&Message::Alive);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        Trouble::Abort => std::process::abort(),
+        Trouble::Silence => std::process::exit(3),
+        Trouble::Babble => {
+            let _ = writeln!(io::stdout(), "this is not JSON");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a failed check leaves to those who are to find out why.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that is known about a check that did not pass, beside the line in the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Evidence {
+    /// The first bytes that differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// What the kernel refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
+    /// The page fault that came up during the check, and whose address that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// What the reset and eviction queries said after the check, where that is not what they said before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// The packets of the last command list that the check recorded, one a line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ib: Vec<String>,
+    /// The kernel's messages during the check.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+}
+
+impl Evidence {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As lines of text, for reports that are read by people.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(Difference { offset, of, found, expected, bytes }) = &self.difference {
+            lines.push(format!("first difference at byte {offset:#x} of {of:#x}, {bytes} bytes differ"));
+            lines.push(format!("  expected {expected}"));
+            lines.push(format!("  found    {found}"));
+        }
+        if let Some(Refusal { request, errno, name }) = &self.refusal {
+            lines.push(format!("refused: {request}, errno {errno} ({name})"));
+        }
+        lines.extend(self.fault.iter().cloned());
+        lines.extend(self.changes.iter().cloned());
+        if !self.ib.is_empty() {
+            lines.push("last command list:".to_owned());
+            lines.extend(self.ib.iter().map(|line| format!("  {line}")));
+        }
+        if !self.messages.is_empty() {
+            lines.push("kernel messages:".to_owned());
+            lines.extend(self.messages.iter().map(|line| format!("  {line}")));
+        }
+        lines
+    }
+}
+
+/// Where two ranges of bytes that should be the same begin to differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The first byte that differs, counted from the start of the range.
+    pub offset: u64,
+    /// Bytes compared.
+    pub of: u64,
+    /// Bytes that differ.
+    pub bytes: u64,
+    /// What was found from there on, in hexadecimal.
+    pub found: String,
+    /// What should have been there.
+    pub expected: String,
+}
+
+/// A request that the kernel refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The ioctl, or the query of one.
+    pub request: String,
+    /// The error number.
+    pub errno: i32,
+    /// Its name.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_evidence_is_no_lines() {
+        assert!(Evidence::default().is_empty());
+        assert_eq!(Evidence::default().lines(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn evidence_is_told_from_the_bytes_to_the_kernel() {
+        let evidence = Evidence {
+            difference: Some(Difference {
+                offset: 4,
+                of: 16,
+                bytes: 2,
+                found: "00 01".to_owned(),
+                expected: "02 03".to_owned(),
+            }),
+            ib: vec!["0  NOP".to_owned()],
+            ..Evidence::default()
+        };
+        let expected = [
+            "first difference at byte 0x4 of 0x10, 2 bytes differ",
+            "  expected 02 03",
+            "  found    00 01",
+            "last command list:",
+            "  0  NOP",
+        ];
+        assert_eq!(evidence.lines(), expected);
+    }
+}

@@ -1,0 +1,201 @@
+//! Lists of what is known to fail, to flake and to be left out, in the form of Mesa's CI.
+//!
+//! `CHIP-fails.txt` has lines `id,Fail` (any of IGT's words but pass and skip), `CHIP-flakes.txt` and `CHIP-skips.txt`
+//! regular expressions for whole ids; empty lines and lines that begin with `#` count for nothing. Mesa's own lists for
+//! its CI (`src/amd/ci/*-fails.txt`) are made like that, after the rules of deqp-runner.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{CheckResult, Word};
+
+/// What the lists say of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expected {
+    /// It fails as listed.
+    Fail,
+    /// It fails, and is known to do so now and then.
+    Flake,
+    /// It was left out.
+    Skip,
+    /// It is listed as failing, and passed.
+    UnexpectedPass,
+}
+
+/// What is known of a GPU.
+#[derive(Clone, Debug, Default)]
+pub struct Expectations {
+    fails: BTreeMap<String, Word>,
+    flakes: Vec<Regex>,
+    skips: Vec<Regex>,
+}
+
+/// A list that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpectationsError {
+    /// It cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line of it makes no sense.
+    #[error("{}:{line}: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Its number, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Which list a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Known failures.
+    Fails,
+    /// Checks that fail now and then.
+    Flakes,
+    /// Checks that are left out.
+    Skips,
+}
+
+impl Expectations {
+    /// Adds the lines of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`ExpectationsError`], with the line.
+    pub fn add(&mut self, list: List, path: &Path) -> Result<(), ExpectationsError> {
+        let text =
+            fs::read_to_string(path).map_err(|source| ExpectationsError::Read { path: path.to_owned(), source })?;
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            self.add_line(list, line).map_err(|reason| ExpectationsError::Line {
+                path: path.to_owned(),
+                line: number,
+                reason,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds `CHIP-fails.txt`, `CHIP-flakes.txt` and `CHIP-skips.txt` of a directory, as far as they exist.
+    ///
+    /// # Errors
+    ///
+    /// [`ExpectationsError`].
+    pub fn add_directory(&mut self, directory: &Path, chip: &str) -> Result<(), ExpectationsError> {
+        for (list, name) in [(List::Fails, "fails"), (List::Flakes, "flakes"), (List::Skips, "skips")] {
+            let path = directory.join(format!("{chip}-{name}.txt"));
+            if path.exists() {
+                self.add(list, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_line(&mut self, list: List, line: &str) -> Result<(), String> {
+        let whole = || Regex::new(&format!("^(?:{line})$")).map_err(|_| format!("{line:?} is no regular expression"));
+        match list {
+            List::Flakes => self.flakes.push(whole()?),
+            List::Skips => self.skips.push(whole()?),
+            List::Fails => {
+                let (id, word) = line.split_once(',').ok_or_else(|| format!("{line:?} is not of the form id,Word"))?;
+                let bad = Word::ALL.into_iter().filter(|word| !matches!(word, Word::Pass | Word::Skip));
+                let word = word.trim();
+                let known = bad.into_iter().find(|known| known.name().eq_ignore_ascii_case(word));
+                let known = known.ok_or_else(|| format!("{word:?} is no word for what goes wrong"))?;
+                self.fails.insert(id.trim().to_owned(), known);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a check is to be left out.
+    pub fn skips(&self, id: &str) -> bool {
+        self.skips.iter().any(|skip| skip.is_match(id))
+    }
+
+    /// Writes into a result what the lists say of it.
+    pub fn judge(&self, result: &mut CheckResult) {
+        let listed = self.fails.get(&result.id);
+        let is_flake = self.flakes.iter().any(|flake| flake.is_match(&result.id));
+        result.expected = match (listed, result.word) {
+            (Some(word), found) if *word == found => Some(Expected::Fail),
+            (Some(_), Word::Pass) if !is_flake => Some(Expected::UnexpectedPass),
+            (_, found) if is_flake && found.is_bad() => Some(Expected::Flake),
+            _ => result.expected,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn lists(lines: &[(List, &str)]) -> Expectations {
+        let mut lists = Expectations::default();
+        for (list, line) in lines {
+            lists.add_line(*list, line).unwrap();
+        }
+        lists
+    }
+
+    fn judged(lists: &Expectations, id: &str, word: Word) -> (Option<Expected>, bool) {
+        let mut result = CheckResult::new(id, word, "", Duration::ZERO);
+        lists.judge(&mut result);
+        (result.expected, result.is_failure())
+    }
+
+    #[test]
+    fn a_listed_failure_is_none_and_a_pass_instead_is_one() {
+        let lists = lists(&[(List::Fails, "exec.copy.sdma0,Fail"), (List::Fails, "bo.map, Timeout")]);
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Fail), (Some(Expected::Fail), false));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Pass), (Some(Expected::UnexpectedPass), true));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Crash), (None, true));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Skip), (None, false));
+        assert_eq!(judged(&lists, "bo.map", Word::Timeout), (Some(Expected::Fail), false));
+        assert_eq!(judged(&lists, "bo.create", Word::Fail), (None, true));
+    }
+
+    #[test]
+    fn a_flake_may_pass_and_may_fail() {
+        let lists = lists(&[(List::Flakes, r"order\..*"), (List::Fails, "order.timeline,Fail")]);
+        assert_eq!(judged(&lists, "order.syncobj", Word::Fail), (Some(Expected::Flake), false));
+        assert_eq!(judged(&lists, "order.syncobj", Word::Pass), (None, false));
+        assert_eq!(judged(&lists, "order.timeline", Word::Pass), (None, false));
+    }
+
+    #[test]
+    fn skips_fit_whole_ids() {
+        let lists = lists(&[(List::Skips, "exec.*gfx0")]);
+        assert!(lists.skips("exec.copy.gfx0") && !lists.skips("exec.copy.gfx01") && !lists.skips("an.exec.gfx0"));
+    }
+
+    #[test]
+    fn lines_that_make_no_sense_are_refused() {
+        let mut lists = Expectations::default();
+        for (list, line) in
+            [(List::Fails, "exec.copy"), (List::Fails, "exec.copy,Pass"), (List::Fails, "a,b"), (List::Skips, "(")]
+        {
+            assert!(lists.add_line(list, line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The results of a run in the form that IGT's runner leaves behind, for the tools that read those.
+//!
+//! Source: igt-gpu-tools `runner/resultgen.c`, whose `results.json` has version 10; `piglit` summarises such files.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    report::{CheckResult, Report, Word},
+    run::Observer,
+    sink::Sink,
+};
+
+/// Version of the layout.
+const RESULTS_VERSION: u32 = 10;
+
+/// Writes the results when the run has ended.
+pub(crate) struct Igt {
+    out: Sink,
+    started: f64,
+}
+
+impl Igt {
+    pub(crate) fn new(out: Sink) -> Self {
+        Self { out, started: now() }
+    }
+}
+
+impl Observer for Igt {
+    fn ended(&mut self, report: &Report) {
+        let document = document(report, self.started, now());
+        self.out.write(&format!("{document:#}\n"));
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+fn time(start: f64, end: f64) -> Value {
+    json!({ "__type__": "TimeAttribute", "start": start, "end": end })
+}
+
+fn document(report: &Report, start: f64, end: f64) -> Value {
+    let tests: Map<String, Value> =
+        report.results.iter().map(|result| (format!("igt@amdgpu-smoke@{}", result.id), test(result))).collect();
+    let mut totals: Map<String, Value> =
+        Word::ALL.map(|word| (word.name().to_owned(), report.summary.count(word).into())).into_iter().collect();
+    totals.insert("notrun".to_owned(), report.summary.notrun.into());
+    totals.insert("dmesg-fail".to_owned(), 0.into());
+    totals.insert("abort".to_owned(), u8::from(report.aborted).into());
+    let spent: f64 = report.results.iter().map(|result| result.time.as_secs_f64()).sum();
+    json!({
+        "__type__": "TestrunResult",
+        "results_version": RESULTS_VERSION,
+        "name": format!("amdgpu-smoke {} {}", report.level, report.gpu.location),
+        "uname": report.gpu.facts.as_ref().and_then(|facts| facts.kernel.clone()).unwrap_or_default(),
+        "time_elapsed": time(start, end),
+        "tests": tests,
+        "totals": { "": totals, "root": totals },
+        "runtimes": { "igt@amdgpu-smoke": { "time": time(0.0, spent) } },
+    })
+}
+
+fn test(result: &CheckResult) -> Value {
+    let evidence = result.evidence.as_ref();
+    let lines = evidence.map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
+    json!({
+        "result": result.word.name(),
+        "igt-version": format!("amdgpu-smoke {}", env!("CARGO_PKG_VERSION")),
+        "time": time(0.0, result.time.as_secs_f64()),
+        "out": format!("{}\n", result.detail),
+        "err": lines,
+        "dmesg": evidence.map(|evidence| evidence.messages.join("\n")).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,121 @@
+//! JUnit XML, as CI systems read it: a suite for the GPU, its facts as properties.
+
+use std::fmt::Write;
+
+use crate::{
+    report::{CheckResult, Report, Word},
+    run::Observer,
+    sink::Sink,
+};
+
+/// Writes the report when the run has ended.
+pub(crate) struct Junit(pub(crate) Sink);
+
+impl Observer for Junit {
+    fn ended(&mut self, report: &Report) {
+        self.0.write(&document(report));
+    }
+}
+
+fn document(report: &Report) -> String {
+    let results = &report.results;
+    let count = |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|result| which(result)).count();
+    let failures = count(&|result| result.is_failure() && !is_error(result.word));
+    let errors = count(&|result| result.is_failure() && is_error(result.word));
+    let skipped = count(&|result| result.word == Word::Skip);
+    let time: f64 = results.iter().map(|result| result.time.as_secs_f64()).sum();
+    let totals = format!(
+        "tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\"",
+        results.len()
+    );
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let location = escaped(&report.gpu.location);
+    // Writing into a string does not fail.
+    let _ = writeln!(xml, "<testsuites name=\"amdgpu-smoke\" {totals}>");
+    let _ = writeln!(xml, "  <testsuite name=\"{location}\" {totals}>");
+    let _ = writeln!(xml, "    <properties>");
+    for (name, value) in properties(report) {
+        let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{}\"/>", escaped(&value));
+    }
+    let _ = writeln!(xml, "    </properties>");
+    for result in results {
+        case(&mut xml, result);
+    }
+    if let Some(reason) = &report.reason {
+        let _ = writeln!(xml, "    <system-err>{}</system-err>", escaped(reason));
+    }
+    xml.push_str("  </testsuite>\n</testsuites>\n");
+    xml
+}
+
+/// What broke, beside what merely failed.
+const fn is_error(word: Word) -> bool {
+    matches!(word, Word::Crash | Word::Timeout | Word::Incomplete)
+}
+
+fn properties(report: &Report) -> Vec<(&'static str, String)> {
+    let mut properties = vec![
+        ("location", report.gpu.location.clone()),
+        ("level", report.level.to_owned()),
+        ("seed", report.seed.to_string()),
+    ];
+    if let Some(facts) = &report.gpu.facts {
+        let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        properties.extend([
+            ("name", facts.name.clone()),
+            ("chip", facts.chip.clone()),
+            ("driver", facts.driver.clone()),
+            ("kernel", facts.kernel.clone().unwrap_or_default()),
+            ("firmware", firmware.join(", ")),
+        ]);
+    }
+    properties
+}
+
+fn case(xml: &mut String, result: &CheckResult) {
+    let (class, name) = result.id.split_once('.').unwrap_or(("", &result.id));
+    let (class, name) = (escaped(class), escaped(name));
+    let _ =
+        write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{:.3}\"", result.time.as_secs_f64());
+    let (detail, word) = (escaped(&result.detail), result.word.name());
+    let evidence = result.evidence.as_ref().map(|evidence| evidence.lines().join("\n")).unwrap_or_default();
+    let evidence = escaped(&evidence);
+    if result.is_failure() {
+        let element = if is_error(result.word) { "error" } else { "failure" };
+        let _ = writeln!(
+            xml,
+            ">\n      <{element} type=\"{word}\" message=\"{detail}\">{evidence}</{element}>\n    </testcase>"
+        );
+    } else if result.word == Word::Skip {
+        let _ = writeln!(xml, ">\n      <skipped message=\"{detail}\"/>\n    </testcase>");
+    } else {
+        let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}</system-out>\n    </testcase>");
+    }
+}
+
+/// Text for an element or an attribute. Characters that XML 1.0 does not have become U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(letter),
+            letter if letter < ' ' || matches!(letter, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_end_its_element() {
+        assert_eq!(escaped("a<b>&\"c\"\u{1}\n"), "a&lt;b&gt;&amp;&quot;c&quot;\u{fffd}\n");
+    }
+}

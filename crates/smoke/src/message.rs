@@ -1,0 +1,36 @@
+//! What a child tells its parent: one JSON object a line on standard output.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::{CheckResult, Gpu};
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Message {
+    /// The GPU is open, and this is the plan.
+    Planned { gpu: Box<Gpu>, steps: Vec<Planned> },
+    /// A check is over.
+    Result {
+        result: Box<CheckResult>,
+        /// Why the GPU cannot be trusted any more, if so.
+        lost: Option<String>,
+    },
+    /// The child is at work: sent now and then while a check runs.
+    Alive,
+}
+
+/// A check of the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    pub(crate) id: String,
+    /// How long it may take, in seconds.
+    pub(crate) seconds: u64,
+}
+
+impl Message {
+    /// The line, without its end.
+    pub(crate) fn line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,107 @@
+//! Simulated GPUs that make one mistake, by the names they have on the command line.
+
+use std::{fmt, str::FromStr};
+
+use amdgpu_sim::{Mutation, SimDevice};
+use amdgpu_winsys::winsys::Ip;
+
+/// One mistake of a simulated GPU, of all its rings or of those of one IP: `drop-write`, `short-copy:sdma`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// The mistake.
+    pub mutation: Mutation,
+    /// Whose it is; all rings', or none's in particular, when nothing is said.
+    pub ip: Option<Ip>,
+}
+
+/// No mistake of the simulator's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no mutation is called {0:?}; there is {known}", known = known())]
+pub struct UnknownMutant(String);
+
+const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
+
+impl Mutant {
+    /// Every mistake, and each mistake of a ring once more for each IP.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Mutation::ALL.into_iter().flat_map(|mutation| {
+            let ips: &[Ip] = if mutation.is_of_a_ring() { &IPS } else { &[] };
+            let whole = Self { mutation, ip: None };
+            // A ring's mistake on all rings is the three together: nothing more is learnt of it.
+            let whole = (!mutation.is_of_a_ring()).then_some(whole);
+            whole.into_iter().chain(ips.iter().map(move |&ip| Self { mutation, ip: Some(ip) }))
+        })
+    }
+
+    pub(crate) fn enter(self, device: &SimDevice) {
+        match self.ip {
+            None => device.mutate(Some(self.mutation)),
+            Some(ip) => device.mutate_rings(ip, self.mutation),
+        }
+    }
+}
+
+/// `DropWrite` as `drop-write`.
+fn name(mutation: Mutation) -> String {
+    let mut name = String::new();
+    for letter in format!("{mutation:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+fn known() -> String {
+    Mutation::ALL.map(name).join(", ")
+}
+
+impl FromStr for Mutant {
+    type Err = UnknownMutant;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMutant> {
+        let unknown = || UnknownMutant(text.to_owned());
+        let (wanted, ip) = match text.split_once(':') {
+            Some((wanted, ip)) => {
+                let known = IPS.into_iter().find(|known| known.name().eq_ignore_ascii_case(ip));
+                (wanted, Some(known.ok_or_else(unknown)?))
+            }
+            None => (text, None),
+        };
+        let mutation = Mutation::ALL.into_iter().find(|mutation| name(*mutation) == wanted).ok_or_else(unknown)?;
+        Ok(Self { mutation, ip })
+    }
+}
+
+impl fmt::Display for Mutant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ip {
+            None => f.pad(&name(self.mutation)),
+            Some(ip) => f.pad(&format!("{}:{}", name(self.mutation), ip.name().to_ascii_lowercase())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mutant_is_found_by_its_name() {
+        let mut count = 0;
+        for mutant in Mutant::all() {
+            assert_eq!(mutant.to_string().parse(), Ok(mutant));
+            count += 1;
+        }
+        assert!(count > Mutation::ALL.len());
+    }
+
+    #[test]
+    fn who_asks_for_an_unknown_one_is_told_which_there_are() {
+        for wrong in ["", "drop", "drop-write:vcn", "DropWrite"] {
+            let error = wrong.parse::<Mutant>().unwrap_err().to_string();
+            assert!(error.contains("drop-write, short-copy"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! All the reports of a run.
+
+use std::{fs, path::PathBuf};
+
+use crate::{
+    bundle::Bundle,
+    cli::Outputs,
+    human::{self, Human},
+    igt::Igt,
+    json::Json,
+    jsonl::JsonLines,
+    junit::Junit,
+    report::{CheckResult, Gpu, Report},
+    run::Observer,
+    sink::{STDOUT, Sink, Troubles},
+    tap::Tap,
+    text::Text,
+};
+
+/// Whoever is told of a run.
+pub(crate) struct Reports {
+    observers: Vec<Box<dyn Observer>>,
+    troubles: Troubles,
+    bundle: Option<(Bundle, Text)>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoReports {
+    #[error("only one of --json, --jsonl and --tap can be on standard output")]
+    Crowd,
+    #[error(transparent)]
+    Create(#[from] crate::sink::CannotCreate),
+    #[error("{}: {source}", path.display())]
+    Directory { path: PathBuf, source: std::io::Error },
+}
+
+impl Reports {
+    pub(crate) fn new(outputs: &Outputs, _gpu: &Gpu) -> Result<Self, NoReports> {
+        let troubles = Troubles::default();
+        let on_stdout =
+            [&outputs.json, &outputs.jsonl, &outputs.tap].iter().filter(|path| is_stdout(path.as_ref())).count();
+        if on_stdout > 1 {
+            return Err(NoReports::Crowd);
+        }
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        let bundle = match &outputs.bundle {
+            None => None,
+            Some(path) => {
+                let made = Bundle::create(path);
+                Some(made.map_err(|source| NoReports::Directory { path: path.clone(), source })?)
+            }
+        };
+        if on_stdout == 0 {
+            let named = bundle.as_ref().map(|bundle| bundle.path().display().to_string());
+            let out = Sink::stdout(&troubles);
+            let human = Human::new(out, human::stdout_takes_colours(), human::stdout_is_terminal());
+            observers.push(Box::new(human.with_bundle(named)));
+        }
+        if let Some(path) = &outputs.json {
+            observers.push(Box::new(Json(Sink::create(path, &troubles)?)));
+        }
+        if let Some(path) = &outputs.jsonl {
+            observers.push(Box::new(JsonLines(Sink::create(path, &troubles)?)));
+        }
+        if let Some(path) = &outputs.tap {
+            observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?)));
+        }
+        if let Some(path) = &outputs.junit {
+            observers.push(Box::new(Junit(Sink::create(path, &troubles)?)));
+        }
+        if let Some(path) = &outputs.igt_results {
+            fs::create_dir_all(path).map_err(|source| NoReports::Directory { path: path.clone(), source })?;
+            observers.push(Box::new(Igt::new(Sink::create(&path.join("results.json"), &troubles)?)));
+        }
+        let bundle = bundle.map(|bundle| {
+            let text = Text::default();
+            observers.push(Box::new(Human::new(text.sink(&troubles), false, false)));
+            (bundle, text)
+        });
+        Ok(Self { observers, troubles, bundle })
+    }
+
+    /// Where recordings of the checks belong, if they are wanted.
+    pub(crate) fn recordings(&self) -> Option<PathBuf> {
+        self.bundle.as_ref().map(|(bundle, _)| bundle.scratch().to_owned())
+    }
+
+    /// Ends what is ended after the run: what could not be written.
+    pub(crate) fn finish(self, report: &Report) -> Troubles {
+        if let Some((bundle, text)) = &self.bundle
+            && let Err(error) = bundle.finish(report, &text.get())
+        {
+            self.troubles.note(&bundle.path().display().to_string(), &error);
+        }
+        self.troubles
+    }
+}
+
+fn is_stdout(path: Option<&PathBuf>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == STDOUT)
+}
+
+impl Observer for Reports {
+    fn began(&mut self, gpu: &Gpu) {
+        self.observers.iter_mut().for_each(|observer| observer.began(gpu));
+    }
+
+    fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
+        self.observers.iter_mut().for_each(|observer| observer.planned(gpu, ids));
+    }
+
+    fn started(&mut self, id: &str) {
+        self.observers.iter_mut().for_each(|observer| observer.started(id));
+    }
+
+    fn finished(&mut self, result: &CheckResult) {
+        self.observers.iter_mut().for_each(|observer| observer.finished(result));
+    }
+
+    fn ended(&mut self, report: &Report) {
+        self.observers.iter_mut().for_each(|observer| observer.ended(report));
+    }
+}

@@ -1,0 +1,232 @@
+//! Running a plan with a process for each check.
+//!
+//! The parent opens no GPU: a check that hangs in the kernel, kills its process or never ends takes nothing with it but
+//! itself, and the report is finished in any case.
+
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    checks::inventory,
+    evidence::Evidence,
+    expectations::Expected,
+    fork::{self, Ended, Limits, Why},
+    kernel_log::KernelLog,
+    message::{Message, Planned},
+    report::{CheckResult, Gpu, Report, Word},
+    run::{Ending, Observer, Options},
+};
+
+/// How checks are run.
+#[derive(Debug)]
+pub(crate) struct Parent {
+    /// This program.
+    pub(crate) program: PathBuf,
+    /// What each child is told beside its task.
+    pub(crate) arguments: Vec<String>,
+    /// No check may take longer; each has a limit of its own too.
+    pub(crate) check: Option<Duration>,
+    /// Without a sign of life.
+    pub(crate) silence: Duration,
+    /// For all checks together.
+    pub(crate) overall: Option<Duration>,
+    /// Between SIGTERM and SIGKILL, and after that.
+    pub(crate) grace: Duration,
+    /// Set when the user wants no more.
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// Where each child's recording goes.
+    pub(crate) recordings: Option<PathBuf>,
+}
+
+/// The first process, which makes the plan, may take this long.
+const PLANNING: Duration = Duration::from_mins(1);
+
+/// What one process came to.
+#[derive(Default)]
+struct Told {
+    plan: Option<(Gpu, Vec<Planned>)>,
+    result: Option<CheckResult>,
+    lost: Option<String>,
+    /// Why the rest must not be run.
+    abort: Option<String>,
+}
+
+/// The name of the file that holds a check's recording.
+pub(crate) fn recording(id: &str) -> String {
+    format!("{id}.rec")
+}
+
+impl Parent {
+    /// Takes a GPU through the plan.
+    pub(crate) fn run(&self, gpu: &Gpu, options: &Options, observer: &mut dyn Observer) -> Report {
+        observer.began(gpu);
+        let mut log = KernelLog::open(gpu.simulated);
+        let start = Instant::now();
+        let limit = self.check.unwrap_or(PLANNING);
+        let first = self.child(inventory::OPEN, &["--child-plan"], limit, start, &mut log);
+        let Some((gpu, plan)) = first.plan else {
+            observer.planned(gpu, &[inventory::OPEN]);
+            let results: Vec<_> = first.result.into_iter().collect();
+            for result in &results {
+                observer.finished(result);
+            }
+            let ending = Ending { reason: first.abort, notrun: 0 };
+            let report = Report::new(gpu.clone(), options, results, ending);
+            observer.ended(&report);
+            return report;
+        };
+        observer.planned(&gpu, &plan.iter().map(|step| &*step.id).collect::<Vec<_>>());
+        let (results, ending) = self.follow(&plan, first.result, options, start, &mut log, observer);
+        let report = Report::new(gpu, options, results, ending);
+        observer.ended(&report);
+        report
+    }
+
+    fn follow(
+        &self,
+        plan: &[Planned],
+        mut opened: Option<CheckResult>,
+        options: &Options,
+        start: Instant,
+        log: &mut KernelLog,
+        observer: &mut dyn Observer,
+    ) -> (Vec<CheckResult>, Ending) {
+        let mut results = Vec::with_capacity(plan.len());
+        for (step, left) in plan.iter().zip((0..plan.len()).rev()) {
+            if let Some(why) = self.stops(start) {
+                return (results, Ending { reason: Some(why.to_string()), notrun: left + 1 });
+            }
+            observer.started(&step.id);
+            let told = match opened.take_if(|result| result.id == step.id) {
+                Some(result) => Told { result: Some(result), ..Told::default() },
+                None => self.step(step, options, start, log),
+            };
+            let Some(mut result) = told.result else { continue };
+            options.expectations.judge(&mut result);
+            observer.finished(&result);
+            results.push(result);
+            let lost = told.lost.filter(|_| !options.keep_going);
+            if let Some(why) = told.abort.or(lost) {
+                return (results, Ending { reason: Some(why), notrun: left });
+            }
+        }
+        (results, Ending::default())
+    }
+
+    fn step(&self, step: &Planned, options: &Options, start: Instant, log: &mut KernelLog) -> Told {
+        if options.expectations.skips(&step.id) {
+            let mut result = CheckResult::new(&step.id, Word::Skip, "the user's lists leave it out", Duration::ZERO);
+            result.expected = Some(Expected::Skip);
+            return Told { result: Some(result), ..Told::default() };
+        }
+        let own = Duration::from_secs(step.seconds);
+        let limit = self.check.map_or(own, |limit| limit.min(own));
+        let mut told = self.child(&step.id, &["--child", &step.id], limit, start, log);
+        let ended_badly = told.result.as_ref().is_some_and(|result| matches!(result.word, Word::Timeout | Word::Crash));
+        if ended_badly && told.abort.is_none() && !options.keep_going {
+            // Is there still a GPU?
+            let health = self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, start, log);
+            let is_well = health.result.is_some_and(|result| result.word == Word::Pass);
+            told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
+        }
+        told
+    }
+
+    /// Why no other check is started, if so.
+    fn stops(&self, start: Instant) -> Option<Why> {
+        if self.interrupted.load(Ordering::Acquire) {
+            return Some(Why::Interrupted);
+        }
+        self.overall.is_some_and(|limit| start.elapsed() >= limit).then_some(Why::NoTimeLeft)
+    }
+
+    /// Runs one process, and makes of it what the check came to.
+    fn child(&self, id: &str, task: &[&str], whole: Duration, start: Instant, log: &mut KernelLog) -> Told {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(task);
+        if let Some(directory) = &self.recordings {
+            command.arg("--record").arg(directory.join(recording(id)));
+        }
+        let limits = Limits { whole, silence: self.silence, grace: self.grace };
+        let began = Instant::now();
+        let mut told = Told::default();
+        log.skip();
+        let ended = fork::run(
+            &mut command,
+            limits,
+            || self.stops(start),
+            |message| match message {
+                Message::Planned { gpu, steps } => told.plan = Some((*gpu, steps)),
+                Message::Result { result, lost } => (told.result, told.lost) = (Some(*result), lost),
+                Message::Alive => {}
+            },
+        );
+        let time = began.elapsed();
+        let (word, detail) = match ended {
+            Ok(Ended::Exited(_)) if told.result.is_some() || told.plan.is_some() => (None, String::new()),
+            Ok(Ended::Exited(status)) => (Some(Word::Crash), fork::told(status)),
+            Ok(Ended::Stopped(why)) => (Some(stopped(why)), why.to_string()),
+            Ok(Ended::Stuck(why, state)) => {
+                let detail = format!("{why}, and could not be killed: its process is in state {state}");
+                told.abort = Some(detail.clone());
+                (Some(Word::Incomplete), detail)
+            }
+            Err(error) => {
+                let detail = format!("no process for it: {error}");
+                told.abort = Some(detail.clone());
+                (Some(Word::Incomplete), detail)
+            }
+        };
+        if let Some(word) = word {
+            told.result = Some(CheckResult::new(id, word, detail, time));
+        }
+        if let Some(result) = &mut told.result {
+            add_messages(result, log.read());
+        }
+        told
+    }
+}
+
+const fn stopped(why: Why) -> Word {
+    match why {
+        Why::Time(_) | Why::Silence(_) => Word::Timeout,
+        Why::NoTimeLeft | Why::Interrupted => Word::Incomplete,
+        Why::Babble => Word::Crash,
+    }
+}
+
+/// What the kernel said goes into the evidence, and spoils a pass.
+fn add_messages(result: &mut CheckResult, messages: Vec<String>) {
+    if messages.is_empty() {
+        return;
+    }
+    if result.word == Word::Pass {
+        result.word = Word::DmesgWarn;
+    }
+    let evidence: &mut Evidence = result.evidence.get_or_insert_default();
+    evidence.messages = messages;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_complaints_spoil_a_pass_and_are_kept() {
+        let mut result = CheckResult::new("a.b", Word::Pass, "", Duration::ZERO);
+        add_messages(&mut result, Vec::new());
+        assert_eq!((result.word, &result.evidence), (Word::Pass, &None));
+        add_messages(&mut result, vec!["amdgpu: ring gfx timeout".to_owned()]);
+        assert_eq!(result.word, Word::DmesgWarn);
+        let mut failed = CheckResult::new("a.b", Word::Fail, "", Duration::ZERO);
+        add_messages(&mut failed, vec!["amdgpu: ring gfx timeout".to_owned()]);
+        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Word::Fail, 1));
+    }
+}

@@ -1,0 +1,100 @@
+//! Where reports are written, and what is remembered when that does not work.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, ErrorKind, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What could not be written, of all outputs of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Troubles(Arc<Mutex<Vec<String>>>);
+
+impl Troubles {
+    /// Notes that something could not be written. A reader who has left is no trouble.
+    pub(crate) fn note(&self, name: &str, error: &io::Error) {
+        if error.kind() != ErrorKind::BrokenPipe {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name}: {error}"));
+        }
+    }
+
+    /// What was noted.
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Text that goes somewhere until that fails once; from then on it goes nowhere, and the run goes on.
+pub(crate) struct Sink {
+    out: Option<Box<dyn Write>>,
+    name: String,
+    troubles: Troubles,
+}
+
+/// The name that stands for standard output.
+pub(crate) const STDOUT: &str = "-";
+
+/// A file that cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(crate) struct CannotCreate {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl Sink {
+    pub(crate) fn new(out: impl Write + 'static, name: &str, troubles: &Troubles) -> Self {
+        Self { out: Some(Box::new(out)), name: name.to_owned(), troubles: troubles.clone() }
+    }
+
+    pub(crate) fn stdout(troubles: &Troubles) -> Self {
+        Self::new(io::stdout(), "standard output", troubles)
+    }
+
+    /// A file, which is made now, so that a wrong path is told before anything runs; `-` is standard output.
+    pub(crate) fn create(path: &Path, troubles: &Troubles) -> Result<Self, CannotCreate> {
+        if path.as_os_str() == STDOUT {
+            return Ok(Self::stdout(troubles));
+        }
+        let file = File::create(path).map_err(|source| CannotCreate { path: path.to_owned(), source })?;
+        Ok(Self::new(BufWriter::new(file), &path.display().to_string(), troubles))
+    }
+
+    /// Writes, and lets it be seen at once.
+    pub(crate) fn write(&mut self, text: &str) {
+        let Some(out) = &mut self.out else { return };
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            self.troubles.note(&self.name, &error);
+            self.out = None;
+        }
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.write(&format!("{}\n", line.trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_noted_once_and_a_reader_who_left_never() {
+        let troubles = Troubles::default();
+        let mut full = Sink::create(Path::new("/dev/full"), &troubles).unwrap();
+        full.line("one");
+        full.line("two");
+        assert_eq!(troubles.all().len(), 1, "{troubles:?}");
+        assert!(troubles.all()[0].starts_with("/dev/full: No space left on device"), "{troubles:?}");
+        troubles.note("a pipe", &ErrorKind::BrokenPipe.into());
+        assert_eq!(troubles.all().len(), 1);
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_made_says_which() {
+        let error = Sink::create(Path::new("/nonexistent/report"), &Troubles::default()).err().unwrap();
+        assert!(error.to_string().starts_with("/nonexistent/report: No such file"), "{error}");
+    }
+}

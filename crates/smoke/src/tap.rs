@@ -1,0 +1,125 @@
+//! TAP 14 (<https://testanything.org/tap-version-14-specification.html>), diagnostics in YAML.
+
+use crate::{
+    report::{CheckResult, Gpu, Report, Word},
+    run::Observer,
+    sink::Sink,
+};
+
+/// Writes a run as TAP, a test point for each check.
+pub(crate) struct Tap {
+    out: Sink,
+    number: usize,
+}
+
+impl Tap {
+    pub(crate) fn new(out: Sink) -> Self {
+        Self { out, number: 0 }
+    }
+}
+
+impl Observer for Tap {
+    fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
+        self.out.line("TAP version 14");
+        self.out.line(&format!("1..{}", ids.len()));
+        self.out.line(&format!("# {}", one_line(&gpu.location)));
+        if let Some(facts) = &gpu.facts {
+            self.out.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
+        }
+    }
+
+    fn finished(&mut self, result: &CheckResult) {
+        self.number += 1;
+        let status = if result.word.is_bad() { "not ok" } else { "ok" };
+        // A hash would begin a directive.
+        let id = result.id.replace('#', "\\#");
+        let directive = match (result.word, result.is_failure()) {
+            (Word::Skip, _) => format!(" # SKIP {}", one_line(&result.detail)),
+            // A known failure must not break the run.
+            (word, false) if word.is_bad() => " # TODO expected".to_owned(),
+            _ => String::new(),
+        };
+        self.out.line(&format!("{status} {} - {id}{directive}", self.number));
+        if result.word != Word::Skip {
+            self.out.line("  ---");
+            for line in diagnostics(result) {
+                self.out.line(&format!("  {line}"));
+            }
+            self.out.line("  ...");
+        }
+    }
+
+    fn ended(&mut self, report: &Report) {
+        if let Some(reason) = &report.reason {
+            self.out.line(&format!("Bail out! {}", one_line(reason)));
+        }
+    }
+}
+
+fn diagnostics(result: &CheckResult) -> Vec<String> {
+    let mut lines = vec![
+        format!("word: {}", result.word.name()),
+        format!("duration_ms: {:.3}", result.time.as_secs_f64() * 1e3),
+        format!("message: {}", quoted(&result.detail)),
+    ];
+    let evidence = result.evidence.as_ref().map(|evidence| evidence.lines()).unwrap_or_default();
+    if !evidence.is_empty() {
+        lines.push("evidence:".to_owned());
+        lines.extend(evidence.iter().map(|line| format!("  - {}", quoted(line))));
+    }
+    lines
+}
+
+/// A YAML string in double quotes: JSON's strings are such strings.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{expectations::Expected, sink::Troubles, text::Text};
+
+    fn written(results: &[CheckResult]) -> String {
+        let captured = Text::default();
+        let mut tap = Tap::new(captured.sink(&Troubles::default()));
+        tap.planned(&Gpu { location: "navi21".to_owned(), ..Gpu::default() }, &vec!["a"; results.len()]);
+        for result in results {
+            tap.finished(result);
+        }
+        captured.get()
+    }
+
+    #[test]
+    fn each_check_is_a_point_with_its_diagnostics() {
+        let time = Duration::from_micros(1500);
+        let failed = CheckResult::new("bo.map", Word::Fail, "byte \"0\"", time);
+        let known = CheckResult { expected: Some(Expected::Fail), ..failed.clone() };
+        let skipped = CheckResult::new("va.fixed", Word::Skip, "two\nlines", time);
+        let expected = "\
+TAP version 14
+1..3
+# navi21
+not ok 1 - bo.map
+  ---
+  word: fail
+  duration_ms: 1.500
+  message: \"byte \\\"0\\\"\"
+  ...
+not ok 2 - bo.map # TODO expected
+  ---
+  word: fail
+  duration_ms: 1.500
+  message: \"byte \\\"0\\\"\"
+  ...
+ok 3 - va.fixed # SKIP two lines
+";
+        assert_eq!(written(&[failed, known, skipped]), expected);
+    }
+}

@@ -1,0 +1,33 @@
+//! Text that is kept in memory.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::sink::{Sink, Troubles};
+
+/// What was written to its sink.
+#[derive(Clone, Default)]
+pub(crate) struct Text(Arc<Mutex<Vec<u8>>>);
+
+impl Text {
+    pub(crate) fn sink(&self, troubles: &Troubles) -> Sink {
+        Sink::new(self.clone(), "memory", troubles)
+    }
+
+    pub(crate) fn get(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

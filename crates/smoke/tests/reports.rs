@@ -1,0 +1,414 @@
+//! The reports of the program, its exit codes, and what it does when it is treated badly.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+
+/// A directory that goes with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("amdgpu-smoke-reports-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"));
+    command.args(arguments).env_remove("RUST_LOG").env_remove("LD_PRELOAD").stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    program(arguments).output().unwrap()
+}
+
+/// On navi21, checks of objects only.
+fn quick(more: &[&str]) -> Output {
+    output(&[&["--sim", "navi21", "--filter", r"^(inventory|bo)\."], more].concat())
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn ends_with(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}\n{}", stdout(output), stderr(output));
+    assert!(!stderr(output).contains("panicked"), "{}", stderr(output));
+}
+
+fn words(output: &Output) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    report["results"].as_array().unwrap().iter().map(|result| (text(&result["id"]), text(&result["word"]))).collect()
+}
+
+fn valid(report: &Value) {
+    let schema: Value = serde_json::from_str(include_str!("../schema/amdgpu-smoke-1.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = validator.iter_errors(report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{report:#}");
+}
+
+#[test]
+fn every_report_follows_the_shipped_schema() {
+    let pass = output(&["--sim", "renoir", "--json", "--filter", r"inventory|order|exec\.copy"]);
+    ends_with(&pass, 0);
+    valid(&serde_json::from_slice(&pass.stdout).unwrap());
+    let fail = output(&["--sim", "navi21", "--json", "--mutate", "short-copy", "--filter", r"exec\.copy"]);
+    ends_with(&fail, 98);
+    let report: Value = serde_json::from_slice(&fail.stdout).unwrap();
+    valid(&report);
+    let evidence = &report["results"][0]["evidence"];
+    assert_eq!(evidence["difference"]["of"], 1 << 20, "{evidence}");
+    assert!(
+        evidence["ib"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("CpDma")),
+        "{evidence}"
+    );
+    let absent = output(&["--gpu", "/dev/null", "--json"]);
+    ends_with(&absent, 98);
+    let report: Value = serde_json::from_slice(&absent.stdout).unwrap();
+    valid(&report);
+    assert_eq!(report["results"][0]["evidence"]["refusal"]["name"], "ENOTTY");
+}
+
+#[test]
+fn one_run_writes_every_report_and_all_agree() {
+    let scratch = Scratch::new("all");
+    let path = |name: &str| scratch.path(name);
+    let json = format!("--json={}", path("a.json"));
+    let (jsonl, tap) = (format!("--jsonl={}", path("a.jsonl")), format!("--tap={}", path("a.tap")));
+    let run = quick(&[
+        &json,
+        &jsonl,
+        &tap,
+        "--junit",
+        &path("a.xml"),
+        "--igt-results",
+        &path("igt/run"),
+        "--bundle",
+        &path("a.tar"),
+    ]);
+    ends_with(&run, 0);
+    assert!(stdout(&run).ends_with(" passed, 0 failed, 0 skipped\n"));
+    let report: Value = serde_json::from_str(&scratch.read("a.json")).unwrap();
+    let ids: Vec<_> =
+        report["results"].as_array().unwrap().iter().map(|result| result["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 10);
+
+    let events: Vec<Value> = scratch.read("a.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |event: &str| events.iter().filter(|line| line["event"] == event).count();
+    assert_eq!((told("began"), told("planned"), told("ended")), (1, 1, 1));
+    assert_eq!((told("started"), told("result")), (10, 10));
+
+    let tap = scratch.read("a.tap");
+    assert!(tap.starts_with("TAP version 14\n1..10\n"), "{tap}");
+    assert_eq!(tap.lines().filter(|line| line.starts_with("ok ")).count(), 10);
+
+    let xml = scratch.read("a.xml");
+    assert_eq!((xml.matches("<testcase ").count(), xml.matches("</testcase>").count()), (10, 10));
+    for expected in ["tests=\"10\" failures=\"0\"", "name=\"chip\" value=\"NAVI21\"", "classname=\"bo\" name=\"map\""] {
+        assert!(xml.contains(expected), "{expected} in\n{xml}");
+    }
+
+    let igt: Value = serde_json::from_str(&scratch.read("igt/run/results.json")).unwrap();
+    assert_eq!((&igt["__type__"], &igt["results_version"]), (&"TestrunResult".into(), &10.into()));
+    assert_eq!(igt["tests"].as_object().unwrap().len(), 10);
+    assert_eq!(igt["tests"]["igt@amdgpu-smoke@bo.map"]["result"], "pass");
+    assert_eq!(igt["totals"]["root"]["pass"], 10);
+
+    let mut names = Vec::new();
+    let mut recording = Vec::new();
+    for entry in tar::Archive::new(fs::File::open(path("a.tar")).unwrap()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().to_str().unwrap().to_owned();
+        if name == "recordings/inventory.heaps.rec" {
+            entry.read_to_end(&mut recording).unwrap();
+        }
+        names.push(name);
+    }
+    for name in ["report.json", "report.txt", "device.json", "dmesg.txt"] {
+        assert!(names.iter().any(|found| found == name), "{names:?}");
+    }
+    // What is packed replays on a machine without the GPU.
+    fs::write(path("heaps.rec"), recording).unwrap();
+    let replayed = output(&["--replay", &path("heaps.rec"), "--json"]);
+    ends_with(&replayed, 0);
+    assert_eq!(words(&replayed), [("inventory.heaps".to_owned(), "pass".to_owned())]);
+}
+
+#[test]
+fn a_bundle_holds_the_recording_of_what_failed() {
+    let scratch = Scratch::new("bundle");
+    let path = scratch.path("a.tar");
+    let run = output(&["--sim", "navi21", "--mutate", "lost-metadata", "--filter", r"^bo\.", "--bundle", &path]);
+    ends_with(&run, 98);
+    assert!(stdout(&run).contains(&format!("file      {path}")), "{}", stdout(&run));
+    let mut archive = tar::Archive::new(fs::File::open(&path).unwrap());
+    let names: Vec<_> = archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().into_owned()).collect();
+    let recordings: Vec<_> = names.iter().filter(|name| name.starts_with("recordings")).collect();
+    assert_eq!(recordings, [&PathBuf::from("recordings/bo.metadata.rec")]);
+}
+
+#[test]
+fn known_failures_pass_flakes_may_fail_and_an_unexpected_pass_is_reported() {
+    let scratch = Scratch::new("lists");
+    let mutant = ["--sim", "navi21", "--mutate", "lost-metadata", "--filter", r"^bo\."];
+    let run = |more: &[&str]| output(&[&mutant[..], more].concat());
+    ends_with(&run(&[]), 98);
+    let fails = scratch.file("fails.txt", "# known\n\nbo.metadata,Fail\n");
+    let known = run(&["--fails", &fails]);
+    ends_with(&known, 0);
+    assert!(stdout(&known).contains("(expected)"), "{}", stdout(&known));
+    ends_with(&run(&["--flakes", &scratch.file("flakes.txt", "bo\\.meta.*\n")]), 0);
+    let skipped = run(&["--skips", &scratch.file("skips.txt", "bo\\.metadata\n"), "--json"]);
+    ends_with(&skipped, 0);
+    assert!(words(&skipped).contains(&("bo.metadata".to_owned(), "skip".to_owned())));
+    let unexpected = run(&["--fails", &scratch.file("more.txt", "bo.metadata,Fail\nbo.map,Fail\n"), "--json"]);
+    ends_with(&unexpected, 98);
+    let report: Value = serde_json::from_slice(&unexpected.stdout).unwrap();
+    valid(&report);
+    assert_eq!(report["summary"]["unexpected_pass"], 1);
+    // Named after the chip.
+    scratch.file("NAVI21-fails.txt", "bo.metadata,Fail\n");
+    scratch.file("RENOIR-fails.txt", "nonsense\n");
+    ends_with(&run(&["--expectations", scratch.0.to_str().unwrap()]), 0);
+}
+
+#[test]
+fn lists_that_make_no_sense_are_bad_usage_with_the_line() {
+    let scratch = Scratch::new("bad-lists");
+    for (option, text, reason) in [
+        ("--fails", "bo.map\n", "list:1: \"bo.map\" is not of the form id,Word"),
+        ("--fails", "\nbo.map,Pass\n", "list:2: \"Pass\" is no word"),
+        ("--skips", "(\n", "list:1: \"(\" is no regular expression"),
+        ("--flakes", "bo\n[\n", "list:2: \"[\" is no regular expression"),
+    ] {
+        let run = quick(&[option, &scratch.file("list", text)]);
+        ends_with(&run, 79);
+        assert!(stderr(&run).contains(reason), "{reason}: {}", stderr(&run));
+        assert_eq!(stdout(&run), "");
+    }
+    fs::write(scratch.0.join("binary"), [0xff, 0xfe, 0]).unwrap();
+    for path in [scratch.path("binary"), scratch.path("missing"), "/".to_owned()] {
+        let run = quick(&["--fails", &path]);
+        ends_with(&run, 79);
+        assert!(stderr(&run).contains(&path), "{}", stderr(&run));
+    }
+    ends_with(&quick(&["--expectations", &scratch.path("missing")]), 79);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_bad_usage() {
+    for arguments in [
+        &["--filter", "("][..],
+        &["--shard", "3/2"],
+        &["--repeat", "0"],
+        &["--seed", "-1"],
+        &["--memory", "much"],
+        &["--timeout", "0"],
+        &["--sim", "navi21", "--mutate", "nothing"],
+        &["--mutate", "drop-write"],
+        &["--json", "--tap"],
+        &["--read-only", "--level", "core"],
+        &["completions", "nosuchshell"],
+        &["list", "--json"],
+    ] {
+        let run = output(arguments);
+        ends_with(&run, 79);
+        assert!(!stderr(&run).is_empty(), "{arguments:?}");
+        assert_eq!(stdout(&run), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_made_is_told_before_anything_runs() {
+    for option in ["--json=", "--jsonl=", "--tap=", "--junit=", "--bundle=", "--igt-results="] {
+        let run = quick(&[&format!("{option}/proc/no/such")]);
+        ends_with(&run, 79);
+        assert!(stderr(&run).contains("/proc/no/such"), "{option}: {}", stderr(&run));
+        assert_eq!(stdout(&run), "", "{option}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_run_is_finished_all_the_same() {
+    for option in ["--json=", "--jsonl=", "--tap=", "--junit=", "--bundle="] {
+        let run = quick(&[&format!("{option}/dev/full")]);
+        ends_with(&run, 79);
+        assert!(stderr(&run).contains("/dev/full: No space left"), "{option}: {}", stderr(&run));
+        assert!(stdout(&run).ends_with(" passed, 0 failed, 0 skipped\n"), "{option}");
+    }
+    for arguments in [&["--sim", "navi21", "--filter", "bo"][..], &["list"], &["man"], &["--list-profiles"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = program(arguments).stdout(full).output().unwrap();
+        ends_with(&run, 79);
+        assert!(stderr(&run).contains("standard output: No space left"), "{arguments:?}: {}", stderr(&run));
+    }
+    // A check that failed says more than a report that did not arrive.
+    ends_with(&quick(&["--mutate", "lost-metadata", "--junit=/dev/full"]), 98);
+}
+
+#[test]
+fn what_goes_wrong_with_a_check_is_its_own_affair() {
+    let run = output(&[
+        "--sim",
+        "navi21",
+        "--json",
+        "--filter",
+        r"^bo\.|syncobj|va\.fixed",
+        "--inactivity-timeout",
+        "3",
+        "--grace",
+        "300",
+        "--trouble",
+        "bo.create=hang",
+        "--trouble",
+        "bo.map=stubborn",
+        "--trouble",
+        "bo.metadata=abort",
+        "--trouble",
+        "bo.refusals=silence",
+        "--trouble",
+        "syncobj.binary=babble",
+    ]);
+    ends_with(&run, 98);
+    let word =
+        |id: &str| words(&run).into_iter().find(|(found, _)| found == id).map(|(_, word)| word).unwrap_or_default();
+    for (id, expected) in [
+        ("bo.create", "timeout"),
+        ("bo.map", "timeout"),
+        ("bo.metadata", "crash"),
+        ("bo.refusals", "crash"),
+        ("syncobj.binary", "crash"),
+        ("syncobj.timeline", "pass"),
+        ("va.fixed", "pass"),
+    ] {
+        assert_eq!(word(id), expected, "{id}");
+    }
+    valid(&serde_json::from_slice(&run.stdout).unwrap());
+}
+
+#[test]
+fn a_check_that_only_says_that_it_is_alive_runs_into_its_own_limit_and_the_run_into_the_runs() {
+    let busy = ["--sim", "navi21", "--json", "--filter", r"^bo\.", "--grace", "300", "--trouble", "bo.create=busy"];
+    let run = output(&[&busy[..], &["--timeout", "2"]].concat());
+    ends_with(&run, 98);
+    assert_eq!(words(&run)[0], ("bo.create".to_owned(), "timeout".to_owned()));
+    let run = output(&[&busy[..], &["--overall-timeout", "2"]].concat());
+    ends_with(&run, 112);
+    assert_eq!(words(&run), [("bo.create".to_owned(), "incomplete".to_owned())]);
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    valid(&report);
+    assert_eq!((&report["reason"], &report["summary"]["notrun"]), (&"the run has no time left".into(), &3.into()));
+}
+
+#[test]
+fn an_interrupt_finishes_the_report() {
+    let arguments = ["--sim", "navi21", "--jsonl", "--filter", r"^bo\.", "--grace", "300", "--trouble", "bo.map=hang"];
+    let mut child = program(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut event = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    while event() != serde_json::json!({ "event": "started", "id": "bo.map" }) {}
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let result = event();
+    assert_eq!((&result["id"], &result["word"]), (&"bo.map".into(), &"incomplete".into()));
+    let ended = event();
+    assert_eq!((&ended["event"], &ended["aborted"]), (&"ended".into(), &true.into()));
+    assert_eq!(ended["reason"], "the user ended the run");
+    assert_eq!(child.wait().unwrap().code(), Some(112));
+}
+
+#[test]
+fn a_dry_run_is_the_plan_and_shards_are_its_parts() {
+    let plan = |more: &[&str]| {
+        let run = output(&[&["--sim", "navi21", "--dry-run"], more].concat());
+        ends_with(&run, 0);
+        stdout(&run).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = plan(&["--level", "core"]);
+    assert!(whole.contains(&"exec.copy.sdma1".to_owned()) && whole.contains(&"prime.process".to_owned()));
+    let mut parts: Vec<_> =
+        ["1/3", "2/3", "3/3"].iter().flat_map(|part| plan(&["--level", "core", "--shard", part])).collect();
+    parts.sort();
+    let mut sorted = whole;
+    sorted.sort();
+    assert_eq!(parts, sorted);
+    assert!(plan(&["--read-only"]).iter().all(|id| id.starts_with("inventory.")));
+    assert_eq!(plan(&["--filter", "bo.map", "--repeat", "2"]), ["bo.map", "bo.map"]);
+}
+
+#[test]
+fn the_level_core_passes_with_any_seed_on_old_and_new_chips() {
+    for (chip, seed) in [("pitcairn", "1"), ("vega10", "77"), ("navi31", "4294967295")] {
+        let run = output(&["--sim", chip, "--level", "core", "--seed", seed, "--json"]);
+        let bad: Vec<_> = words(&run).into_iter().filter(|(_, word)| !["pass", "skip"].contains(&&**word)).collect();
+        assert!(bad.is_empty(), "{chip}: {bad:?}");
+        ends_with(&run, 0);
+    }
+}
+
+#[test]
+fn stress_and_destructive_pass_where_they_can_do_no_harm() {
+    let filter = "^stress|^march|^reset.*(gfx0|sdma0)";
+    let run = output(&["--sim", "navi21", "--level", "destructive", "--filter", filter, "--memory", "4M", "--json"]);
+    let bad: Vec<_> = words(&run).into_iter().filter(|(_, word)| word != "pass").collect();
+    assert!(bad.is_empty(), "{bad:?}");
+    ends_with(&run, 0);
+    assert_eq!(words(&run).len(), 5 + 4 + 8);
+}
+
+#[test]
+fn man_page_and_completions_name_the_options() {
+    let man = stdout(&output(&["man"]));
+    assert!(
+        man.starts_with(".ie") && man.contains(".TH amdgpu-smoke 1") && man.contains("i\\-accept\\-a\\-gpu\\-reset")
+    );
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = output(&["completions", shell]);
+        ends_with(&run, 0);
+        assert!(stdout(&run).contains("keep-going"), "{shell}");
+    }
+}
+
+#[test]
+fn the_readme_lists_the_checks_there_are() {
+    let readme = include_str!("../README.md");
+    let listed = stdout(&output(&["list", "--markdown"]));
+    assert!(readme.contains(&listed), "README.md does not hold `amdgpu-smoke list --markdown`");
+}
