@@ -21,16 +21,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod app;
+pub mod cli;
 pub mod collect;
+mod command;
 pub mod effective;
 pub mod exit;
 pub mod fdinfo;
+pub mod figures;
 pub mod files;
 pub mod info;
 pub mod machine;
+pub mod metric;
 pub mod model;
+pub mod plot;
 pub mod recording;
+pub mod screen;
 pub mod source;
+pub mod text;
 pub mod units;
 pub mod vulkan;
 pub mod warnings;
