@@ -6,7 +6,6 @@
 use std::{
     fmt::Write as _,
     fs, io,
-    io::Write as _,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -102,9 +101,9 @@ fn make_tree(program: &str, tree: &Path) -> Result<(), Failure> {
         }
         symlink("/dev/dri/renderD128", process.join("fd/7"))?;
         let mut text = String::from("drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n");
-        write!(text, "drm-client-id:\t{}\n", 1000 + pid)?;
+        writeln!(text, "drm-client-id:\t{}", 1000 + pid)?;
         for key in ["drm-memory-vram", "drm-memory-gtt", "amd-requested-vram", "amd-evicted-vram", "drm-shared-vram"] {
-            write!(text, "{key}:\t{} KiB\n", 64 + pid)?;
+            writeln!(text, "{key}:\t{} KiB", 64 + pid)?;
         }
         fs::write(fdinfo(tree, pid), text)?;
         fs::write(process.join("comm"), format!("worker-{pid}\n"))?;

@@ -100,7 +100,7 @@ pub enum Command {
     Heaps(Heaps),
     /// The arithmetic of every figure, its source, and what would change it.
     Explain {
-        /// Only figures whose name begins so, such as effective or heaps[0].
+        /// Only figures whose name begins so, such as effective or unattributed.
         figure: Option<String>,
     },
     /// A screen that keeps up.

@@ -16,7 +16,8 @@ fn every_command_of_the_readme_prints_what_it_says() {
         let (command, _) = block.split_once('\n').unwrap();
         let (_, after) = block.split_once("\n```\n").unwrap();
         let output = run(&command.split_whitespace().collect::<Vec<_>>());
-        written.push_str(&format!("{before}```text\n$ amdgpu-budget {command}\n{}\n```\n", output.stdout.trim_end()));
+        let printed = output.stdout.trim_end();
+        written.push_str(&[before, "```text\n$ amdgpu-budget ", command, "\n", printed, "\n```\n"].concat());
         rest = after;
         count += 1;
     }

@@ -41,7 +41,9 @@ fn json_lines_are_valid_one_by_one_and_time_goes_on() {
     let output = support::run(&["--sim", "navi21,renoir", "watch", "--jsonl", "-n", "4"]);
     let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 4);
-    lines.iter().for_each(|line| check(&schema, line, "watch"));
+    for line in &lines {
+        check(&schema, line, "watch");
+    }
     assert!(lines.is_sorted_by_key(|line| line["monotonic_ns"].as_u64()));
 }
 
