@@ -131,6 +131,7 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
     let mut cgroups: BTreeMap<String, usize> = BTreeMap::new();
     seen.remove("etc/passwd");
+    let named = limits_of(seen);
     for (path, entry) in seen.iter_mut() {
         let Entry::File(text) = entry else { continue };
         let Some((pid, name)) = path.strip_prefix("proc/").and_then(|rest| rest.split_once('/')) else { continue };
@@ -149,6 +150,24 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
             }
             _ => {}
         }
+    }
+    // Paths tell names, too.
+    let Some((named, numbered)) = named.zip(limits_of(seen)) else { return };
+    let limits: Vec<String> = seen.keys().filter(|path| path.starts_with(&named)).cloned().collect();
+    for path in limits {
+        if let (Some(entry), Some(file)) = (seen.remove(&path), path.strip_prefix(&named)) {
+            seen.insert(format!("{numbered}{file}"), entry);
+        }
+    }
+}
+
+/// Where the limits of the own cgroup are in the tree.
+fn limits_of(seen: &BTreeMap<String, Entry>) -> Option<String> {
+    match seen.get("proc/self/cgroup")? {
+        Entry::File(text) => {
+            Some(format!("sys/fs/cgroup{}/", text.lines().find_map(|line| line.strip_prefix("0::"))?.trim()))
+        }
+        _ => None,
     }
 }
 
@@ -177,5 +196,31 @@ fn put(directory: &Path, path: &str, entry: &Entry) -> io::Result<()> {
         // Dangling where the GPU is not, and only ever read, never followed.
         Entry::Link(link) => symlink(link, target),
         Entry::Denied => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_left_in_texts_or_paths() {
+        let file = |text: &str| Entry::File(text.to_owned());
+        let mut seen = BTreeMap::from([
+            ("etc/passwd".to_owned(), file("alice:x:1000:1000::/:\n")),
+            ("proc/self/cgroup".to_owned(), file("0::/alice/secret.scope\n")),
+            ("proc/7/cgroup".to_owned(), file("0::/alice/secret.scope\n")),
+            ("proc/7/comm".to_owned(), file("secret\n")),
+            ("proc/7/stat".to_owned(), file("7 (secret) S 1 0\n")),
+            ("proc/7/status".to_owned(), file("Name:\tsecret\nPPid:\t1\nUid:\t1234\nNSpid:\t7\n")),
+            ("sys/fs/cgroup/alice/secret.scope/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 4096\n")),
+        ]);
+        anonymise(&mut seen);
+        let text = format!("{seen:?}");
+        for name in ["alice", "secret", "1234"] {
+            assert!(!text.contains(name), "{name}: {text}");
+        }
+        let limit = seen.keys().find(|path| path.ends_with("dmem.max")).unwrap();
+        assert_eq!(Some(limit.trim_end_matches("dmem.max").to_owned()), limits_of(&seen), "the limit is found again");
     }
 }
