@@ -27,7 +27,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// Memories that a thread keeps at most.
 const MOST_LIVE: usize = 48;
 /// Submissions are given this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// System memory that the CPU may map, and VRAM.
 const TYPES: [u32; 2] = [5, 0];
 const MAPPABLE: u32 = TYPES[0];
@@ -45,7 +45,9 @@ pub(crate) fn run(time: Duration, threads: u32) -> ExitCode {
     match churn(time, threads) {
         Ok(lost) if lost.is_empty() => ExitCode::SUCCESS,
         Ok(lost) => {
-            lost.iter().for_each(|what| eprintln!("lost: {what}"));
+            for what in &lost {
+                eprintln!("lost: {what}");
+            }
             ExitCode::FAILURE
         }
         Err(error) => {

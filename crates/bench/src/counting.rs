@@ -17,7 +17,7 @@ static LIVE: AtomicI64 = AtomicI64::new(0);
 
 fn count(bytes: usize, sign: i64) {
     if IS_ON.load(Relaxed) {
-        LIVE.fetch_add(sign * bytes as i64, Relaxed);
+        LIVE.fetch_add(sign * bytes.cast_signed() as i64, Relaxed);
     }
 }
 

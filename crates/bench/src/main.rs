@@ -122,10 +122,13 @@ fn main() -> ExitCode {
                 _ => memory::all(wanted, &mut add),
             })
         }
-        Area::Cs { report } => report.print(|wanted, on_null, mut add| match on_null {
-            true => null_cs::all(wanted, &mut add),
-            false => cs::all(wanted, &mut add),
-        }),
+        Area::Cs { report } => {
+            report.print(
+                |wanted, on_null, mut add| {
+                    if on_null { null_cs::all(wanted, &mut add) } else { cs::all(wanted, &mut add) }
+                },
+            )
+        }
         Area::Churn { seconds, threads } => churn::run(Duration::from_secs(seconds), threads),
     }
 }

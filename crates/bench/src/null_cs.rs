@@ -141,7 +141,9 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
             listed(device, &queue, &memory, &ours, live, add);
         }
     }
-    theirs.into_iter().for_each(|memory| radv.free(memory));
+    for memory in theirs {
+        radv.free(memory);
+    }
     Ok(())
 }
 

@@ -153,7 +153,7 @@ fn pairs(wanted: &Wanted, manager: &MemoryManager, add: &mut impl FnMut(Row)) {
                     let [mine, its] = in_turn(
                         batch,
                         [&mut |n| (0..n).for_each(|_| ours.pair(size)), &mut |n| {
-                            (0..n).for_each(|_| libdrm.pair(size))
+                            (0..n).for_each(|_| libdrm.pair(size));
                         }],
                     );
                     add(Row::times(&name, live, mine, LIBDRM, its, Goal::RatioAtMost(1.0)));
@@ -198,7 +198,7 @@ fn beside_radv(
                 [
                     &mut |n| {
                         for _ in 0..n {
-                            let mut memory = ours.allocate(size);
+                            let memory = ours.allocate(size);
                             std::hint::black_box(memory.map().expect("the null kernel refuses nothing"));
                         }
                     },

@@ -1,0 +1,419 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{metric::Condition, text::ps, units::Units};
+
+/// How much memory an AMD GPU has, who holds it, what is pushed out, and why every figure is what it is.
+///
+/// Exit status: 0 fine, 1 failed, 64 usage, 69 no amdgpu GPU, 74 output not written, 77 nothing readable; check: 0 OK,
+/// 1 WARNING, 2 CRITICAL, 3 UNKNOWN; wait: 124 timed out.
+#[derive(Debug, Parser)]
+#[command(name = "amdgpu-budget", version, propagate_version = true, infer_subcommands = false)]
+pub struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do; show if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one switch per option of the command line")]
+pub struct Global {
+    /// Only this GPU: an index, a PCI address, a render node or a part of the name; can be given again.
+    #[arg(long, global = true, value_name = "GPU")]
+    pub gpu: Vec<String>,
+    /// Look at a simulated computer with these chips, under a scripted load.
+    #[arg(long, global = true, value_name = "CHIP,...", conflicts_with_all = ["root", "from"])]
+    pub sim: Option<String>,
+    /// The second of the script at which the simulated computer is looked at first.
+    #[arg(long, global = true, value_name = "N", default_value_t = crate::machine::sim::SHOWN_STEP, value_parser = clap::value_parser!(u64).range(..=100_000))]
+    pub sim_step: u64,
+    /// Look at a captured tree.
+    #[arg(long, global = true, value_name = "DIR", conflicts_with = "from")]
+    pub root: Option<PathBuf>,
+    /// Look at a recording; - is standard input.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Open GPUs that are asleep, which wakes them.
+    #[arg(long, global = true)]
+    pub wake: bool,
+    /// Do not look at processes.
+    #[arg(long, global = true)]
+    pub no_processes: bool,
+    /// Print JSON (schema amdgpu-budget/1).
+    #[arg(long, global = true, conflicts_with_all = ["jsonl", "csv"])]
+    pub json: bool,
+    /// Print a JSON object a line.
+    #[arg(long, global = true, conflicts_with = "csv")]
+    pub jsonl: bool,
+    /// Print CSV: time, gpu, kind, id, metric, value.
+    #[arg(long, global = true)]
+    pub csv: bool,
+    /// How sizes are written; always rounded down.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "UNITS", ignore_case = true)]
+    pub units: Units,
+    /// No headings of columns.
+    #[arg(long, global = true)]
+    pub no_header: bool,
+    /// Colours. NO_COLOR, CLICOLOR_FORCE and TERM=dumb count, too.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Colour,
+    /// Nothing but ASCII.
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// No diagnostics on standard error.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// More diagnostics on standard error: every source that gave nothing, with the reason.
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// One screen for each GPU: domains, effective pool, the largest processes, warnings.
+    Show,
+    /// Which GPUs there are.
+    List,
+    /// Which processes hold memory.
+    Ps(Ps),
+    /// Vulkan's heaps and memory types, with the budget of a new process.
+    Heaps(Heaps),
+    /// The arithmetic of every figure, its source, and what would change it.
+    Explain {
+        /// Only figures whose name begins so, such as effective or unattributed.
+        figure: Option<String>,
+    },
+    /// A screen that keeps up.
+    Top(Top),
+    /// Repeat a view.
+    Watch(Watch),
+    /// Write snapshots to a file, a JSON object a line.
+    Record(Record),
+    /// Show a recording again, in its time.
+    Replay(Replay),
+    /// A picture of the memory in use over time.
+    Plot(Plot),
+    /// A monitoring plug-in: one line, perfdata, and an exit status of 0 to 3.
+    Check(Check),
+    /// Wait until a condition holds.
+    Wait(Wait),
+    /// Serve Prometheus on the loopback interface, or write its text to a file.
+    Serve(Serve),
+    /// Who grew between two snapshots.
+    Diff {
+        /// The earlier one; of a recording, its first snapshot.
+        before: PathBuf,
+        /// The later one, of a recording its last snapshot; without it, the last of the first file.
+        after: Option<PathBuf>,
+    },
+    /// The GPU addresses of a dump: how much is leased, and how fragmented the rest is.
+    Va {
+        /// A dump (schema amdgpu-va/1); - is standard input.
+        dump: PathBuf,
+    },
+    /// Write the heaps for another tool.
+    Export {
+        /// The format.
+        #[arg(long, value_enum, default_value_t)]
+        format: ExportFormat,
+    },
+    /// What can be read, what cannot, and how to mend it.
+    Doctor,
+    /// Write what was read to a directory, so that --root shows the same elsewhere.
+    Capture {
+        /// A directory that does not exist yet, or is empty.
+        directory: PathBuf,
+        /// Keep the names of processes, users and cgroups.
+        #[arg(long)]
+        names: bool,
+    },
+    /// Completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// The man page.
+    Man,
+}
+
+/// Options of ps.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Ps {
+    /// The order.
+    #[arg(long, value_enum, default_value_t)]
+    pub sort: ps::Sort,
+    /// The other way round.
+    #[arg(long, short)]
+    pub reverse: bool,
+    /// Children below their parents.
+    #[arg(long)]
+    pub tree: bool,
+    /// A row for each open file.
+    #[arg(long)]
+    pub clients: bool,
+    /// Only this process; can be given again.
+    #[arg(long, value_name = "PID")]
+    pub pid: Vec<u32>,
+    /// Only processes whose name holds this.
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    /// Only processes of this user.
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
+    /// Only processes whose cgroup holds this.
+    #[arg(long, value_name = "TEXT")]
+    pub cgroup: Option<String>,
+}
+
+/// Options of heaps.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Heaps {
+    /// In the layout of vulkaninfo.
+    #[arg(long)]
+    pub as_vulkan: bool,
+}
+
+/// Options of top.
+#[derive(Args, Clone, Debug)]
+pub struct Top {
+    /// Seconds between two looks.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+    /// Print one screen of this size as text, and exit: 80x24.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = screen_size)]
+    pub once: Option<(u16, u16)>,
+    /// Keys pressed before that one screen, such as 2M for processes by memory.
+    #[arg(long, value_name = "KEYS", requires = "once")]
+    pub keys: Option<String>,
+    /// Looks before that one screen.
+    #[arg(long, value_name = "N", requires = "once", default_value_t = 1)]
+    pub looks: u32,
+    /// The screen as an SVG picture instead of text.
+    #[arg(long, requires = "once")]
+    pub svg: bool,
+}
+
+/// Views that can be repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum View {
+    /// One screen for each GPU.
+    #[default]
+    Show,
+    /// Which GPUs there are.
+    List,
+    /// Which processes hold memory.
+    Ps,
+    /// Vulkan's heaps.
+    Heaps,
+    /// The arithmetic.
+    Explain,
+}
+
+/// Options of watch.
+#[derive(Args, Clone, Debug)]
+pub struct Watch {
+    /// The view.
+    #[arg(value_enum, default_value_t)]
+    pub view: View,
+    /// This many looks.
+    #[arg(long, short = 'n', value_name = "N")]
+    pub count: Option<u64>,
+    /// Seconds between two looks.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+    /// Stop once this holds, such as 'free>4GiB && vram.used<80%'.
+    #[arg(long, value_name = "CONDITION")]
+    pub until: Option<Condition>,
+    /// A condition whose crossings run a command.
+    #[arg(long, value_name = "CONDITION", requires = "on_cross")]
+    pub when: Option<Condition>,
+    /// Run once each time the condition of --when begins to hold; AMDGPU_BUDGET_GPU says where.
+    #[arg(long, value_name = "COMMAND", requires = "when")]
+    pub on_cross: Option<String>,
+}
+
+/// Options of record.
+#[derive(Args, Clone, Debug)]
+pub struct Record {
+    /// Where to; - is standard output.
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// This many looks.
+    #[arg(long, short = 'n', value_name = "N")]
+    pub count: Option<u64>,
+    /// Seconds between two looks.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+}
+
+/// Options of replay.
+#[derive(Args, Clone, Debug)]
+pub struct Replay {
+    /// The recording.
+    pub file: PathBuf,
+    /// The view.
+    #[arg(value_enum, default_value_t)]
+    pub view: View,
+    /// How many times as fast; 0 waits for nothing.
+    #[arg(long, default_value = "1", value_parser = speed)]
+    pub speed: f64,
+}
+
+/// What a plot is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// VRAM and GTT.
+    #[default]
+    Domain,
+    /// The largest processes, and the rest.
+    Process,
+}
+
+/// What a plot becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlotFormat {
+    /// A vector picture.
+    #[default]
+    Svg,
+    /// A bitmap.
+    Png,
+    /// Dots on a terminal.
+    Braille,
+}
+
+/// Options of plot.
+#[derive(Args, Clone, Debug)]
+pub struct Plot {
+    /// Where to; - is standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// The format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: PlotFormat,
+    /// Stacked by what.
+    #[arg(long, value_enum, default_value_t)]
+    pub by: By,
+    /// Looks to take where the source is no recording.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub count: u64,
+    /// Seconds between two looks.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+}
+
+/// Options of check. A threshold is a size or a percentage; two with a comma between are for WARNING and for CRITICAL, one
+/// alone is for CRITICAL.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Check {
+    /// Not less than this available of the effective pool.
+    #[arg(long, value_name = "[WARN,]CRIT")]
+    pub free: Option<String>,
+    /// Not more than this used of the effective pool.
+    #[arg(long, value_name = "[WARN,]CRIT")]
+    pub budget: Option<String>,
+    /// No process with more than this.
+    #[arg(long, value_name = "[WARN,]CRIT")]
+    pub process_max: Option<String>,
+    /// Not more evictions a second than this, measured over the interval.
+    #[arg(long, value_name = "[WARN,]CRIT")]
+    pub evictions_per_s: Option<String>,
+    /// Seconds over which rates are measured.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+    /// A sleeping GPU is OK; otherwise it is UNKNOWN.
+    #[arg(long)]
+    pub asleep_ok: bool,
+}
+
+/// Options of wait.
+#[derive(Args, Clone, Debug)]
+pub struct Wait {
+    /// What to wait for, such as 'free>4GiB'; on any of the GPUs.
+    pub condition: Condition,
+    /// Seconds to wait at most; for ever if nothing is said.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Seconds between two looks.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: f64,
+}
+
+/// Options of serve.
+#[derive(Args, Clone, Debug)]
+pub struct Serve {
+    /// The port on the loopback interface; 0 picks one, and says which.
+    #[arg(long, default_value_t = 9417)]
+    pub port: u16,
+    /// Write the text to this file once, as node_exporter's textfile collector reads it, and exit.
+    #[arg(long, value_name = "FILE")]
+    pub textfile: Option<PathBuf>,
+    /// A series for each process.
+    #[arg(long)]
+    pub per_process: bool,
+    /// The largest processes only.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub most_processes: usize,
+    /// Answer this many requests, and exit.
+    #[arg(long, value_name = "N")]
+    pub requests: Option<u64>,
+}
+
+/// Formats of export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// JSON as the Vulkan Memory Allocator dumps it, heaps and types only.
+    #[default]
+    Vma,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is no number of seconds"))?;
+    if (0.0..=86_400.0 * 365.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err(format!("'{text}' seconds cannot be waited"))
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed: f64 = text.parse().map_err(|_| format!("'{text}' is no speed"))?;
+    if speed.is_finite() && speed >= 0.0 { Ok(speed) } else { Err(format!("'{text}' is no speed")) }
+}
+
+fn screen_size(text: &str) -> Result<(u16, u16), String> {
+    let size = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let sensible = |&(width, height): &(u16, u16)| (1..=1000).contains(&width) && (1..=1000).contains(&height);
+    size.filter(sensible).ok_or_else(|| format!("'{text}' is no size such as 80x24"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,166 @@
+//! What sysfs and INFO say about GPUs.
+
+use std::{collections::BTreeMap, io};
+
+use amdgpu_winsys::{heaps::OwnUsage, uapi::HeapInfo, winsys::GpuInfo};
+
+use crate::{
+    files::{self, Files},
+    info,
+    machine::Machine,
+    model::{CgroupLimit, Domain, Gpu, Missing},
+    vulkan::Tables,
+};
+
+/// A render node of an amdgpu GPU, known from sysfs alone: nothing is opened, so a sleeping GPU sleeps on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    /// Such as `renderD128`.
+    pub(super) name: String,
+    /// Such as `0000:03:00.0`.
+    pub(super) pci: String,
+}
+
+/// All of them, by PCI address.
+pub(super) fn enumerate(files: &dyn Files) -> io::Result<Vec<Node>> {
+    let mut nodes = Vec::new();
+    for name in files.list("sys/class/drm")? {
+        let is_render = name.strip_prefix("renderD").is_some_and(|minor| minor.parse::<u32>().is_ok());
+        if !is_render {
+            continue;
+        }
+        let Ok(uevent) = files.read(&format!("sys/class/drm/{name}/device/uevent")) else { continue };
+        let value = |key: &str| uevent.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+        if let (Some("amdgpu"), Some(pci)) = (value("DRIVER="), value("PCI_SLOT_NAME=")) {
+            nodes.push(Node { name, pci: pci.to_owned() });
+        }
+    }
+    nodes.sort_by(|a, b| (&a.pci, &a.name).cmp(&(&b.pci, &b.name)));
+    nodes.dedup_by(|a, b| a.pci == b.pci);
+    Ok(nodes)
+}
+
+pub(super) fn missing(source: &str, reason: &str) -> Missing {
+    Missing { source: source.to_owned(), reason: reason.to_owned() }
+}
+
+/// What sysfs says. Reading these files wakes nobody: they show what the driver keeps in memory (Linux 6.12
+/// `amdgpu_vram_mgr.c`, `amdgpu_mem_info_vram_total_show` and its neighbours).
+pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
+    let directory = format!("sys/class/drm/{}/device", node.name);
+    let mut gpu =
+        Gpu { index, pci: node.pci.clone(), render: Some(format!("/dev/dri/{}", node.name)), ..Gpu::default() };
+    let mut missed = Vec::new();
+    let mut text = |name: &str| match files.read(&format!("{directory}/{name}")) {
+        Ok(text) => Some(text.trim().to_owned()),
+        Err(error) => {
+            missed.push(missing(name, &files::reason(&error)));
+            None
+        }
+    };
+    gpu.power = text("power/runtime_status");
+    gpu.vram_vendor = text("mem_info_vram_vendor").filter(|vendor| vendor != "unknown");
+    let mut nonsense = Vec::new();
+    let mut bytes = |name: &str| {
+        let text = text(name)?;
+        let bytes = text.parse().ok().filter(|&bytes: &u64| bytes <= 1 << 56);
+        if bytes.is_none() {
+            let shown: String = text.chars().take(24).collect();
+            nonsense.push(missing(name, &format!("'{}' is no size", shown.escape_default())));
+        }
+        bytes
+    };
+    let domains = &mut gpu.domains;
+    for (domain, total, used) in [
+        (&mut domains.vram, "mem_info_vram_total", "mem_info_vram_used"),
+        (&mut domains.visible_vram, "mem_info_vis_vram_total", "mem_info_vis_vram_used"),
+        (&mut domains.gtt, "mem_info_gtt_total", "mem_info_gtt_used"),
+    ] {
+        (domain.total, domain.used) = (bytes(total), bytes(used));
+    }
+    gpu.missing = missed;
+    gpu.missing.append(&mut nonsense);
+    gpu
+}
+
+/// What INFO says, on top of what sysfs said.
+pub(super) fn ask(machine: &dyn Machine, node: &Node, known: &mut BTreeMap<String, GpuInfo>, gpu: &mut Gpu) {
+    let opened = machine.open(&node.name, &node.pci).map_err(|error| files::reason(&error));
+    let earlier = known.get(&node.pci).filter(|_| !machine.is_played_back()).cloned();
+    let answers = match opened.and_then(|kernel| info::ask(&*kernel, earlier)) {
+        Ok(answers) => answers,
+        Err(reason) => {
+            gpu.missing.push(missing("INFO", &reason));
+            return;
+        }
+    };
+    match &answers.memory {
+        Ok(memory) => {
+            let domains = &mut gpu.domains;
+            domains.vram = domain(&memory.vram, gpu.missing.as_mut(), "vram");
+            domains.visible_vram = domain(&memory.cpu_accessible_vram, gpu.missing.as_mut(), "visible_vram");
+            domains.gtt = domain(&memory.gtt, gpu.missing.as_mut(), "gtt");
+        }
+        Err(errno) => gpu.missing.push(missing("INFO MEMORY", errno.desc())),
+    }
+    gpu.counters = answers.counters;
+    describe(&answers.gpu, gpu);
+    match Tables::new(&answers.gpu) {
+        Ok(tables) => {
+            gpu.heaps = Some(tables.heaps(&OwnUsage::default(), &gpu.domains));
+            gpu.memory_types = Some(tables.types());
+        }
+        Err(error) => gpu.missing.push(missing("heaps", &error.to_string())),
+    }
+    known.insert(node.pci.clone(), answers.gpu);
+}
+
+fn describe(info: &GpuInfo, gpu: &mut Gpu) {
+    gpu.name = Some(info.marketing_name.clone());
+    gpu.chip = Some(info.chip_name().to_lowercase());
+    gpu.apu = Some(!info.has_dedicated_vram);
+    gpu.driver = Some(format!("{}.{}.{}", info.driver.major, info.driver.minor, info.driver.patch));
+}
+
+/// A pool as INFO reports it. More than page tables reach is not believed.
+fn domain(heap: &HeapInfo, missed: &mut Vec<Missing>, name: &str) -> Domain {
+    let mut believable = |field: &str, bytes: u64| {
+        if bytes > 1 << 56 {
+            missed.push(missing(&format!("INFO MEMORY {name}.{field}"), &format!("{bytes} bytes cannot be")));
+        }
+        Some(bytes).filter(|&bytes| bytes <= 1 << 56)
+    };
+    Domain {
+        total: believable("total", heap.total_heap_size),
+        usable: believable("usable", heap.usable_heap_size),
+        used: believable("used", heap.heap_usage),
+        max_allocation: believable("max_allocation", heap.max_allocation),
+        evicted: None,
+    }
+}
+
+/// The limits of this process's own cgroup on a GPU's memory.
+///
+/// Source: Linux 6.14 `Documentation/admin-guide/cgroup-v2.rst`, "DMEM"; the region of an amdgpu GPU is called
+/// `drm/0000:03:00.0/vram0`.
+pub(super) fn cgroup_limit(files: &dyn Files, pci: &str) -> Option<CgroupLimit> {
+    let own = files.read("proc/self/cgroup").ok()?;
+    let path = own.lines().find_map(|line| line.strip_prefix("0::"))?.trim();
+    if path.split('/').any(|part| part == "..") {
+        return None;
+    }
+    let region = format!("drm/{pci}/vram");
+    let value = |file: &str| {
+        let text = files.read(&format!("sys/fs/cgroup{path}/{file}")).ok()?;
+        let line = text.lines().find(|line| line.starts_with(&region))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    let limit = CgroupLimit {
+        path: path.to_owned(),
+        current: value("dmem.current"),
+        low: value("dmem.low"),
+        min: value("dmem.min"),
+        max: value("dmem.max"),
+    };
+    (limit.current.is_some() || limit.max.is_some()).then_some(limit)
+}

@@ -1,0 +1,242 @@
+//! Which processes hold which open files of which GPUs.
+//!
+//! A look at every descriptor of every process costs too much every second, so the scanner keeps an index: of a process whose
+//! descriptor table is as it was ([`Files::stamp`]), only the fdinfo of the descriptors that are known to be GPU clients is read,
+//! once for each client. Kernels before 6.2 do not tell how many descriptors there are; there each process is looked at anew in
+//! one of [`ROUNDS`] looks. The same slow round catches a process that closed one file and opened another.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    io,
+};
+
+use super::proc_file::{self, Identity};
+use crate::{
+    fdinfo::{FdInfo, MOST_BYTES},
+    files::{Files, Stamp},
+    model::{Client, Evicted, Pair, Process, Unreadable, add},
+};
+
+/// After so many looks, even a process that seems unchanged is looked at anew.
+const ROUNDS: u64 = 16;
+/// Descriptors of one process that are looked at, at most.
+const MOST_DESCRIPTORS: usize = 65_536;
+
+/// An open file of a GPU: the GPU's PCI address and the client's number.
+type ClientKey = (String, u64);
+
+/// What is remembered of a process.
+#[derive(Debug, Default)]
+struct Known {
+    stamp: Option<Stamp>,
+    /// One descriptor for each client.
+    clients: Vec<(ClientKey, u64)>,
+    identity: Option<Identity>,
+    denied: bool,
+}
+
+/// The index of processes.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    round: u64,
+    users: Option<BTreeMap<u32, String>>,
+    known: HashMap<u32, Known>,
+    /// The largest engine time seen of each client: counters may step back (`drm-usage-stats.rst`), time does not.
+    engines: HashMap<ClientKey, BTreeMap<String, u64>>,
+}
+
+/// What one look found.
+#[derive(Default)]
+struct Found {
+    clients: BTreeMap<ClientKey, FdInfo>,
+    /// In the order of process numbers.
+    holders: Vec<(u32, Vec<ClientKey>)>,
+}
+
+impl Scanner {
+    /// All processes by GPU, and how many could not be looked at.
+    pub(super) fn scan(&mut self, files: &dyn Files, per_client: bool) -> (BTreeMap<String, Vec<Process>>, Unreadable) {
+        self.round += 1;
+        let mut unreadable = Unreadable::default();
+        let mut pids: Vec<u32> = match files.list("proc") {
+            Ok(names) => names.iter().filter_map(|name| name.parse().ok()).collect(),
+            Err(error) => {
+                unreadable.reason = Some(format!("/proc: {}", crate::files::reason(&error)));
+                Vec::new()
+            }
+        };
+        pids.sort_unstable();
+        if self.known.len() > pids.len() {
+            let living: BTreeSet<u32> = pids.iter().copied().collect();
+            self.known.retain(|pid, _| living.contains(pid));
+        }
+        let mut found = Found::default();
+        for pid in pids {
+            let clients = self.clients_of(files, pid, &mut found);
+            if self.known.get(&pid).is_some_and(|known| known.denied) {
+                unreadable.processes += 1;
+                unreadable.reason = Some("permission denied".to_owned());
+            }
+            if !clients.is_empty() {
+                found.holders.push((pid, clients));
+            }
+        }
+        self.keep_largest(&mut found);
+        (self.rows(files, &found, per_client), unreadable)
+    }
+
+    /// The clients of a process; their fdinfo is in `found` afterwards.
+    fn clients_of(&mut self, files: &dyn Files, pid: u32, found: &mut Found) -> Vec<ClientKey> {
+        let known = self.known.entry(pid).or_default();
+        let stamp = files.stamp(&format!("proc/{pid}/fd")).ok().flatten();
+        let is_due = (u64::from(pid) + self.round).is_multiple_of(ROUNDS);
+        let is_same =
+            stamp.is_some_and(|stamp| known.stamp == Some(stamp) && (stamp.tells() || known.identity.is_none()));
+        if is_same && !is_due && known.refresh(files, pid, found) {
+            return known.clients.iter().map(|(key, _)| key.clone()).collect();
+        }
+        // The name goes too: the number may be another process's by now.
+        *known = Known { stamp, ..Known::default() };
+        match descriptors(files, pid) {
+            Ok(descriptors) => known.rescan(files, pid, descriptors, found),
+            Err(error) => known.denied = error.kind() == io::ErrorKind::PermissionDenied,
+        }
+        known.clients.iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    fn keep_largest(&mut self, found: &mut Found) {
+        for (key, info) in &mut found.clients {
+            let largest = self.engines.entry(key.clone()).or_default();
+            for (engine, &time) in &info.engines_ns {
+                let known = largest.entry(engine.clone()).or_default();
+                *known = time.max(*known);
+            }
+            info.engines_ns.clone_from(largest);
+        }
+        if self.engines.len() > found.clients.len() {
+            self.engines.retain(|key, _| found.clients.contains_key(key));
+        }
+    }
+
+    fn rows(&mut self, files: &dyn Files, found: &Found, per_client: bool) -> BTreeMap<String, Vec<Process>> {
+        let uptime = proc_file::uptime(files);
+        let mut charged = BTreeSet::new();
+        let mut by_pci: BTreeMap<String, Vec<Process>> = BTreeMap::new();
+        for (pid, keys) in &found.holders {
+            let mut rows: BTreeMap<&str, Process> = BTreeMap::new();
+            for key in keys {
+                let Some(info) = found.clients.get(key) else { continue };
+                let row = rows.entry(key.0.as_str()).or_insert_with(|| Process { pid: *pid, ..Process::default() });
+                row.clients.push(key.1);
+                if charged.insert(key) {
+                    charge(row, info, key.1, per_client);
+                } else {
+                    row.charged_elsewhere.push(key.1);
+                    charge(row, &FdInfo::default(), key.1, false);
+                }
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let identity = self.identity(files, *pid);
+            for (pci, mut row) in rows {
+                row.clients.sort_unstable();
+                row.name.clone_from(&identity.name);
+                row.user.clone_from(&identity.user);
+                row.cgroup.clone_from(&identity.cgroup);
+                row.ppid = identity.ppid;
+                row.age_s = identity.started_s.zip(uptime).map(|(started, now)| now.saturating_sub(started));
+                by_pci.entry(pci.to_owned()).or_default().push(row);
+            }
+        }
+        by_pci
+    }
+
+    fn identity(&mut self, files: &dyn Files, pid: u32) -> Identity {
+        let users = self.users.get_or_insert_with(|| proc_file::users(files));
+        let known = self.known.entry(pid).or_default();
+        known.identity.get_or_insert_with(|| proc_file::identity(files, pid, users)).clone()
+    }
+}
+
+impl Known {
+    /// Reads the fdinfo of the known clients again; whether they still are what they were.
+    fn refresh(&self, files: &dyn Files, pid: u32, found: &mut Found) -> bool {
+        self.clients.iter().all(|(key, fd)| {
+            if found.clients.contains_key(key) {
+                return true;
+            }
+            match fdinfo(files, pid, *fd) {
+                Some((now, info)) if now == *key => {
+                    found.clients.insert(now, info);
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+
+    fn rescan(&mut self, files: &dyn Files, pid: u32, descriptors: Vec<u64>, found: &mut Found) {
+        for fd in descriptors {
+            let link = files.link(&format!("proc/{pid}/fd/{fd}")).unwrap_or_default();
+            if !link.starts_with("/dev/dri/") {
+                continue;
+            }
+            let Some((key, info)) = fdinfo(files, pid, fd) else { continue };
+            if self.clients.iter().all(|(known, _)| *known != key) {
+                self.clients.push((key.clone(), fd));
+            }
+            found.clients.entry(key).or_insert(info);
+        }
+    }
+}
+
+fn descriptors(files: &dyn Files, pid: u32) -> io::Result<Vec<u64>> {
+    let names = files.list(&format!("proc/{pid}/fd"))?;
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).take(MOST_DESCRIPTORS).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The client behind a descriptor; `None` when it is gone by now, or no GPU of ours.
+fn fdinfo(files: &dyn Files, pid: u32, fd: u64) -> Option<(ClientKey, FdInfo)> {
+    let text = files.read(&format!("proc/{pid}/fdinfo/{fd}")).ok()?;
+    let text = text.get(..MOST_BYTES).unwrap_or(&text);
+    let mut info = FdInfo::parse(text);
+    if !info.is_amdgpu() {
+        return None;
+    }
+    let pci = info.pci.take()?;
+    let client = info.client_key()?;
+    Some(((pci, client), info))
+}
+
+/// Adds a client to a process's row.
+fn charge(row: &mut Process, info: &FdInfo, number: u64, per_client: bool) {
+    let client = Client {
+        client: number,
+        vram: info.resident.vram,
+        visible_vram: info.resident.visible_vram,
+        gtt: info.resident.gtt,
+        cpu: info.resident.cpu,
+        shared: Pair { vram: info.shared.vram, gtt: info.shared.gtt },
+        requested: Pair { vram: info.requested.vram, gtt: info.requested.gtt },
+        evicted: Evicted { vram: info.evicted.vram },
+    };
+    add(&mut row.vram, client.vram);
+    add(&mut row.visible_vram, client.visible_vram);
+    add(&mut row.gtt, client.gtt);
+    add(&mut row.cpu, client.cpu);
+    add(&mut row.shared.vram, client.shared.vram);
+    add(&mut row.shared.gtt, client.shared.gtt);
+    add(&mut row.requested.vram, client.requested.vram);
+    add(&mut row.requested.gtt, client.requested.gtt);
+    add(&mut row.evicted.vram, client.evicted.vram);
+    for (engine, time) in &info.engines_ns {
+        let sum = row.engines_ns.entry(engine.clone()).or_default();
+        *sum = sum.saturating_add(*time);
+    }
+    if per_client {
+        row.per_client.push(client);
+    }
+}

@@ -1,0 +1,109 @@
+//! The commands.
+
+mod capture;
+mod check;
+mod diff;
+mod doctor;
+mod export;
+mod serve;
+mod va;
+mod watch;
+
+use std::io::Write;
+
+use clap::CommandFactory as _;
+
+use crate::{
+    app::{self, Outcome, Shown, Stop},
+    cli::{Arguments, Command, View},
+    exit::Exit,
+    plot, screen,
+    text::ps,
+};
+
+/// Does what the command line says.
+///
+/// # Errors
+///
+/// [`Stop`], which says how the program ends.
+pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
+    let global = &arguments.global;
+    match arguments.command.as_ref().unwrap_or(&Command::Show) {
+        Command::Show => once(arguments, &Shown::Plain(View::Show), false, out),
+        Command::List => once(arguments, &Shown::Plain(View::List), false, out),
+        Command::Ps(options) => once(arguments, &Shown::Ps(ps_options(options)), options.clients, out),
+        Command::Heaps(options) if options.as_vulkan => once(arguments, &Shown::AsVulkan, false, out),
+        Command::Heaps(_) => once(arguments, &Shown::Plain(View::Heaps), false, out),
+        Command::Explain { figure } => once(arguments, &Shown::Explain(figure.clone()), false, out),
+        Command::Top(options) => screen::run(options, global, out),
+        Command::Watch(options) => watch::watch(options, global, out),
+        Command::Record(options) => watch::record(options, global, out),
+        Command::Replay(options) => watch::replay(options, global, out),
+        Command::Plot(options) => plot::run(options, global, out),
+        Command::Check(options) => check::run(options, global, out),
+        Command::Wait(options) => watch::wait(options, global),
+        Command::Serve(options) => serve::run(options, global, out),
+        Command::Diff { before, after } => diff::run(before, after.as_deref(), global, out),
+        Command::Va { dump } => va::run(dump, global, out),
+        Command::Export { format } => export::run(*format, global, out),
+        Command::Doctor => doctor::run(global, out),
+        Command::Capture { directory, names } => capture::run(directory, *names, global, out),
+        Command::Completions { shell } => completions(*shell, out),
+        Command::Man => man(out),
+    }
+}
+
+fn once(arguments: &Arguments, shown: &Shown, per_client: bool, out: &mut dyn Write) -> Outcome {
+    let global = &arguments.global;
+    let mut source = app::source(global, per_client)?;
+    let snapshot = app::first(&mut *source, global)?;
+    app::render(&snapshot, shown, global, true, out)?;
+    Ok(Exit::Fine)
+}
+
+fn ps_options(options: &crate::cli::Ps) -> ps::Options {
+    ps::Options {
+        sort: options.sort,
+        reverse: options.reverse,
+        tree: options.tree,
+        clients: options.clients,
+        pids: options.pid.clone(),
+        name: options.name.clone(),
+        user: options.user.clone(),
+        cgroup: options.cgroup.clone(),
+        limit: None,
+    }
+}
+
+fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Outcome {
+    // The generator gives up where the output does; a buffer takes everything.
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "amdgpu-budget", &mut text);
+    out.write_all(&text)?;
+    Ok(Exit::Fine)
+}
+
+fn man(out: &mut dyn Write) -> Outcome {
+    let mut command = Arguments::command();
+    command.build();
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    writeln!(text, ".SH \"COMMANDS IN DETAIL\"")?;
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
+        let about = sub.get_long_about().or(sub.get_about()).map(ToString::to_string).unwrap_or_default();
+        writeln!(text, ".SS {}\n{about}\n", sub.get_name().replace('-', "\\-"))?;
+        clap_mangen::Man::new(sub.clone()).render_options_section(&mut text)?;
+    }
+    writeln!(text, ".SH \"EXIT STATUS\"")?;
+    for (exit, meaning) in Exit::TABLE {
+        writeln!(text, ".TP\n{}\n{meaning}", exit.code())?;
+    }
+    writeln!(text, ".PP\nThe command check ends with 0 OK, 1 WARNING, 2 CRITICAL or 3 UNKNOWN instead.")?;
+    writeln!(text, ".SH CONDITIONS\nFigures that watch, wait and check compare, of any GPU:")?;
+    for metric in crate::metric::METRICS {
+        writeln!(text, ".TP\n{}\n{}", metric.name, metric.help)?;
+    }
+    out.write_all(&text).map_err(Stop::from)?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,253 @@
+//! Reading sysfs and proc: the real ones, a captured tree, or a simulated machine's.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+/// At most this much of one file is read: what sysfs and proc say is shorter.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A tree of files. Paths are absolute within it, without the leading slash: `proc/1/comm`.
+pub trait Files {
+    /// A file's text; bytes that are no UTF-8 become replacement characters, and what is beyond a MiB is cut.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening and reading.
+    fn read(&self, path: &str) -> io::Result<String>;
+
+    /// Where a link leads.
+    ///
+    /// # Errors
+    ///
+    /// Those of `readlink`.
+    fn link(&self, path: &str) -> io::Result<String>;
+
+    /// The names in a directory, in no order.
+    ///
+    /// # Errors
+    ///
+    /// Those of `readdir`.
+    fn list(&self, path: &str) -> io::Result<Vec<String>>;
+
+    /// Something that changes when a directory's contents may have; `None` where nothing says so.
+    ///
+    /// For `/proc/PID/fd` that is the inode, which differs when the number of the process is used again, and the size: the
+    /// number of open descriptors since Linux 6.2 (`fs/proc/fd.c`, `proc_fd_getattr`), always 0 before.
+    ///
+    /// # Errors
+    ///
+    /// Those of `stat`.
+    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>>;
+}
+
+/// See [`Files::stamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    size: u64,
+}
+
+impl Stamp {
+    /// Whether a size of 0 may mean that this kernel does not tell.
+    pub const fn tells(&self) -> bool {
+        self.size > 0
+    }
+}
+
+/// A tree on disk: `/`, or a captured one.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    root: PathBuf,
+}
+
+impl Disk {
+    /// The tree below `root`.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+}
+
+impl Files for Disk {
+    fn read(&self, path: &str) -> io::Result<String> {
+        let mut bytes = Vec::with_capacity(4096);
+        File::open(self.root.join(path))?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn link(&self, path: &str) -> io::Result<String> {
+        fs::read_link(self.root.join(path)).map(|target| target.to_string_lossy().into_owned())
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(self.root.join(path))?.map(|entry| entry.map(|entry| entry.file_name()));
+        names.map(|name| name.map(|name| name.to_string_lossy().into_owned())).collect()
+    }
+
+    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        let found = fs::metadata(self.root.join(path))?;
+        // A directory of a captured tree is an ordinary one, whose size says nothing but whose time does.
+        let size = found.size().wrapping_add(found.mtime_nsec().cast_unsigned() << 8);
+        Ok(Some(Stamp { inode: found.ino(), size: if found.size() == 0 { 0 } else { size } }))
+    }
+}
+
+/// A tree in memory: a simulated machine's, or one that a test makes up.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file and its text.
+    File(String),
+    /// A link and where it leads.
+    Link(String),
+    /// Something that may not be looked at.
+    Denied,
+}
+
+impl Memory {
+    /// Puts a file, in place of what was there.
+    pub fn put(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.entries.insert(path.into(), Entry::File(text.into()));
+    }
+
+    /// Puts anything.
+    pub fn put_entry(&mut self, path: impl Into<String>, entry: Entry) {
+        self.entries.insert(path.into(), entry);
+    }
+
+    /// Takes everything at and below a path away.
+    pub fn remove(&mut self, path: &str) {
+        let below = format!("{path}/");
+        self.entries.retain(|name, _| name != path && !name.starts_with(&below));
+    }
+
+    fn get(&self, path: &str) -> io::Result<&Entry> {
+        match self.entries.get(path) {
+            Some(Entry::Denied) => Err(io::ErrorKind::PermissionDenied.into()),
+            Some(entry) => Ok(entry),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl Files for Memory {
+    fn read(&self, path: &str) -> io::Result<String> {
+        match self.get(path)? {
+            Entry::File(text) => Ok(text.clone()),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn link(&self, path: &str) -> io::Result<String> {
+        match self.get(path)? {
+            Entry::Link(target) => Ok(target.clone()),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        if self.entries.get(path) == Some(&Entry::Denied) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let below = format!("{path}/");
+        let inside = self.entries.range(below.clone()..).take_while(|(name, _)| name.starts_with(&below));
+        let first = |name: &str| name.get(below.len()..)?.split('/').next().map(str::to_owned);
+        let mut names: Vec<String> = inside.filter_map(|(name, _)| first(name)).collect();
+        names.dedup();
+        if names.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(names) }
+    }
+
+    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        self.list(path).map(|_| None)
+    }
+}
+
+/// Remembers everything that is read through it: what a captured tree must hold to give the same answers.
+pub struct Tee<F> {
+    inner: F,
+    seen: RefCell<Memory>,
+}
+
+impl<F: Files> Tee<F> {
+    /// Wraps a tree.
+    pub fn new(inner: F) -> Self {
+        Self { inner, seen: RefCell::default() }
+    }
+
+    /// What was read so far, by path.
+    pub fn seen(&self) -> BTreeMap<String, Entry> {
+        self.seen.borrow().entries.clone()
+    }
+}
+
+impl<F: Files> Files for Tee<F> {
+    fn read(&self, path: &str) -> io::Result<String> {
+        let text = self.inner.read(path)?;
+        self.seen.borrow_mut().put(path, text.clone());
+        Ok(text)
+    }
+
+    fn link(&self, path: &str) -> io::Result<String> {
+        let target = self.inner.link(path)?;
+        self.seen.borrow_mut().put_entry(path, Entry::Link(target.clone()));
+        Ok(target)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<String>> {
+        self.inner.list(path)
+    }
+
+    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        self.inner.stamp(path)
+    }
+}
+
+/// The reason of a failure in few words, for people and for `null`'s neighbour.
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound if error.get_ref().is_none() => "not there".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_in_memory_lists_each_name_once() {
+        let mut tree = Memory::default();
+        tree.put("proc/1/comm", "init\n");
+        tree.put("proc/1/stat", "");
+        tree.put("proc/20/comm", "");
+        tree.put_entry("proc/20/fd", Entry::Denied);
+        assert_eq!(tree.list("proc").unwrap(), ["1", "20"]);
+        assert_eq!(tree.read("proc/1/comm").unwrap(), "init\n");
+        assert_eq!(tree.list("proc/20/fd").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(tree.list("sys").unwrap_err().kind(), io::ErrorKind::NotFound);
+        tree.remove("proc/1");
+        assert_eq!(tree.list("proc").unwrap(), ["20"]);
+    }
+
+    #[test]
+    fn a_tee_remembers_what_was_read_and_nothing_else() {
+        let mut tree = Memory::default();
+        tree.put("a/b", "text");
+        tree.put("a/c", "secret");
+        let tee = Tee::new(tree);
+        tee.read("a/b").unwrap();
+        assert!(tee.read("a/x").is_err());
+        assert_eq!(tee.seen(), BTreeMap::from([("a/b".to_owned(), Entry::File("text".to_owned()))]));
+    }
+}

@@ -1,0 +1,44 @@
+//! How much memory an AMD GPU has, who holds it, what is pushed out, and why every figure is what it is.
+//!
+//! ```text
+//!  Machine (live, simulated, captured)
+//!     | files, INFO
+//!     v
+//!  Collector ----+
+//!                +--> Snapshot --> text, JSON, CSV, Prometheus, plot, screens, check
+//!  Recording ----+
+//! ```
+//!
+//! A [`model::Snapshot`] is all there is: no view asks the kernel anything. So `--from FILE` shows what `top` showed, and every
+//! figure is the same in every view.
+//!
+//! ```
+//! use amdgpu_budget::{collect::{Collector, Wishes}, machine::Simulated};
+//!
+//! let mut collector = Collector::new(Simulated::new("renoir", 3)?, Wishes::default());
+//! let snapshot = collector.look()?.ok_or("a simulated machine always has a next moment")?;
+//! assert_eq!(snapshot.gpus[0].effective.rule, "apu");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod app;
+pub mod cli;
+pub mod collect;
+mod command;
+pub mod effective;
+pub mod exit;
+pub mod fdinfo;
+pub mod figures;
+pub mod files;
+pub mod info;
+pub mod machine;
+pub mod metric;
+pub mod model;
+pub mod plot;
+pub mod recording;
+pub mod screen;
+pub mod source;
+pub mod text;
+pub mod units;
+pub mod vulkan;
+pub mod warnings;

@@ -1,0 +1,342 @@
+//! The snapshot: everything known at one moment, as the JSON schema `amdgpu-budget/1` names it.
+//!
+//! Every view (text, CSV, Prometheus, plot, screen) is made from a [`Snapshot`] and nothing else, so that a figure is the same
+//! everywhere and a recording can be looked at as if it were now. Bytes are integers; what is unknown is `null`, never zero.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Name and major version of the schema.
+pub const SCHEMA: &str = "amdgpu-budget/1";
+
+/// All GPUs at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// When, UTC, RFC 3339 with milliseconds.
+    pub time: String,
+    /// The same moment on a clock that never steps, nanoseconds; comparable within one recording.
+    pub monotonic_ns: u64,
+    /// Version of this program.
+    pub tool: String,
+    /// Where the figures are from: `live`, `sim`, `root` or `recording`.
+    pub source: String,
+    /// The machine's own memory.
+    #[serde(default)]
+    pub system: System,
+    /// By PCI address.
+    #[serde(default)]
+    pub gpus: Vec<Gpu>,
+    /// What somebody should look at.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+/// `/proc/meminfo` and the limits of this process's cgroup.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct System {
+    /// MemTotal, bytes.
+    pub mem_total: Option<u64>,
+    /// MemAvailable, bytes.
+    pub mem_available: Option<u64>,
+}
+
+/// One GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Place in the order of PCI addresses.
+    pub index: usize,
+    /// PCI address: the name that stays.
+    pub pci: String,
+    /// The render node.
+    pub render: Option<String>,
+    /// The name on the box.
+    pub name: Option<String>,
+    /// The chip, lower case.
+    pub chip: Option<String>,
+    /// Whether its memory is the system's.
+    pub apu: Option<bool>,
+    /// `active`, `suspended`, ...: the kernel's word.
+    pub power: Option<String>,
+    /// Version of the kernel's driver.
+    pub driver: Option<String>,
+    /// Who made the memory.
+    pub vram_vendor: Option<String>,
+    /// The kernel's view.
+    pub domains: Domains,
+    /// How much there is, really.
+    pub effective: Effective,
+    /// Counters since the driver was loaded.
+    pub counters: Counters,
+    /// The limit of this process's cgroup on the GPU's memory.
+    #[serde(default)]
+    pub cgroup_limit: Option<CgroupLimit>,
+    /// Vulkan's view, as a process that has just started sees it; `null` when the GPU could not be asked.
+    pub heaps: Option<Vec<Heap>>,
+    /// Vulkan's memory types.
+    #[serde(default)]
+    pub memory_types: Option<Vec<MemoryType>>,
+    /// Who holds memory; `null` when nobody looked.
+    pub processes: Option<Vec<Process>>,
+    /// What is in use and not a process's own.
+    pub unattributed: Option<Unattributed>,
+    /// Processes that could not be looked at.
+    pub unreadable: Unreadable,
+    /// Sources that gave nothing, with the reason.
+    #[serde(default)]
+    pub missing: Vec<Missing>,
+}
+
+/// The kernel's memory domains.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Domains {
+    /// Video memory; on an APU the carve-out.
+    pub vram: Domain,
+    /// The part of it that the CPU can map.
+    pub visible_vram: Domain,
+    /// System memory that the GPU may map.
+    pub gtt: Domain,
+}
+
+/// One domain, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Size.
+    pub total: Option<u64>,
+    /// Size less what is pinned or reserved.
+    pub usable: Option<u64>,
+    /// In use by everybody and the kernel.
+    pub used: Option<u64>,
+    /// The largest allocation the kernel advises.
+    pub max_allocation: Option<u64>,
+    /// Sum of what all clients would like here and do not have here.
+    pub evicted: Option<u64>,
+}
+
+impl Domain {
+    /// What is not in use: of the usable size where it is known, else of the total.
+    pub fn free(&self) -> Option<u64> {
+        Some(self.usable.or(self.total)?.saturating_sub(self.used?))
+    }
+}
+
+/// The answer to "how much memory is there, really?"
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effective {
+    /// Bytes that programs can have at most.
+    pub total: Option<u64>,
+    /// Bytes that one could still have now.
+    pub available: Option<u64>,
+    /// `dgpu`, `apu` or `unknown`.
+    pub rule: String,
+    /// What sets the limit of `available`: `vram`, `gtt`, `mem_available` or `cgroup`.
+    pub limited_by: Option<String>,
+}
+
+/// What the driver counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Evictions that copied.
+    pub evictions: Option<u64>,
+    /// Bytes copied by moves and evictions.
+    pub bytes_moved: Option<u64>,
+    /// CPU faults on VRAM that the CPU does not see.
+    pub cpu_page_faults: Option<u64>,
+    /// Resets that lost VRAM.
+    pub vram_lost: Option<u64>,
+}
+
+/// `dmem` of cgroup v2, bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CgroupLimit {
+    /// The cgroup.
+    pub path: String,
+    /// `dmem.current`.
+    pub current: Option<u64>,
+    /// `dmem.low`.
+    pub low: Option<u64>,
+    /// `dmem.min`.
+    pub min: Option<u64>,
+    /// `dmem.max`; `null` without a limit.
+    pub max: Option<u64>,
+}
+
+/// One Vulkan heap.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Heap {
+    /// `heapIndex`.
+    pub index: usize,
+    /// `VkMemoryHeapFlagBits`, without prefix.
+    pub flags: Vec<String>,
+    /// What it is made of: `invisible_vram`, `visible_vram` or `gtt`.
+    #[serde(default)]
+    pub kind: String,
+    /// `size`.
+    pub size: u64,
+    /// `heapBudget`.
+    pub budget: u64,
+    /// `heapUsage`: what the process that asks has; 0 for one that has just started.
+    pub usage: u64,
+    /// Heaps that take from the same bytes.
+    pub shares_with: Vec<usize>,
+}
+
+/// One Vulkan memory type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryType {
+    /// `memoryTypeIndex`.
+    pub index: usize,
+    /// `heapIndex`.
+    pub heap: usize,
+    /// `VkMemoryPropertyFlagBits`, without prefix.
+    pub flags: Vec<String>,
+}
+
+/// What one process holds on one GPU. A client (open file) that several processes share is charged to the one with the
+/// lowest number; the others list it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Its parent.
+    #[serde(default)]
+    pub ppid: Option<u32>,
+    /// Its name (`comm`).
+    pub name: Option<String>,
+    /// Its user: the name, else the number.
+    pub user: Option<String>,
+    /// Its cgroup.
+    #[serde(default)]
+    pub cgroup: Option<String>,
+    /// Seconds since it was started.
+    #[serde(default)]
+    pub age_s: Option<u64>,
+    /// The open files of the GPU that it holds, each once.
+    pub clients: Vec<u64>,
+    /// Those of `clients` that are charged to another process.
+    #[serde(default)]
+    pub charged_elsewhere: Vec<u64>,
+    /// Bytes in VRAM.
+    pub vram: Option<u64>,
+    /// Bytes of it that the CPU can map.
+    pub visible_vram: Option<u64>,
+    /// Bytes in GTT.
+    pub gtt: Option<u64>,
+    /// Bytes that were moved out to system memory.
+    pub cpu: Option<u64>,
+    /// Bytes of the above that others hold too.
+    pub shared: Pair,
+    /// Bytes that ought to be there.
+    pub requested: Pair,
+    /// Bytes that ought to be in VRAM and are not.
+    pub evicted: Evicted,
+    /// Nanoseconds of work by engine.
+    pub engines_ns: BTreeMap<String, u64>,
+    /// The same for each open file, where asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_client: Vec<Client>,
+}
+
+impl Process {
+    /// What is the process's alone: resident less shared.
+    pub fn own(&self) -> Pair {
+        let less = |all: Option<u64>, shared: Option<u64>| Some(all?.saturating_sub(shared.unwrap_or(0)));
+        Pair { vram: less(self.vram, self.shared.vram), gtt: less(self.gtt, self.shared.gtt) }
+    }
+
+    /// VRAM and GTT together: what sorting by memory goes by.
+    pub fn memory(&self) -> u64 {
+        self.vram.unwrap_or(0).saturating_add(self.gtt.unwrap_or(0))
+    }
+}
+
+/// One open file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Client {
+    /// Its number.
+    pub client: u64,
+    /// Bytes in VRAM.
+    pub vram: Option<u64>,
+    /// Bytes of it that the CPU can map.
+    pub visible_vram: Option<u64>,
+    /// Bytes in GTT.
+    pub gtt: Option<u64>,
+    /// Bytes that were moved out to system memory.
+    pub cpu: Option<u64>,
+    /// Bytes of the above that others hold too.
+    pub shared: Pair,
+    /// Bytes that ought to be there.
+    pub requested: Pair,
+    /// Bytes that ought to be in VRAM and are not.
+    pub evicted: Evicted,
+}
+
+/// Bytes in the two domains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Video memory.
+    pub vram: Option<u64>,
+    /// System memory that the GPU maps.
+    pub gtt: Option<u64>,
+}
+
+/// Bytes that are not where they ought to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evicted {
+    /// Not in VRAM.
+    pub vram: Option<u64>,
+}
+
+/// What makes the columns add up, for each domain:
+/// `used + overcounted = sum of processes' own + shared + the figure here`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unattributed {
+    /// VRAM that is nobody's: the kernel's own, page tables, framebuffers, processes that could not be read.
+    pub vram: Option<u64>,
+    /// GTT likewise.
+    pub gtt: Option<u64>,
+    /// What clients share, at least: the most that any process says it shares.
+    #[serde(default)]
+    pub shared: Pair,
+    /// How much more the processes have than is in use: the figures are not all of one moment.
+    #[serde(default)]
+    pub overcounted: Pair,
+}
+
+/// Processes that could not be looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreadable {
+    /// How many.
+    pub processes: u64,
+    /// Why; `null` when there are none.
+    pub reason: Option<String>,
+}
+
+/// A source that gave nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Which.
+    pub source: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Something to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A name that stays.
+    pub code: String,
+    /// The GPU's index.
+    pub gpu: Option<usize>,
+    /// For people.
+    pub text: String,
+}
+
+/// Adds what is known; unknown and unknown is unknown.
+pub fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}

@@ -1,0 +1,57 @@
+//! A plot in dots, for terminals: the sum of all layers, two moments wide and four dots high a cell.
+
+use std::fmt::Write as _;
+
+use super::series::Series;
+use crate::units::Units;
+
+/// Bits of a braille cell's dots, from the bottom up, for the left and the right column (Unicode 15, chapter 21.1).
+const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
+
+/// The sums as text of `width` by `height` cells with a scale on the left.
+pub fn draw(series: &Series, width: usize, height: usize, ascii: bool) -> String {
+    let top = series.top();
+    let columns = width * 2;
+    let heights: Vec<usize> = (0..columns).map(|column| filled(series, column, columns, height * 4, top)).collect();
+    let mut text = format!("{}\n", series.title);
+    for row in (0..height).rev() {
+        let label = match row {
+            0 => "0".to_owned(),
+            row if row + 1 == height => Units::Auto.text(top),
+            _ => String::new(),
+        };
+        let cells: String = heights.chunks(2).map(|pair| cell(pair, row, ascii)).collect();
+        text.push_str(format!("{label:>12} |{cells}").trim_end());
+        text.push('\n');
+    }
+    let seconds = series.seconds.last().copied().unwrap_or(0.0);
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{:>12}  0 s{:>width$.0} s", "", seconds, width = width.saturating_sub(5));
+    text
+}
+
+/// How many dots high a column is.
+fn filled(series: &Series, column: usize, columns: usize, dots: usize, top: u64) -> usize {
+    let last = series.seconds.len().saturating_sub(1);
+    let index = (column * last).checked_div(columns.saturating_sub(1)).unwrap_or(0);
+    let sum =
+        series.layers.iter().filter_map(|layer| layer.bytes.get(index)).fold(0_u64, |sum, &b| sum.saturating_add(b));
+    usize::try_from(u128::from(sum) * dots as u128 / u128::from(top)).unwrap_or(dots)
+}
+
+fn cell(pair: &[usize], row: usize, ascii: bool) -> char {
+    let bits = pair.iter().zip(DOTS).fold(0, |bits, (&height, dots)| {
+        dots.iter().enumerate().filter(|(dot, _)| height > row * 4 + dot).fold(bits, |bits, (_, dot)| bits | dot)
+    });
+    match (ascii, bits) {
+        (_, 0) => ' ',
+        (true, bits) => {
+            if bits.count_ones() > 4 {
+                '#'
+            } else {
+                '.'
+            }
+        }
+        (false, bits) => char::from_u32(0x2800 + bits).unwrap_or(' '),
+    }
+}

@@ -1,0 +1,54 @@
+//! `plot`: memory in use over time, as a picture that goes into a bug report.
+
+pub mod bitmap;
+pub mod braille;
+pub mod canvas;
+pub mod chart;
+pub mod series;
+pub mod svg;
+
+use std::{fs, io::Write, path::Path};
+
+use self::{bitmap::Bitmap, chart::draw, series::Series, svg::Svg};
+use crate::{
+    app::{self, Outcome, Stop},
+    cli::{Global, Plot, PlotFormat},
+    exit::Exit,
+    model::Snapshot,
+};
+
+/// Snapshots that are kept at most: more than a picture has columns, many times over.
+const MOST_SNAPSHOTS: usize = 100_000;
+
+/// Takes the snapshots, and draws the first GPU that is selected.
+pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outcome {
+    let mut source = app::source(global, false)?;
+    let mut snapshots: Vec<Snapshot> = Vec::new();
+    let most = if global.from.is_some() { MOST_SNAPSHOTS as u64 } else { options.count };
+    while (snapshots.len() as u64) < most {
+        if !snapshots.is_empty() {
+            app::pause(&*source, options.interval);
+        }
+        match app::next(&mut *source, global)? {
+            Some(snapshot) => snapshots.push(snapshot),
+            None => break,
+        }
+    }
+    let series = Series::new(&snapshots, options.by).ok_or_else(|| Stop::failed("there is nothing to draw"))?;
+    let picture = match options.format {
+        PlotFormat::Svg => draw(&series, Svg::new(chart::WIDTH, chart::HEIGHT)).into_text().into_bytes(),
+        PlotFormat::Png => {
+            let canvas =
+                Bitmap::new(chart::WIDTH, chart::HEIGHT).ok_or_else(|| Stop::failed("no memory for a picture"))?;
+            draw(&series, canvas).into_png().map_err(Stop::failed)?
+        }
+        PlotFormat::Braille => braille::draw(&series, 72, 16, app::style(global).ascii).into_bytes(),
+    };
+    if options.output == Path::new("-") {
+        out.write_all(&picture)?;
+    } else {
+        let failed = |error| Stop::Message(Exit::NotWritten, format!("{}: {error}", options.output.display()));
+        fs::write(&options.output, picture).map_err(failed)?;
+    }
+    Ok(Exit::Fine)
+}

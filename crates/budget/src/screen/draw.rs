@@ -1,0 +1,89 @@
+//! The frame around every screen: tabs above, a line of keys below.
+
+use ratatui::{
+    Frame,
+    layout::Rect,
+    style::{Color, Modifier, Style},
+    text::{Line, Span},
+    widgets::{Clear, Paragraph},
+};
+
+use super::{
+    keys::KEYS,
+    panes,
+    state::{Screen, State},
+};
+
+/// Draws the state. Any size will do: what has no room is left out.
+pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
+    let area = frame.area();
+    let (top, rest) = split_top(area, 1);
+    let (body, bottom) = split_bottom(rest, 1);
+    frame.render_widget(Paragraph::new(tabs(state)), top);
+    match state.screen {
+        Screen::Overview => panes::overview(frame, body, state),
+        Screen::Processes => panes::processes(frame, body, state),
+        Screen::Process => panes::process(frame, body, state),
+        Screen::Heaps => panes::heaps(frame, body, state),
+        Screen::History => panes::history(frame, body, state),
+        Screen::Explain => panes::explain(frame, body, state),
+    }
+    if state.help {
+        help(frame, body);
+    }
+    frame.render_widget(Paragraph::new(footer(state)), bottom);
+}
+
+/// The first `height` rows, and the rest.
+pub(super) fn split_top(area: Rect, height: u16) -> (Rect, Rect) {
+    let height = height.min(area.height);
+    let rest = Rect { y: area.y + height, height: area.height - height, ..area };
+    (Rect { height, ..area }, rest)
+}
+
+fn split_bottom(area: Rect, height: u16) -> (Rect, Rect) {
+    let height = height.min(area.height);
+    let (above, below) = split_top(area, area.height - height);
+    (above, below)
+}
+
+/// A style with a colour, where colours are wanted.
+pub(super) fn coloured(state: &State, colour: Color) -> Style {
+    if state.style.colour { Style::new().fg(colour) } else { Style::new() }
+}
+
+fn tabs(state: &State) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (index, screen) in Screen::ALL.into_iter().enumerate() {
+        let text = format!("{} {}", index + 1, screen.name());
+        // Brackets too, because colour is never the only sign.
+        let is_shown = screen == state.screen;
+        let text = if is_shown { format!("[{text}]") } else { format!(" {text} ") };
+        let style = if is_shown { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+        spans.push(Span::styled(text, style));
+    }
+    Line::from(spans)
+}
+
+fn footer(state: &State) -> Line<'static> {
+    if state.typing {
+        return Line::from(format!("filter: {}_", state.options.name.as_deref().unwrap_or_default()));
+    }
+    if let Some(message) = &state.message {
+        return Line::from(message.clone());
+    }
+    let pause = if state.paused { "PAUSED  " } else { "" };
+    let filter = state.options.name.as_ref().map(|name| format!("filter {name}  ")).unwrap_or_default();
+    let time = &state.snapshot.time;
+    Line::from(format!("{pause}{filter}{time}  every {} s  q quit  ? help", state.interval))
+}
+
+fn help(frame: &mut Frame<'_>, body: Rect) {
+    frame.render_widget(Clear, body);
+    let mut lines = vec![Line::from("  q       quit")];
+    lines.extend(KEYS.iter().map(|key| {
+        let letters = if key.keys == " " { "space".to_owned() } else { key.keys.to_owned() };
+        Line::from(format!("  {letters:<7} {}", key.help))
+    }));
+    frame.render_widget(Paragraph::new(lines), body);
+}

@@ -1,0 +1,117 @@
+//! What is remembered of earlier looks: a few numbers for each GPU and process, not whole snapshots.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::{
+    metric::Rates,
+    model::Snapshot,
+    plot::series::{Layer, Series},
+};
+
+/// Looks that are remembered.
+const MOST: usize = 3600;
+
+/// One GPU at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Seconds since the first look.
+    pub seconds: f64,
+    /// VRAM in use.
+    pub vram: Option<u64>,
+    /// GTT in use.
+    pub gtt: Option<u64>,
+    /// What ought to be in VRAM and is not.
+    pub evicted: Option<u64>,
+    /// What changed since the look before, a second.
+    pub rates: Rates,
+}
+
+/// A number for each process, by GPU and number.
+type ByProcess = BTreeMap<(String, u32), u64>;
+
+/// The past.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    points: BTreeMap<String, VecDeque<Point>>,
+    /// Memory of processes by GPU and number, a minute back.
+    memory: VecDeque<(u64, ByProcess)>,
+    /// Engine time of processes at the last two looks.
+    engines: [ByProcess; 2],
+    began: Option<u64>,
+}
+
+fn by_process(snapshot: &Snapshot, of: impl Fn(&crate::model::Process) -> u64) -> ByProcess {
+    let rows = snapshot.gpus.iter().flat_map(|gpu| gpu.processes.iter().flatten().map(move |process| (gpu, process)));
+    rows.map(|(gpu, process)| ((gpu.pci.clone(), process.pid), of(process))).collect()
+}
+
+impl History {
+    /// Remembers a look; `earlier` is the one before.
+    pub fn remember(&mut self, earlier: Option<&Snapshot>, snapshot: &Snapshot) {
+        let now = snapshot.monotonic_ns;
+        let began = *self.began.get_or_insert(now);
+        for gpu in &snapshot.gpus {
+            let points = self.points.entry(gpu.pci.clone()).or_default();
+            points.push_back(Point {
+                seconds: std::time::Duration::from_nanos(now.saturating_sub(began)).as_secs_f64(),
+                vram: gpu.domains.vram.used,
+                gtt: gpu.domains.gtt.used,
+                evicted: gpu.domains.vram.evicted,
+                rates: earlier.map(|earlier| Rates::between(earlier, snapshot, &gpu.pci)).unwrap_or_default(),
+            });
+            while points.len() > MOST {
+                points.pop_front();
+            }
+        }
+        self.memory.push_back((now, by_process(snapshot, crate::model::Process::memory)));
+        let minute = now.saturating_sub(60_000_000_000);
+        while self.memory.len() > 2 && self.memory.get(1).is_some_and(|(when, _)| *when <= minute) {
+            self.memory.pop_front();
+        }
+        self.engines.swap(0, 1);
+        self.engines[1] =
+            by_process(snapshot, |process| process.engines_ns.values().fold(0, |a, &b| a.saturating_add(b)));
+    }
+
+    /// The past of a GPU, oldest first.
+    pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator {
+        static NONE: VecDeque<Point> = VecDeque::new();
+        self.points.get(pci).unwrap_or(&NONE).iter()
+    }
+
+    /// By how much a process has grown in a minute: bytes, scaled up while there is less than a minute to look back at.
+    pub fn growth(&self, pci: &str, pid: u32) -> Option<i128> {
+        let ((then, was), (now, is)) = (self.memory.front()?, self.memory.back()?);
+        let elapsed = i128::from(now.checked_sub(*then).filter(|&elapsed| elapsed > 0)?);
+        let key = (pci.to_owned(), pid);
+        let change = i128::from(*is.get(&key)?) - i128::from(*was.get(&key)?);
+        Some(change * 60_000_000_000 / elapsed)
+    }
+
+    /// Percent of the time since the look before that a process kept engines busy, all of them together.
+    pub fn busy(&self, pci: &str, pid: u32) -> Option<u64> {
+        let (now, _) = self.memory.back()?;
+        let then = self.memory.iter().rev().nth(1)?.0;
+        let key = (pci.to_owned(), pid);
+        let worked = self.engines[1].get(&key)?.saturating_sub(*self.engines[0].get(&key)?);
+        crate::units::percent(worked, now.checked_sub(then)?)
+    }
+
+    /// The past of a GPU as a plot.
+    pub fn series(&self, pci: &str, title: String, limit: Option<u64>, window: f64) -> Series {
+        let last = self.points(pci).next_back().map_or(0.0, |point| point.seconds);
+        let points: Vec<&Point> = self.points(pci).filter(|point| point.seconds >= last - window).collect();
+        let first = points.first().map_or(0.0, |point| point.seconds);
+        let layer = |name: &str, of: fn(&Point) -> Option<u64>| Layer {
+            name: name.to_owned(),
+            bytes: points.iter().map(|point| of(point).unwrap_or(0)).collect(),
+        };
+        Series {
+            title,
+            seconds: points.iter().map(|point| point.seconds - first).collect(),
+            layers: vec![layer("VRAM", |point| point.vram), layer("GTT", |point| point.gtt)],
+            limit,
+            evicted: points.iter().map(|point| point.evicted.unwrap_or(0)).collect(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Keys: one table for what they do and for the help.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::{
+    picture, settings,
+    state::{Screen, State},
+};
+use crate::text::ps::Sort;
+
+/// A key and what it does; the keys of amdgpu_top and htop where they agree.
+pub struct Key {
+    /// Its letters.
+    pub keys: &'static str,
+    /// For the help.
+    pub help: &'static str,
+    does: fn(&mut State, char),
+}
+
+/// Every key but the arrows, which are `j` and `k`, and Enter, which is `3`.
+pub const KEYS: [Key; 16] = [
+    Key { keys: "?h", help: "this help", does: |state, _| state.help = !state.help },
+    Key { keys: "123456", help: "screens; Tab is the next one", does: screen },
+    Key { keys: "jk", help: "next and previous process; scroll", does: step },
+    Key { keys: "/", help: "filter by name; Enter ends, Esc clears", does: |state, _| state.typing = true },
+    Key { keys: "MPGE", help: "sort by memory, pid, GTT, evicted", does: sort },
+    Key {
+        keys: "s",
+        help: "sort by the next column",
+        does: |state, _| state.options.sort = next_sort(state.options.sort),
+    },
+    Key { keys: "R", help: "the other way round", does: |state, _| state.options.reverse ^= true },
+    Key { keys: "t", help: "tree of processes", does: |state, _| state.options.tree ^= true },
+    Key { keys: "c", help: "open files of each process", does: |state, _| state.options.clients ^= true },
+    Key { keys: " ", help: "pause", does: |state, _| state.paused ^= true },
+    Key { keys: "+-", help: "look less or more often", does: interval },
+    Key { keys: "[]", help: "less or more of the past", does: window },
+    Key { keys: "g", help: "next GPU", does: next_gpu },
+    Key { keys: "m", help: "other units", does: |state, _| state.style.units = state.style.units.next() },
+    Key {
+        keys: "e",
+        help: "export what is seen: JSON, and the past as SVG",
+        does: |state, _| state.message = Some(picture::export(state)),
+    },
+    Key { keys: "w", help: "save these settings", does: |state, _| state.message = Some(settings::save(state)) },
+];
+
+/// Does what a key says; false for the one that quits.
+pub fn press(state: &mut State, code: KeyCode) -> bool {
+    state.message = None;
+    if state.typing {
+        type_filter(state, code);
+        return true;
+    }
+    let letter = match code {
+        KeyCode::Char(letter) => letter,
+        KeyCode::Down => 'j',
+        KeyCode::Up => 'k',
+        KeyCode::Enter => '3',
+        KeyCode::Tab => {
+            let next = Screen::ALL.iter().cycle().skip_while(|screen| **screen != state.screen).nth(1);
+            state.screen = next.copied().unwrap_or_default();
+            state.scroll = 0;
+            return true;
+        }
+        KeyCode::Esc => {
+            (state.help, state.options.name) = (false, None);
+            return true;
+        }
+        _ => return true,
+    };
+    if letter == 'q' {
+        return false;
+    }
+    if let Some(key) = KEYS.iter().find(|key| key.keys.contains(letter)) {
+        (key.does)(state, letter);
+    }
+    true
+}
+
+fn type_filter(state: &mut State, code: KeyCode) {
+    let filter = state.options.name.get_or_insert_default();
+    match code {
+        KeyCode::Enter => state.typing = false,
+        KeyCode::Backspace => drop(filter.pop()),
+        KeyCode::Esc => {
+            filter.clear();
+            state.typing = false;
+        }
+        KeyCode::Char(letter) if filter.len() < 64 => filter.push(letter),
+        _ => {}
+    }
+    if !state.typing && state.options.name.as_deref() == Some("") {
+        state.options.name = None;
+    }
+    state.row = 0;
+}
+
+fn screen(state: &mut State, letter: char) {
+    let place = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1));
+    state.screen = place.and_then(|place| Screen::ALL.get(place)).copied().unwrap_or_default();
+    state.scroll = 0;
+}
+
+fn step(state: &mut State, letter: char) {
+    let last = state.processes().len().saturating_sub(1);
+    if letter == 'j' {
+        (state.row, state.scroll) = ((state.row + 1).min(last), state.scroll.saturating_add(1));
+    } else {
+        (state.row, state.scroll) = (state.row.min(last).saturating_sub(1), state.scroll.saturating_sub(1));
+    }
+}
+
+fn sort(state: &mut State, letter: char) {
+    state.options.sort = match letter {
+        'P' => Sort::Pid,
+        'G' => Sort::Gtt,
+        'E' => Sort::Evicted,
+        _ => Sort::Memory,
+    };
+}
+
+const fn next_sort(sort: Sort) -> Sort {
+    match sort {
+        Sort::Memory => Sort::Vram,
+        Sort::Vram => Sort::Gtt,
+        Sort::Gtt => Sort::Evicted,
+        Sort::Evicted => Sort::Pid,
+        Sort::Pid => Sort::Name,
+        Sort::Name => Sort::Memory,
+    }
+}
+
+fn interval(state: &mut State, letter: char) {
+    let factor = if letter == '+' { 2.0 } else { 0.5 };
+    state.interval = (state.interval * factor).clamp(0.125, 64.0);
+}
+
+fn window(state: &mut State, letter: char) {
+    let factor = if letter == ']' { 2.0 } else { 0.5 };
+    state.window = (state.window * factor).clamp(15.0, 3840.0);
+}
+
+fn next_gpu(state: &mut State, _: char) {
+    state.gpu = (state.gpu + 1).checked_rem(state.snapshot.gpus.len()).unwrap_or(0);
+    state.row = 0;
+}

@@ -1,0 +1,130 @@
+//! `top`: a screen that keeps up.
+//!
+//! [`State`] is all that is on the screen, [`keys`] changes it, [`draw`](draw::draw) shows it; neither knows a terminal, so that
+//! tests look at every screen in every size.
+
+pub mod draw;
+pub mod history;
+pub mod keys;
+mod panes;
+mod picture;
+mod settings;
+pub mod state;
+
+use std::{
+    io::{self, IsTerminal as _, Write},
+    time::{Duration, Instant},
+};
+
+use ratatui::{
+    Terminal,
+    backend::TestBackend,
+    buffer::Buffer,
+    crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers},
+};
+
+use self::state::State;
+use crate::{
+    app::{self, Outcome, Stop},
+    cli::{Global, Top},
+    exit::Exit,
+    source::Source,
+};
+
+/// Shows the screen until somebody quits, or once as text.
+pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcome {
+    let mut source = app::source(global, true)?;
+    let mut state = State::new(app::style(global), options.interval);
+    if let Some(size) = options.once {
+        return once(options, size, global, &mut *source, state, out);
+    }
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        return Err(Stop::Message(Exit::Usage, "top needs a terminal; --once 80x24 prints one screen".to_owned()));
+    }
+    // What is wrong from the start is said before the screen is taken.
+    state.see(app::first(&mut *source, global)?);
+    settings::load(&mut state);
+    let mut terminal = ratatui::try_init()?;
+    let outcome = keep_up(&mut terminal, &mut *source, global, &mut state);
+    ratatui::restore();
+    outcome
+}
+
+fn keep_up(
+    terminal: &mut ratatui::DefaultTerminal,
+    source: &mut dyn Source,
+    global: &Global,
+    state: &mut State,
+) -> Outcome {
+    let mut looked = Instant::now();
+    let mut is_over = false;
+    loop {
+        terminal.draw(|frame| draw::draw(frame, state))?;
+        let interval = Duration::from_secs_f64(state.interval.max(0.1));
+        let left = interval.saturating_sub(looked.elapsed());
+        if event::poll(left)? {
+            if let Event::Key(key) = event::read()?
+                && key.kind != KeyEventKind::Release
+            {
+                let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                if is_interrupt || !keys::press(state, key.code) {
+                    return Ok(Exit::Fine);
+                }
+            }
+            continue;
+        }
+        looked = Instant::now();
+        if !state.paused && !is_over {
+            match app::next(source, global)? {
+                Some(snapshot) => state.see(snapshot),
+                None => is_over = true,
+            }
+        }
+    }
+}
+
+/// Looks as often as asked for, presses the keys, and prints what is then seen.
+fn once(
+    options: &Top,
+    size: (u16, u16),
+    global: &Global,
+    source: &mut dyn Source,
+    mut state: State,
+    out: &mut dyn Write,
+) -> Outcome {
+    state.see(app::first(source, global)?);
+    for _ in 1..options.looks {
+        app::pause(source, options.interval);
+        let Some(snapshot) = app::next(source, global)? else { break };
+        state.see(snapshot);
+    }
+    for key in options.keys.iter().flat_map(|keys| keys.chars()) {
+        let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        if !keys::press(&mut state, code) {
+            return Ok(Exit::Fine);
+        }
+    }
+    let seen = render(&mut state, size).map_err(Stop::failed)?;
+    let text = if options.svg { picture::svg(&seen) } else { text(&seen) };
+    out.write_all(text.as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+/// The screen in a size, without a terminal.
+///
+/// # Errors
+///
+/// Those of the drawing library, which has none here.
+pub fn render(state: &mut State, (width, height): (u16, u16)) -> Result<Buffer, String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).map_err(|error| error.to_string())?;
+    terminal.draw(|frame| draw::draw(frame, state)).map_err(|error| error.to_string())?;
+    Ok(terminal.backend().buffer().clone())
+}
+
+/// A screen as lines of text.
+pub fn text(seen: &Buffer) -> String {
+    let width = usize::from(seen.area.width).max(1);
+    let rows = seen.content().chunks(width);
+    rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+        .collect()
+}

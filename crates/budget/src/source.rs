@@ -1,0 +1,41 @@
+//! Where snapshots come from: one trait over machines and recordings.
+
+use crate::{
+    collect::{Collector, LookError},
+    machine::Machine,
+    model::Snapshot,
+    recording::Recording,
+};
+
+/// Something that gives one snapshot after the other.
+pub trait Source {
+    /// The next one; `None` when there will be no other.
+    ///
+    /// # Errors
+    ///
+    /// [`LookError`].
+    fn next(&mut self) -> Result<Option<Snapshot>, LookError>;
+
+    /// Whether time passes between two snapshots by itself, so that one waits for the next.
+    fn has_real_time(&self) -> bool;
+}
+
+impl<M: Machine> Source for Collector<M> {
+    fn next(&mut self) -> Result<Option<Snapshot>, LookError> {
+        self.look()
+    }
+
+    fn has_real_time(&self) -> bool {
+        self.machine().has_real_time()
+    }
+}
+
+impl Source for Recording {
+    fn next(&mut self) -> Result<Option<Snapshot>, LookError> {
+        self.look()
+    }
+
+    fn has_real_time(&self) -> bool {
+        false
+    }
+}

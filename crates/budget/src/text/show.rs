@@ -1,0 +1,96 @@
+//! `show`: one screen for each GPU.
+
+use std::io::{self, Write};
+
+use super::{Style, known, ps};
+use crate::{
+    model::{Domain, Gpu, Snapshot},
+    units::percent,
+};
+
+/// Cells of a bar.
+const BAR: usize = 30;
+/// Processes that are shown.
+const PROCESSES: usize = 5;
+
+/// Writes everything that matters, briefly.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for (index, gpu) in snapshot.gpus.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        heading(gpu, style, out)?;
+        bars(gpu, style, out)?;
+        counters(gpu, style, out)?;
+        if gpu.processes.is_some() {
+            writeln!(out)?;
+            let options = ps::Options { limit: Some(PROCESSES), ..ps::Options::default() };
+            ps::write_gpu(gpu, &options, style, out)?;
+        }
+        for warning in snapshot.warnings.iter().filter(|warning| warning.gpu == Some(gpu.index)) {
+            writeln!(out, "{}", style.paint(33, &format!("{} {}", style.mark(), warning.text)))?;
+        }
+        for missing in &gpu.missing {
+            writeln!(out, "  no {}: {}", missing.source, missing.reason)?;
+        }
+    }
+    Ok(())
+}
+
+fn heading(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let kind = match gpu.apu {
+        Some(true) => "APU",
+        Some(false) => "dGPU",
+        None => "kind unknown",
+    };
+    let name = style.paint(1, known(gpu.name.as_deref()));
+    let (chip, driver) = (known(gpu.chip.as_deref()), known(gpu.driver.as_deref()));
+    writeln!(out, "GPU {}  {name}  {chip}, {kind}", gpu.index)?;
+    let (node, power) = (known(gpu.render.as_deref()), known(gpu.power.as_deref()));
+    writeln!(out, "{}  {node}  {power}  amdgpu {driver}", gpu.pci)
+}
+
+fn bars(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let domains = &gpu.domains;
+    for (name, domain) in [("VRAM", &domains.vram), ("visible", &domains.visible_vram), ("GTT", &domains.gtt)] {
+        bar(name, domain, style, out)?;
+    }
+    let effective = &gpu.effective;
+    let used = effective.total.zip(effective.available).map(|(total, available)| total.saturating_sub(available));
+    let share = percent_text(used, effective.total);
+    let (total, available) = (style.units.known(effective.total), style.units.known(effective.available));
+    let bar = style.bar(used, effective.total, BAR);
+    let limit = effective.limited_by.as_deref().map(|by| format!(", limited by {by}")).unwrap_or_default();
+    writeln!(out, "  {:<8} {bar} {share:>4}  {available} of {total} to be had ({}{limit})", "pool", effective.rule)
+}
+
+fn bar(name: &str, domain: &Domain, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let bar = style.bar(domain.used, domain.total, BAR);
+    let share = percent_text(domain.used, domain.total);
+    let (used, total) = (style.units.known(domain.used), style.units.known(domain.total));
+    let evicted = domain.evicted.filter(|&evicted| evicted > 0);
+    let evicted = evicted.map(|evicted| format!(", {} evicted", style.units.text(evicted))).unwrap_or_default();
+    writeln!(out, "  {name:<8} {bar} {share:>4}  {used} of {total} in use{evicted}")
+}
+
+fn percent_text(part: Option<u64>, whole: Option<u64>) -> String {
+    let share = part.zip(whole).and_then(|(part, whole)| percent(part, whole));
+    share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"))
+}
+
+fn counters(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let counters = &gpu.counters;
+    writeln!(
+        out,
+        "  evictions {}, moved {}, CPU page faults {}, VRAM lost {}",
+        number(counters.evictions),
+        style.units.known(counters.bytes_moved),
+        number(counters.cpu_page_faults),
+        number(counters.vram_lost)
+    )
+}

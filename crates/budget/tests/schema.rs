@@ -1,0 +1,83 @@
+//! What `--json` prints is what the shipped schema says, for every chip and every kind of trouble.
+
+mod support;
+
+use amdgpu_budget::{
+    collect::{Collector, Wishes},
+    files::Entry,
+    machine::Simulated,
+    model::Snapshot,
+};
+use jsonschema::Validator;
+use serde_json::Value;
+
+fn schema() -> Validator {
+    let text = include_str!("../schema/amdgpu-budget-1.schema.json");
+    jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
+}
+
+fn check(schema: &Validator, value: &Value, what: &str) {
+    let wrong: Vec<String> =
+        schema.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(wrong.is_empty(), "{what}: {wrong:#?}");
+}
+
+#[test]
+fn every_chip_at_every_stage_of_the_script_is_valid() {
+    let schema = schema();
+    for profile in amdgpu_sim::profiles() {
+        for step in [0, 14, 30] {
+            let output =
+                support::run(&["--sim", profile.name, "--sim-step", &step.to_string(), "ps", "--clients", "--json"]);
+            assert_eq!(output.code, 0, "{}", output.stderr);
+            check(&schema, &serde_json::from_str(&output.stdout).unwrap(), profile.name);
+        }
+    }
+}
+
+#[test]
+fn json_lines_are_valid_one_by_one_and_time_goes_on() {
+    let schema = schema();
+    let output = support::run(&["--sim", "navi21,renoir", "watch", "--jsonl", "-n", "4"]);
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4);
+    for line in &lines {
+        check(&schema, line, "watch");
+    }
+    assert!(lines.is_sorted_by_key(|line| line["monotonic_ns"].as_u64()));
+}
+
+#[test]
+fn trouble_is_valid_too_and_unknown_is_null() {
+    let schema = schema();
+    let directory = "sys/class/drm/renderD128/device";
+    let troubles: [(&str, Entry); 6] = [
+        ("power/runtime_status", Entry::File("suspended\n".to_owned())),
+        ("mem_info_vram_used", Entry::File("18446744073709551615\n".to_owned())),
+        ("mem_info_vram_used", Entry::File("\u{0}\u{1b}[2J many".to_owned())),
+        ("mem_info_vram_total", Entry::Denied),
+        ("power/runtime_status", Entry::File("\u{fffd}".repeat(1000))),
+        ("mem_info_gtt_total", Entry::File(String::new())),
+    ];
+    for (name, entry) in troubles {
+        let mut machine = Simulated::new("navi21", 14).unwrap();
+        machine.files_mut().put_entry(format!("{directory}/{name}"), entry.clone());
+        let mut collector = Collector::new(machine, Wishes::default());
+        let value = serde_json::to_value(collector.look().unwrap().unwrap()).unwrap();
+        check(&schema, &value, name);
+        if name.starts_with("mem_info") {
+            let missing = value["gpus"][0]["missing"].as_array().unwrap();
+            assert!(missing.iter().any(|one| one["source"] == name), "{name} is listed with its reason: {missing:?}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_gives_back_what_was_seen() {
+    let mut collector = Collector::new(Simulated::new("vega10", 9).unwrap(), Wishes::default());
+    let seen = collector.look().unwrap().unwrap();
+    let text = serde_json::to_string(&seen).unwrap();
+    assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), seen);
+    let from = support::run_with(&["--from", "-", "--json"], text.as_bytes());
+    assert_eq!(serde_json::from_str::<Snapshot>(&from.stdout).unwrap(), seen);
+}
