@@ -16,7 +16,7 @@ pub(crate) fn null() {
     assert_eq!(device.info().chip_name(), "NAVI21");
     let manager = MemoryManager::new(&device, &TableOptions::default()).expect("tables");
     for _ in 0..3 {
-        let mut memory = manager.allocate(&AllocateInfo::new(5, 2 << 20)).expect("memory");
+        let memory = manager.allocate(&AllocateInfo::new(5, 2 << 20)).expect("memory");
         let mapping = memory.map().expect("a mapping");
         assert_eq!(mapping.load_u32(4096).expect("in range"), 0);
         mapping.store_u32(4096, 1).expect("in range");
