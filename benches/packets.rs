@@ -3,6 +3,8 @@
 //! `cargo bench --bench packets` prints one line a packet: ours, the floor, and their ratio. Both are measured in turn,
 //! several times, and the medians are compared, because the machine is shared and noisy.
 
+#![expect(clippy::cast_precision_loss, reason = "figures are printed with a few digits")]
+
 use std::{
     hint::black_box,
     time::{Duration, Instant},
