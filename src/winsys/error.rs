@@ -251,7 +251,7 @@ pub enum Error {
 
     /// The BOs of a submission do not fit into memory together, or the kernel ran out of its own. Nothing was submitted
     /// and nothing is lost: with less memory in use the same submission can succeed.
-    #[error("{request}: no memory for a submission with {bos} BOs")]
+    #[error("{request}: ENOMEM: no memory for a submission with {bos} BOs")]
     OutOfMemory {
         /// The request's name.
         request: &'static str,

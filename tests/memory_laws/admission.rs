@@ -7,7 +7,6 @@ use amdgpu_winsys::{
     heaps::{AdmissionPolicy, Limit, MemoryError, Pool, Refusal, Response, VkResult, WorkingSet},
     winsys::{Bo, Error, Event, Ip},
 };
-use nix::errno::Errno;
 
 use crate::{
     listener::Listener,
@@ -131,7 +130,7 @@ fn w12_a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     let list = stream.finish().unwrap();
     let listed: Vec<_> = memories.iter().map(|memory| Arc::clone(memory.binding())).collect();
     let error = queue.submit(&Submission { lists: &[&list], memory: &listed, ..Submission::default() }).unwrap_err();
-    assert!(matches!(error, cs::Error::Winsys(Error::Ioctl { errno: Errno::ENOMEM, .. })), "{error}");
+    assert!(matches!(error, cs::Error::Winsys(Error::OutOfMemory { bos: 3, .. })), "{error}");
     assert!(queue.submit(&Submission { lists: &[&list], memory: &listed[..1], ..Submission::default() }).is_ok());
 }
 
