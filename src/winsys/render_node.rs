@@ -68,6 +68,13 @@ fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
     }
 }
 
+/// A request number as this C library's ioctl takes it: glibc's as an unsigned long, musl's as an int.
+#[inline]
+#[allow(clippy::cast_lossless, clippy::cast_possible_wrap, reason = "which of the two it is depends on the C library")]
+const fn request_word(request: Request) -> libc::Ioctl {
+    request.bits() as libc::Ioctl
+}
+
 // SAFETY: `ioctl` and `mmap` hand over to the kernel exactly what the caller gave. The kernel's side of the trait's
 // promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
 // structures define, and a mapping stays until munmap.
@@ -77,7 +84,7 @@ unsafe impl Kernel for RenderNode {
         loop {
             Errno::clear();
             // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
-            let returned = unsafe { libc::ioctl(self.fd.as_raw_fd(), request.bits().into(), argument) };
+            let returned = unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) };
             if returned >= 0 {
                 return Ok(returned);
             }
