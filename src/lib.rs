@@ -49,6 +49,7 @@
 
 pub mod cs;
 pub mod heaps;
+mod stripe;
 pub mod uapi;
 pub mod vamgr;
 mod vk_result;

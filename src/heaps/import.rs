@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AllocateFlags, ExternalHandleTypes, MemoryError, MemoryManager, MemoryType, TypeMask,
-    device_memory::{DeviceMemory, Parts, window},
+    device_memory::{DeviceMemory, window},
     request::bo_priority,
 };
 use crate::{
@@ -186,8 +186,8 @@ impl MemoryManager {
 
     fn keep(&self, info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {
         let &ImportInfo { memory_type, priority, .. } = info;
-        let priority = bo_priority(priority);
-        let memory = DeviceMemory::of_parts(Parts { binding, memory_type, heap: ty.heap, priority, host });
+        binding.set_priority(bo_priority(priority));
+        let memory = DeviceMemory::imported(binding, memory_type, ty.heap, host);
         self.announce(&memory);
         memory
     }

@@ -88,6 +88,7 @@ mod lease;
 mod manager;
 mod replay;
 mod request;
+mod resting;
 mod statistics;
 mod window;
 
