@@ -120,6 +120,10 @@ impl MemoryManager {
     /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
     /// are undone.
     ///
+    /// The addresses are the lowest that are free, or some of this size that the calling thread freed lately: then neither
+    /// their number nor that of other threads matters. A program of one thread that repeats what it did in an earlier run has
+    /// the same addresses.
+    ///
     /// # Errors
     ///
     /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;

@@ -1,9 +1,10 @@
 //! Leases that were given back lately.
 
-use parking_lot::Mutex;
-
 use super::VaLease;
-use crate::stripe::{STRIPES, Striped, stripe};
+use crate::{
+    flag_lock::FlagLock,
+    stripe::{STRIPES, Striped, stripe},
+};
 
 /// Longer leases do not rest, bytes.
 const LONGEST: u64 = 64 << 20;
@@ -25,7 +26,7 @@ const REST: usize = 3;
 /// Leases at rest count as free: whoever asks how much is, or finds too little, [wakes](Resting::wake) them first.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    stripes: [Striped<Mutex<Ring>>; STRIPES],
+    stripes: [Striped<FlagLock<Ring>>; STRIPES],
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +39,11 @@ struct Ring {
 impl Ring {
     #[inline]
     fn take(&mut self, len: u64, alignment: u64) -> Option<VaLease> {
-        let fits = |lease: &VaLease| lease.len() == len && lease.start().as_u64().is_multiple_of(alignment);
+        // A division takes as long as all the rest.
+        let aligned = |start: u64| {
+            if alignment.is_power_of_two() { start & (alignment - 1) == 0 } else { start.is_multiple_of(alignment) }
+        };
+        let fits = |lease: &VaLease| lease.len() == len && aligned(lease.start().as_u64());
         let rested = (0..RING - REST).map(|age| (self.next + age) % RING);
         // PANIC: a remainder is below the length.
         let at = rested.into_iter().find(|&at| self.leases[at].as_ref().is_some_and(fits))?;
