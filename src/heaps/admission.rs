@@ -68,10 +68,6 @@ impl AdmissionPolicy {
         self.quotas.get(heap as usize).copied().flatten()
     }
 
-    fn is_off(&self) -> bool {
-        *self == Self::default()
-    }
-
     fn refuses(&self) -> bool {
         [self.heap_size, self.budget, self.quota].contains(&Response::Refuse)
     }
@@ -123,6 +119,8 @@ impl fmt::Display for Figures<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Admission {
     policy: AdmissionPolicy,
+    /// Whether the policy is to look at allocations at all: found out once, as it is asked for each.
+    is_on: bool,
     /// Held from the check of an allocation until it is charged, if the policy may refuse: two threads must not both
     /// take the last bytes.
     turn: Mutex<()>,
@@ -156,7 +154,7 @@ impl MemoryManager {
     /// ```
     #[must_use]
     pub fn with_admission(mut self, policy: AdmissionPolicy) -> Self {
-        self.admission = Admission { policy, turn: Mutex::default() };
+        self.admission = Admission { policy, is_on: policy != AdmissionPolicy::default(), turn: Mutex::default() };
         self
     }
 
@@ -170,11 +168,13 @@ impl MemoryManager {
     /// # Errors
     ///
     /// [`MemoryError::Refused`]; [`MemoryError::Winsys`] when the kernel does not tell the budget.
+    #[inline]
     pub(super) fn admit(&self, heap: u32, size: u64) -> Result<Turn<'_>, MemoryError> {
+        if self.admission.is_on { self.judge(heap, size) } else { Ok(Turn { _turn: None }) }
+    }
+
+    fn judge(&self, heap: u32, size: u64) -> Result<Turn<'_>, MemoryError> {
         let policy = &self.admission.policy;
-        if policy.is_off() {
-            return Ok(Turn { _turn: None });
-        }
         let turn = policy.refuses().then(|| self.admission.turn.lock());
         let mut budgets = self.cached_budgets(BudgetRule::Corrected)?;
         let mut passed = self.first_passed(Response::Refuse, heap, size, &budgets);

@@ -79,6 +79,7 @@ impl fmt::Debug for BudgetMonitor {
 
 impl Snapshot {
     /// The answer and when it came.
+    #[inline]
     fn read(&self) -> (UsageReading, Duration) {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
@@ -121,6 +122,7 @@ impl BudgetMonitor {
         Self { clock: Box::new(clock), interval, last: Snapshot::default(), asking: Mutex::default() }
     }
 
+    #[inline]
     fn is_fresh(&self, (reading, taken): (UsageReading, Duration)) -> bool {
         reading.generation > 0 && self.clock.now().saturating_sub(taken) < self.interval
     }
@@ -144,10 +146,16 @@ impl MemoryManager {
     ///
     /// [`MemoryError::Winsys`] when the kernel was asked and refused.
     pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
-        Ok(self.budgets_from(&self.cached_usage()?.usage, rule))
+        // Nothing on the way from the words to the budgets goes through memory if the answer is young.
+        let last = self.monitor.last.read();
+        if self.monitor.is_fresh(last) {
+            return Ok(self.budgets_from(&last.0.usage, rule));
+        }
+        Ok(self.budgets_from(&self.newer_usage(last.0)?.usage, rule))
     }
 
     /// Budget and usage of every heap after an answer of the kernel. No ioctl.
+    #[inline]
     pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
         self.properties().budgets(&self.ledger().usage(), system, rule)
     }
@@ -166,12 +174,15 @@ impl MemoryManager {
     /// [`MemoryError::Winsys`] when the kernel was asked and refused.
     pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
         let last = self.monitor.last.read();
-        if self.monitor.is_fresh(last) {
-            return Ok(last.0);
-        }
+        if self.monitor.is_fresh(last) { Ok(last.0) } else { self.newer_usage(last.0) }
+    }
+
+    /// Instead of an answer that is too old: a new one, or the old one while another thread asks.
+    #[cold]
+    fn newer_usage(&self, old: UsageReading) -> Result<UsageReading, MemoryError> {
         let mut asked = match self.monitor.asking.try_lock() {
             Some(asked) => asked,
-            None if last.0.generation > 0 => return Ok(last.0),
+            None if old.generation > 0 => return Ok(old),
             None => self.monitor.asking.lock(),
         };
         // Someone else may have been faster.

@@ -6,11 +6,11 @@ use std::{
     sync::{Arc, atomic::Ordering::SeqCst, atomic::fence},
 };
 
-use super::{Addressing, AllocationPlan, Charge, ExternalHandleTypes, MemoryError, Replay, request::bo_priority};
+use super::{Addressing, AllocationPlan, ExternalHandleTypes, LedgerEntry, MemoryError, Replay, request::bo_priority};
 use crate::{
     uapi::GemCreateFlags,
-    vamgr::{GpuVa, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, Device, MapOnce, Mapping},
+    vamgr::{GpuVa, VaError, VaLease, VaManager, VaRequest, VaWindow},
+    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, MapOnce, Mapping},
 };
 
 /// Vulkan's `nonCoherentAtomSize`: what ranges to flush start and end on, bytes.
@@ -21,25 +21,59 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 
 /// Device memory: a BO, bound at leased addresses, mapped when asked. The BO is charged to its heap.
 ///
-/// A mapping cannot outlive its memory:
+/// A mapping cannot outlive its memory (`vkFreeMemory`):
 ///
 /// ```compile_fail,E0505
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn too_late(memory: DeviceMemory) -> Result<u32, Box<dyn std::error::Error>> {
+/// fn too_late(memory: DeviceMemory) -> Result<usize, MemoryError> {
 ///     let mapping = memory.map()?;
 ///     drop(memory);
-///     Ok(mapping.load_u32(0)?)
+///     Ok(mapping.len())
 /// }
 /// ```
 ///
-/// nor be used after it was taken away:
+/// nor leave the function that owns it:
+///
+/// ```compile_fail,E0515
+/// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapping};
+/// fn kept_by_nobody<'a>(memory: DeviceMemory) -> Result<&'a Mapping, MemoryError> {
+///     memory.map()
+/// }
+/// ```
+///
+/// nor be used after it was taken away (`vkUnmapMemory`),
 ///
 /// ```compile_fail,E0502
 /// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn too_late(memory: &mut DeviceMemory) -> Result<u32, Box<dyn std::error::Error>> {
+/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
 ///     let mapping = memory.map()?;
 ///     memory.unmap();
-///     Ok(mapping.load_u32(0)?)
+///     Ok(mapping.len())
+/// }
+/// ```
+///
+/// also where its addresses are kept:
+///
+/// ```compile_fail,E0502
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
+///     let mapping = memory.map()?;
+///     memory.unmap_reserving()?;
+///     Ok(mapping.len())
+/// }
+/// ```
+///
+/// In the other order all of them compile, so it is the order that the compiler refuses:
+///
+/// ```
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn in_time(mut memory: DeviceMemory) -> Result<usize, MemoryError> {
+///     let len = memory.map()?.len();
+///     memory.unmap();
+///     memory.map()?;
+///     memory.unmap_reserving()?;
+///     drop(memory);
+///     Ok(len)
 /// }
 /// ```
 #[derive(Debug)]
@@ -48,49 +82,42 @@ pub struct DeviceMemory {
     // the addresses; with the binding go the BO's handle and last the addresses.
     mapping: MapOnce,
     binding: Arc<Binding>,
-    memory_type: u32,
-    heap: u32,
+    /// Vulkan has at most 32 types and 16 heaps.
+    memory_type: u8,
+    heap: u8,
     is_host_memory: bool,
 }
 
-/// What is the same for allocated and imported memory.
-pub(super) struct Parts {
-    pub(super) binding: Binding,
-    pub(super) memory_type: u32,
-    pub(super) heap: u32,
-    pub(super) priority: u32,
-    /// The view of user memory.
-    pub(super) host: Option<Mapping>,
-}
-
 impl DeviceMemory {
+    /// `reuses` says whether addresses that were freed lately are taken first.
     #[inline]
-    pub(super) fn new(device: &Arc<Device>, plan: &AllocationPlan) -> Result<Self, MemoryError> {
-        let lease = device.addresses().allocate(va_request(plan)).map_err(|source| MemoryError::Address {
+    pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
+        let lease = lease(device.addresses(), plan, reuses).map_err(|source| MemoryError::Address {
             size: plan.bo.size,
             memory_type: plan.memory_type,
             replay: matches!(plan.replay, Replay::At(_)),
             source,
         })?;
-        let bo = Arc::new(Bo::create(device, plan.bo)?);
-        let binding = if plan.guard_page {
-            Binding::with_guard_page(bo, lease, plan.va_flags)
-        } else {
-            Binding::new(bo, lease, plan.va_flags).map_err(|(_lease, error)| error)
-        };
-        let binding = binding.map_err(|error| match (plan.replay, error) {
-            (Replay::At(at), source @ winsys::Error::Bind { .. }) => MemoryError::CapturedAddress { at, source },
-            (_, error) => error.into(),
-        })?;
-        let &AllocationPlan { memory_type, heap, priority, .. } = plan;
-        Ok(Self::of_parts(Parts { binding, memory_type, heap, priority, host: None }))
+        let bo = Bo::create_shared(device, &plan.bo)?;
+        let binding =
+            Binding::shared(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
+                match (plan.replay, error) {
+                    (Replay::At(at), source @ winsys::Error::Bind { .. }) => {
+                        MemoryError::CapturedAddress { at, source }
+                    }
+                    (_, error) => error.into(),
+                }
+            })?;
+        let &AllocationPlan { memory_type, heap, .. } = plan;
+        let (memory_type, heap) = (memory_type as u8, heap as u8);
+        Ok(Self { mapping: MapOnce::new(), binding, memory_type, heap, is_host_memory: false })
     }
 
-    pub(super) fn of_parts(parts: Parts) -> Self {
-        let Parts { binding, memory_type, heap, priority, host } = parts;
-        binding.set_priority(priority);
+    /// Imported memory; `host` is the view of user memory.
+    pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
         let is_host_memory = host.is_some();
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
+        let (memory_type, heap) = (memory_type as u8, heap as u8);
         Self { mapping, binding: Arc::new(binding), memory_type, heap, is_host_memory }
     }
 
@@ -182,7 +209,7 @@ impl DeviceMemory {
     /// A range to flush: multiples of [`NON_COHERENT_ATOM`], or to the end.
     fn check_range(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
         if self.mapping.get().is_none() {
-            return Err(MemoryError::NotMapped { memory_type: self.memory_type });
+            return Err(MemoryError::NotMapped { memory_type: self.memory_type() });
         }
         let memory = self.size();
         let refused = MemoryError::MappedRange { offset, size, memory };
@@ -214,7 +241,7 @@ impl DeviceMemory {
     /// [`MemoryError::NotExportable`], or [`MemoryError::Winsys`] for what the kernel refuses.
     pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
         if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
-            return Err(MemoryError::NotExportable { memory_type: self.memory_type, handle_type });
+            return Err(MemoryError::NotExportable { memory_type: self.memory_type(), handle_type });
         }
         Ok(self.bo().export()?)
     }
@@ -248,12 +275,12 @@ impl DeviceMemory {
 
     /// Index of its memory type.
     pub fn memory_type(&self) -> u32 {
-        self.memory_type
+        self.memory_type.into()
     }
 
     /// Index of its heap.
     pub fn heap(&self) -> u32 {
-        self.heap
+        self.heap.into()
     }
 
     /// Priority in submissions, 0 to 27.
@@ -282,12 +309,19 @@ impl DeviceMemory {
     }
 
     /// What its BO is charged; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
-    pub fn charge(&self) -> Option<&Charge> {
+    pub fn charge(&self) -> Option<LedgerEntry> {
         self.bo().charge()
     }
 }
 
+#[inline]
+fn lease(addresses: &VaManager, plan: &AllocationPlan, reuses: bool) -> Result<VaLease, VaError> {
+    let request = va_request(plan);
+    if reuses { addresses.allocate_again(request) } else { addresses.allocate(request) }
+}
+
 /// Where the addresses come from. A device without a high half takes those of the low one.
+#[inline]
 fn va_request(plan: &AllocationPlan) -> VaRequest {
     let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window(plan.addressing));
     match plan.replay {

@@ -97,7 +97,7 @@ impl MemoryProperties {
     /// NO_CPU_ACCESS and CPU_GTT_USWC; if no type has both the same, the second is ignored, then the first. Protected types
     /// are for encrypted memory only; RADV offers them for any.
     ///
-    /// Source: Mesa 25.0.7 `radv_device_memory.c` and `radv_device.c`, `radv_compute_valid_memory_types`.
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_compute_valid_memory_types`.
     pub fn types_of_memory(&self, domains: GemDomain, flags: GemCreateFlags) -> TypeMask {
         const PLACES: GemDomain = GemDomain::VRAM.union(GemDomain::GDS).union(GemDomain::OA);
         const HIDDEN: GemCreateFlags = GemCreateFlags::NO_CPU_ACCESS;
@@ -120,6 +120,8 @@ impl MemoryProperties {
 
     /// The types of `types_of_memory` that a dma-buf may be imported as: those with 32-bit addresses are left out, so that
     /// shared memory does not use those up.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn dma_buf_types(&self, bo: &Bo) -> TypeMask {
         let wide =
             |index: &u32| self.types().get(*index as usize).is_some_and(|ty| ty.addressing == Addressing::Bits64);

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     AllocateFlags, ExternalHandleTypes, MemoryError, MemoryManager, MemoryType, TypeMask,
-    device_memory::{DeviceMemory, Parts, window},
+    device_memory::{DeviceMemory, window},
     request::bo_priority,
 };
 use crate::{
@@ -48,6 +48,8 @@ impl MemoryManager {
     ///
     /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan tells nothing of opaque descriptors.
     /// [`MemoryError::Winsys`] for a descriptor that is none.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, MemoryError> {
         if handle_type != ExternalHandleTypes::DMA_BUF {
             return Err(MemoryError::HandleType { handle_type });
@@ -60,6 +62,8 @@ impl MemoryManager {
     /// # Errors
     ///
     /// [`MemoryError::HandleType`] for anything but `HOST_ALLOCATION`.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
     pub fn host_pointer_types(&self, handle_type: ExternalHandleTypes) -> Result<TypeMask, MemoryError> {
         if handle_type != ExternalHandleTypes::HOST_ALLOCATION {
             return Err(MemoryError::HandleType { handle_type });
@@ -79,6 +83,9 @@ impl MemoryManager {
     /// * [`MemoryError::Winsys`]: it is no dma-buf; the kernel refuses.
     /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the caller says.
     /// * [`MemoryError::Request`]: no such type. [`MemoryError::Address`]: no address.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`, and `radv_device_memory.c`,
+    /// `radv_alloc_memory`, which closes the descriptor once there is a BO, also if the allocation then fails.
     pub fn import_fd(&self, fd: OwnedFd, info: &ImportInfo) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
         self.import_fd_if(fd, info, |_| Ok(()))
     }
@@ -133,6 +140,8 @@ impl MemoryManager {
     /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the info says;
     /// * [`MemoryError::Request`], [`MemoryError::Address`], [`MemoryError::Winsys`].
     ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_ptr`.
+    ///
     /// # Safety
     ///
     /// As for [`Bo::from_user_memory`], for as long as the memory lives; and the process itself may read and write there,
@@ -186,8 +195,8 @@ impl MemoryManager {
 
     fn keep(&self, info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {
         let &ImportInfo { memory_type, priority, .. } = info;
-        let priority = bo_priority(priority);
-        let memory = DeviceMemory::of_parts(Parts { binding, memory_type, heap: ty.heap, priority, host });
+        binding.set_priority(bo_priority(priority));
+        let memory = DeviceMemory::imported(binding, memory_type, ty.heap, host);
         self.announce(&memory);
         memory
     }

@@ -158,7 +158,7 @@ impl MemoryError {
     /// refused binding `UNKNOWN` in Mesa 25.0.7 and `OUT_OF_DEVICE_MEMORY` in 26.2.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`, `_from_ptr`, `_from_fd` and `_map`;
-    /// `radv_device_memory.c`, `radv_alloc_memory` and `radv_GetMemoryFdKHR`.
+    /// `radv_device_memory.c`, `radv_alloc_memory`; `radv_device.c`, `radv_GetMemoryFdKHR`.
     pub fn vk_result(&self) -> VkResult {
         match self {
             Self::Request(error) => error.vk_result(),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     uapi::GemCreateFlags,
-    winsys::{Device, ResidentSet},
+    winsys::{Device, DeviceRefs, ResidentSet},
 };
 
 /// Allocates device memory of one device and keeps account of it.
@@ -30,6 +30,8 @@ use crate::{
 #[derive(Debug)]
 pub struct MemoryManager {
     device: Arc<Device>,
+    /// For what it allocates.
+    shares: DeviceRefs,
     properties: MemoryProperties,
     pub(super) monitor: BudgetMonitor,
     pub(super) admission: Admission,
@@ -43,7 +45,8 @@ pub struct MemoryPolicy {
     /// What submissions need not list.
     pub residency: ResidencyPolicy,
     /// Addresses behind each allocation stay free, so that running over its end is a page fault: four times its alignment
-    /// and at least 64 KiB. For debugging.
+    /// and at least 64 KiB. And addresses that were freed rest until eight more were, where otherwise three suffice; then
+    /// they are free for whatever they are the lowest fit of. For debugging.
     ///
     /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
     pub guard_gaps: bool,
@@ -80,6 +83,7 @@ impl MemoryManager {
         let facts = MemoryFacts::try_from(device.info())?;
         Ok(Self {
             device: Arc::clone(device),
+            shares: DeviceRefs::new(device),
             properties: MemoryProperties::new(&facts, options),
             monitor: BudgetMonitor::default(),
             admission: Admission::default(),
@@ -116,6 +120,10 @@ impl MemoryManager {
     /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
     /// are undone.
     ///
+    /// The addresses are the lowest that are free, or some of this size that the calling thread freed lately: then neither
+    /// their number nor that of other threads matters. A program of one thread that repeats what it did in an earlier run has
+    /// the same addresses.
+    ///
     /// # Errors
     ///
     /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;
@@ -126,12 +134,12 @@ impl MemoryManager {
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
         let mut plan = self.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.policy.residency.apply(&mut plan, &self.properties, &self.ledger().usage());
+            self.policy.residency.apply(&mut plan, &self.properties, self.ledger());
         }
         plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
         let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
         let _turn = self.admit(plan.heap, plan.bo.size)?;
-        let memory = DeviceMemory::new(&self.device, &plan)?;
+        let memory = DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)?;
         self.announce(&memory);
         Ok(memory)
     }

@@ -10,7 +10,7 @@
 //!                                                                 |                      kernel, VA manager
 //!                     budget and usage of each heap <-- budgets --+                            |
 //!                                                          ^                                   v
-//!                                                          +-- OwnUsage -- Ledger <-- Charge, one per BO
+//!                                                          +-- OwnUsage -- Ledger <-- LedgerEntry, one per BO
 //! ```
 //!
 //! ```
@@ -161,7 +161,7 @@ mod type_mask;
 mod vk_flags;
 mod working_set;
 
-pub use crate::winsys::{Account, Charge, Ledger, OwnUsage, SystemUsage};
+pub use crate::winsys::{Account, Charge, Ledger, LedgerEntry, OwnUsage, SystemUsage};
 
 pub use self::{
     admission::{AdmissionPolicy, Limit, Refusal, Response},

@@ -1,6 +1,6 @@
 //! When memory is resident for every submission, and when submissions list it.
 
-use super::{Account, AllocationPlan, MemoryProperties, OwnUsage};
+use super::{Account, AllocationPlan, Ledger, MemoryProperties};
 use crate::uapi::GemCreateFlags;
 
 /// Who decides what a submission keeps resident, where an allocation may have it either way.
@@ -32,12 +32,14 @@ pub enum ResidencyPolicy {
 
 impl ResidencyPolicy {
     /// Changes a plan that asks for always-valid memory into one for listed memory, if the policy wants that.
-    pub(super) fn apply(self, plan: &mut AllocationPlan, properties: &MemoryProperties, usage: &OwnUsage) {
+    #[inline]
+    pub(super) fn apply(self, plan: &mut AllocationPlan, properties: &MemoryProperties, ledger: &Ledger) {
         let is_kept = match self {
             Self::AlwaysValid => true,
             Self::Listed => false,
             Self::UpTo { percent } => {
                 let heap = properties.heaps().get(plan.heap as usize).map_or(0, |heap| heap.size);
+                let usage = ledger.usage();
                 let used = match plan.account {
                     Account::InvisibleVram => usage.invisible_vram,
                     Account::VisibleVram => usage.visible_vram,

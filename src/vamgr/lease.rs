@@ -25,6 +25,11 @@ impl VaLease {
         Self { home, range }
     }
 
+    #[inline]
+    pub(super) const fn home(&self) -> &Arc<Arena> {
+        &self.home
+    }
+
     /// The addresses.
     pub const fn range(&self) -> VaRange {
         self.range

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{
     Fallback, GpuVa, HoleHistogram, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease,
-    VaLimits, VaRange, VaRequest, VaWindow, Windows, request,
+    VaLimits, VaRange, VaRequest, VaWindow, Windows, request, resting::Resting,
 };
 use crate::winsys::GfxLevel;
 
@@ -44,6 +44,7 @@ struct Shared {
     pte_fragment: u64,
     /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
     arenas: [Arc<Arena>; 4],
+    resting: Resting,
 }
 
 /// One window's addresses, shared by the manager and the leases of the window.
@@ -111,7 +112,8 @@ impl VaManager {
             Arc::new(Arena::new(window, windows.range(window), own, limits.alignment, floor))
         });
         let VaLimits { alignment, pte_fragment, .. } = *limits;
-        Ok(Self { shared: Arc::new(Shared { windows, replay, granule: alignment, pte_fragment, arenas }) })
+        let shared = Shared { windows, replay, granule: alignment, pte_fragment, arenas, resting: Resting::default() };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The parts of the windows that are kept for replayable leases, if any are.
@@ -164,16 +166,60 @@ impl VaManager {
         let checked = self.check(request)?;
         let window = self.shared.windows.serving(request.window);
         match request.fallback {
-            Fallback::None => self.arena(window).lease(&checked),
+            Fallback::None => self.lease(window, &checked),
             Fallback::In32Bits => self.lease_or_fall_back(window, &checked),
         }
     }
 
+    /// As [`VaManager::allocate`], but addresses that were [given back](VaManager::give) lately are leased before the lowest
+    /// that are free, if they are as many and aligned as wanted.
+    #[inline]
+    pub(crate) fn allocate_again(&self, request: VaRequest) -> Result<VaLease, VaError> {
+        let checked = self.check(request)?;
+        let window = self.shared.windows.serving(request.window);
+        let is_usual = matches!(request.placement, Placement::Lowest) && window == self.usual_window();
+        if !is_usual || !matches!(request.fallback, Fallback::None) {
+            return self.allocate(request);
+        }
+        match self.shared.resting.take(checked.size, checked.alignment.get()) {
+            Some(lease) => Ok(lease),
+            None => self.lease(window, &checked),
+        }
+    }
+
+    /// Gives a lease back, for [`VaManager::allocate_again`] to find.
+    #[inline]
+    pub(crate) fn give(&self, lease: VaLease) {
+        let arena = self.arena(self.usual_window());
+        if arena.made(&lease) && arena.is_below_floor(lease.range()) {
+            self.shared.resting.put(lease);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared_resting(&self) -> &Resting {
+        &self.shared.resting
+    }
+
+    /// Where almost everything lives.
+    #[inline]
+    fn usual_window(&self) -> VaWindow {
+        self.shared.windows.serving(VaWindow::High)
+    }
+
+    #[inline]
+    fn lease(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
+        match self.arena(window).lease(request) {
+            Err(_) if self.shared.resting.wake() => self.arena(window).lease(request),
+            outcome => outcome,
+        }
+    }
+
     fn lease_or_fall_back(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
-        let (outcome, fallback) = (self.arena(window).lease(request), window.in_32_bits());
+        let (outcome, fallback) = (self.lease(window, request), window.in_32_bits());
         match outcome {
             Err(first) if first.depends_on_window() && fallback != window => {
-                self.arena(fallback).lease(request).map_err(|_| first)
+                self.lease(fallback, request).map_err(|_| first)
             }
             outcome => outcome,
         }
@@ -181,16 +227,19 @@ impl VaManager {
 
     /// What a window is used for at the moment. On a device without a high half, its windows are those of the low one.
     pub fn stats(&self, window: VaWindow) -> WindowStats {
+        self.shared.resting.wake();
         self.arena(self.shared.windows.serving(window)).stats()
     }
 
     /// The sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
     pub fn hole_histogram(&self, window: VaWindow) -> HoleHistogram {
+        self.shared.resting.wake();
         self.arena(self.shared.windows.serving(window)).hole_histogram()
     }
 
     /// Bytes leased in all windows together.
     pub fn leased_bytes(&self) -> u64 {
+        self.shared.resting.wake();
         self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()
     }
 
@@ -243,6 +292,19 @@ impl Arena {
         let holes = Holes::new(start..start + cells).unwrap_or_else(|bad| unreachable!("{window} window: {bad}"));
         let floor = floor.map(|floor| floor.as_u64() >> shift);
         Self { window, range, shift, floor, holes: Mutex::new(holes) }
+    }
+
+    /// Whether a lease is of this arena.
+    #[inline]
+    fn made(self: &Arc<Self>, lease: &VaLease) -> bool {
+        Arc::ptr_eq(self, lease.home())
+    }
+
+    /// Whether none of the addresses is kept for replayable leases.
+    #[inline]
+    fn is_below_floor(&self, range: VaRange) -> bool {
+        let last = (range.start().as_u64() + (range.len() - 1)) >> self.shift;
+        self.floor.is_none_or(|floor| last < floor)
     }
 
     #[inline]

@@ -42,7 +42,8 @@
 //! * sizes of zero, sums that wrap, and double frees are errors or cannot be written down;
 //! * a refusal says what was asked, what was free and what was in the way;
 //! * the fallback into the 32-bit window is [asked for](Fallback), and keeps the first error;
-//! * the cost does not grow with the number of holes.
+//! * the cost does not grow with the number of holes;
+//! * device memory has addresses again that its thread has freed lately, without a search.
 //!
 //! Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_vamgr_find_va` and `amdgpu_vamgr_free_va`.
 //!
@@ -88,6 +89,7 @@ mod lease;
 mod manager;
 mod replay;
 mod request;
+mod resting;
 mod statistics;
 mod window;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU32, Ordering::Relaxed},
+    atomic::{AtomicU8, Ordering::Relaxed},
 };
 
 use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
@@ -13,24 +13,23 @@ use crate::{
 
 /// A lease that the page tables point through: (part of) a BO at a GPU address.
 ///
-/// Dropping it unbinds, then lets go of the BO, and last gives the addresses back: never before the kernel has taken
-/// the binding away. The kernel orders the unbinding behind everything this file submitted before, so a running job
+/// Dropping it unbinds, then gives the addresses back, never before the kernel has taken the binding away, and lets go of
+/// the BO. The kernel orders the unbinding behind everything this file submitted before, so a running job
 /// does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
 #[derive(Debug)]
 pub struct Binding {
     /// Taken only by `Drop`.
     lease: Option<VaLease>,
     bo: Arc<Bo>,
-    at: GpuVa,
     offset: u64,
     len: u64,
     flags: VaFlags,
     has_guard_page: bool,
-    priority: AtomicU32,
+    priority: AtomicU8,
 }
 
 /// Vulkan's default priority of 0.5, as RADV maps it.
-const DEFAULT_PRIORITY: u32 = 14;
+const DEFAULT_PRIORITY: u8 = 14;
 
 impl Binding {
     /// Binds all of a BO at the start of `lease`.
@@ -44,6 +43,26 @@ impl Binding {
     pub fn new(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
         let len = bo.size();
         Self::of_part(bo, 0, len, lease, flags)
+    }
+
+    /// As [`Binding::new`], or with a guard page as [`Binding::with_guard_page`], for those who share it.
+    #[inline]
+    pub(crate) fn shared(
+        bo: Arc<Bo>,
+        lease: VaLease,
+        flags: VaFlags,
+        guard_page: bool,
+        priority: u32,
+    ) -> Result<Arc<Self>> {
+        if guard_page {
+            let binding = Self::with_guard_page(bo, lease, flags)?;
+            binding.set_priority(priority);
+            return Ok(Arc::new(binding));
+        }
+        let len = bo.size();
+        bind(&bo, 0, len, &lease, flags)?;
+        let (lease, priority) = (Some(lease), AtomicU8::new(narrow(priority)));
+        Ok(Arc::new(Self { lease, bo, offset: 0, len, flags, has_guard_page: false, priority }))
     }
 
     /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
@@ -65,24 +84,17 @@ impl Binding {
         lease: VaLease,
         flags: VaFlags,
     ) -> Result<Self, (VaLease, Error)> {
-        let at = lease.start();
-        if let Err(error) = check(&bo, offset, len, &lease)
-            .and_then(|()| check_flags(&bo, flags))
-            .and_then(|()| operate(&bo, VaOperation::Map, at, offset, len, flags))
-        {
+        if let Err(error) = bind(&bo, offset, len, &lease, flags) {
             return Err((lease, error));
         }
-        tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
-        tell_bound(&bo, at, offset, len, flags);
         Ok(Self {
             lease: Some(lease),
             bo,
-            at,
             offset,
             len,
             flags,
             has_guard_page: false,
-            priority: AtomicU32::new(DEFAULT_PRIORITY),
+            priority: AtomicU8::new(DEFAULT_PRIORITY),
         })
     }
 
@@ -102,7 +114,7 @@ impl Binding {
         let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
         binding.guard_page(VaOperation::Map, flags - VaFlags::WRITEABLE)?;
         binding.has_guard_page = true;
-        if let Some(behind) = binding.at.checked_add(size) {
+        if let Some(behind) = binding.address().checked_add(size) {
             tell_bound(&binding.bo, behind, 0, PAGE_SIZE, flags - VaFlags::WRITEABLE);
         }
         Ok(binding)
@@ -110,7 +122,7 @@ impl Binding {
 
     fn guard_page(&self, operation: VaOperation, flags: VaFlags) -> Result<()> {
         // The lease reaches a page further, so the address exists.
-        let Some(at) = self.at.checked_add(self.len) else { return Ok(()) };
+        let Some(at) = self.address().checked_add(self.len) else { return Ok(()) };
         operate(&self.bo, operation, at, 0, PAGE_SIZE, flags)
     }
 
@@ -125,8 +137,10 @@ impl Binding {
     }
 
     /// The first bound address.
+    #[inline]
     pub fn address(&self) -> GpuVa {
-        self.at
+        // The lease is there until the binding is not.
+        self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 
     /// Where in the BO the binding starts, bytes.
@@ -155,19 +169,24 @@ impl Binding {
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12
     /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
     pub fn priority(&self) -> u32 {
-        self.priority.load(Relaxed)
+        self.priority.load(Relaxed).into()
     }
 
-    /// Sets the priority for submissions to come. A set of memory that was listed before keeps the old one until it
+    /// Sets the priority for submissions to come; 255 if it is more than that. A set of memory that was listed before keeps the old one until it
     /// changes.
     pub fn set_priority(&self, priority: u32) {
-        self.priority.store(priority, Relaxed);
+        self.priority.store(narrow(priority), Relaxed);
     }
 
     /// Access rights and memory type.
     pub fn flags(&self) -> VaFlags {
         self.flags
     }
+}
+
+#[inline]
+fn narrow(priority: u32) -> u8 {
+    priority.min(u8::MAX.into()) as u8
 }
 
 /// What GEM_VA takes beside DELAY_UPDATE and PRT.
@@ -179,6 +198,7 @@ const ACCESS: VaFlags = VaFlags::READABLE
     .union(VaFlags::DELAY_UPDATE);
 
 /// The rules of GEM_VA about flags. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
+#[inline]
 fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     let refused = |reason| Err(Error::VaFlags { flags, reason });
     if flags.contains(VaFlags::PRT) {
@@ -190,6 +210,18 @@ fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     if flags.contains(VaFlags::NOALLOC) && bo.device().info().driver.minor < 47 {
         return refused("NOALLOC needs amdgpu 3.47");
     }
+    Ok(())
+}
+
+/// Binds, if there is nothing against it, and tells the observer.
+#[inline]
+fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
+    let at = lease.start();
+    check(bo, offset, len, lease)?;
+    check_flags(bo, flags)?;
+    operate(bo, VaOperation::Map, at, offset, len, flags)?;
+    tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
+    tell_bound(bo, at, offset, len, flags);
     Ok(())
 }
 
@@ -247,14 +279,17 @@ fn unbind(attempt: impl Fn() -> Result<()>) -> bool {
 
 impl Drop for Binding {
     fn drop(&mut self) {
-        let guard_flags = self.flags - VaFlags::WRITEABLE;
+        let (at, guard_flags) = (self.address(), self.flags - VaFlags::WRITEABLE);
         let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, guard_flags));
-        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, self.at, self.offset, self.len, self.flags));
+        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, at, self.offset, self.len, self.flags));
         let guard = if self.has_guard_page { PAGE_SIZE } else { 0 };
-        if let (true, Some(range)) = (gone, VaRange::new(self.at, self.len + guard)) {
+        if let (true, Some(range)) = (gone, VaRange::new(at, self.len + guard)) {
             self.bo.device().tell(|| Event::Unbound { range });
         }
-        if let (false, Some(lease)) = (guard_gone && gone, self.lease.take()) {
+        let Some(lease) = self.lease.take() else { return };
+        if guard_gone && gone {
+            self.bo.device().addresses().give(lease);
+        } else {
             // The page tables may still point through these addresses: nobody may have them again.
             self.bo.device().strand(lease);
         }

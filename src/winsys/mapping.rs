@@ -21,9 +21,16 @@ use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
-    len: usize,
     bo: Arc<Bo>,
+    /// The bytes, counted in pages: there is a mapping in every device memory, or room for one.
+    pages: u32,
     ending: Ending,
+}
+
+/// How much of the CPU's addresses a BO takes: pages and bytes.
+fn extent(bo: &Bo) -> Result<(u32, usize)> {
+    let pages = u32::try_from(bo.size() / PAGE_SIZE).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+    Ok((pages, pages as usize * PAGE_SIZE as usize))
 }
 
 /// What becomes of the addresses in the end.
@@ -91,13 +98,13 @@ impl Mapping {
         let mut argument = GemMmap { handle, pad: 0 };
         send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
         let offset = argument.answer().addr_ptr;
-        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+        let (pages, len) = extent(bo)?;
         // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
         let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
             .map_err(|errno| bo.refused("mmap", errno))?;
         // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
         bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
-        Ok(Self { base, len, bo: Arc::clone(bo), ending: Ending::Unmap })
+        Ok(Self { base, bo: Arc::clone(bo), pages, ending: Ending::Unmap })
     }
 
     /// The view of user memory that its owner has anyway. Nothing is unmapped in the end.
@@ -106,9 +113,9 @@ impl Mapping {
     ///
     /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
     pub(crate) unsafe fn of_user_memory(bo: &Arc<Bo>, base: NonNull<u8>) -> Result<Self> {
-        let len = usize::try_from(bo.size()).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+        let (pages, _) = extent(bo)?;
         // INVARIANT: the caller's word.
-        Ok(Self { base, len, bo: Arc::clone(bo), ending: Ending::Leave })
+        Ok(Self { base, bo: Arc::clone(bo), pages, ending: Ending::Leave })
     }
 
     /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
@@ -123,7 +130,7 @@ impl Mapping {
             return Ok(());
         }
         // SAFETY: the mapping is live (invariant), and nothing uses it: `self` is ours, and going away if this succeeds.
-        match unsafe { self.bo.device().kernel().reserve(self.base, self.len) } {
+        match unsafe { self.bo.device().kernel().reserve(self.base, self.len()) } {
             Ok(()) => {
                 self.forget();
                 Ok(())
@@ -142,7 +149,7 @@ impl Mapping {
     /// The mapping is gone; `Drop` must not end it again.
     fn forget(&mut self) {
         self.ending = Ending::Leave;
-        let &mut Self { base, len, ref bo, .. } = self;
+        let (len, &mut Self { base, ref bo, .. }) = (self.len(), self);
         bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
     }
 
@@ -152,13 +159,14 @@ impl Mapping {
     }
 
     /// Bytes mapped, a multiple of the page size.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.pages as usize * PAGE_SIZE as usize
     }
 
     /// Always false: a BO has at least one page.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.pages == 0
     }
 
     /// The first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
@@ -278,12 +286,13 @@ impl Mapping {
     }
 
     fn range(&self, offset: u64, len: usize) -> Result<*mut u8> {
-        let out_of_range = || Error::Range { handle: self.bo.handle(), offset, len: len as u64, size: self.len as u64 };
+        let out_of_range =
+            || Error::Range { handle: self.bo.handle(), offset, len: len as u64, size: self.len() as u64 };
         let start = usize::try_from(offset).map_err(|_| out_of_range())?;
-        if start.checked_add(len).is_none_or(|end| end > self.len) {
+        if start.checked_add(len).is_none_or(|end| end > self.len()) {
             return Err(out_of_range());
         }
-        // SAFETY: `start <= self.len`, so the sum stays inside the mapping or one past its end (invariant).
+        // SAFETY: `start <= self.len()`, so the sum stays inside the mapping or one past its end (invariant).
         Ok(unsafe { self.base.as_ptr().add(start) })
     }
 
@@ -312,7 +321,7 @@ impl Drop for Mapping {
         }
         for _ in 0..RELEASE_ATTEMPTS {
             // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
-            match unsafe { self.bo.device().kernel().munmap(self.base, self.len) } {
+            match unsafe { self.bo.device().kernel().munmap(self.base, self.len()) } {
                 Ok(()) => return self.forget(),
                 Err(errno) => tracing::warn!(handle = self.bo.handle(), %errno, "munmap refused"),
             }

@@ -15,6 +15,7 @@ mod clocks;
 mod context;
 mod deadline;
 mod device;
+mod device_ref;
 mod error;
 mod fault_report;
 #[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
@@ -43,7 +44,6 @@ mod submission;
 mod syncobj;
 mod vmid;
 
-pub(crate) use self::gpu_info::installed_vram;
 pub use self::{
     address_book::{AddressBook, BoEntry, Finding, Place},
     binding::Binding,
@@ -65,7 +65,7 @@ pub use self::{
     },
     history::{BoHistory, HistoryEntry},
     kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing},
-    ledger::{Account, Charge, Ledger, OwnUsage},
+    ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
     loss::{Blame, Loss, LossReason},
     map_once::MapOnce,
     mapping::Mapping,
@@ -79,6 +79,10 @@ pub use self::{
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, Until, WaitFor},
     vmid::VmidReservation,
+};
+pub(crate) use self::{
+    device_ref::{DeviceRef, DeviceRefs},
+    gpu_info::installed_vram,
 };
 
 /// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and

@@ -82,7 +82,10 @@ unsafe impl Kernel for RenderNode {
     #[inline]
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         loop {
-            Errno::clear();
+            // SAFETY: the C library gives the address of this thread's errno.
+            let errno = unsafe { libc::__errno_location() };
+            // SAFETY: it is an integer of this thread's, and nobody else's.
+            unsafe { *errno = 0 };
             // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
             let returned = unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) };
             if returned >= 0 {

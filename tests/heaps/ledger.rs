@@ -31,7 +31,7 @@ enum Op {
 
 fn any_op() -> impl Strategy<Value = Op> {
     let account = prop::sample::select(Account::ALL.to_vec());
-    let bytes = prop_oneof![0..1u64 << 40, any::<u64>(), Just(u64::MAX)];
+    let bytes = prop_oneof![0..1u64 << 24, 0..1u64 << 40, any::<u64>(), Just(u64::MAX)];
     prop_oneof![(account, bytes).prop_map(|(a, b)| Op::Charge(a, b)), any::<Index>().prop_map(Op::Free)]
 }
 
@@ -105,4 +105,19 @@ fn threads_charge_and_free_without_losing_a_byte() {
     assert_eq!(ledger.usage(), sums(&kept));
     drop(kept);
     assert_eq!(ledger.usage(), OwnUsage::default());
+}
+
+#[test]
+fn what_one_thread_charges_another_may_free() {
+    let ledger = ledger();
+    for bytes in [4096, 5 << 30] {
+        let charges = thread::scope(|scope| {
+            let charge = || Account::ALL.map(|account| ledger.charge(account, bytes));
+            let workers: Vec<_> = (0..20).map(|_| scope.spawn(charge)).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(ledger.usage(), OwnUsage { invisible_vram: 20 * bytes, visible_vram: 20 * bytes, gtt: 20 * bytes });
+        thread::spawn(|| drop(charges)).join().unwrap();
+        assert_eq!(ledger.usage(), OwnUsage::default());
+    }
 }

@@ -63,8 +63,18 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
 }
 
 /// The rows that are measured on the null kernel.
-const NULL: [&str; 7] =
-    ["allocate-64K", "allocate-2M", "allocate-map-64K", "allocate-map-2M", "two-threads", "budget", "bytes-per-memory"];
+const NULL: [&str; 10] = [
+    "null-requests",
+    "allocate-64K",
+    "allocate-2M",
+    "allocate-map-64K",
+    "allocate-map-2M",
+    "allocate-flat",
+    "two-threads",
+    "budget",
+    "budget-asked",
+    "bytes-per-memory",
+];
 
 /// The rows against libdrm, measured here: this process has a node, if need be the shim's.
 pub(crate) fn beside_libdrm(wanted: &Wanted, add: &mut impl FnMut(Row)) {

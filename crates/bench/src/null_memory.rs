@@ -4,6 +4,7 @@ use std::{path::Path, thread, time::Instant};
 
 use amdgpu_winsys::{
     heaps::{AllocateInfo, BudgetRule, DeviceMemory, MemoryManager, TableOptions},
+    uapi::GemDomain,
     winsys::Device,
 };
 use ash::vk::MemoryPropertyFlags;
@@ -44,16 +45,14 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     if wanted.has("two-threads") {
         two_threads(&manager, add);
     }
+    if wanted.has("null-requests") {
+        requests(&manager, add);
+    }
+    if wanted.has("allocate-flat") {
+        flat(&manager, add);
+    }
     if wanted.has("budget") {
-        let [ours] = in_turn(
-            100,
-            [&mut |n| {
-                for _ in 0..n {
-                    std::hint::black_box(manager.budgets(BudgetRule::Corrected).expect("INFO"));
-                }
-            }],
-        );
-        add(Row::alone("budget", 0, ours, Goal::None).noting("one INFO each; the simulator answers it".into()));
+        budget(&manager, add);
     }
     if wanted.has("bytes-per-memory") {
         bytes_per_memory(&manager, add);
@@ -215,6 +214,63 @@ fn beside_radv(
         }
     }
     kept.1.into_iter().for_each(|memory| theirs.free(memory));
+}
+
+/// What a pair takes of the null kernel: GEM_CREATE, GEM_VA twice and GEM_CLOSE. It is in everybody's figures.
+fn requests(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
+    const REQUESTS: u64 = 4;
+    let Ok(memory) = manager.allocate(&AllocateInfo::new(0, PAGE)) else { return };
+    let [ours] = in_turn(
+        500,
+        [&mut |n| {
+            for _ in 0..n as u64 * REQUESTS {
+                memory.bo().prefer(GemDomain::VRAM).expect("the null kernel refuses nothing");
+            }
+        }],
+    );
+    add(Row::alone("null-requests", REQUESTS, ours, Goal::None).noting("the null kernel's share of a pair".into()));
+}
+
+/// Pairs with many memories alive beside pairs with none. Both sides are ours, with a device each, and there is no peer that
+/// drives them out of the caches between two batches.
+fn flat(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
+    const COUNT: u64 = 10_000;
+    let crowded = match self::manager() {
+        Ok(crowded) => crowded,
+        Err(why) => return add(Row::missing("allocate-flat", "ours with nothing alive", why)),
+    };
+    let (mut alone, mut beside) = (Ours { manager, memory_type: 0 }, Ours { manager: &crowded, memory_type: 0 });
+    let _kept = beside.fragmented(COUNT);
+    for (_, size) in SIZES {
+        let [many, none] = in_turn(
+            500,
+            [&mut |n| (0..n).for_each(|_| beside.pair(size)), &mut |n| (0..n).for_each(|_| alone.pair(size))],
+        );
+        let row = Row::times("allocate-flat", COUNT, many, "ours with nothing alive", none, Goal::RatioAtMost(1.1));
+        add(row.noting(format!("{} KiB", size >> 10)));
+    }
+}
+
+/// The budget, remembered and asked for.
+fn budget(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
+    const RULE: BudgetRule = BudgetRule::Corrected;
+    let [cached, asked] = in_turn(
+        500,
+        [
+            &mut |n| {
+                for _ in 0..n {
+                    std::hint::black_box(manager.cached_budgets(RULE).expect("INFO"));
+                }
+            },
+            &mut |n| {
+                for _ in 0..n {
+                    std::hint::black_box(manager.budgets(RULE).expect("INFO"));
+                }
+            },
+        ],
+    );
+    add(Row::alone("budget", 0, cached, Goal::Below(50.0)).noting("cached_budgets: no ioctl, but a clock".into()));
+    add(Row::alone("budget-asked", 0, asked, Goal::None).noting("one INFO each; the simulator answers it".into()));
 }
 
 /// Pairs of two threads at once beside those of one. Both sides are ours.

@@ -1,60 +1,132 @@
-//! A GEM handle, owned by exactly one value, and the table that keeps imports from closing it twice.
+//! A GEM handle, closed by exactly one owner, and the table that keeps imports from closing it twice.
 
 use std::{
     collections::HashMap,
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
 
 use nix::errno::Errno;
+use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
 use crate::{
     uapi::GemClose,
-    winsys::{Charge, Device, Event, kernel::send},
+    winsys::{Device, DeviceRef, Event, LedgerEntry, kernel::send},
 };
 
-/// A GEM handle that is closed on drop.
+/// A BO's part in its GEM handle. The last part closes it, and then takes the BO off the ledger.
+///
+/// A BO that was never exported nor imported has its handle for itself. From the first export on, or from an import, the
+/// handle belongs to a [`SharedHandle`], which an import of the same BO finds.
 #[derive(Debug)]
-pub(super) struct OwnedHandle {
-    device: Arc<Device>,
+pub(super) struct Handle {
+    device: DeviceRef,
     raw: u32,
-    /// The entry in the device's table once the BO was exported or imported; 0 before.
-    generation: AtomicU64,
-    /// What the BO is charged, once its size and placement are known. A BO has one handle, so it is charged once.
-    charge: OnceLock<Option<Charge>>,
+    /// Whether this part came from a descriptor.
+    is_imported: bool,
+    /// What the BO is charged, as long as the handle is not shared.
+    entry: Option<LedgerEntry>,
+    /// Most BOs are never shared nor named, and do without the room.
+    rare: OnceBox<Rare>,
 }
 
-impl OwnedHandle {
+/// What few BOs have.
+#[derive(Debug, Default)]
+struct Rare {
+    /// Set once, under the lock of the device's table.
+    shared: OnceLock<Arc<SharedHandle>>,
+    name: Mutex<Option<Arc<str>>>,
+}
+
+impl Handle {
+    /// A handle that GEM_CREATE or GEM_USERPTR made: nobody else has it.
     #[inline]
-    pub(super) fn new(device: &Arc<Device>, raw: u32) -> Self {
-        Self { device: Arc::clone(device), raw, generation: AtomicU64::new(0), charge: OnceLock::new() }
+    pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<LedgerEntry>) -> Self {
+        Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
     }
 
-    /// What the BO is charged; `make` is asked only once.
-    pub(super) fn charge(&self, make: impl FnOnce() -> Option<Charge>) -> Option<&Charge> {
-        self.charge.get_or_init(make).as_ref()
+    fn imported(shared: Arc<SharedHandle>) -> Self {
+        let (device, raw) = (shared.device.clone(), shared.raw);
+        let rare = Rare { shared: shared.into(), name: Mutex::default() };
+        Self { device, raw, is_imported: true, entry: None, rare: OnceBox::with_value(Box::new(rare)) }
     }
 
-    pub(super) fn raw(&self) -> u32 {
+    pub(super) const fn is_imported(&self) -> bool {
+        self.is_imported
+    }
+
+    #[inline]
+    fn shared(&self) -> Option<&Arc<SharedHandle>> {
+        self.rare.get()?.shared.get()
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
+    }
+
+    pub(super) fn set_name(&self, name: &str) {
+        *self.rare().name.lock() = Some(name.into());
+    }
+
+    pub(super) fn name(&self) -> Option<Arc<str>> {
+        self.rare.get()?.name.lock().clone()
+    }
+
+    /// Makes the entry of an imported BO, once its size and placement are known. A BO has one handle, so it is charged
+    /// once: `make` is asked only if it has no entry yet.
+    pub(super) fn charge_imported(&self, make: impl FnOnce() -> Option<LedgerEntry>) {
+        if let Some(shared) = self.shared() {
+            shared.entry.get_or_init(make);
+        }
+    }
+
+    /// What the BO is charged.
+    pub(super) fn entry(&self) -> Option<LedgerEntry> {
+        self.shared().map_or(self.entry, |shared| shared.entry.get().copied().flatten())
+    }
+
+    #[inline]
+    pub(super) const fn raw(&self) -> u32 {
         self.raw
     }
 
+    #[inline]
     pub(super) fn device(&self) -> &Arc<Device> {
         &self.device
     }
 }
 
-impl Drop for OwnedHandle {
+impl Drop for Handle {
     #[inline]
     fn drop(&mut self) {
-        let generation = self.generation.load(Ordering::Acquire);
-        if generation == 0 {
+        if self.shared().is_none() {
             close(&self.device, self.raw);
-        } else {
-            self.device.shared_handles().close(&self.device, self.raw, generation);
+            if let Some(entry) = self.entry {
+                self.device.ledger().remove(entry);
+            }
+        }
+    }
+}
+
+/// A GEM handle that several BOs of this process may be.
+#[derive(Debug)]
+pub(super) struct SharedHandle {
+    device: DeviceRef,
+    raw: u32,
+    /// Its entry in the device's table.
+    generation: u64,
+    /// What the BO is charged, once that is known.
+    entry: OnceLock<Option<LedgerEntry>>,
+}
+
+impl Drop for SharedHandle {
+    fn drop(&mut self) {
+        self.device.shared_handles().close(&self.device, self.raw, self.generation);
+        if let Some(entry) = self.entry.get().copied().flatten() {
+            self.device.ledger().remove(entry);
         }
     }
 }
@@ -73,40 +145,44 @@ pub(crate) struct SharedHandles {
 
 struct Entry {
     generation: u64,
-    handle: Weak<OwnedHandle>,
+    handle: Weak<SharedHandle>,
 }
 
 impl SharedHandles {
     /// Lists a handle that is about to be exported.
-    pub(super) fn list(&self, handle: &Arc<OwnedHandle>) {
+    pub(super) fn list(&self, handle: &Handle) {
         let mut table = self.table.lock();
-        if handle.generation.load(Ordering::Acquire) == 0 {
-            self.insert(&mut table, handle);
-        }
+        let make = || self.insert(&mut table, handle.device.clone(), handle.raw, handle.entry.into());
+        handle.rare().shared.get_or_init(make);
     }
 
-    /// Runs an import; what it returns becomes, or already is, an owned handle.
+    /// Runs an import; what it returns becomes, or already is, a shared handle.
     pub(super) fn import(
         &self,
         device: &Arc<Device>,
         import: impl FnOnce() -> Result<u32, Errno>,
-    ) -> Result<Arc<OwnedHandle>, Errno> {
+    ) -> Result<Handle, Errno> {
         let mut table = self.table.lock();
         let raw = import()?;
         if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()) {
-            return Ok(known);
+            return Ok(Handle::imported(known));
         }
         // Either new, or its last owner is waiting for the lock to close it: the new generation tells that owner that
         // the number lives on.
-        let handle = Arc::new(OwnedHandle::new(device, raw));
-        self.insert(&mut table, &handle);
-        Ok(handle)
+        Ok(Handle::imported(self.insert(&mut table, device.into(), raw, OnceLock::new())))
     }
 
-    fn insert(&self, table: &mut HashMap<u32, Entry>, handle: &Arc<OwnedHandle>) {
-        let generation = self.generations.fetch_add(1, Ordering::Relaxed) + 1;
-        handle.generation.store(generation, Ordering::Release);
-        table.insert(handle.raw, Entry { generation, handle: Arc::downgrade(handle) });
+    fn insert(
+        &self,
+        table: &mut HashMap<u32, Entry>,
+        device: DeviceRef,
+        raw: u32,
+        entry: OnceLock<Option<LedgerEntry>>,
+    ) -> Arc<SharedHandle> {
+        let generation = self.generations.fetch_add(1, Relaxed) + 1;
+        let handle = Arc::new(SharedHandle { device, raw, generation, entry });
+        table.insert(raw, Entry { generation, handle: Arc::downgrade(&handle) });
+        handle
     }
 
     fn close(&self, device: &Device, raw: u32, generation: u64) {

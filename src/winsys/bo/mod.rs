@@ -9,9 +9,7 @@ mod userptr;
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use self::handle::OwnedHandle;
+use self::handle::Handle;
 pub(super) use self::handle::SharedHandles;
 pub use self::{
     metadata::BoMetadata,
@@ -21,7 +19,7 @@ pub use self::{
     userptr::UserMemory,
 };
 use super::{
-    Charge, Deadline, Device, Error, Event, Result,
+    Deadline, Device, DeviceRef, Error, Event, LedgerEntry, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
@@ -64,19 +62,13 @@ pub struct BoCreateInfo {
 /// A GEM buffer object. Dropping the last owner closes the handle; the kernel frees the storage once the GPU is done.
 #[derive(Debug)]
 pub struct Bo {
-    handle: Arc<OwnedHandle>,
+    handle: Handle,
     size: u64,
     domains: GemDomain,
     flags: GemCreateFlags,
-    is_imported: bool,
-    name: Mutex<Option<Arc<str>>>,
 }
 
 impl Bo {
-    fn new(handle: Arc<OwnedHandle>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
-        Self { handle, size, domains, flags, is_imported: false, name: Mutex::default() }
-    }
-
     /// Creates a BO.
     ///
     /// Request: AMDGPU_GEM_CREATE.
@@ -85,26 +77,34 @@ impl Bo {
     ///
     /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
     /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
-    #[inline]
     pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
-        let BoRequest { size, alignment, domains, flags } = request;
-        request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
-        let rounded = size.next_multiple_of(PAGE_SIZE); // checked just now
-        let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
-        let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
-        send(device.kernel(), &mut argument).map_err(refused)?;
-        let handle = OwnedHandle::new(device, argument.answer().handle);
-        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO created");
-        Ok(Self::new(Arc::new(handle), rounded, domains, flags).opened())
+        let raw = ask(device, &request)?;
+        Ok(Self::created(device.into(), raw, &request))
     }
 
-    /// Charges it and tells the observer.
+    /// As [`Bo::create`], for those who share it.
     #[inline]
-    fn opened(self) -> Self {
-        self.charge();
-        let &Self { size, domains, flags, .. } = &self;
-        self.device().tell(|| Event::BoOpened { handle: self.handle(), size, domains, flags });
-        self
+    pub(crate) fn create_shared(device: DeviceRef, request: &BoRequest) -> Result<Arc<Self>> {
+        let raw = ask(&device, request)?;
+        Ok(Arc::new(Self::created(device, raw, request)))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    fn created(device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
+        let &BoRequest { size, domains, flags, .. } = request;
+        tracing::trace!(handle = raw, size, ?domains, ?flags, "BO created");
+        Self::own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
+    }
+
+    /// The BO of a handle that nobody else has. Charges it and tells the observer.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
+        let entry = device.ledger().enter_bo(domains, flags, size);
+        device.tell(|| Event::BoOpened { handle: raw, size, domains, flags });
+        let handle = Handle::new(device, raw, entry);
+        Self { handle, size, domains, flags }
     }
 
     /// The kernel's name for the BO within the device's file.
@@ -119,9 +119,8 @@ impl Bo {
 
     /// What it is charged on the device's [`Ledger`](super::Ledger): once, however many values share the handle. `None`
     /// for a BO that is in neither VRAM nor GTT.
-    pub fn charge(&self) -> Option<&Charge> {
-        let ledger = self.device().ledger();
-        self.handle.charge(|| ledger.charge_bo(self.domains, self.flags, self.size))
+    pub fn charge(&self) -> Option<LedgerEntry> {
+        self.handle.entry()
     }
 
     /// Size in bytes, a multiple of the page size.
@@ -193,15 +192,25 @@ impl Bo {
 
     /// Gives the BO a name for people: `vkSetDebugUtilsObjectNameEXT`. It stays in this process.
     pub fn set_name(&self, name: &str) {
-        *self.name.lock() = Some(name.into());
+        self.handle.set_name(name);
     }
 
     /// The name it was given last.
     pub fn name(&self) -> Option<Arc<str>> {
-        self.name.lock().clone()
+        self.handle.name()
     }
 
     pub(super) fn refused(&self, request: &'static str, errno: nix::errno::Errno) -> Error {
         Error::Bo { request, handle: self.handle(), errno }
     }
+}
+
+/// Asks for a BO's handle.
+#[inline]
+fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
+    let &BoRequest { size, alignment, domains, flags } = request;
+    request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
+    let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
+    send(device.kernel(), &mut argument).map_err(|errno| Error::CreateBo { size, alignment, domains, flags, errno })?;
+    Ok(argument.answer().handle)
 }

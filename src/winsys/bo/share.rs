@@ -11,7 +11,7 @@ use super::Bo;
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
-        Capabilities, Device, Error, Result,
+        Capabilities, Device, Error, Event, Result,
         kernel::{send, send_as},
     },
 };
@@ -59,7 +59,7 @@ impl Bo {
             fd,
             errno,
         })?;
-        let mut bo = Self::new(handle, 0, GemDomain::empty(), GemCreateFlags::empty());
+        let mut bo = Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
         let info = bo.create_info()?;
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
@@ -68,8 +68,10 @@ impl Bo {
         bo.size = info.size;
         bo.domains = info.domains;
         bo.flags = info.flags;
-        bo.is_imported = true;
-        Ok(bo.opened())
+        let Self { handle, size, domains, flags, .. } = &bo;
+        handle.charge_imported(|| device.ledger().enter_bo(*domains, *flags, *size));
+        device.tell(|| Event::BoOpened { handle: handle.raw(), size: *size, domains: *domains, flags: *flags });
+        Ok(bo)
     }
 
     /// Whose memory it is, as far as the kernel tells.
@@ -81,7 +83,7 @@ impl Bo {
     /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
     pub fn origin(&self) -> Origin {
         let made_here = GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE;
-        if !self.is_imported || self.domains.contains(GemDomain::VRAM) || self.flags.intersects(made_here) {
+        if !self.handle.is_imported() || self.domains.contains(GemDomain::VRAM) || self.flags.intersects(made_here) {
             Origin::SameGpu
         } else if self.device().info().capabilities.contains(Capabilities::ZEROED_VRAM) {
             Origin::Elsewhere

@@ -4,7 +4,7 @@ use std::{ptr::NonNull, sync::Arc};
 
 use nix::errno::Errno;
 
-use super::{Bo, OwnedHandle, PAGE_SIZE};
+use super::{Bo, PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
     winsys::{Device, Error, Result, kernel::send_raw},
@@ -85,7 +85,6 @@ impl Bo {
             outcome => outcome,
         };
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        let handle = Arc::new(OwnedHandle::new(device, handle));
-        Ok(Self::new(handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS).opened())
+        Ok(Self::own(device.into(), handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS))
     }
 }

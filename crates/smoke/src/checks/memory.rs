@@ -1,7 +1,7 @@
 //! Device memory, as vkAllocateMemory gives it.
 
 use amdgpu_winsys::heaps::{
-    Addressing, AllocateInfo, BudgetRule, Charge, DeviceMemory, HeapBudget, MemoryPropertyFlags,
+    Addressing, AllocateInfo, BudgetRule, DeviceMemory, HeapBudget, LedgerEntry, MemoryPropertyFlags,
 };
 
 use crate::{
@@ -68,7 +68,7 @@ fn budget(lab: &Lab<'_>) -> Outcome {
         same(
             &format!("own usage of heap {heap}"),
             during.usage,
-            before.usage + memory.charge().map_or(0, Charge::bytes),
+            before.usage + memory.charge().map_or(0, LedgerEntry::bytes),
         )?;
         for HeapBudget { budget, .. } in [before, during] {
             ensure(0 < budget && budget <= row.size, || {

@@ -1,0 +1,215 @@
+//! Leases that were given back lately.
+
+use super::VaLease;
+use crate::{
+    flag_lock::FlagLock,
+    stripe::{STRIPES, Striped, stripe},
+};
+
+/// Longer leases do not rest, bytes.
+const LONGEST: u64 = 64 << 20;
+/// How many leases of a stripe's threads rest.
+const RING: usize = 8;
+/// How many must have come after a lease before it is leased again.
+const REST: usize = 3;
+
+/// Leases of device memory that was freed: at rest, and then the first to be leased again.
+///
+/// An index of holes is one for all threads, and finding the lowest fit takes the longer the more holes there are. Programs
+/// that free and allocate all the time mostly ask for the sizes that they have just given back, so each thread's last few
+/// leases are kept aside, and those of the wanted size taken before the index is asked.
+///
+/// Addresses that are bound again at once hide uses after the free: no page fault tells of them. First fit is like that
+/// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. What an
+/// [`AddressBook`](crate::winsys::AddressBook) tells does not depend on it: that hears of bindings, and not of leases.
+///
+/// Leases at rest count as free: whoever asks how much is, or finds too little, [wakes](Resting::wake) them first.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    stripes: [Striped<FlagLock<Ring>>; STRIPES],
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    leases: [Option<VaLease>; RING],
+    /// Where the next one goes; from there on they are older, and then newer.
+    next: usize,
+}
+
+impl Ring {
+    #[inline]
+    fn take(&mut self, len: u64, alignment: u64) -> Option<VaLease> {
+        // A division takes as long as all the rest.
+        let aligned = |start: u64| {
+            if alignment.is_power_of_two() { start & (alignment - 1) == 0 } else { start.is_multiple_of(alignment) }
+        };
+        let fits = |lease: &VaLease| lease.len() == len && aligned(lease.start().as_u64());
+        let rested = (0..RING - REST).map(|age| (self.next + age) % RING);
+        // PANIC: a remainder is below the length.
+        let at = rested.into_iter().find(|&at| self.leases[at].as_ref().is_some_and(fits))?;
+        self.leases[at].take()
+    }
+
+    #[inline]
+    fn put(&mut self, lease: VaLease) -> Option<VaLease> {
+        let at = self.next % RING;
+        self.next = (at + 1) % RING;
+        // PANIC: a remainder is below the length.
+        self.leases[at].replace(lease)
+    }
+}
+
+impl Resting {
+    /// A lease of the calling thread's stripe that has rested, of exactly `len` bytes at a multiple of `alignment`.
+    #[inline]
+    pub(super) fn take(&self, len: u64, alignment: u64) -> Option<VaLease> {
+        // PANIC: a stripe is below the length.
+        self.stripes[stripe()].0.try_lock()?.take(len, alignment)
+    }
+
+    /// Puts a lease to rest, or gives it back where it came from. The oldest one makes room.
+    #[inline]
+    pub(super) fn put(&self, lease: VaLease) {
+        if lease.len() > LONGEST {
+            return;
+        }
+        // PANIC: a stripe is below the length.
+        let Some(mut ring) = self.stripes[stripe()].0.try_lock() else { return };
+        let oldest = ring.put(lease);
+        // Not the index's lock within this one.
+        drop(ring);
+        drop(oldest);
+    }
+
+    /// Gives back every lease at rest; whether there was one.
+    #[cold]
+    pub(super) fn wake(&self) -> bool {
+        let mut any = false;
+        for stripe in &self.stripes {
+            let leases = std::mem::take(&mut stripe.0.lock().leases);
+            any |= leases.iter().any(Option::is_some);
+        }
+        any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::vamgr::{VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow};
+
+    const PAGE: u64 = 4096;
+    const GIB_4: u64 = 1 << 32;
+
+    /// Of a chip without a high half, whose usual window has so many bytes.
+    fn manager(bytes: u64) -> VaManager {
+        let limits = VaLimits {
+            low_offset: 0x1_0000,
+            low_max: GIB_4 + bytes,
+            high_offset: 0,
+            high_max: 0,
+            alignment: PAGE,
+            pte_fragment: 2 << 20,
+            half_for_sparse: false,
+        };
+        VaManager::new(&limits).unwrap()
+    }
+
+    fn request(pages: u64) -> VaRequest {
+        VaRequest::new(pages * PAGE)
+    }
+
+    /// Leases and gives back; where it was.
+    fn round(manager: &VaManager, request: VaRequest) -> VaRange {
+        let lease = manager.allocate_again(request).unwrap();
+        let range = lease.range();
+        manager.give(lease);
+        range
+    }
+
+    #[test]
+    fn addresses_rest_until_three_more_were_given_back() {
+        let manager = manager(1 << 30);
+        let rounds: Vec<_> = (0..100).map(|_| round(&manager, request(16)).start().as_u64()).collect();
+        for (at, start) in rounds.iter().enumerate() {
+            let soon = rounds.get(at + 1..at + 1 + super::REST.min(rounds.len() - at - 1)).unwrap();
+            assert!(!soon.contains(start), "round {at}: {rounds:x?}");
+        }
+        let places: std::collections::BTreeSet<_> = rounds.iter().collect();
+        assert_eq!(places.len(), super::REST + 1, "they are leased again: {rounds:x?}");
+    }
+
+    #[test]
+    fn only_the_wanted_size_and_alignment_is_leased_again() {
+        let manager = manager(1 << 30);
+        for pages in [1, 2, 3, 16, 3, 2, 1, 16, 16, 2] {
+            let range = round(&manager, request(pages).aligned(16 * PAGE));
+            assert_eq!(range.len(), pages * PAGE);
+            assert!(range.start().is_aligned(16 * PAGE));
+        }
+    }
+
+    #[test]
+    fn what_rests_counts_as_free() {
+        let manager = manager(1 << 30);
+        let all = manager.stats(VaWindow::Low);
+        for pages in 1..20 {
+            round(&manager, request(pages));
+        }
+        let (now, leased) = (manager.stats(VaWindow::Low), manager.leased_bytes());
+        assert_eq!((now.leases, now.leased, now.free, now.holes), (0, 0, all.free, all.holes));
+        assert_eq!((leased, manager.hole_histogram(VaWindow::Low).count()), (0, 1));
+    }
+
+    #[test]
+    fn what_rests_is_given_back_before_a_lease_is_refused() {
+        let manager = manager(64 * PAGE);
+        for _ in 0..8 {
+            round(&manager, request(8));
+        }
+        let whole = manager.allocate(request(64).within(VaWindow::Low)).unwrap();
+        assert_eq!(whole.len(), 64 * PAGE);
+        drop(whole);
+        let range = round(&manager, request(8));
+        let again = manager.allocate(request(8).within(VaWindow::Low).at(range.start())).unwrap();
+        assert!(matches!(manager.allocate_again(request(64)), Err(VaError::NoSpace { .. })));
+        drop(again);
+        assert!(manager.allocate_again(request(64)).is_ok());
+    }
+
+    #[test]
+    fn leases_of_other_managers_and_windows_go_home() {
+        let (one, two) = (manager(1 << 30), manager(1 << 30));
+        one.give(two.allocate(request(1)).unwrap());
+        let low = one.allocate(request(1).within(VaWindow::Low32)).unwrap();
+        one.give(low);
+        assert!(!one.shared_resting().wake());
+        assert_eq!((one.leased_bytes(), two.leased_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn many_threads_give_back_what_others_leased() {
+        let manager = manager(1 << 30);
+        let (send, receive) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            for pages in 1..5 {
+                let (manager, send) = (&manager, send.clone());
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        round(manager, request(pages));
+                        send.send(manager.allocate_again(request(pages)).unwrap()).unwrap();
+                    }
+                });
+            }
+            drop(send);
+            let mut kept: Vec<VaLease> = Vec::new();
+            for lease in receive {
+                let meets =
+                    |other: &VaLease| other.range().contains(lease.start()) || lease.range().contains(other.start());
+                assert!(!kept.iter().any(meets), "two leases of one address");
+                if kept.len() < 50 { kept.push(lease) } else { manager.give(lease) }
+            }
+            assert_eq!(manager.stats(VaWindow::Low).leases, 50);
+        });
+        assert_eq!(manager.stats(VaWindow::Low).leases, 0);
+    }
+}
