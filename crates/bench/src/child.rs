@@ -16,15 +16,28 @@ impl Wanted {
 
 const SHIM: &str = "libamdgpu_sim_shim.so";
 
-/// The rows that a child prints.
+/// The rows that this program prints when it is run once more.
 ///
 /// # Errors
 ///
 /// Why there are none, in words.
 pub(crate) fn rows(arguments: &[&str], wanted: &Wanted, environment: &[(&str, OsString)]) -> Result<Vec<Row>, String> {
-    let program = env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    command.args(arguments).arg("--json");
+    let mut command = Command::new(env::current_exe().map_err(|error| error.to_string())?);
+    command.args(arguments);
+    rows_of(command, wanted, environment)
+}
+
+/// The same of another build of this program.
+///
+/// # Errors
+///
+/// Why there are none, in words.
+pub(crate) fn rows_of(
+    mut command: Command,
+    wanted: &Wanted,
+    environment: &[(&str, OsString)],
+) -> Result<Vec<Row>, String> {
+    command.arg("--json");
     if let Some(only) = &wanted.0 {
         command.args(["--only", only]);
     }

@@ -16,101 +16,124 @@ pub(crate) trait Allocator {
     fn start(lease: &Self::Lease) -> u64;
 }
 
-/// Pairs timed in one go, and how often by default.
+/// Turns of a contest.
+const TURNS: usize = 21;
+/// Pairs drawn, and then timed, in one go: few enough not to drive the allocator out of the first cache, and to be done
+/// before something else has the processor.
+const CHUNK: usize = 250;
+/// Pairs timed in one go with nothing else alive, and how often.
 const BATCH: usize = 1000;
 const BATCHES: usize = 201;
 
 /// What came of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Median over the batches, ns a pair.
+    /// Median over the chunks of all turns, ns a pair.
     pub(crate) pair: f64,
     /// Allocations that failed, of all.
     pub(crate) failed: u64,
-    /// Live bytes in thousandths of what lies between the lowest start and the highest end.
+    /// Live bytes in thousandths of what lies between the lowest start and the highest end; the median over the turns.
     pub(crate) space_use: f64,
 }
 
 /// One side: an allocator in the middle of a trace.
 struct Side<A: Allocator> {
     allocator: A,
-    kind: Kind,
+    trace: Trace,
     draws: Draws,
-    live: Vec<Option<(A::Lease, u64)>>,
+    live: Vec<Option<A::Lease>>,
+    /// What was asked for in each slot; kept apart, as nobody who is timed needs it.
+    sizes: Vec<u64>,
     failed: u64,
     times: Vec<f64>,
+    uses: Vec<f64>,
 }
 
 impl<A: Allocator> Side<A> {
     /// Fills, and churns for so many pairs.
     fn new(allocator: A, trace: &Trace, churn: u64) -> Self {
-        let live = Vec::with_capacity(trace.live as usize);
-        let mut side = Self { allocator, kind: trace.kind, draws: trace.draws(), live, failed: 0, times: Vec::new() };
-        for _ in 0..trace.live {
-            let wanted = side.draws.wanted();
-            let lease = side.take(wanted);
+        let slots = trace.live as usize;
+        let (live, sizes) = (Vec::with_capacity(slots), Vec::with_capacity(slots));
+        let (trace, draws) = (*trace, trace.draws());
+        let mut side = Self { allocator, trace, draws, live, sizes, failed: 0, times: Vec::new(), uses: Vec::new() };
+        for _ in 0..slots {
+            let Wanted { size, align } = side.draws.wanted();
+            let lease = side.allocator.take(size, align);
+            side.failed += u64::from(lease.is_none());
             side.live.push(lease);
+            side.sizes.push(size);
         }
-        for _ in 0..churn {
-            let pair = side.draws.pair();
-            side.replace(pair);
-        }
+        side.pairs(churn);
+        side.times.clear();
         side
     }
 
     #[inline]
-    fn take(&mut self, Wanted { size, align }: Wanted) -> Option<(A::Lease, u64)> {
-        let lease = self.allocator.take(size, align);
-        self.failed += u64::from(lease.is_none());
-        lease.map(|lease| (lease, size))
-    }
-
-    #[inline]
-    fn replace(&mut self, Pair { slot, wanted }: Pair) {
-        if let Some((lease, _)) = self.live[slot].take() {
-            self.allocator.give(lease);
+    fn replace(&mut self, Pair { slot, wanted: Wanted { size, align } }: Pair) {
+        let Self { allocator, live, failed, .. } = self;
+        let place = &mut live[slot];
+        if let Some(lease) = place.take() {
+            allocator.give(lease);
         }
-        self.live[slot] = self.take(wanted);
+        *place = allocator.take(size, align);
+        *failed += u64::from(place.is_none());
     }
 
-    fn batch(&mut self) {
-        let pairs: Vec<Pair> = (0..BATCH).map(|_| self.draws.pair()).collect();
-        let start = Instant::now();
-        for pair in pairs {
-            self.replace(pair);
+    /// So many pairs, timed without the draws.
+    fn pairs(&mut self, count: u64) {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        for first in (0..count).step_by(CHUNK) {
+            chunk.extend((first..count).take(CHUNK).map(|_| self.draws.pair()));
+            let start = Instant::now();
+            for &pair in &chunk {
+                self.replace(pair);
+            }
+            self.times.push(start.elapsed().as_secs_f64() * 1e9 / chunk.len() as f64);
+            for Pair { slot, wanted } in chunk.drain(..) {
+                self.sizes[slot] = wanted.size;
+            }
         }
-        self.times.push(start.elapsed().as_secs_f64() * 1e9 / BATCH as f64);
     }
 
-    fn outcome(&mut self) -> Outcome {
-        let ranges = self.live.iter().flatten().map(|(lease, size)| (A::start(lease), *size));
+    fn turn(&mut self) {
+        self.pairs(self.trace.turn());
+        let space_use = self.space_use();
+        self.uses.push(space_use);
+    }
+
+    fn space_use(&self) -> f64 {
+        let ranges = self.live.iter().zip(&self.sizes);
+        let ranges = ranges.filter_map(|(lease, &size)| Some((A::start(lease.as_ref()?), size)));
         let bytes: u64 = ranges.clone().map(|(_, size)| size).sum();
         // Parts start at 0, addresses somewhere.
-        let lowest = match self.kind {
+        let lowest = match self.trace.kind {
             Kind::Parts { .. } => 0,
             Kind::Addresses => ranges.clone().map(|(start, _)| start).min().unwrap_or(0),
         };
         let highest = ranges.map(|(start, size)| start + size).max().unwrap_or(0);
-        let space_use = bytes as f64 * 1000.0 / (highest - lowest).max(1) as f64;
-        Outcome { pair: median(&mut self.times), failed: self.failed, space_use }
+        bytes as f64 * 1000.0 / (highest - lowest).max(1) as f64
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        Outcome { pair: median(&mut self.times), failed: self.failed, space_use: median(&mut self.uses) }
     }
 }
 
 impl<A: Allocator> Drop for Side<A> {
     fn drop(&mut self) {
-        for (lease, _) in self.live.drain(..).flatten() {
+        for lease in self.live.drain(..).flatten() {
             self.allocator.give(lease);
         }
     }
 }
 
-/// Ours and theirs on a trace, a batch of each in turn after `churn` pairs.
+/// Ours and theirs on a trace, a [turn](Trace::turn) of each after the other, once `churn` pairs have gone before.
 pub(crate) fn contest<A: Allocator, B: Allocator>(trace: &Trace, ours: A, theirs: B, churn: u64) -> (Outcome, Outcome) {
     assert!(trace.is_genuine(), "{}({}) is not the trace it should be", trace.name, trace.live);
     let (mut ours, mut theirs) = (Side::new(ours, trace, churn), Side::new(theirs, trace, churn));
-    for _ in 0..BATCHES {
-        ours.batch();
-        theirs.batch();
+    for _ in 0..TURNS {
+        ours.turn();
+        theirs.turn();
     }
     (ours.outcome(), theirs.outcome())
 }
@@ -119,8 +142,8 @@ pub(crate) fn contest<A: Allocator, B: Allocator>(trace: &Trace, ours: A, theirs
 pub(crate) fn alone<A: Allocator>(trace: &Trace, ours: A, churn: u64) -> Outcome {
     assert!(trace.is_genuine(), "{}({}) is not the trace it should be", trace.name, trace.live);
     let mut ours = Side::new(ours, trace, churn);
-    for _ in 0..BATCHES {
-        ours.batch();
+    for _ in 0..TURNS {
+        ours.turn();
     }
     ours.outcome()
 }
@@ -150,6 +173,8 @@ fn empty_batch<A: Allocator>(allocator: &mut A, size: u64) -> f64 {
 pub(crate) struct Holes<A: Allocator> {
     allocator: A,
     kept: Vec<A::Lease>,
+    /// Of the batch being timed: made once, so that its memory is not what is timed.
+    taken: Vec<A::Lease>,
     batch: usize,
 }
 
@@ -167,17 +192,21 @@ impl<A: Allocator> Holes<A> {
         for lease in all {
             if A::start(&lease) & (64 << 10) == 0 { kept.push(lease) } else { allocator.give(lease) }
         }
-        Self { allocator, kept, batch: n / 8 }
+        Self { allocator, kept, taken: Vec::with_capacity(n / 8), batch: n / 8 }
     }
 
     pub(crate) fn time(&mut self, size: u64, align: u64) -> f64 {
-        let start = Instant::now();
-        let leases: Vec<A::Lease> = (0..self.batch).filter_map(|_| self.allocator.take(size, align)).collect();
-        let time = start.elapsed().as_secs_f64() * 1e9 / self.batch as f64;
-        for lease in leases {
-            self.allocator.give(lease);
+        let Self { allocator, taken, .. } = self;
+        let mut times = Vec::with_capacity(self.batch.div_ceil(CHUNK));
+        for _ in (0..self.batch).step_by(CHUNK) {
+            let start = Instant::now();
+            taken.extend((0..CHUNK).filter_map(|_| allocator.take(size, align)));
+            times.push(start.elapsed().as_secs_f64() * 1e9 / CHUNK as f64);
         }
-        time
+        for lease in taken.drain(..) {
+            allocator.give(lease);
+        }
+        median(&mut times)
     }
 }
 
@@ -189,7 +218,7 @@ impl<A: Allocator> Drop for Holes<A> {
     }
 }
 
-/// The middle one of an odd number.
+/// The middle one; of an even number the upper of the two.
 pub(crate) fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(0.0)

@@ -26,6 +26,7 @@ mod peers;
 mod row;
 mod traces;
 mod turns;
+mod vma;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -53,6 +54,9 @@ enum Area {
         /// Only what needs Mesa's shim: for the process that this program starts.
         #[arg(long, hide = true)]
         beside_libdrm: bool,
+        /// Only what is measured beside VMA: for the build with it that this program asks for.
+        #[arg(long, hide = true)]
+        beside_vma: bool,
     },
     /// Recording, submitting and decoding.
     Cs {
@@ -115,10 +119,11 @@ impl Report {
 
 fn main() -> ExitCode {
     match Cli::parse().area {
-        Area::Memory { report, beside_libdrm } => {
-            report.print(|wanted, on_null, mut add| match (beside_libdrm, on_null) {
-                (true, _) => memory::beside_libdrm(wanted, &mut add),
-                (_, true) => null_memory::all(wanted, &mut add),
+        Area::Memory { report, beside_libdrm, beside_vma } => {
+            report.print(|wanted, on_null, mut add| match (beside_libdrm, beside_vma, on_null) {
+                (true, ..) => memory::beside_libdrm(wanted, &mut add),
+                (_, true, _) => vma::all(wanted, &mut add),
+                (.., true) => null_memory::all(wanted, &mut add),
                 _ => memory::all(wanted, &mut add),
             })
         }

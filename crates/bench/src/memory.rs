@@ -18,17 +18,17 @@ use crate::{
     peers::{buddy::Buddy, libdrm::Libdrm, offset::Offset},
     row::{Goal, Row},
     traces::{Kind, PARTS, Trace, VA},
+    vma,
 };
 
 impl Wanted {
-    fn traces<'a>(&'a self, traces: &'a [Trace]) -> impl Iterator<Item = &'a Trace> {
+    pub(crate) fn traces<'a>(&'a self, traces: &'a [Trace]) -> impl Iterator<Item = &'a Trace> {
         traces.iter().filter(|trace| self.has(trace.name))
     }
 }
 
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";
 const LIBDRM: &str = "libdrm_amdgpu";
-const VMA: &str = "VMA virtual block";
 /// Ranges of the worst case: half as many holes.
 const RANGES: u64 = 100_000;
 
@@ -37,7 +37,6 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     if ["va-empty", "va"].iter().chain(HOLES.iter().map(|(name, ..)| name)).any(|bench| wanted.has(bench)) {
         in_a_child(wanted, add);
     }
-    addresses_beside_vma(wanted, add);
     // Measured without a peer that drives ours out of the caches between two batches.
     for trace in wanted.traces(&VA) {
         let ours = alone(trace, Addresses::new(), 4 * trace.live);
@@ -47,7 +46,6 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         let Kind::Parts { space, .. } = trace.kind else { continue };
         parts(trace, "offset-allocator", space, Offset::new(space), add);
         parts(trace, "buddy_system_allocator", space, Buddy::new(space), add);
-        parts_beside_vma(trace, space, add);
     }
     if PARTS.iter().any(|trace| wanted.has(trace.name)) {
         add(Row::missing(
@@ -60,6 +58,8 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     if NULL.iter().any(|bench| wanted.has(bench)) {
         child::on_the_null_kernel("memory", wanted, add);
     }
+    // At the end, as cargo may put another build in the place of this program, which then cannot be run once more.
+    vma::all(wanted, add);
 }
 
 /// The rows that are measured on the null kernel.
@@ -132,42 +132,8 @@ fn absolute(trace: &Trace) -> Goal {
     }
 }
 
-#[cfg(feature = "vma")]
-fn addresses_beside_vma(wanted: &Wanted, add: &mut impl FnMut(Row)) {
-    use crate::peers::vma::Vma;
-    /// About what a GPU has.
-    const SPACE: u64 = 1 << 47;
-    if wanted.has("va-empty") {
-        let (ours, theirs) = empty(&mut Addresses::new(), &mut Vma::new(SPACE), 64 << 10);
-        add(Row::times("va-empty", 0, ours, VMA, theirs, Goal::RatioAtMost(1.0)));
-    }
-    for trace in wanted.traces(&VA) {
-        let (ours, theirs) = contest(trace, Addresses::new(), Vma::new(SPACE), 4 * trace.live);
-        let row = Row::times("va", trace.live, ours.pair, VMA, theirs.pair, Goal::RatioAtMost(1.0));
-        add(noting_failures(row, ours, theirs));
-        add(Row::space("va-use", trace.live, ours.space_use, VMA, theirs.space_use, Goal::None));
-    }
-}
-
-#[cfg(not(feature = "vma"))]
-fn addresses_beside_vma(wanted: &Wanted, add: &mut impl FnMut(Row)) {
-    if wanted.has("va") {
-        add(Row::missing("va", VMA, "built without the feature vma"));
-    }
-}
-
-#[cfg(feature = "vma")]
-fn parts_beside_vma(trace: &Trace, space: u64, add: &mut impl FnMut(Row)) {
-    parts(trace, VMA, space, crate::peers::vma::Vma::new(space), add);
-}
-
-#[cfg(not(feature = "vma"))]
-fn parts_beside_vma(trace: &Trace, _space: u64, add: &mut impl FnMut(Row)) {
-    add(Row::missing(trace.name, VMA, "built without the feature vma"));
-}
-
 /// Time and space use against one peer.
-fn parts(trace: &Trace, peer: &str, space: u64, theirs: impl Allocator, add: &mut impl FnMut(Row)) {
+pub(crate) fn parts(trace: &Trace, peer: &str, space: u64, theirs: impl Allocator, add: &mut impl FnMut(Row)) {
     let (ours, theirs) = contest(trace, Block::new(space), theirs, 4 * trace.live);
     let row = Row::times(trace.name, trace.live, ours.pair, peer, theirs.pair, Goal::RatioAtMost(1.0));
     add(noting_failures(row, ours, theirs));
@@ -175,7 +141,7 @@ fn parts(trace: &Trace, peer: &str, space: u64, theirs: impl Allocator, add: &mu
     add(Row::space(&bench, trace.live, ours.space_use, peer, theirs.space_use, Goal::RatioAtLeast(1.0)));
 }
 
-fn noting_failures(row: Row, ours: Outcome, theirs: Outcome) -> Row {
+pub(crate) fn noting_failures(row: Row, ours: Outcome, theirs: Outcome) -> Row {
     match (ours.failed, theirs.failed) {
         (0, 0) => row,
         (ours, theirs) => row.noting(format!("failed allocations: ours {ours}, theirs {theirs}")),

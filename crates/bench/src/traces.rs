@@ -97,6 +97,15 @@ impl Trace {
         Draws { state: seed + self.live, trace: *self }
     }
 
+    /// How many pairs are timed before it is the peer's turn. So many that what they share, the caches, is one's own
+    /// for most of a turn: each part is replaced twice. With addresses the slowest peer would take minutes for that.
+    pub(crate) fn turn(&self) -> u64 {
+        match self.kind {
+            Kind::Addresses => 10_000,
+            Kind::Parts { .. } => (2 * self.live).max(10_000),
+        }
+    }
+
     /// Whether it is the trace that its checksum is of.
     pub(crate) fn is_genuine(&self) -> bool {
         let (mut draws, mut sum) = (self.draws(), 0xCBF2_9CE4_8422_2325);

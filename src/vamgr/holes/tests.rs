@@ -94,6 +94,12 @@ impl Holes {
     fn only_tree(span: Range<u64>) -> Self {
         Self::with_list(span, 0).unwrap()
     }
+
+    /// The same on a processor without wide vectors.
+    fn narrow(mut self) -> Self {
+        self.tree.narrow();
+        self
+    }
 }
 
 fn assert_equal(fast: &Holes, slow: &Slow) {
@@ -124,7 +130,8 @@ enum Op {
 
 /// Works off `ops` on both, and checks after every `every` of them.
 fn agree(span: &Range<u64>, ops: &[Op], every: usize) {
-    for fast in [Holes::new(span.clone()).unwrap(), Holes::only_tree(span.clone())] {
+    let list_and_tree = Holes::new(span.clone()).unwrap();
+    for fast in [list_and_tree, Holes::only_tree(span.clone()), Holes::only_tree(span.clone()).narrow()] {
         agrees(fast, span, ops, every);
     }
 }

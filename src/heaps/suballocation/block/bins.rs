@@ -9,8 +9,8 @@ const LOG_STEPS: u32 = STEPS.ilog2();
 /// Row 0 holds lengths below 32, row r those of the octave from 2^(r + 4) on.
 const ROWS: usize = 33 - LOG_STEPS as usize;
 
-/// No node.
-pub(super) const NONE: u32 = u32::MAX;
+/// No node: where a link leads nowhere it leads to node 0, which is none. It may be written to, and is not read.
+pub(super) const NONE: u32 = 0;
 
 /// A bin, by row and step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,21 +18,23 @@ pub(super) struct Bin(u32);
 
 impl Bin {
     /// The bin that holds holes of `cells`.
+    #[inline]
     pub(super) const fn of(cells: u32) -> Self {
-        if cells < STEPS {
-            return Self(cells);
-        }
-        let row = cells.ilog2() - LOG_STEPS + 1;
-        Self(row * STEPS + ((cells >> (row - 1)) & (STEPS - 1)))
+        let row = Self::row_of(cells);
+        Self(row * STEPS + ((cells >> row.saturating_sub(1)) % STEPS))
     }
 
-    /// The first bin all of whose holes have at least `cells`; `None` if there is no such length.
-    pub(super) const fn all_at_least(cells: u32) -> Option<Self> {
-        let own = Self::of(cells);
-        if own.shortest() == cells {
-            return Some(own);
-        }
-        own.next()
+    /// The first bin all of whose holes have at least `cells`, which are [`MAX_CELLS`](super::MAX_CELLS) at most.
+    #[inline]
+    pub(super) const fn all_at_least(cells: u32) -> Self {
+        // Up to the shortest of the next bin, unless it is the shortest of its own.
+        Self::of(cells + ((1 << Self::row_of(cells).saturating_sub(1)) - 1))
+    }
+
+    /// Lengths below 32 count as 31 here: no branch for what nobody can guess.
+    #[inline]
+    const fn row_of(cells: u32) -> u32 {
+        (cells | (STEPS - 1)).ilog2() - (LOG_STEPS - 1)
     }
 
     /// The bin behind it, if there is one.
@@ -41,13 +43,14 @@ impl Bin {
     }
 
     /// The least length in it.
+    #[cfg(test)]
     const fn shortest(self) -> u32 {
         let (row, step) = (self.0 / STEPS, self.0 % STEPS);
         if row == 0 { step } else { (STEPS + step) << (row - 1) }
     }
 
     const fn row(self) -> usize {
-        (self.0 / STEPS) as usize
+        (self.0 / STEPS) as usize % ROWS
     }
 
     const fn step(self) -> usize {
@@ -83,13 +86,14 @@ impl Bins {
         std::mem::replace(&mut self.heads[row][step], node)
     }
 
-    /// Makes the second node of a bin, or [`NONE`], the first.
+    /// A node between these two, either of which may be [`NONE`], has left the bin. Without branches, as nobody can
+    /// guess whether it was the first, or the last one.
     #[inline]
-    pub(super) fn pop(&mut self, bin: Bin, second: u32) {
+    pub(super) fn closed(&mut self, bin: Bin, left: u32, right: u32) {
         let (row, step) = (bin.row(), bin.step());
-        self.heads[row][step] = second;
-        // Without branches, as nobody can guess whether a bin becomes empty.
-        self.steps[row] &= !(u32::from(second == NONE) << step);
+        let head = &mut self.heads[row][step];
+        *head = if left == NONE { right } else { *head };
+        self.steps[row] &= !(u32::from(left | right == NONE) << step);
         self.rows &= !(u32::from(self.steps[row] == 0) << row);
     }
 
@@ -97,15 +101,13 @@ impl Bins {
     #[inline]
     pub(super) fn first_from(&self, bin: Bin) -> Option<Bin> {
         let row = bin.row();
-        let steps = self.steps[row] & (u32::MAX << bin.step());
-        if steps != 0 {
-            return Some(Bin(row as u32 * STEPS + steps.trailing_zeros()));
-        }
-        let rows = self.rows & !((2 << row) - 1);
-        (rows != 0).then(|| {
-            let row = rows.trailing_zeros();
-            Bin(row * STEPS + self.steps[row as usize].trailing_zeros())
-        })
+        let here = self.steps[row] & (u32::MAX << bin.step());
+        let above = self.rows & !((2 << row) - 1);
+        // Both are worked out, and one is chosen: cheaper than a guess.
+        let next = above.trailing_zeros() as usize;
+        let there = self.steps.get(next).copied().unwrap_or(0);
+        let (row, steps) = if here == 0 { (next, there) } else { (row, here) };
+        (steps != 0).then(|| Bin(row as u32 * STEPS + steps.trailing_zeros()))
     }
 
     /// The last bin that has a hole.
@@ -132,11 +134,18 @@ mod tests {
 
     #[test]
     fn the_bins_that_fit_for_certain_begin_at_or_behind_the_own_one() {
-        for cells in 1..100_000 {
-            let bin = Bin::all_at_least(cells).unwrap();
+        for cells in (1..100_000).chain([i32::MAX as u32 - 1, i32::MAX as u32]) {
+            let bin = Bin::all_at_least(cells);
             assert!(bin.shortest() >= cells);
             assert!(bin == Bin::of(cells) || Some(bin) == Bin::of(cells).next());
         }
+    }
+
+    #[test]
+    fn the_longest_request_has_a_bin() {
+        let longest = Bin::all_at_least(super::super::MAX_CELLS);
+        assert!(longest.shortest() > super::super::MAX_CELLS);
+        assert_eq!(Bins::new().first_from(longest), None);
     }
 
     #[test]
@@ -149,7 +158,7 @@ mod tests {
                 assert_eq!(bins.first_from(Bin::of(from)), want, "{from} {at}");
             }
             assert_eq!(bins.last(), Some(Bin::of(at)));
-            bins.pop(Bin::of(at), NONE);
+            bins.closed(Bin::of(at), NONE, NONE);
             assert_eq!((bins.first_from(Bin::of(0)), bins.last()), (None, None));
         }
     }

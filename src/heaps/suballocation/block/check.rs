@@ -27,16 +27,16 @@ impl VirtualBlock {
         let (mut used, mut chunks, mut after_hole) = (0, 0, false);
         while at != NONE {
             let node = self.nodes[at];
-            if node.start != end || node.cells == 0 || node.below != below {
+            if node.start != end || node.cells() == 0 || node.below != below {
                 return Err("a stretch does not start where the one below it ends");
             }
             if node.is_hole() && after_hole {
                 return Err("two holes lie side by side");
             }
             if !node.is_hole() {
-                (used, chunks) = (used + node.cells, chunks + 1);
+                (used, chunks) = (used + node.cells(), chunks + 1);
             }
-            (after_hole, end) = (node.is_hole(), end + node.cells);
+            (after_hole, end) = (node.is_hole(), end + node.cells());
             (below, at) = (at, node.above);
         }
         if end == self.cells { Ok((used, chunks)) } else { Err("the stretches do not end where the block does") }
@@ -49,7 +49,7 @@ impl VirtualBlock {
             let (mut left, mut at) = (NONE, self.bins.head(current));
             while at != NONE {
                 let node = self.nodes[at];
-                if !node.is_hole() || Bin::of(node.cells) != current || node.left != left {
+                if !node.is_hole() || Bin::of(node.cells()) != current || node.left != left {
                     return Err("a bin holds what does not belong there");
                 }
                 holes += 1;

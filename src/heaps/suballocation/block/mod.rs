@@ -116,7 +116,7 @@ impl VirtualBlock {
 
     /// Bytes that a chunk holds: what was asked for, rounded up to the granule. `None` for another block's.
     pub fn len_of(&self, chunk: &Chunk) -> Option<u64> {
-        (chunk.owner == self.owner).then(|| self.bytes(self.nodes[chunk.node].cells))
+        (chunk.owner == self.owner).then(|| self.bytes(self.nodes[chunk.node].cells()))
     }
 
     /// Whether there are no chunks.
@@ -159,7 +159,7 @@ impl VirtualBlock {
         if chunk.owner != self.owner {
             return Err(NotOfThisBlock { chunk });
         }
-        self.used -= self.nodes[chunk.node].cells;
+        self.used -= self.nodes[chunk.node].cells();
         self.chunks -= 1;
         self.release(chunk.node);
         Ok(())
@@ -197,7 +197,7 @@ impl VirtualBlock {
         if let Some(found) = self.first_fits(own, wanted) {
             return Some(found);
         }
-        let mut bin = Bin::all_at_least(wanted.cells).and_then(|bin| self.bins.first_from(bin));
+        let mut bin = self.bins.first_from(Bin::all_at_least(wanted.cells));
         // Without an alignment the first look finds one.
         while let Some(current) = bin {
             if let Some(found) = self.first_fits(current, wanted) {
@@ -239,24 +239,22 @@ impl VirtualBlock {
     #[inline]
     fn carve(&mut self, hole: u32, start: u32, cells: u32) -> Chunk {
         self.remove(hole);
-        let before = start - self.nodes[hole].start;
-        let behind = self.nodes[hole].cells - before - cells;
+        let was = self.nodes[hole];
+        let before = start - was.start;
+        let behind = was.cells() - before - cells;
         if before > 0 {
-            let Node { start: first, below, .. } = self.nodes[hole];
-            let gap = self.nodes.take(Node::hole(first, before, below, hole));
-            self.link_above(below, gap);
+            let gap = self.nodes.take(Node::hole(was.start, before, was.below, hole));
+            self.nodes[was.below].above = gap;
             self.nodes[hole].below = gap;
             self.insert(gap);
         }
         if behind > 0 {
-            let above = self.nodes[hole].above;
-            let rest = self.nodes.take(Node::hole(start + cells, behind, hole, above));
-            self.link_below(above, rest);
+            let rest = self.nodes.take(Node::hole(start + cells, behind, hole, was.above));
+            self.nodes[was.above].below = rest;
             self.nodes[hole].above = rest;
             self.insert(rest);
         }
-        let node = &mut self.nodes[hole];
-        (node.start, node.cells) = (start, cells);
+        self.nodes[hole].become_chunk(start, cells);
         self.used += cells;
         self.chunks += 1;
         Chunk { owner: self.owner, node: hole, start }
@@ -264,65 +262,46 @@ impl VirtualBlock {
 
     /// Makes a chunk's node a hole, one with the holes beside it.
     #[inline]
-    fn release(&mut self, node: u32) {
-        let Node { below, above, .. } = self.nodes[node];
-        if below != NONE && self.nodes[below].is_hole() {
+    fn release(&mut self, at: u32) {
+        let Node { below, above, mut start, .. } = self.nodes[at];
+        let mut cells = self.nodes[at].cells();
+        let (lower, upper) = (self.nodes[below], self.nodes[above]);
+        if lower.is_hole() {
             self.remove(below);
-            let Node { start, cells, below: lower, .. } = self.nodes[below];
             self.nodes.give(below);
-            let joined = &mut self.nodes[node];
-            (joined.start, joined.cells, joined.below) = (start, joined.cells + cells, lower);
-            self.link_above(lower, node);
+            (start, cells) = (lower.start, cells + lower.cells());
+            self.nodes[at].below = lower.below;
+            self.nodes[lower.below].above = at;
         }
-        if above != NONE && self.nodes[above].is_hole() {
+        if upper.is_hole() {
             self.remove(above);
-            let Node { cells, above: upper, .. } = self.nodes[above];
             self.nodes.give(above);
-            let joined = &mut self.nodes[node];
-            (joined.cells, joined.above) = (joined.cells + cells, upper);
-            self.link_below(upper, node);
+            cells += upper.cells();
+            self.nodes[at].above = upper.above;
+            self.nodes[upper.above].below = at;
         }
-        self.insert(node);
-    }
-
-    fn link_above(&mut self, node: u32, above: u32) {
-        if node != NONE {
-            self.nodes[node].above = above;
-        }
-    }
-
-    fn link_below(&mut self, node: u32, below: u32) {
-        if node != NONE {
-            self.nodes[node].below = below;
-        }
+        self.nodes[at].become_hole(start, cells);
+        self.insert(at);
     }
 
     /// Puts a node into the bin of its length.
     #[inline]
     fn insert(&mut self, at: u32) {
-        let bin = Bin::of(self.nodes[at].cells);
+        let bin = Bin::of(self.nodes[at].cells());
         let second = self.bins.push(bin, at);
         let node = &mut self.nodes[at];
         (node.left, node.right) = (NONE, second);
-        if second != NONE {
-            self.nodes[second].left = at;
-        }
+        self.nodes[second].left = at;
         self.holes += 1;
     }
 
-    /// Takes a hole out of its bin and makes it no hole.
+    /// Takes a hole out of its bin.
     #[inline]
     fn remove(&mut self, at: u32) {
-        let Node { left, right, cells, .. } = self.nodes[at];
-        if left == NONE {
-            self.bins.pop(Bin::of(cells), right);
-        } else {
-            self.nodes[left].right = right;
-        }
-        if right != NONE {
-            self.nodes[right].left = left;
-        }
-        self.nodes[at].left = nodes::TAKEN;
+        let Node { left, right, .. } = self.nodes[at];
+        self.bins.closed(Bin::of(self.nodes[at].cells()), left, right);
+        self.nodes[left].right = right;
+        self.nodes[right].left = left;
         self.holes -= 1;
     }
 }

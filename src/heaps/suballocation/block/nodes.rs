@@ -4,22 +4,21 @@ use std::ops::{Index, IndexMut};
 
 use super::bins::NONE;
 
-/// In [`Node::left`]: a chunk, in no bin.
-pub(super) const TAKEN: u32 = u32::MAX - 1;
-/// In [`Node::left`]: not in use.
-const UNUSED: u32 = u32::MAX - 2;
+/// In [`Node::extent`]: a hole, in a bin.
+const HOLE: u32 = 1 << 31;
 
 /// A stretch of the block: 24 bytes, so that a free touches few cache lines.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     /// Its first cell.
     pub(super) start: u32,
-    pub(super) cells: u32,
+    /// How many cells, at most [`MAX_CELLS`](super::MAX_CELLS), and [`HOLE`]; 0 in a node that is not in use.
+    extent: u32,
     /// The stretch that ends where this one starts, or [`NONE`].
     pub(super) below: u32,
     /// The stretch that starts where this one ends, or [`NONE`].
     pub(super) above: u32,
-    /// A hole's neighbour in its bin, or [`NONE`]; else [`TAKEN`] or [`UNUSED`].
+    /// A hole's neighbour in its bin, or [`NONE`].
     pub(super) left: u32,
     /// A hole's other neighbour in its bin, or [`NONE`]; of an unused node the next unused one.
     pub(super) right: u32,
@@ -27,13 +26,31 @@ pub(super) struct Node {
 
 impl Node {
     /// A hole, not yet in a bin.
+    #[inline]
     pub(super) const fn hole(start: u32, cells: u32, below: u32, above: u32) -> Self {
-        Self { start, cells, below, above, left: NONE, right: NONE }
+        Self { start, extent: cells | HOLE, below, above, left: NONE, right: NONE }
+    }
+
+    #[inline]
+    pub(super) const fn cells(&self) -> u32 {
+        self.extent & !HOLE
     }
 
     #[inline]
     pub(super) const fn is_hole(&self) -> bool {
-        self.left != TAKEN
+        self.extent & HOLE != 0
+    }
+
+    /// Makes it a chunk of these cells.
+    #[inline]
+    pub(super) const fn become_chunk(&mut self, start: u32, cells: u32) {
+        (self.start, self.extent) = (start, cells);
+    }
+
+    /// Makes it a hole of these cells, not yet in a bin.
+    #[inline]
+    pub(super) const fn become_hole(&mut self, start: u32, cells: u32) {
+        (self.start, self.extent) = (start, cells | HOLE);
     }
 
     /// Where `cells` at a multiple of `align`, a power of two, start, if they fit.
@@ -41,11 +58,14 @@ impl Node {
     pub(super) fn fit(&self, cells: u32, align: u32) -> Option<u32> {
         let start = self.start.checked_add(align - 1)? & !(align - 1);
         let before = start - self.start;
-        (before <= self.cells && self.cells - before >= cells).then_some(start)
+        (before <= self.cells() && self.cells() - before >= cells).then_some(start)
     }
 }
 
 /// All nodes; the unused ones are a list.
+///
+/// Node 0 is [`NONE`], and there from the start, so that "the neighbour, if there is one" needs no branch: nobody could
+/// guess it, and a wrong guess takes as long as ten such writes.
 #[derive(Debug)]
 pub(super) struct Nodes {
     all: Vec<Node>,
@@ -54,7 +74,7 @@ pub(super) struct Nodes {
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { all: Vec::new(), unused: NONE }
+        Self { all: vec![Node::default()], unused: NONE }
     }
 }
 
@@ -62,7 +82,7 @@ impl Nodes {
     /// Makes sure that `count` nodes can be taken; false if the host has no memory for them.
     #[inline]
     pub(super) fn reserve(&mut self, count: usize) -> bool {
-        // A block has at most 2^31 cells, each node at least one, so indices stay below the marks.
+        // A block has less than 2^31 cells, each node at least one, so indices fit.
         self.all.capacity() - self.all.len() >= count || self.all.try_reserve(count).is_ok()
     }
 
@@ -82,18 +102,18 @@ impl Nodes {
     pub(super) fn give(&mut self, at: u32) {
         let unused = self.unused;
         let node = &mut self[at];
-        (node.left, node.right) = (UNUSED, unused);
+        (node.extent, node.right) = (0, unused);
         self.unused = at;
     }
 
     pub(super) fn clear(&mut self) {
-        self.all.clear();
+        self.all.truncate(1);
         self.unused = NONE;
     }
 
     /// Every node in use, with its index.
     pub(super) fn in_use(&self) -> impl Iterator<Item = (u32, &Node)> {
-        self.all.iter().zip(0..).filter(|(node, _)| node.left != UNUSED).map(|(node, at)| (at, node))
+        self.all.iter().zip(0..).filter(|(node, _)| node.extent != 0).map(|(node, at)| (at, node))
     }
 
     /// Host memory, bytes.

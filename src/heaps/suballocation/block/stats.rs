@@ -43,7 +43,7 @@ impl VirtualBlock {
     /// Where the last chunk ends; 0 without chunks. Looks at everything: for statistics.
     pub fn highest_end(&self) -> u64 {
         let chunks = self.nodes.in_use().filter(|(_, node)| !node.is_hole());
-        self.bytes(chunks.map(|(_, node)| node.start + node.cells).max().unwrap_or(0))
+        self.bytes(chunks.map(|(_, node)| node.start + node.cells()).max().unwrap_or(0))
     }
 
     pub(super) fn stats_free(&self) -> u64 {
@@ -54,7 +54,7 @@ impl VirtualBlock {
         let Some(bin) = self.bins.last() else { return 0 };
         let (mut largest, mut at) = (0, self.bins.head(bin));
         while at != NONE {
-            largest = largest.max(self.nodes[at].cells);
+            largest = largest.max(self.nodes[at].cells());
             at = self.nodes[at].right;
         }
         largest

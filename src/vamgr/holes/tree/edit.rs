@@ -1,11 +1,13 @@
 //! Taking cells out of holes, and giving them back.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{GIANT, Hole, MAX_NEED, Step, Trail, Tree, local, recorded};
 
 impl Tree {
     /// Takes the lowest `len` free cells from a multiple of `step`.
-    #[inline]
-    pub(in super::super) fn take_lowest(&mut self, len: u64, step: Step) -> Option<u64> {
+    #[inline(always)]
+    pub(super) fn take_lowest_as_compiled(&mut self, len: u64, step: Step) -> Option<u64> {
         let mut trail = Trail::NONE;
         let (at, from) = self.lowest_fit(&mut trail, len, step)?;
         self.carve(&trail, at, from, len);
@@ -27,7 +29,7 @@ impl Tree {
     }
 
     /// Cuts `len` cells from `from` on out of the hole at place `at` of the leaf.
-    #[inline]
+    #[inline(always)]
     fn carve(&mut self, trail: &Trail, at: usize, from: u64, len: u64) {
         self.takes += 1;
         let leaf = &self.leaves[trail.leaf as usize];
@@ -63,27 +65,25 @@ impl Tree {
 
     /// Replaces the hole at place `at` by the pieces (start, length) that are left below and above the cut. Either may
     /// be empty.
-    #[inline]
+    #[inline(always)]
     fn cut(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
         self.lower(trail, at, below, above);
         if above.1 > 0 {
             self.fence(trail, at, above.0);
         }
-        let leaf = &mut self.leaves[trail.leaf as usize];
-        match (below.1 > 0, above.1 > 0) {
-            (false, false) => self.take_out(trail, at),
-            (true, false) => leaf.set(at, below.0, below.1),
-            (false, true) => leaf.set(at, above.0, above.1),
-            (true, true) => {
-                leaf.set(at, below.0, below.1);
-                self.insert(trail, at + 1, above.0, above.1);
-            }
+        let kept = if below.1 > 0 { below } else { above };
+        if kept.1 == 0 {
+            return self.take_out(trail, at);
+        }
+        self.leaves[trail.leaf as usize].set(at, kept.0, kept.1);
+        if kept.0 != above.0 && above.1 > 0 {
+            self.insert(trail, at + 1, above.0, above.1);
         }
     }
 
     /// Gives back cells of the span. Whether they were all taken; if not, nothing changes.
-    #[inline]
-    pub(in super::super) fn give(&mut self, given: Hole) -> bool {
+    #[inline(always)]
+    pub(super) fn give_as_compiled(&mut self, given: Hole) -> bool {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, given.start);
         let at = self.leaves[trail.leaf as usize].rank(local(given.start));
@@ -92,7 +92,7 @@ impl Tree {
 
     /// Gives back cells between two holes of one leaf, as most are: all work is in that leaf. `None` if they are not,
     /// otherwise whether they were taken.
-    #[inline]
+    #[inline(always)]
     fn give_inside(&mut self, trail: &Trail, at: usize, given: Hole) -> Option<bool> {
         let leaf = &mut self.leaves[trail.leaf as usize];
         if at == 0 || !leaf.has(at) || leaf.len(at) > MAX_NEED - leaf.start(at) || given.cells() > MAX_NEED as u64 {

@@ -1,5 +1,7 @@
 //! The inner nodes of the hole tree: which child holds which addresses.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{lanes, slots};
 
 /// Children an inner node can have. [`super::peaks`] relies on 64.
@@ -55,7 +57,7 @@ impl Inner {
     }
 
     /// The child whose addresses include `cell`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn slot(&self, cell: i32) -> usize {
         lanes::at_most(&self.key, cell).saturating_sub(1)
     }

@@ -4,6 +4,8 @@
 //! target; on x86-64 SSE2, the baseline, is enough. No loop here has an early exit: which value decides is
 //! unpredictable, and a mispredicted branch costs more than the whole array.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 /// What a child offers, for four alignment classes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
@@ -12,12 +14,12 @@ pub(super) struct Lanes(pub(super) [i32; 4]);
 impl Lanes {
     pub(super) const NONE: Self = Self([0; 4]);
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, lane: usize) -> i32 {
         self.0[lane % 4]
     }
 
-    #[inline]
+    #[inline(always)]
     fn zip(self, other: Self, each: impl Fn(i32, i32) -> i32) -> Self {
         let mut lanes = self;
         for (a, &b) in lanes.0.iter_mut().zip(&other.0) {
@@ -26,44 +28,37 @@ impl Lanes {
         lanes
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn max(self, other: Self) -> Self {
         self.zip(other, i32::max)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn min(self, limit: i32) -> Self {
         self.zip(Self([limit; 4]), i32::min)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn and(self, other: Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
 
-    /// Whether any lane is greater than its counterpart. Both are 0 or more.
-    #[inline]
-    pub(super) fn any_above(self, other: Self) -> bool {
-        let [a, b, c, d] = self.zip(other, |a, b| b.wrapping_sub(a)).0;
-        a | b | c | d < 0
-    }
-
     /// With a lane's value one less than a power of two: how much of a hole is left from the first multiple of that
     /// power. Negative where the multiple lies past the end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer(self, start: i32, len: i32) -> Self {
         self.zip(self, |mask, _| offer(start, len, mask))
     }
 }
 
 /// How much of the hole is left from the first multiple of `mask + 1`.
-#[inline]
+#[inline(always)]
 pub(super) fn offer(start: i32, len: i32, mask: i32) -> i32 {
     len - (start.wrapping_neg() & mask)
 }
 
 /// How many values are `limit` or less. Values and limit are 0 or more.
-#[inline]
+#[inline(always)]
 pub(super) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
     let mut count = 0;
     for &value in values {
@@ -74,7 +69,7 @@ pub(super) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
 }
 
 /// Bit `i` tells whether value `i` is `limit` or more, for up to 32 values.
-#[inline]
+#[inline(always)]
 pub(super) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
     let mut bits = 0;
     for (i, &value) in values.iter().enumerate() {
@@ -103,16 +98,5 @@ mod tests {
         let masks = Lanes([0, 3, 15, (1 << 30) - 1]);
         assert_eq!(masks.offer(5, 20), Lanes([20, 17, 9, 20 - ((1 << 30) - 5)]));
         assert_eq!(masks.offer(0, i32::MAX), Lanes([i32::MAX; 4]));
-    }
-
-    #[test]
-    fn one_greater_lane_is_enough_to_be_above() {
-        let low = Lanes([1, 2, 3, 4]);
-        assert!(!low.any_above(low) && !Lanes::NONE.any_above(low));
-        assert!((0..4).all(|lane| {
-            let mut high = Lanes::NONE;
-            high.0[lane] = low.get(lane) + 1;
-            high.any_above(low)
-        }));
     }
 }

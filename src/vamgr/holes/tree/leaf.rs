@@ -1,5 +1,7 @@
 //! The bottom of the hole tree: a short sorted run of holes.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{GIANT, MAX_NEED, lanes, slots};
 
 /// Tree a leaf can hold: with 8 bytes each, four cache lines.
@@ -51,22 +53,29 @@ impl Leaf {
     }
 
     /// How many holes start at `cell` or below.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rank(&self, cell: i32) -> usize {
         lanes::at_most(&self.start, cell)
     }
 
     /// Bit per hole that offers `need` cells from a multiple of `mask + 1`.
-    #[inline]
     pub(super) fn offering(&self, need: i32, mask: i32) -> u32 {
-        if mask == 0 {
-            return lanes::at_least(&self.len, need);
-        }
         let mut offers = self.len;
         for (len, &start) in offers.iter_mut().zip(&self.start) {
             *len = lanes::offer(start, *len, mask);
         }
         lanes::at_least(&offers, need)
+    }
+
+    /// The first hole that offers `need` cells from a multiple of `mask + 1`; a place behind the last if none does.
+    #[inline(always)]
+    pub(super) fn first_offering(&self, need: i32, mask: i32) -> usize {
+        let mut first = i32::MAX;
+        for (place, (&start, &len)) in (0..).zip(self.start.iter().zip(&self.len)) {
+            let offer = lanes::offer(start, len, mask);
+            first = first.min(if offer >= need { place } else { i32::MAX });
+        }
+        usize::try_from(first).unwrap_or(CAP)
     }
 
     /// The most that any hole offers from a multiple of `mask + 1`, up to [`MAX_NEED`].
@@ -79,7 +88,7 @@ impl Leaf {
     }
 
     /// The same without the hole at place `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn most_but(&self, at: usize, mask: i32) -> i32 {
         let mut most = 0;
         // Compared in the width of the other lanes.
@@ -101,11 +110,13 @@ impl Leaf {
         self.len[at % CAP] = len;
     }
 
+    #[inline(always)]
     pub(super) fn insert(&mut self, at: usize, start: i32, len: i32) {
         slots::open(&mut self.start, at, start);
         slots::open(&mut self.len, at, len);
     }
 
+    #[inline(always)]
     pub(super) fn remove(&mut self, at: usize) {
         slots::close(&mut self.start, at, UNUSED);
         slots::close(&mut self.len, at, 0);
@@ -116,5 +127,24 @@ impl Leaf {
         let (lower_len, upper_len) = (self.count(), upper.count());
         slots::share((&mut self.start, lower_len), (&mut upper.start, upper_len), want, UNUSED);
         slots::share((&mut self.len, lower_len), (&mut upper.len, upper_len), want, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_hole_that_offers_enough_is_the_first_marked() {
+        let mut leaf = Leaf::EMPTY;
+        for (at, cell) in (0..CAP).zip((0..).step_by(50)) {
+            leaf.insert(at, cell + i32::try_from(at % 5).unwrap(), 1 + cell * 7 % 40);
+            for (need, mask) in [(1, 0), (13, 0), (39, 0), (41, 0), (1, 15), (9, 15), (20, 31)] {
+                let marked = leaf.offering(need, mask);
+                let first = (marked != 0).then(|| marked.trailing_zeros() as usize);
+                let found = Some(leaf.first_offering(need, mask)).filter(|&at| leaf.has(at));
+                assert_eq!(found, first, "{need} at {mask} of {} holes", at + 1);
+            }
+        }
     }
 }

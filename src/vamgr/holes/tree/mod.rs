@@ -18,7 +18,7 @@
 //!                len    [ 90| 64  | 9   | ...                         32 lengths
 //! ```
 //!
-//! Classes are added when they pay: leaves visited in vain are counted per class, less two for every run taken; once
+//! Classes are added when they pay: leaves visited in vain are counted per class, less one for every run taken; once
 //! they exceed half of all leaves the class gets its lane, for the price of one pass over the tree. A window that is
 //! only ever asked for page alignment keeps one class; there are at most 31. An alignment that is no power of two is
 //! searched in the class of its largest power of two, and looks at those holes that are large enough there.
@@ -41,6 +41,7 @@ mod search;
 mod shape;
 mod slots;
 mod walk;
+mod width;
 
 #[cfg(test)]
 mod check;
@@ -50,6 +51,7 @@ use std::ops::Range;
 use inner::Inner;
 use leaf::Leaf;
 use offers::Offers;
+use width::Width;
 
 use super::{Hole, Step, TakeError};
 
@@ -82,6 +84,7 @@ pub(super) struct Tree {
     free_inners: Vec<u32>,
     count: u64,
     takes: u64,
+    width: Width,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,6 +138,7 @@ impl Tree {
             free_inners: Vec::new(),
             count: 0,
             takes: 0,
+            width: Width::of_this_processor(),
         };
         tree.offers.push(Offers::new(tree.inners.len()));
         // The table: leaf r is the root of region r.

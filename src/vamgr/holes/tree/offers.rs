@@ -1,10 +1,12 @@
 //! What every child has to offer, for up to four alignment classes.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{CLASSES, Leaf, MAX_NEED, REGION_BITS, TakeError, Trail, Tree, Waste, grow, lanes::Lanes, peaks::Peaks};
 
-/// A search in vain costs a leaf visit; keeping a class up to date costs about two visits per take. Below that many
-/// the class does not pay.
-const VISITS_PER_TAKE: u64 = 2;
+/// A search in vain costs a leaf visit; keeping a class up to date costs about one visit per take. Below that many the
+/// class does not pay.
+const VISITS_PER_TAKE: u64 = 1;
 /// Below this many visits in vain no class is added, however few leaves there are.
 const VISITS_MIN: u64 = 64;
 
@@ -72,7 +74,7 @@ impl Offers {
         self.peaks[node as usize] = Peaks::NONE;
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_hole(&self, start: i32, len: i32) -> Lanes {
         self.mask.offer(start, len).min(MAX_NEED).and(self.active)
     }
@@ -86,7 +88,7 @@ impl Offers {
     }
 
     /// What a leaf offers, which offered `before`, once its hole at place `at` has shrunk and offers `left`.
-    #[inline]
+    #[inline(always)]
     fn of_leaf_after(&self, leaf: &Leaf, at: usize, before: Lanes, left: Lanes) -> Lanes {
         let was = self.of_hole(leaf.start(at), leaf.len(at));
         let mut most = before;
@@ -100,24 +102,21 @@ impl Offers {
 }
 
 impl Tree {
-    /// A hole of the leaf was made, or grew, to `start` and `len`.
-    #[inline]
+    /// A hole of the leaf was made, or grew, to `start` and `len`. All levels are told: to stop at the first that has more
+    /// is a branch that nobody can guess, at every level.
+    #[inline(always)]
     pub(super) fn raise(&mut self, trail: &Trail, start: i32, len: i32) {
         for offers in &mut self.offers {
             let now = offers.of_hole(start, len);
             for &(node, slot) in trail.steps() {
-                let peaks = offers.peaks_mut(node);
-                if !now.any_above(peaks.get(slot as usize)) {
-                    break;
-                }
-                peaks.raise(slot as usize, now);
+                offers.peaks_mut(node).raise(slot as usize, now);
             }
         }
     }
 
     /// The hole at place `at` of the leaf is about to shrink to these two pieces (start, length), either of which may
     /// be empty. Asked before the leaf is changed: a vector read right after a narrow write would wait for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lower(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
         let leaf = &self.leaves[trail.leaf as usize];
         for offers in &mut self.offers {

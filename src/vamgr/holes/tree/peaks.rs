@@ -4,6 +4,8 @@
 //! offers enough is found by asking three groups of four instead of 64 children, and a changed child replays three
 //! groups. A group's answer is arithmetic on three comparisons: no branch depends on the offers.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{inner, lanes::Lanes, slots};
 
 const N: usize = inner::CAP;
@@ -23,7 +25,7 @@ impl Peaks {
     pub(super) const NONE: Self = Self([Lanes::NONE; CHILDREN + N]);
 
     /// What the child at `slot` offers.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, slot: usize) -> Lanes {
         self.0[CHILDREN + slot % N]
     }
@@ -33,20 +35,20 @@ impl Peaks {
         self.best_of(FINAL)
     }
 
-    #[inline]
+    #[inline(always)]
     fn best_of(&self, four: usize) -> Lanes {
         let [a, b, c, d] = [self.0[four], self.0[four + 1], self.0[four + 2], self.0[four + 3]];
         a.max(b).max(c.max(d))
     }
 
     /// One lane of an entry, read on its own: through a copy it would wait for the copy.
-    #[inline]
+    #[inline(always)]
     fn lane(&self, at: usize, lane: usize) -> i32 {
         self.0[at].get(lane)
     }
 
     /// The first child that offers `need` or more; the last slot if none does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn first(&self, lane: usize, need: i32) -> usize {
         let mut at = 0;
         for round in [FINAL, SEMIFINAL, CHILDREN] {
@@ -81,7 +83,7 @@ impl Peaks {
     }
 
     /// Sets what the child at `slot` offers, and returns the best offer of all.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set(&mut self, slot: usize, offer: Lanes) -> Lanes {
         let (mut at, mut winner) = (slot % N, offer);
         for round in [CHILDREN, SEMIFINAL, FINAL] {
@@ -95,7 +97,7 @@ impl Peaks {
     }
 
     /// Raises what the child at `slot` offers to `offer` at least.
-    #[inline]
+    #[inline(always)]
     pub(super) fn raise(&mut self, slot: usize, offer: Lanes) {
         let slot = slot % N;
         for at in [CHILDREN + slot, SEMIFINAL + slot / 4, FINAL + slot / 16] {

@@ -1,5 +1,7 @@
 //! First fit, from either end.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{MAX_NEED, REGION_BITS, Step, Trail, Tree, inner, walk};
 
 /// A hole that fits: its place in the trail's leaf, and the cell to take from.
@@ -27,6 +29,7 @@ impl Want {
 }
 
 impl Tree {
+    #[inline(always)]
     fn want(&self, len: u64, step: Step, highest: bool) -> Want {
         let shift = step.shift().min(REGION_BITS);
         Want {
@@ -44,7 +47,7 @@ impl Tree {
     /// Straight down: an offer is a promise if the class is that of the step, so that each level is asked once. Where
     /// it is not (another class, an odd step, more cells than offers can tell) the leaf may disappoint, and
     /// [`Tree::search`] starts over.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
         let want = self.want(len, step, false);
         let offers = &self.offers[want.lane / 4];
@@ -67,11 +70,10 @@ impl Tree {
         }
         trail.leaf = node;
         let leaf = &self.leaves[node as usize];
-        let fits = leaf.offering(want.need, want.mask);
-        if fits == 0 {
+        let at = leaf.first_offering(want.need, want.mask);
+        if !leaf.has(at) {
             return self.search(trail, want);
         }
-        let at = fits.trailing_zeros() as usize;
         let from = leaf.start(at) + (leaf.start(at).wrapping_neg() & want.mask);
         Some((at, self.region_start(region) + u64::from(from.cast_unsigned())))
     }

@@ -1,17 +1,26 @@
 //! Keeping nodes neither too full nor too empty.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{Inner, Leaf, Trail, Tree, inner, leaf};
 
 impl Tree {
     /// Puts a new hole at place `at` of the leaf.
+    #[inline(always)]
     pub(super) fn insert(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
         self.count += 1;
         let leaf = &mut self.leaves[trail.leaf as usize];
-        if !leaf.has(leaf::CAP - 1) {
+        if leaf.has(leaf::CAP - 1) {
+            self.insert_and_split(trail, at, start, len);
+        } else {
             leaf.insert(at, start, len);
             self.raise(trail, start, len);
-            return;
         }
+    }
+
+    #[cold]
+    fn insert_and_split(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
+        let leaf = &mut self.leaves[trail.leaf as usize];
         let half = leaf::CAP / 2;
         let mut upper = Leaf::EMPTY;
         leaf.share(&mut upper, half);
@@ -30,9 +39,14 @@ impl Tree {
         self.count -= 1;
         let leaf = &mut self.leaves[trail.leaf as usize];
         leaf.remove(at);
-        if trail.height == 0 || leaf.has(leaf::MIN - 1) {
-            return;
+        if trail.height > 0 && !leaf.has(leaf::MIN - 1) {
+            self.refill_leaf(trail);
         }
+    }
+
+    /// The leaf has too few holes.
+    #[cold]
+    fn refill_leaf(&mut self, trail: &Trail) {
         let (parent, slot) = trail.step[0];
         let (low, [a, b]) = self.neighbours(parent, slot);
         let Ok([lower, upper]) = self.leaves.get_disjoint_mut([a as usize, b as usize]) else { return };

@@ -1,5 +1,7 @@
 //! Finding the way to a cell, and to the holes next to a leaf.
 
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+
 use super::{Hole, MAX_HEIGHT, REGION_BITS, Trail, Tree, inner, leaf, local};
 
 impl Tree {
@@ -32,7 +34,7 @@ impl Tree {
     }
 
     /// The way to the leaf whose addresses include `cell`, which is inside the span.
-    #[inline]
+    #[inline(always)]
     pub(super) fn descend(&self, trail: &mut Trail, cell: u64) {
         trail.region = self.region_of(cell);
         trail.height = self.regions[trail.region as usize].height;
