@@ -1,9 +1,9 @@
 //! One packet made readable.
 
-use super::{Dumper, Field, Meaning, Next, Packet, Register, Shown};
+use super::{Dumper, Field, Meaning, Next, Note, Packet, Register, Shown};
 use crate::cs::layout::{Fields, Listed, Reader};
 use crate::cs::registers::{self, Aperture};
-use crate::cs::{DecodeFault, pm4::opcode};
+use crate::cs::{DecodeFault, pm4::opcode, read_annotation};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -26,6 +26,7 @@ pub(super) fn packet(dumper: &Dumper<'_>, listed: &Listed<'_>) -> Packet {
         fields: Vec::new(),
         registers: Vec::new(),
         data: Vec::new(),
+        note: None,
         next: Vec::new(),
         problem: None,
     };
@@ -53,6 +54,7 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
     packet.fields = collect(dumper, fields);
     packet.next = next(fields);
     let data = fields.data();
+    packet.note = note(fields.name(), data);
     let set = level(dumper.reader)
         .and_then(|level| Some((level, Aperture::of_packet(fields.name())?)))
         .and_then(|(level, aperture)| Some((level, aperture.bytes(level)?.start)));
@@ -66,6 +68,18 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
         packet.data = data.to_vec();
     }
 }
+
+/// What a NOP says.
+fn note(name: &str, data: &[u32]) -> Option<Note> {
+    match *data {
+        _ if name != "NOP" => None,
+        [mark] if mark >> 16 == TRACE_POINT => Some(Note::TracePoint(mark as u16)),
+        _ => read_annotation(data).map(Note::Annotation),
+    }
+}
+
+/// The upper half of a trace point.
+const TRACE_POINT: u32 = 0xcafe;
 
 /// The registers that a SET packet writes.
 fn writes(fields: &Fields<'_>, data: &[u32], base: u32, level: GfxLevel) -> Vec<Register> {

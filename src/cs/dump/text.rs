@@ -2,30 +2,35 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{Dump, Field, Ib, Meaning, Next, Packet, Register, Shown};
+use super::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 
 impl Display for Dump {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (index, ib) in self.ibs.iter().enumerate() {
-            ib.write(f, index, self)?;
+            ib.write_title(f, index, self)?;
+            ib.packets.iter().try_for_each(|packet| packet.fmt(f))?;
         }
         Ok(())
     }
 }
 
 impl Ib {
-    fn write(&self, f: &mut Formatter<'_>, index: usize, dump: &Dump) -> Result {
+    /// The line above its packets.
+    pub(super) fn write_title(&self, f: &mut Formatter<'_>, index: usize, dump: &Dump) -> Result {
         write!(f, "IB {index}")?;
         if let Some(va) = self.va {
             write!(f, " at {:#x}", va.as_u64())?;
         }
-        write!(f, ", {} dwords, for {}", self.dwords, dump.reader.target())?;
+        match self.first {
+            0 => write!(f, ", {} dwords", self.dwords)?,
+            first => write!(f, ", dwords {first} to {}", first + self.dwords)?,
+        }
+        write!(f, ", for {}", dump.reader.target())?;
         if let Some(from) = self.from {
             let how = if from.is_chain { "chained to" } else { "called" };
             write!(f, ", {how} by IB {} at dword {}", from.ib, from.offset)?;
         }
-        writeln!(f)?;
-        self.packets.iter().try_for_each(|packet| packet.fmt(f))
+        writeln!(f)
     }
 }
 
@@ -42,6 +47,13 @@ impl Display for Packet {
         writeln!(f)?;
         self.fields.iter().try_for_each(|field| field.fmt(f))?;
         self.registers.iter().try_for_each(|register| writeln!(f, "            {register}"))?;
+        match &self.note {
+            Some(Note::Annotation(text)) => {
+                text.lines().try_for_each(|line| writeln!(f, "            annotation: {line}"))?;
+            }
+            Some(Note::TracePoint(number)) => writeln!(f, "            trace point {number}")?,
+            None => {}
+        }
         let raw = if self.problem.is_some() { self.dwords.get(1..).unwrap_or_default() } else { &self.data };
         write_data(f, raw)?;
         self.next.iter().try_for_each(|next| next.fmt(f))
