@@ -74,6 +74,7 @@ fn register(register: &Register) -> Value {
         "name": register.name,
         "value": register.value,
         "fields": register.fields.iter().map(one).collect::<Vec<_>>(),
+        "shader": register.shader.as_ref().map(|(address, object)| json!({"address": address, "object": object})),
     })
 }
 

@@ -19,6 +19,7 @@ mod excerpt;
 mod follow;
 mod text;
 
+pub use collect::leads_to;
 pub(super) use excerpt::write as write_excerpt;
 
 use std::ops::Range;
@@ -247,4 +248,6 @@ pub struct Register {
     pub value: Option<u32>,
     /// What that means: name, number and the number's name.
     pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
+    /// Where a shader begins of which this register and the next one hold the address, and what lies there.
+    pub shader: Option<(u64, Option<String>)>,
 }

@@ -34,8 +34,40 @@ impl Ib {
     }
 }
 
+impl Dump {
+    /// The text with all dwords of every packet below its name.
+    pub fn with_dwords(&self) -> impl Display {
+        WithDwords(self)
+    }
+}
+
+struct WithDwords<'d>(&'d Dump);
+
+impl Display for WithDwords<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (index, ib) in self.0.ibs.iter().enumerate() {
+            ib.write_title(f, index, self.0)?;
+            for packet in &ib.packets {
+                packet.write_head(f)?;
+                write_dwords(f, '=', &packet.dwords)?;
+                packet.write_body(f, &[])?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Display for Packet {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let raw = if self.problem.is_some() { self.dwords.get(1..).unwrap_or_default() } else { &self.data };
+        self.write_head(f)?;
+        self.write_body(f, raw)
+    }
+}
+
+impl Packet {
+    /// Its name, and what is wrong with it.
+    fn write_head(&self, f: &mut Formatter<'_>) -> Result {
         let header = self.dwords.first().copied().unwrap_or_default();
         write!(f, "  {:6}: {header:08x}  {}", self.offset, self.name)?;
         for (name, _) in self.flags.iter_names() {
@@ -44,7 +76,11 @@ impl Display for Packet {
         if let Some(problem) = &self.problem {
             write!(f, "  !! {}", problem.fault)?;
         }
-        writeln!(f)?;
+        writeln!(f)
+    }
+
+    /// What it holds.
+    fn write_body(&self, f: &mut Formatter<'_>, raw: &[u32]) -> Result {
         self.fields.iter().try_for_each(|field| field.fmt(f))?;
         self.registers.iter().try_for_each(|register| writeln!(f, "            {register}"))?;
         match &self.note {
@@ -54,16 +90,15 @@ impl Display for Packet {
             Some(Note::TracePoint(number)) => writeln!(f, "            trace point {number}")?,
             None => {}
         }
-        let raw = if self.problem.is_some() { self.dwords.get(1..).unwrap_or_default() } else { &self.data };
-        write_data(f, raw)?;
+        write_dwords(f, '+', raw)?;
         self.next.iter().try_for_each(|next| next.fmt(f))
     }
 }
 
 /// Raw dwords, eight a line.
-fn write_data(f: &mut Formatter<'_>, data: &[u32]) -> Result {
+fn write_dwords(f: &mut Formatter<'_>, sign: char, data: &[u32]) -> Result {
     for (line, dwords) in data.chunks(8).enumerate() {
-        write!(f, "            +{:<4}", 8 * line)?;
+        write!(f, "            {sign}{:<4}", 8 * line)?;
         dwords.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
         writeln!(f)?;
     }
@@ -97,7 +132,12 @@ impl Display for Register {
         if let Some(value) = self.value {
             write!(f, " <- {value:#x}")?;
         }
-        self.write_fields(f)
+        self.write_fields(f)?;
+        match &self.shader {
+            Some((address, Some(object))) => write!(f, "  shader at {address:#x} ({object})"),
+            Some((address, None)) => write!(f, "  shader at {address:#x}"),
+            None => Ok(()),
+        }
     }
 }
 
