@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Breadcrumbs, Excerpt, Progress, Queue, dump, layout};
+use super::{Breadcrumbs, Excerpt, Fence, Progress, Queue, dump, layout, queue::Shared};
 use crate::winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault};
 
 /// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
@@ -84,7 +84,14 @@ impl HangReport {
     /// With a queue, and the marks that its streams wrote.
     #[must_use]
     pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        self.queues.push(QueueTrace::of(queue, breadcrumbs));
+        self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
+        self
+    }
+
+    /// With the queue of a fence, and the marks that its streams wrote.
+    #[must_use]
+    pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
         self
     }
 
@@ -95,8 +102,7 @@ impl HangReport {
 }
 
 impl QueueTrace {
-    fn of(queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        let shared = queue.shared();
+    fn of(shared: &Shared, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         let state = shared.context.check(shared.ip, shared.ring);
         if let Err(error) = &state {
             shared.note_loss(error);

@@ -79,7 +79,7 @@ pub(crate) fn dump(path: &Path, chip: Option<&str>, wanted: Wanted, style: Style
             if wanted == Wanted::Last {
                 last = Some(shown);
             } else {
-                printer.print(shown)?;
+                printer.print(&shown)?;
             }
         }
         number += 1;
@@ -91,7 +91,7 @@ pub(crate) fn dump(path: &Path, chip: Option<&str>, wanted: Wanted, style: Style
         (Wanted::Last, None) if broken.is_none() => {
             return Err(Error::NoSubmission { path: path.to_owned(), wanted: "at all".to_owned(), there: number });
         }
-        (_, Some(shown)) => printer.print(shown)?,
+        (_, Some(shown)) => printer.print(&shown)?,
         _ => {}
     }
     let exit = printer.finish(chip.or(submissions.generation()))?;
@@ -120,7 +120,7 @@ struct Printer<W> {
 }
 
 impl<W: Write> Printer<W> {
-    fn print(&mut self, shown: Shown) -> Result<(), Error> {
+    fn print(&mut self, shown: &Shown) -> Result<(), Error> {
         let is_problem = |content: &Content| match content {
             Content::Decoded(dump) => dump.problems().next().is_some(),
             Content::Missing => true,
@@ -133,7 +133,7 @@ impl<W: Write> Printer<W> {
             self.shown.push(shown.json());
             return Ok(());
         }
-        let Shown { number, submitted: Submitted { call, file, lane, context, sequence, errno, .. }, ibs } = &shown;
+        let Shown { number, submitted: Submitted { call, file, lane, context, sequence, errno, .. }, ibs } = shown;
         write!(self.out, "submission {number}: call {call} of file {file} and thread {lane}, context {context}, ")?;
         match errno {
             0 => writeln!(self.out, "its number {sequence}")?,

@@ -192,10 +192,8 @@ impl<K: Kernel> Recorder<K> {
         let whole = crate::view::whole_pages(len);
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         let base = unsafe { self.inner.mmap(whole, Protection::Read, None, u64::from_le_bytes(argument)) }.ok()?;
-        // SAFETY: the inner kernel has just mapped so many bytes, which are there until the window is gone.
-        let window = unsafe { Window::new(base, whole, false) };
-        let found = window.dwords(offset, dwords);
-        drop(window);
+        // SAFETY: the inner kernel has just mapped so many bytes, which stay until they are unmapped below.
+        let found = unsafe { Window::new(base, whole, false) }.dwords(offset, dwords);
         // SAFETY: the mapping was made above, and nobody else knows it.
         let _ = unsafe { self.inner.munmap(base, whole) };
         found
