@@ -55,7 +55,7 @@ impl Listener {
         let table = std::ptr::with_exposed_provenance::<u64>(cs.chunks as usize);
         let kind = |index: usize| {
             // SAFETY: the table has `num_chunks` addresses, and `index` is less.
-            let header = unsafe { table.add(index).read() };
+            let header = unsafe { table.wrapping_add(index).read() };
             // SAFETY: each of them is the address of a header.
             unsafe { std::ptr::with_exposed_provenance::<CsChunk>(header as usize).read() }.chunk_id
         };
