@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!((loss.reason, loss.blame), (LossReason::Hung, Blame::Guilty));
 
     // Where it stopped: marks, the commands around the last one, and the object that the fault hit.
-    println!("{}", HangReport::new(&device, Some(&book)).with_queue(&queue, Some(&crumbs)));
+    println!("{}", HangReport::new(&device).with_queue(&queue, Some(&crumbs)));
 
     // The context is lost for good, and the device is not: a new context goes on. Only after a loss of VRAM is there
     // anything to upload again.

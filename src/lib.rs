@@ -48,8 +48,6 @@
 //! ```
 
 pub mod cs;
-#[expect(unsafe_code, reason = "a lock is a promise to the compiler")]
-mod flag_lock;
 pub mod heaps;
 mod stripe;
 pub mod uapi;

@@ -131,7 +131,7 @@ fn run_together(device: &Arc<Device>, memory: &amdgpu_winsys::heaps::DeviceMemor
     if !is_done || !pollable.fence().wait(job_time())? || crumbs.progress().done != 1 {
         return Err(Trouble::NotDone);
     }
-    let report = HangReport::new(device, None).with_queue(&leader, Some(&crumbs));
+    let report = HangReport::new(device).with_queue(&leader, Some(&crumbs));
     leader.check()?;
     if report.queues.iter().all(|trace| trace.excerpt.is_none()) { Ok(()) } else { Err(Trouble::NotDone) }
 }

@@ -7,7 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use amdgpu_winsys::cs::{DecodeFault, EncodeError, Packet, pm4, sdma};
+use amdgpu_winsys::cs::{
+    DecodeFault, EncodeError, Packet,
+    layout::{self, Reader},
+    pm4, sdma,
+};
 use amdgpu_winsys::vamgr::GpuVa;
 use amdgpu_winsys::winsys::GfxLevel;
 use proptest::collection::vec;
@@ -218,6 +222,30 @@ fn stream(opcodes: &'static [u32]) -> impl Strategy<Value = Vec<u32>> {
 
 const PM4: &[u32] = &[0x10, 0x37, 0x3c, 0x3f, 0x40, 0x41, 0x42, 0x43, 0x46, 0x47, 0x48, 0x49, 0x50, 0x58, 0x76];
 
+/// The first dword of a packet with bits in it that the tables do not name; what is wrong, if they do not know it at all.
+fn unnamed(packet: &[u32], reader: Reader) -> Result<Option<(usize, u32)>, String> {
+    let [listed] = &layout::packets(packet, reader).collect::<Vec<_>>()[..] else {
+        return Err("not one packet".into());
+    };
+    let Some(fields) = listed.content.map_err(|error| error.to_string())? else { return Ok(None) };
+    let mut named = vec![0; packet.len()];
+    // A PM4 header is not a matter of the tables, nor are the opcodes of a copy engine's.
+    named[0] = match reader {
+        Reader::Copy(sdma::Version::V1_0) => packet[0] & 0xf000_0000,
+        Reader::Copy(_) => packet[0] & 0xffff,
+        _ => packet[0],
+    };
+    let behind = packet.len() - fields.data().len();
+    named[behind..].copy_from_slice(fields.data());
+    for (field, value) in fields.iter() {
+        if let Some(slot) = named.get_mut(field.dword()) {
+            *slot |= value << field.bits().1;
+        }
+    }
+    let differs = named.iter().zip(packet).position(|(named, there)| named != there);
+    Ok(differs.map(|dword| (dword, named[dword] ^ packet[dword])))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -254,6 +282,25 @@ proptest! {
                 prop_assert!(is_no_room(short, len), "{short:?}");
             }
             Err(error) => prop_assert_eq!(command.len_dwords(version), Err(error)),
+        }
+    }
+
+    /// The typed packets and the tables, from which the dumper and the simulated engines read, are two views of the same
+    /// bits: the fields of the one account for every bit that the other wrote.
+    #[test]
+    fn the_tables_name_every_bit_that_a_typed_packet_sets(
+        command in any_pm4(),
+        target in target(),
+        copy in any_sdma(),
+        version in version(),
+    ) {
+        let mut out = [0; 40];
+        if let Ok(len) = command.encode(target, &mut out) {
+            prop_assert_eq!(unnamed(&out[..len], target.into()), Ok(None), "{:?} {}", command, target);
+        }
+        let mut out = [0; 40];
+        if let Ok(len) = copy.encode(version, &mut out) {
+            prop_assert_eq!(unnamed(&out[..len], version.into()), Ok(None), "{:?} {}", copy, version);
         }
     }
 

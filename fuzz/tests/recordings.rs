@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_replay::{Recording, Replay};
+use amdgpu_replay::{Recording, Replay, Submissions};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain},
@@ -39,6 +39,9 @@ fn recorded() -> &'static [u8] {
 
 /// Plays it, as far as it goes.
 fn play(bytes: Vec<u8>) -> bool {
+    if let Ok(mut submissions) = Submissions::new(Cursor::new(&bytes)) {
+        while submissions.next().is_some() {}
+    }
     let Ok(replay) = Replay::new(Cursor::new(bytes)) else { return false };
     let replay = replay.with_patience(Duration::from_millis(1));
     let Ok(file) = replay.open_file() else { return false };

@@ -1,6 +1,6 @@
 //! Words in a stream, for whoever reads its dump.
 
-use super::{Error, Language, Result, Stream, Target, pm4, sdma};
+use super::{Error, Language, Packet, Result, Stream, Target, pm4, sdma};
 
 /// The first dword of an annotation, `ANNO` in memory.
 const MAGIC: u32 = u32::from_le_bytes(*b"ANNO");
@@ -100,18 +100,19 @@ impl<L: Language> Stream<L> {
         if dwords > most {
             return Err(Error::TooLong { needed: dwords, most });
         }
-        let header = match self.language().into() {
-            Target::Sdma(sdma::Version::V1_0) => return Ok(()),
-            Target::Sdma(_) => (dwords as u32 - 1) << 16,
-            Target::Pm4(_) => 0xc000_1000 | (dwords as u32 - 2) << 16,
-        };
-        let (head, body) = self.reserve(dwords)?.split_at_mut(1 + HEAD_DWORDS);
-        head.copy_from_slice(&[header, MAGIC, text.len() as u32]);
+        let mut skipped = vec![0; dwords - 1];
+        let (head, body) = skipped.split_at_mut(HEAD_DWORDS);
+        head.copy_from_slice(&[MAGIC, text.len() as u32]);
         for (dword, bytes) in body.iter_mut().zip(text.as_bytes().chunks(4)) {
             let mut padded = [0; 4];
             padded.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             *dword = u32::from_le_bytes(padded);
         }
+        match self.language().into() {
+            Target::Sdma(sdma::Version::V1_0) => 0,
+            Target::Sdma(version) => sdma::Nop { skipped: &skipped }.encode(version, self.reserve(dwords)?)?,
+            Target::Pm4(target) => pm4::Nop::Skip(&skipped).encode(target, self.reserve(dwords)?)?,
+        };
         Ok(())
     }
 }

@@ -68,6 +68,11 @@ impl Breadcrumbs {
         Progress { begun: self.page.load(BEGUN), done: self.page.load(DONE) }
     }
 
+    /// Where the ring writes the mark up to which everything is done, and that mark.
+    pub(super) fn done_mark(&self) -> (GpuVa, u32) {
+        (self.page.at(DONE), self.page.load(DONE))
+    }
+
     /// Where the ring writes its last mark: the address, and the mark that is there now.
     pub(super) fn last_mark(&self) -> (GpuVa, u32) {
         let Progress { begun, done } = self.progress();

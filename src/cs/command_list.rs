@@ -129,7 +129,8 @@ impl CommandList {
 
     fn of_parts(target: Target, parts: Vec<Part>) -> Self {
         let mut residents: Vec<_> = parts.iter().flat_map(Part::residents).cloned().collect();
-        residents.sort_unstable_by_key(Arc::as_ptr);
+        // By address, not by pointer: the same program then asks the kernel the same in every run, and a replay is one.
+        residents.sort_unstable_by_key(|binding| binding.address().as_u64());
         residents.dedup_by_key(|binding| Arc::as_ptr(binding));
         Self { recorded: Arc::new(Recorded { target, parts, residents }) }
     }

@@ -2,18 +2,14 @@
 
 use std::fmt;
 
-use super::{Breadcrumbs, CommandList, Progress, Queue, Target, pm4, sdma};
-use crate::{
-    vamgr::GpuVa,
-    winsys::{AddressBook, Device, Error as WinsysError, Finding, Ip, PageFault},
-};
+use super::{Breadcrumbs, Excerpt, Fence, Progress, Queue, dump, layout, queue::Shared};
+use crate::winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault};
 
-/// Dwords shown in front of the last mark, and from it on.
-const BEFORE: usize = 32;
-const BEHIND: usize = 96;
-
-/// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the commands around that
-/// place, and what the last page fault hit. Gathered after the fact; of submissions that are done nothing is kept.
+/// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
+/// that place, and what the last page fault hit. Gathered after the fact; of submissions that are done nothing is kept.
+///
+/// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
+/// [`AddressBook`](crate::winsys::AddressBook) or has one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -22,7 +18,7 @@ const BEHIND: usize = 96;
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
 /// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
-/// let report = HangReport::new(&device, None).with_queue(&queue, None);
+/// let report = HangReport::new(&device).with_queue(&queue, None);
 /// assert!(report.to_string().contains("all 0 submissions done"), "{report}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -30,8 +26,8 @@ const BEHIND: usize = 96;
 pub struct HangReport {
     /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not tell.
     pub fault: Option<PageFault>,
-    /// What is, or was, at the fault's address.
-    pub hit: Option<Finding>,
+    /// The fault explained; `None` without an address book.
+    pub explained: Option<FaultReport>,
     /// One for each queue that was asked about.
     pub queues: Vec<QueueTrace>,
 }
@@ -57,24 +53,6 @@ pub struct QueueTrace {
     pub excerpt: Option<Excerpt>,
 }
 
-/// Part of an IB.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt {
-    /// The submission that it belongs to.
-    pub sequence: u64,
-    /// Who reads it.
-    pub target: Target,
-    /// Where the IB begins.
-    pub ib: GpuVa,
-    /// Which of its dwords comes first here: the start of a packet.
-    pub first: usize,
-    /// The dwords.
-    pub dwords: Vec<u32>,
-    /// The dword of the IB with which the packet begins that wrote the last mark; `None` when there is no such mark, and then
-    /// this is the beginning of the submission's first IB.
-    pub last_mark: Option<usize>,
-}
-
 /// Prints commands: a disassembler.
 pub trait IbPrinter {
     /// Prints an excerpt, each line ended.
@@ -85,22 +63,35 @@ pub trait IbPrinter {
     fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// Prints the packets' names and their dwords: what [`HangReport`] is displayed with.
+/// Prints the packets with their fields, as [`Dumper`](dump::Dumper) does: what [`HangReport`] is displayed with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DecodedPrinter;
+
+/// Prints the packets' names and their dwords, a line each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawPrinter;
 
 impl HangReport {
-    /// A report about no queue yet. The book knows what the fault hit, if it is the device's observer.
-    pub fn new(device: &Device, book: Option<&AddressBook>) -> Self {
+    /// A report about no queue yet.
+    pub fn new(device: &Device) -> Self {
         let fault = device.page_fault().ok().flatten();
-        let hit = fault.zip(book).map(|(fault, book)| book.lookup(fault.page.as_u64()));
-        Self { fault, hit, queues: Vec::new() }
+        let explained = fault
+            .zip(device.address_book())
+            .map(|(fault, book)| FaultReport::new(fault, device.info().gfx_level, book, device.history()));
+        Self { fault, explained, queues: Vec::new() }
     }
 
     /// With a queue, and the marks that its streams wrote.
     #[must_use]
     pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        self.queues.push(QueueTrace::of(queue, breadcrumbs));
+        self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
+        self
+    }
+
+    /// With the queue of a fence, and the marks that its streams wrote.
+    #[must_use]
+    pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
         self
     }
 
@@ -111,8 +102,7 @@ impl HangReport {
 }
 
 impl QueueTrace {
-    fn of(queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        let shared = queue.shared();
+    fn of(shared: &Shared, breadcrumbs: Option<&Breadcrumbs>) -> Self {
         let state = shared.context.check(shared.ip, shared.ring);
         if let Err(error) = &state {
             shared.note_loss(error);
@@ -128,72 +118,28 @@ impl QueueTrace {
             submitted: jobs.last(),
             progress: breadcrumbs.map(Breadcrumbs::progress),
             state,
-            excerpt: stuck.and_then(|job| Excerpt::of(job.sequence, &job.lists, breadcrumbs)),
+            excerpt: stuck.and_then(|job| {
+                let book = shared.device().address_book();
+                Excerpt::of(shared.target, job.sequence, &job.lists, breadcrumbs, book)
+            }),
         }
     }
 }
 
-impl Excerpt {
-    /// The place of the last mark, else the beginning.
-    fn of(sequence: u64, lists: &[CommandList], breadcrumbs: Option<&Breadcrumbs>) -> Option<Self> {
-        let cut = |list: &CommandList, ib: GpuVa, dwords: &[u32], last_mark: Option<usize>| {
-            let packets = packets(list.target(), dwords);
-            let wanted = last_mark.unwrap_or(0).saturating_sub(BEFORE);
-            let first = packets.iter().copied().rfind(|&(offset, _)| offset <= wanted).map_or(0, |(offset, _)| offset);
-            let end = dwords.len().min(last_mark.unwrap_or(0) + BEHIND);
-            let dwords = dwords.get(first..end).unwrap_or_default().to_vec();
-            Self { sequence, target: list.target(), ib, first, dwords, last_mark }
-        };
-        let ibs =
-            || lists.iter().flat_map(|list| list.ibs().zip(list.dwords()).map(move |((va, _), ib)| (list, va, ib)));
-        let marked = breadcrumbs.map(Breadcrumbs::last_mark).and_then(|(at, mark)| {
-            ibs().find_map(|(list, va, ib)| Some(cut(list, va, ib, Some(store_of(list.target(), ib, at, mark)?))))
-        });
-        marked.or_else(|| ibs().next().map(|(list, va, ib)| cut(list, va, ib, None)))
+impl IbPrinter for DecodedPrinter {
+    fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        dump::write_excerpt(&excerpt.decoded, excerpt, f)
     }
-}
-
-/// Where packets begin, and what they are called.
-fn packets(target: Target, dwords: &[u32]) -> Vec<(usize, &'static str)> {
-    match target {
-        Target::Pm4(target) => pm4::decode(dwords, target)
-            .map(|packet| {
-                packet.map_or_else(|error| (error.offset, "?"), |packet| (packet.offset, packet.command.name()))
-            })
-            .collect(),
-        Target::Sdma(version) => sdma::decode(dwords, version)
-            .map(|packet| {
-                packet.map_or_else(|error| (error.offset, "?"), |packet| (packet.offset, packet.command.name()))
-            })
-            .collect(),
-    }
-}
-
-/// The packet that has both an address and a value in it. Some packets keep other fields in the upper half of the address.
-fn store_of(target: Target, dwords: &[u32], at: GpuVa, value: u32) -> Option<usize> {
-    let starts = packets(target, dwords);
-    let ends = starts.iter().skip(1).map(|&(offset, _)| offset).chain([dwords.len()]);
-    let mut ranges = starts.iter().map(|&(offset, _)| offset).zip(ends);
-    let found = ranges.find(|&(start, end)| {
-        let packet = dwords.get(start..end).unwrap_or_default();
-        let has_address =
-            |pair: &[u32]| matches!(pair, [low, high] if *low == at.low() && *high as u16 == at.high() as u16);
-        packet.windows(2).any(has_address) && packet.contains(&value)
-    });
-    found.map(|(start, _)| start)
 }
 
 impl IbPrinter for RawPrinter {
     fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let starts = packets(excerpt.target, &excerpt.dwords);
-        let ends = starts.iter().skip(1).map(|&(offset, _)| offset).chain([excerpt.dwords.len()]);
-        for (&(start, name), end) in starts.iter().zip(ends) {
-            let offset = excerpt.first + start;
+        for packet in layout::packets(&excerpt.dwords, excerpt.target) {
+            let offset = excerpt.first + packet.offset;
             let arrow = if excerpt.last_mark == Some(offset) { "->" } else { "  " };
+            let name = packet.content.map_or("?", |content| content.map_or("NOP", |fields| fields.name()));
             write!(f, "    {arrow} {offset:5}: {name:<18}")?;
-            for dword in excerpt.dwords.get(start..end).unwrap_or_default() {
-                write!(f, " {dword:08x}")?;
-            }
+            packet.dwords.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
             writeln!(f)?;
         }
         Ok(())
@@ -202,7 +148,7 @@ impl IbPrinter for RawPrinter {
 
 impl fmt::Display for HangReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.printed_by(&RawPrinter).fmt(f)
+        self.printed_by(&DecodedPrinter).fmt(f)
     }
 }
 
@@ -213,12 +159,10 @@ struct Printed<'a> {
 
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.report.fault, &self.report.hit) {
+        match (&self.report.fault, &self.report.explained) {
             (None, _) => writeln!(f, "no page fault")?,
+            (Some(_), Some(explained)) => writeln!(f, "last {explained}")?,
             (Some(fault), None) => writeln!(f, "last page fault at {} (status {:#x})", fault.page, fault.status)?,
-            (Some(fault), Some(hit)) => {
-                writeln!(f, "last page fault at {} (status {:#x}): {hit}", fault.page, fault.status)?;
-            }
         }
         self.report.queues.iter().try_for_each(|queue| queue.print(self.printer, f))
     }
@@ -240,7 +184,11 @@ impl QueueTrace {
             writeln!(f, "  mark {begun} begun, mark {done} done")?;
         }
         let Some(excerpt) = &self.excerpt else { return Ok(()) };
-        let place = if excerpt.last_mark.is_some() { "around the last mark" } else { "from the beginning" };
+        let place = match (excerpt.last_mark, excerpt.done_mark) {
+            (Some(_), Some(_)) => "around the last marks",
+            (Some(_), None) => "around the last mark",
+            (None, _) => "from the beginning",
+        };
         writeln!(f, "  IB at {}, {place}:", excerpt.ib)?;
         printer.print(excerpt, f)
     }

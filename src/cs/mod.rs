@@ -20,6 +20,7 @@ mod command_list;
 pub mod commands;
 pub mod dump;
 mod error;
+mod excerpt;
 mod fence;
 mod field;
 mod gang;
@@ -55,10 +56,11 @@ pub use self::{
     burst::Burst,
     command_list::{ChainFault, CommandList, NotChained},
     error::{Error, Result},
+    excerpt::Excerpt,
     fence::{Fence, PollableFence},
     field::FieldError,
     gang::{Gang, GangFault, MAX_GANG},
-    hang_report::{Excerpt, HangReport, IbPrinter, QueueTrace, RawPrinter},
+    hang_report::{DecodedPrinter, HangReport, IbPrinter, QueueTrace, RawPrinter},
     ib_placement::IbPlacement,
     ib_pool::IbPool,
     layout::Described,

@@ -1,10 +1,11 @@
 //! Leases that were given back lately.
 
 use super::VaLease;
-use crate::{
-    flag_lock::FlagLock,
-    stripe::{STRIPES, Striped, stripe},
-};
+use crate::stripe::{STRIPES, Striped, stripe};
+
+/// A lock that is mostly tried by the one thread whose stripe it is, and hardly ever waited for. It knows nothing of
+/// waiters, so that letting go is a store, where `parking_lot`'s is one more locked operation.
+type Lock<T> = spin::mutex::SpinMutex<T, spin::Yield>;
 
 /// Longer leases do not rest, bytes.
 const LONGEST: u64 = 64 << 20;
@@ -26,7 +27,7 @@ const REST: usize = 3;
 /// Leases at rest count as free: whoever asks how much is, or finds too little, [wakes](Resting::wake) them first.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    stripes: [Striped<FlagLock<Ring>>; STRIPES],
+    stripes: [Striped<Lock<Ring>>; STRIPES],
 }
 
 #[derive(Debug, Default)]

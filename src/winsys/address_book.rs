@@ -254,6 +254,10 @@ impl Pages {
 }
 
 impl Observer for AddressBook {
+    fn address_book(&self) -> Option<&AddressBook> {
+        Some(self)
+    }
+
     fn observe(&self, event: &Event) {
         let mut pages = self.pages.lock();
         match *event {

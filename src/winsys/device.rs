@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    Error, Event, GpuInfo, Kernel, Ledger, Observer, RenderNode, Result,
+    AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, RenderNode, Result,
     bo::SharedHandles,
     observer::tell,
     query::{info, version},
@@ -175,6 +175,16 @@ impl Device {
     /// What the device's file holds: every BO is on it.
     pub fn ledger(&self) -> &Arc<Ledger> {
         &self.ledger
+    }
+
+    /// The book of what is bound where, if the device's observer is one or has one.
+    pub fn address_book(&self) -> Option<&AddressBook> {
+        self.observer.as_ref()?.address_book()
+    }
+
+    /// The history of its BOs, if the device's observer is one or has one.
+    pub fn history(&self) -> Option<&BoHistory> {
+        self.observer.as_ref()?.history()
     }
 
     /// Keeps addresses for ever, because the page tables may still point through them.

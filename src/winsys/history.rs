@@ -98,6 +98,10 @@ impl Event {
 }
 
 impl Observer for BoHistory {
+    fn history(&self) -> Option<&BoHistory> {
+        Some(self)
+    }
+
     fn observe(&self, event: &Event) {
         if event.handle().is_none() && event.addresses().is_none() {
             return;

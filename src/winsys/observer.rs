@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use super::{AddressBook, BoHistory};
 use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::VaRange,
@@ -151,6 +152,16 @@ pub enum PressureLevel {
 pub trait Observer: Send + Sync + fmt::Debug {
     /// Hears of an event.
     fn observe(&self, event: &Event);
+
+    /// The address book among the observers, where [`Device::address_book`](super::Device::address_book) finds it.
+    fn address_book(&self) -> Option<&AddressBook> {
+        None
+    }
+
+    /// The history among the observers, where [`Device::history`](super::Device::history) finds it.
+    fn history(&self) -> Option<&BoHistory> {
+        None
+    }
 }
 
 impl Observer for Vec<Arc<dyn Observer>> {
@@ -158,6 +169,14 @@ impl Observer for Vec<Arc<dyn Observer>> {
         for observer in self {
             observer.observe(event);
         }
+    }
+
+    fn address_book(&self) -> Option<&AddressBook> {
+        self.iter().find_map(|observer| observer.address_book())
+    }
+
+    fn history(&self) -> Option<&BoHistory> {
+        self.iter().find_map(|observer| observer.history())
     }
 }
 

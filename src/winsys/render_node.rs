@@ -75,27 +75,32 @@ const fn request_word(request: Request) -> libc::Ioctl {
     request.bits() as libc::Ioctl
 }
 
+/// Calls until neither a signal nor a busy kernel is in the way.
+///
+/// Source: libdrm 2.4.124 `xf86drm.c`, `drmIoctl`.
+#[inline]
+fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
+    loop {
+        Errno::clear();
+        let returned = call();
+        if returned >= 0 {
+            return Ok(returned);
+        }
+        match ioctl_result(returned, Errno::last_raw()) {
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            result => return result,
+        }
+    }
+}
+
 // SAFETY: `ioctl` and `mmap` hand over to the kernel exactly what the caller gave. The kernel's side of the trait's
 // promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
 // structures define, and a mapping stays until munmap.
 unsafe impl Kernel for RenderNode {
     #[inline]
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        loop {
-            // SAFETY: the C library gives the address of this thread's errno.
-            let errno = unsafe { libc::__errno_location() };
-            // SAFETY: it is an integer of this thread's, and nobody else's.
-            unsafe { *errno = 0 };
-            // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
-            let returned = unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) };
-            if returned >= 0 {
-                return Ok(returned);
-            }
-            match ioctl_result(returned, Errno::last_raw()) {
-                Err(Errno::EINTR | Errno::EAGAIN) => {}
-                result => return result,
-            }
-        }
+        // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
+        restarting(|| unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) })
     }
 
     unsafe fn mmap(
@@ -146,6 +151,24 @@ mod tests {
         assert_eq!(ioctl_result(-1, libc::EACCES), Err(Errno::EACCES));
         assert_eq!(ioctl_result(3, libc::EACCES), Ok(3));
         assert_eq!(ioctl_result(c_int::MIN, 0), Err(Errno::UnknownErrno));
+    }
+
+    /// Checklist row 2.
+    #[test]
+    fn interrupted_and_busy_calls_start_over_and_others_do_not() {
+        let script = |answers: &[(c_int, Errno)]| {
+            let mut answers = answers.iter();
+            let result = restarting(|| {
+                answers.next().map_or(0, |&(returned, errno)| {
+                    errno.set();
+                    returned
+                })
+            });
+            (result, answers.len())
+        };
+        let again = [(-1, Errno::EINTR), (-1, Errno::EAGAIN), (-libc::EINTR, Errno::from_raw(0)), (7, Errno::EINTR)];
+        assert_eq!(script(&again), (Ok(7), 0));
+        assert_eq!(script(&[(-1, Errno::ENOMEM), (0, Errno::EINTR)]), (Err(Errno::ENOMEM), 1));
     }
 
     #[test]

@@ -7,11 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use amdgpu_replay::FileError;
 use amdgpu_winsys::cs::{Target, dump::Dumper, layout::packets, pm4, sdma::Version};
 use amdgpu_winsys::vamgr::GpuVa;
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{Content, InputError, Kept, UnknownChip, json, level_of};
+use crate::{
+    Content, InputError, Kept, UnknownChip, json, level_of,
+    recorded::{self, Wanted},
+};
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +43,20 @@ enum Task {
     /// Print every packet of an IB, and of those it leads to
     Dump {
         /// Raw dwords, hexadecimal text, or an IB that the simulator kept
-        file: PathBuf,
+        #[arg(required_unless_present = "recording", conflicts_with = "recording")]
+        file: Option<PathBuf>,
+        /// Every IB of every submission of a recording, as it was when it was submitted
+        #[arg(long, value_name = "FILE")]
+        recording: Option<PathBuf>,
+        /// Only the submission with this number, from 0
+        #[arg(long, value_name = "NUMBER", requires = "recording", conflicts_with = "last")]
+        submission: Option<u64>,
+        /// Only the last submission
+        #[arg(long, requires = "recording")]
+        last: bool,
+        /// The dwords of every packet, too
+        #[arg(long, conflicts_with = "json")]
+        raw: bool,
         /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
         #[arg(long)]
         chip: Option<String>,
@@ -65,14 +82,37 @@ enum Engine {
     Sdma,
 }
 
+/// How a dump is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Text,
+    /// With all dwords.
+    Raw,
+    Json,
+}
+
+impl Style {
+    const fn new(raw: bool, json: bool) -> Self {
+        match (json, raw) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Raw,
+            (false, false) => Self::Text,
+        }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
-enum Error {
+pub(crate) enum Error {
     #[error(transparent)]
     Chip(#[from] UnknownChip),
     #[error("{}: the name does not say which chip it is for; --chip does", .0.display())]
     NoChip(PathBuf),
     #[error(transparent)]
     Input(#[from] InputError),
+    #[error("{}: {error}", path.display())]
+    Recording { path: PathBuf, error: FileError },
+    #[error("{}: there is no submission {wanted}, only {there}", path.display())]
+    NoSubmission { path: PathBuf, wanted: String, there: u64 },
     #[error("cannot print: {0}")]
     Print(#[from] io::Error),
 }
@@ -81,7 +121,7 @@ impl Error {
     const fn exit(&self) -> Exit {
         match self {
             Self::Chip(_) | Self::NoChip(_) => Exit::Usage,
-            Self::Input(_) | Self::Print(_) => Exit::Input,
+            Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
         }
     }
 }
@@ -98,7 +138,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let done = match &cli.task {
-        Task::Dump { file, chip, ip, json } => dump(file, chip.as_deref(), *ip, *json),
+        Task::Dump { file: Some(file), chip, ip, raw, json, .. } => {
+            dump(file, chip.as_deref(), *ip, Style::new(*raw, *json))
+        }
+        Task::Dump { recording: Some(path), chip, submission, last, raw, json, .. } => {
+            let wanted = Wanted::new(*submission, *last);
+            recorded::dump(path, chip.as_deref(), wanted, Style::new(*raw, *json))
+        }
+        // The command line's rules leave nothing else.
+        Task::Dump { .. } => Ok(Exit::Usage),
         Task::Check { directories } => check(directories),
     };
     done.unwrap_or_else(|error| {
@@ -126,7 +174,7 @@ fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target
     }
 }
 
-fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, as_json: bool) -> Result<Exit, Error> {
+fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Result<Exit, Error> {
     let (target, va) = reader(file, chip, ip)?;
     let Content(ib) = Content::read(file)?;
     // What a kept IB calls was kept beside it, but other files there are nobody's business.
@@ -135,10 +183,10 @@ fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, as_json: bool) -> R
     let memory = |va, dwords| beside.get(&(va, dwords)).cloned();
     let dump = Dumper::new(target).with_memory(&memory).dump(&ib, va);
     let mut out = io::stdout().lock();
-    if as_json {
-        writeln!(out, "{:#}", json::dump(&dump))?;
-    } else {
-        write!(out, "{dump}")?;
+    match style {
+        Style::Json => writeln!(out, "{:#}", json::dump(&dump))?,
+        Style::Text => write!(out, "{dump}")?,
+        Style::Raw => write!(out, "{}", dump.with_dwords())?,
     }
     Ok(if dump.problems().next().is_some() { Exit::Problems } else { Exit::Understood })
 }

@@ -3,12 +3,12 @@
 //! ```text
 //! {"schema": "amdgpu-ib", "version": 1, "reader": "the GFX10_3 gfx ring", "ibs": [{"va": .., "dwords": .., "from": ..,
 //!   "packets": [{"offset": .., "name": .., "about": .., "dwords": [..], "flags": [..], "fields": [..], "registers": [..],
-//!     "data": [..], "next": [..], "problem": null}]}]}
+//!     "data": [..], "note": null, "next": [..], "problem": null}]}]}
 //! ```
 //!
 //! Addresses are numbers; a name, an object or a problem that there is not is null.
 
-use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Packet, Register, Shown};
+use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 use amdgpu_winsys::vamgr::GpuVa;
 use serde_json::{Value, json};
 
@@ -31,6 +31,13 @@ fn ib(ib: &Ib) -> Value {
     })
 }
 
+fn note(note: &Note) -> Value {
+    match note {
+        Note::Annotation(text) => json!({"annotation": text}),
+        Note::TracePoint(number) => json!({"trace_point": number}),
+    }
+}
+
 fn packet(packet: &Packet) -> Value {
     json!({
         "offset": packet.offset,
@@ -41,6 +48,7 @@ fn packet(packet: &Packet) -> Value {
         "fields": packet.fields.iter().map(field).collect::<Vec<_>>(),
         "registers": packet.registers.iter().map(register).collect::<Vec<_>>(),
         "data": packet.data,
+        "note": packet.note.as_ref().map(note),
         "next": packet.next.iter().map(next).collect::<Vec<_>>(),
         "problem": packet.problem.map(|problem| problem.fault.to_string()),
     })
@@ -66,6 +74,7 @@ fn register(register: &Register) -> Value {
         "name": register.name,
         "value": register.value,
         "fields": register.fields.iter().map(one).collect::<Vec<_>>(),
+        "shader": register.shader.as_ref().map(|(address, object)| json!({"address": address, "object": object})),
     })
 }
 

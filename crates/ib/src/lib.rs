@@ -4,6 +4,7 @@ mod chip;
 mod cli;
 mod files;
 pub mod json;
+mod recorded;
 
 pub use chip::{UnknownChip, level_of};
 pub use cli::{Exit, main};

@@ -24,6 +24,8 @@ impl std::fmt::Display for Record {
                 let dwords: usize = page.runs.iter().map(dwords).sum();
                 write!(f, "     memory {} page {:#x}: {dwords} dwords changed", page.memory, page.page)
             }
+            Self::Ib(ib) if ib.dwords.is_empty() => write!(f, "     ib of f{} at {:#x}: not readable", ib.file, ib.va),
+            Self::Ib(ib) => write!(f, "     ib of f{} at {:#x}: {} dwords", ib.file, ib.va, ib.dwords.len()),
             Self::End => f.write_str("end"),
         }
     }

@@ -13,8 +13,10 @@ use crate::{
 
 /// What a recording begins with.
 const MAGIC: [u8; 8] = *b"AMDGPUrr";
-/// The version of the format that this crate writes, and the only one it reads.
-pub const VERSION: u32 = 1;
+/// The version of the format that this crate writes.
+pub const VERSION: u32 = 2;
+/// The oldest version that it reads: 2 added [`Record::Ib`].
+pub const OLDEST_VERSION: u32 = 1;
 /// Bytes of a record at most. A longer one is not written by us, so it is damage.
 const MOST_BYTES: u32 = 128 << 20;
 
@@ -34,7 +36,7 @@ pub enum FileError {
     #[error("no recording: it begins with {0:02x?}")]
     NoRecording(Vec<u8>),
     /// Another version of the format.
-    #[error("version {0} of the format; this program reads version {VERSION}")]
+    #[error("version {0} of the format; this program reads versions {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
     /// The file ends before the recording does: whoever wrote it was stopped.
     #[error("cut off at byte {offset}: the file ends inside of a record, or before the record that ends it")]
@@ -128,7 +130,7 @@ impl<R: Read> Reader<R> {
         };
         debug_assert_eq!(*magic, MAGIC);
         match <[u8; 4]>::try_from(version).map(u32::from_le_bytes) {
-            Ok(VERSION) => Ok(reader),
+            Ok(OLDEST_VERSION..=VERSION) => Ok(reader),
             Ok(other) => Err(FileError::Version(other)),
             Err(_) => Err(FileError::NoRecording(head)),
         }
@@ -232,8 +234,19 @@ mod tests {
     #[test]
     fn another_version_is_named() {
         let mut bytes = recording();
-        bytes[8] = 2;
-        assert_eq!(read(&bytes).unwrap_err().to_string(), "version 2 of the format; this program reads version 1");
+        for version in [0, 3] {
+            bytes[8] = version;
+            let expected = format!("version {version} of the format; this program reads versions 1 to 2");
+            assert_eq!(read(&bytes).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_recording_of_the_first_version_is_read() {
+        let mut bytes = recording();
+        let records = read(&bytes).unwrap();
+        bytes[8] = 1;
+        assert_eq!(read(&bytes).unwrap(), records);
     }
 
     proptest! {

@@ -53,6 +53,13 @@
 //! same calls and after submissions.
 //! Mappings of dma-buf descriptors are the client's affair with another file, and are not recorded.
 //!
+//! # IBs
+//!
+//! Before a submission goes to the kernel, its IBs are read, and those that they call or chain to, through the client's own
+//! mappings, or through one that is made for it where the client has none. What has changed since the last submission is
+//! recorded, so that [`Submissions`] knows what each of them gave the GPU to read, and `amdgpu-ib dump --recording` shows it.
+//! For that the recorder once asks the kernel itself which generation the chip is, and notes it as `generation`.
+//!
 //! # Threads
 //!
 //! Calls are recorded in the order in which they returned, with the number of their thread. In a replay each thread waits for
@@ -73,6 +80,9 @@
 //! | 6 | munmap | file, thread, errno, memory, length |
 //! | 7 | page | memory, page, runs: list of (first dword × 2 + 1 for a fill, count, then that many dwords or one) |
 //! | 8 | end | |
+//! | 9 | ib | file, address, length in dwords, dwords: list of u32 |
+//!
+//! Version 2, which is written, added kind 9; version 1 is read, too.
 //!
 //! The last record is an end; a file without one was cut off, and [`FileError::CutOff`] says where. Writing is buffered and
 //! flushed after every submission and every wait. Reading holds one record at a time and never more of it than the file
@@ -83,6 +93,7 @@ mod calls;
 mod client;
 mod describe;
 mod file;
+mod ibs;
 mod record;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod recorder;
@@ -92,16 +103,20 @@ mod recording;
 mod replay;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod replayer;
+mod space;
+mod submissions;
 #[expect(unsafe_code, reason = "memory that clients map too")]
 mod view;
 mod wire;
 
 pub use self::{
-    file::{FileError, Reader, VERSION},
-    record::{Action, Call, Ioctl, Page, Record, Run},
+    file::{FileError, OLDEST_VERSION, Reader, VERSION},
+    ibs::SubmittedIb,
+    record::{Action, Call, Ib, Ioctl, Page, Record, Run},
     recorder::Recorder,
     recording::Recording,
     replay::{Replay, ReplayError},
     replayer::Replayer,
+    submissions::{Submissions, Submitted},
     wire::Malformed,
 };

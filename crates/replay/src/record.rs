@@ -17,6 +17,8 @@ pub enum Record {
     Call(Call),
     /// What the GPU wrote into memory that the client sees, since the last such record of the page.
     Page(Page),
+    /// What the GPU is given to read by the submissions that follow.
+    Ib(Ib),
     /// The recording was finished: nothing follows.
     End,
 }
@@ -88,6 +90,20 @@ pub struct Ioctl {
     pub memory: Option<u32>,
 }
 
+/// An IB that a submission names, or that another IB leads to, as it was when the submission was made. It holds until another
+/// one of the same file, address and length comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ib {
+    /// The open file, whose address space it lies in.
+    pub file: u32,
+    /// Its GPU address.
+    pub va: u64,
+    /// Its length in dwords.
+    pub len: u32,
+    /// Its dwords; none if they could not be read.
+    pub dwords: Vec<u32>,
+}
+
 /// Dwords that changed in one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -128,6 +144,7 @@ const MAP: u8 = 5;
 const UNMAP: u8 = 6;
 const PAGE: u8 = 7;
 const END: u8 = 8;
+const IB: u8 = 9;
 
 impl Record {
     /// The record's bytes, without frame.
@@ -141,6 +158,7 @@ impl Record {
             }
             Self::Call(call) => call.encode(&mut out),
             Self::Page(page) => page.encode(&mut out),
+            Self::Ib(ib) => ib.encode(&mut out),
             Self::End => out.push(END),
         }
         out
@@ -158,6 +176,7 @@ impl Record {
             NOTE => Self::Note { key: fields.text("the note's key")?, value: fields.text("the note")? },
             OPEN | CLOSE | IOCTL | MAP | UNMAP => Self::Call(Call::decode(kind, &mut fields)?),
             PAGE => Self::Page(Page::decode(&mut fields)?),
+            IB => Self::Ib(Ib::decode(&mut fields)?),
             END => Self::End,
             other => return Err(Malformed::Kind(other)),
         };
@@ -261,6 +280,31 @@ impl Ioctl {
     }
 }
 
+impl Ib {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(IB);
+        put(out, self.file.into());
+        put(out, self.va);
+        put(out, self.len.into());
+        put(out, self.dwords.len() as u64);
+        out.extend(self.dwords.iter().flat_map(|dword| dword.to_le_bytes()));
+    }
+
+    fn decode(fields: &mut Fields<'_>) -> Result<Self, Malformed> {
+        let file = fields.narrow("the file's number")?;
+        let va = fields.number("the address of an IB")?;
+        let len = fields.narrow("the length of an IB")?;
+        let dwords = fields.list("the dwords of an IB", |fields| dword(fields, "a dword of an IB"))?;
+        if !dwords.is_empty() && dwords.len() as u64 != u64::from(len) {
+            return Err(Malformed::TooLarge(
+                "the difference between an IB and its length",
+                dwords.len().abs_diff(len as usize) as u64,
+            ));
+        }
+        Ok(Self { file, va, len, dwords })
+    }
+}
+
 impl Page {
     fn encode(&self, out: &mut Vec<u8>) {
         out.push(PAGE);
@@ -299,16 +343,16 @@ fn run(fields: &mut Fields<'_>) -> Result<Run, Malformed> {
         return Err(Malformed::TooLarge("the end of a run", u64::from(first) + u64::from(count)));
     }
     if head & 1 == 1 {
-        return dword(fields).map(|dword| Run::Fill { first, count, dword });
+        return dword(fields, "a dword of a page").map(|dword| Run::Fill { first, count, dword });
     }
-    let dwords = (0..count).map(|_| dword(fields)).collect::<Result<_, _>>()?;
+    let dwords = (0..count).map(|_| dword(fields, "a dword of a page")).collect::<Result<_, _>>()?;
     Ok(Run::Each { first, dwords })
 }
 
-fn dword(fields: &mut Fields<'_>) -> Result<u32, Malformed> {
+fn dword(fields: &mut Fields<'_>, what: &'static str) -> Result<u32, Malformed> {
     let mut bytes = [0; 4];
     for byte in &mut bytes {
-        *byte = fields.byte("a dword of a page")?;
+        *byte = fields.byte(what)?;
     }
     Ok(u32::from_le_bytes(bytes))
 }

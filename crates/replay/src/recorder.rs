@@ -3,20 +3,25 @@
 use std::{
     ffi::{c_int, c_void},
     ptr::NonNull,
+    sync::OnceLock,
 };
 
 use amdgpu_winsys::{
-    uapi::Request,
-    winsys::{Kernel, Protection},
+    uapi::{Argument, GemMmap, Request},
+    vamgr::GpuVa,
+    winsys::{GfxLevel, GpuInfo, Kernel, Protection},
 };
 use nix::errno::Errno;
+use parking_lot::Mutex;
 
 use crate::{
     calls::{self, Effect, Field, Piece, Way},
-    client,
-    record::{Action, Ioctl},
+    client, ibs,
+    record::{Action, Ib, Ioctl, Record},
     recording::{Mapped, Recording},
-    view::Window,
+    space::{Backing, Space},
+    submissions::GENERATION,
+    view::{PAGE, Window},
 };
 
 /// One open file whose every call is [recorded](Recording).
@@ -25,12 +30,15 @@ pub struct Recorder<K: Kernel> {
     recording: Recording,
     file: u32,
     inner: K,
+    space: Mutex<Space>,
+    /// The chip's generation, once it was asked for.
+    level: OnceLock<Option<GfxLevel>>,
 }
 
 impl<K: Kernel> Recorder<K> {
     pub(crate) fn new(recording: Recording, inner: K) -> Self {
         let file = recording.lock().open();
-        Self { recording, file, inner }
+        Self { recording, file, inner, space: Mutex::new(Space::new()), level: OnceLock::new() }
     }
 
     /// The kernel inside.
@@ -96,7 +104,10 @@ impl Question {
 }
 
 impl<K: Kernel> Recorder<K> {
-    fn answer(&self, request: Request, question: Question, now: &[u8], result: Result<c_int, Errno>) {
+    fn answer(&self, request: Request, question: Question, now: &[u8], result: Result<c_int, Errno>, ibs: Vec<Ib>) {
+        if result.is_ok() {
+            self.space.lock().hear(request, &question.raw, now);
+        }
         let changed = question.changes(now);
         let written = if result.is_ok() { question.written() } else { Vec::new() };
         let done = result.is_ok().then_some(());
@@ -119,8 +130,73 @@ impl<K: Kernel> Recorder<K> {
         let Question { input, read, .. } = question;
         let returned = result.unwrap_or(0);
         let ioctl = Ioctl { request: request.bits(), returned, input, read, changed, written, descriptor, memory };
+        journal.submits(ibs);
         journal.call(self.file, Action::Ioctl(ioctl), result.err());
         journal.after(calls::effect(request));
+    }
+}
+
+/// What a submission gives the GPU to read.
+impl<K: Kernel> Recorder<K> {
+    /// The IBs of a submission that is about to be made, and those they lead to.
+    fn ibs(&self, question: &Question) -> Vec<Ib> {
+        if !self.recording.lock().is_open() {
+            return Vec::new();
+        }
+        let level = *self.level.get_or_init(|| self.find_level());
+        ibs::contents(self.file, &ibs::submitted(&question.read), level, |va, dwords| self.memory(va, dwords))
+    }
+
+    /// Asks the kernel, without recording that, and notes the answer.
+    fn find_level(&self) -> Option<GfxLevel> {
+        let level = GpuInfo::query(&self.inner).ok()?.gfx_level;
+        self.recording.lock().write(&Record::Note { key: GENERATION.to_owned(), value: level.to_string() });
+        Some(level)
+    }
+
+    /// GPU memory as it is now.
+    fn memory(&self, va: GpuVa, dwords: usize) -> Option<Vec<u32>> {
+        let mut found = Vec::with_capacity(dwords.min(PAGE));
+        let mut at = va;
+        while found.len() < dwords {
+            let backing = self.space.lock().backing(at)?;
+            let here = usize::try_from(backing.len / 4).ok()?.min(dwords - found.len());
+            if here == 0 {
+                return None;
+            }
+            found.extend(self.backing(backing, here)?);
+            at = at.checked_add(here as u64 * 4).unwrap_or(va);
+        }
+        Some(found)
+    }
+
+    fn backing(&self, Backing { handle, offset, .. }: Backing, dwords: usize) -> Option<Vec<u32>> {
+        let (user_pages, node_offset) = {
+            let space = self.space.lock();
+            (space.user_pages(handle), space.node_offset(handle))
+        };
+        if let Some(address) = user_pages {
+            let bytes = client::peek_vec(address.checked_add(offset)?, dwords.checked_mul(4)?)?;
+            return Some(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect());
+        }
+        let mapped = node_offset.and_then(|node| self.recording.lock().mapped_dwords(node, offset, dwords));
+        mapped.or_else(|| self.unmapped(handle, offset, dwords))
+    }
+
+    /// A BO that the client has not mapped, through a mapping of our own that goes at once.
+    fn unmapped(&self, handle: u32, offset: u64, dwords: usize) -> Option<Vec<u32>> {
+        let len = usize::try_from(offset).ok()?.checked_add(dwords.checked_mul(4)?)?;
+        let mut argument = u64::from(handle).to_le_bytes();
+        // SAFETY: the argument is as long as the request says, and holds no address.
+        unsafe { self.inner.ioctl(GemMmap::REQUEST, argument.as_mut_ptr().cast()) }.ok()?;
+        let whole = crate::view::whole_pages(len);
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let base = unsafe { self.inner.mmap(whole, Protection::Read, None, u64::from_le_bytes(argument)) }.ok()?;
+        // SAFETY: the inner kernel has just mapped so many bytes, which stay until they are unmapped below.
+        let found = unsafe { Window::new(base, whole, false) }.dwords(offset, dwords);
+        // SAFETY: the mapping was made above, and nobody else knows it.
+        let _ = unsafe { self.inner.munmap(base, whole) };
+        found
     }
 }
 
@@ -131,12 +207,14 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the caller's promises are passed on unchanged.
         let question = unsafe { Question::new(request, argument) };
-        self.recording.lock().before(calls::effect(request));
+        let effect = calls::effect(request);
+        self.recording.lock().before(effect);
+        let ibs = if effect == Effect::Submits { self.ibs(&question) } else { Vec::new() };
         // SAFETY: as above.
         let result = unsafe { self.inner.ioctl(request, argument) };
         // SAFETY: as above.
         let now = unsafe { client::read(argument, request.size()) };
-        self.answer(request, question, &now, result);
+        self.answer(request, question, &now, result, ibs);
         result
     }
 

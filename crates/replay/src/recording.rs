@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     io::{self, Write},
     path::Path,
     ptr::NonNull,
@@ -19,7 +20,7 @@ use crate::{
     FileError, Recorder,
     calls::Effect,
     file::Writer,
-    record::{Action, Call, Page, Record},
+    record::{Action, Call, Ib, Page, Record},
     view::{PAGE, UserPages, View, Window},
 };
 
@@ -52,6 +53,8 @@ pub(crate) struct Journal {
     /// What had changed in user pages when a submission began. The client's own part of it is there in a replay, too, once
     /// the submission comes.
     held: Vec<Page>,
+    /// A hash of each IB as it was recorded last, by file, address and length.
+    ibs: HashMap<(u32, u64, u32), u64>,
     /// Calls that were begun.
     begun: u64,
     /// Calls that are not over.
@@ -110,6 +113,7 @@ impl Recording {
             watched: BTreeMap::new(),
             user_pages: BTreeMap::new(),
             held: Vec::new(),
+            ibs: HashMap::new(),
             begun: 0,
             under_way: 0,
             submitted: false,
@@ -165,7 +169,7 @@ fn look_after(journal: &Weak<Mutex<Journal>>) {
 }
 
 impl Journal {
-    fn write(&mut self, record: &Record) {
+    pub(crate) fn write(&mut self, record: &Record) {
         let Some(writer) = &mut self.writer else { return };
         match writer.write(record) {
             Ok(()) => self.records += 1,
@@ -294,6 +298,26 @@ impl Journal {
 
     pub(crate) fn forget_user_pages(&mut self, key: (u32, u32)) {
         self.user_pages.remove(&key);
+    }
+
+    /// What a BO holds that is mapped, as it is now.
+    pub(crate) fn mapped_dwords(&self, node_offset: u64, offset: u64, dwords: usize) -> Option<Vec<u32>> {
+        self.watched.get(&node_offset)?.windows.values().next()?.dwords(offset, dwords)
+    }
+
+    /// Whether anything that happens now is written.
+    pub(crate) fn is_open(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Records the IBs that are not what they were when they were recorded last.
+    pub(crate) fn submits(&mut self, ibs: Vec<Ib>) {
+        for ib in ibs {
+            let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&ib.dwords);
+            if self.ibs.insert((ib.file, ib.va, ib.len), hash) != Some(hash) {
+                self.write(&Record::Ib(ib));
+            }
+        }
     }
 
     /// Gives the client a view of a BO that was mapped at `window`.

@@ -142,7 +142,7 @@ impl Replay {
         let head = loop {
             match reader.next() {
                 Some(Ok(Record::Note { key, value })) => drop(notes.insert(key, value)),
-                Some(Ok(Record::Page(_))) => {}
+                Some(Ok(Record::Page(_) | Record::Ib(_))) => {}
                 Some(Ok(Record::Call(call))) => break Some(call),
                 Some(Ok(Record::End)) | None => break None,
                 Some(Err(error)) => return Err(error.into()),
@@ -306,7 +306,7 @@ impl State {
         self.head = None;
         loop {
             match self.reader.next() {
-                Some(Ok(Record::Note { .. })) => {}
+                Some(Ok(Record::Note { .. } | Record::Ib(_))) => {}
                 Some(Ok(Record::Page(page))) => {
                     if !self.show(&page) {
                         self.stop(ReplayError::Nonsense {

@@ -90,6 +90,20 @@ impl Window {
         unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), into.as_mut_ptr(), DWORDS) };
     }
 
+    /// Copies dwords out, from a byte on; `None` unless all of them are there.
+    pub(crate) fn dwords(&self, offset: u64, count: usize) -> Option<Vec<u32>> {
+        let start = usize::try_from(offset).ok().filter(|start| start.is_multiple_of(4))?;
+        let end = start.checked_add(count.checked_mul(4)?).filter(|&end| end <= self.len)?;
+        let (mut all, mut page) = (Vec::with_capacity(count), ZERO);
+        for number in start / PAGE..end.div_ceil(PAGE) {
+            self.load(number as u64, &mut page);
+            let from = start.saturating_sub(number * PAGE) / 4;
+            let to = (end - number * PAGE).min(PAGE) / 4;
+            all.extend_from_slice(page.get(from..to)?);
+        }
+        Some(all)
+    }
+
     /// Stores a dword.
     fn store(&self, page: u64, index: usize, dword: u32) {
         let Some(to) = self.page(page).filter(|_| self.writable && index < DWORDS) else { return };

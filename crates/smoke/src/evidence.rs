@@ -18,6 +18,10 @@ pub struct Evidence {
     /// What the reset and eviction queries said after the check, where that is not what they said before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// The library's hang report, when a job was lost or not done in time: how far its queue came, the commands there with all
+    /// their fields, and the page fault with its object.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hang: Vec<String>,
     /// The packets of the last command list that the check recorded, one a line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ib: Vec<String>,
@@ -45,6 +49,10 @@ impl Evidence {
         }
         lines.extend(self.fault.iter().cloned());
         lines.extend(self.changes.iter().cloned());
+        if !self.hang.is_empty() {
+            lines.push("hang report:".to_owned());
+            lines.extend(self.hang.iter().map(|line| format!("  {line}")));
+        }
         if !self.ib.is_empty() {
             lines.push("last command list:".to_owned());
             lines.extend(self.ib.iter().map(|line| format!("  {line}")));

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, sync::Arc, time::Duration};
 
 use amdgpu_winsys::{
-    cs::{CommandList, Fence, Queue, Submission},
+    cs::{CommandList, Fence, HangReport, Queue, Submission},
     heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
     winsys::{AddressBook, Context, Deadline, Device, Mapping, PageFault, Priority},
@@ -65,6 +65,8 @@ pub(crate) struct Lab<'a> {
     book: Arc<AddressBook>,
     /// What was recorded last.
     tape: RefCell<Option<Tape>>,
+    /// Where the last job stopped that was not done.
+    hang: RefCell<Option<HangReport>>,
 }
 
 impl<'a> Lab<'a> {
@@ -80,8 +82,8 @@ impl<'a> Lab<'a> {
             .zip(rings.first())
             .is_some_and(|(context, ring)| context.wait(ring.ip, ring.index, NEVER_ISSUED, Deadline::POLL).is_ok());
         let vram_lost = device.vram_lost_counter().ok();
-        let tape = RefCell::new(None);
-        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, book, tape })
+        let (tape, hang) = Default::default();
+        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, book, tape, hang })
     }
 
     /// `len` bytes that look random, for this run's seed.
@@ -132,13 +134,17 @@ impl<'a> Lab<'a> {
         {
             changes.push(format!("QUERY_STATE2 of a context that did nothing: {state:?}"));
         }
-        let ib = self.tape.borrow().as_ref().map(Tape::lines).unwrap_or_default();
-        Evidence { fault: self.fault_since(before), changes, ib, ..Evidence::default() }
+        let names = |address| Some(self.book.lookup(address).to_string());
+        let ib = self.tape.borrow().as_ref().map(|tape| tape.lines(&names)).unwrap_or_default();
+        let hang = self.hang.borrow().as_ref().map(ToString::to_string).unwrap_or_default();
+        let hang = hang.lines().map(str::to_owned).collect();
+        Evidence { fault: self.fault_since(before), changes, hang, ib, ..Evidence::default() }
     }
 
     /// Forgets what was recorded.
     pub(crate) fn rewind(&self) {
         self.tape.replace(None);
+        self.hang.replace(None);
     }
 
     /// Gives memory a name for the report of a page fault.
@@ -228,7 +234,11 @@ impl<'a> Lab<'a> {
     /// Waits for a job. `touched` tells whether memory shows that something ran: with that a job that runs wrong can be
     /// told from one that never ran.
     pub(crate) fn wait(&self, fence: &Fence, touched: impl FnOnce() -> bool) -> Result<(), Stop> {
-        let done = fence.wait(Deadline::after(JOB_TIME)).doing("waiting for the job")?;
+        let done = fence.wait(Deadline::after(JOB_TIME));
+        if !matches!(done, Ok(true)) {
+            self.hang.replace(Some(HangReport::new(&self.device).with_fence(fence, None)));
+        }
+        let done = done.doing("waiting for the job")?;
         if done && fence.is_signalled() {
             if let Some(pulse) = self.settings.pulse {
                 pulse();

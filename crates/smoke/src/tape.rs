@@ -1,9 +1,12 @@
 //! Recording packets twice: for the GPU, and for the report of a check that fails.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Write as _, sync::Arc};
 
 use amdgpu_winsys::{
-    cs::{CommandList, Language, Packet, Result, Stream, Target, pm4, sdma},
+    cs::{
+        CommandList, Language, Packet, Result, Stream, Target,
+        dump::{self, Dumper, Meaning},
+    },
     winsys::Device,
 };
 
@@ -14,7 +17,7 @@ const KEPT: usize = 4096;
 const SHOWN: usize = 48;
 
 /// Characters of a packet that a report shows.
-const WIDTH: usize = 180;
+const WIDTH: usize = 240;
 
 /// A stream whose first packets are kept for the report.
 pub(crate) struct Taped<L: Language> {
@@ -63,36 +66,32 @@ impl<L: Language> Taped<L> {
 }
 
 impl Tape {
-    /// The dwords, as far as they were kept.
-    pub(crate) fn into_dwords(self) -> Vec<u32> {
-        self.dwords
-    }
-
-    /// The packets, one a line: where it begins in dwords, and what it says.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// The packets, one a line: where it begins in dwords, and what it says, with addresses by name. Zeros are left out.
+    pub(crate) fn lines(&self, names: &dyn Fn(u64) -> Option<String>) -> Vec<String> {
         let mut lines = vec![format!("for {}, {} dwords", self.target, self.dwords.len())];
-        match self.target {
-            Target::Pm4(target) => {
-                let packets = pm4::decode(&self.dwords, target);
-                lines.extend(packets.take(SHOWN).map(|packet| match packet {
-                    Ok(packet) => line(packet.offset, &packet.command),
-                    Err(error) => line(error.offset, &error.fault),
-                }));
-            }
-            Target::Sdma(version) => {
-                let packets = sdma::decode(&self.dwords, version);
-                lines.extend(packets.take(SHOWN).map(|packet| match packet {
-                    Ok(packet) => line(packet.offset, &packet.command),
-                    Err(error) => line(error.offset, &error.fault),
-                }));
-            }
-        }
+        let dump = Dumper::new(self.target).with_names(names).dump(&self.dwords, None);
+        lines.extend(dump.ibs.iter().flat_map(|ib| &ib.packets).take(SHOWN).map(line));
         lines
     }
 }
 
-fn line(offset: usize, what: &impl Debug) -> String {
-    let mut text = format!("{offset:>5}  {what:?}");
+fn line(packet: &dump::Packet) -> String {
+    let mut text = format!("{:>5}  {}", packet.offset, packet.name);
+    if let Some(problem) = &packet.problem {
+        let _ = write!(text, "  !! {}", problem.fault);
+    }
+    for field in &packet.fields {
+        let name = field.name;
+        let _ = match &field.meaning {
+            Meaning::Choice(choice) => write!(text, "  {name} {choice}"),
+            Meaning::Address(Some(object)) => write!(text, "  {name} {:#x} ({object})", field.value),
+            _ if field.value == 0 => Ok(()),
+            _ => write!(text, "  {name} {:#x}", field.value),
+        };
+    }
+    for dword in &packet.data {
+        let _ = write!(text, " {dword:08x}");
+    }
     if let Some((end, _)) = text.char_indices().nth(WIDTH) {
         text.truncate(end);
         text.push_str(" ...");
@@ -106,16 +105,30 @@ mod tests {
 
     use super::*;
 
+    fn lines(dwords: Vec<u32>) -> Vec<String> {
+        let target = Target::new(GfxLevel::Gfx10_3, Ip::Gfx).unwrap();
+        Tape { target, dwords }.lines(&|address| (address == 0x1000).then(|| "the result".to_owned()))
+    }
+
     #[test]
     fn what_is_no_packet_is_said_to_be_none() {
-        let target = Target::new(GfxLevel::Gfx10_3, Ip::Gfx).unwrap();
-        let lines = Tape { target, dwords: vec![0; 3] }.lines();
+        let lines = lines(vec![0; 3]);
         assert!(lines[0].ends_with("3 dwords"), "{lines:?}");
-        assert!(lines[1].contains("HeaderType"), "{lines:?}");
+        assert!(lines[1].contains("!! "), "{lines:?}");
+    }
+
+    #[test]
+    fn a_packet_is_a_line_with_its_fields_and_objects() {
+        let lines = lines(vec![0xc003_3700, 5 << 8 | 1 << 20, 0x1000, 0, 42]);
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].starts_with("    0  WRITE_DATA  dst_sel memory  wr_confirm 0x1"), "{lines:?}");
+        assert!(lines[1].contains("dst_addr 0x1000 (the result)") && lines[1].ends_with("0000002a"), "{lines:?}");
     }
 
     #[test]
     fn long_packets_are_cut() {
-        assert!(line(0, &"x".repeat(500)).len() < WIDTH + 10);
+        let mut nop = vec![0xc000_1000 | 99 << 16];
+        nop.resize(101, 1);
+        assert!(lines(nop)[1].len() < WIDTH + 10);
     }
 }

@@ -97,9 +97,17 @@ fn every_report_follows_the_shipped_schema() {
     let evidence = &report["results"][0]["evidence"];
     assert_eq!(evidence["difference"]["of"], 1 << 20, "{evidence}");
     assert!(
-        evidence["ib"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("CpDma")),
+        evidence["ib"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("DMA_DATA")),
         "{evidence}"
     );
+    // A job that is never done: how far its queue came, and the packets there with their fields and objects.
+    let stuck = output(&["--sim", "navi21", "--json", "--mutate", "ignored-map", "--filter", r"exec\.write\.gfx0"]);
+    ends_with(&stuck, 112);
+    let report: Value = serde_json::from_slice(&stuck.stdout).unwrap();
+    valid(&report);
+    let hang = report["results"][0]["evidence"]["hang"].as_array().unwrap();
+    let says = |what: &str| hang.iter().any(|line| line.as_str().unwrap().contains(what));
+    assert!(says("stopped in submission 1") && says("IB 0 at 0x") && says(" (256 bytes into BO "), "{hang:#?}");
     let absent = output(&["--gpu", "/dev/null", "--json"]);
     ends_with(&absent, 98);
     let report: Value = serde_json::from_slice(&absent.stdout).unwrap();

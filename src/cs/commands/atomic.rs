@@ -1,8 +1,8 @@
 //! Atomic operations on memory: the operations, and the packets that carry them.
 
-use super::packet::put;
+use super::packet::described;
 use crate::{
-    cs::{EncodeError, FieldError, Packet, pm4, sdma},
+    cs::{EncodeError, FieldError, Packet, layout, pm4, sdma},
     vamgr::GpuVa,
 };
 
@@ -102,24 +102,9 @@ impl Atomic {
             None => Ok(()),
         }
     }
-
-    /// Address, operand and comparison, as both packets have them.
-    const fn body(self, at: GpuVa) -> [u32; 6] {
-        let compare = self.compare();
-        [at.low(), at.high(), self.operand as u32, (self.operand >> 32) as u32, compare as u32, (compare >> 32) as u32]
-    }
 }
 
-/// ATOMIC_MEM, opcode 0x1e: ME or MEC, once, without the old value.
-///
-/// | dword | bits | field                                 |
-/// |-------|------|---------------------------------------|
-/// | 1     | 6:0  | the operation's number                |
-/// | 1     | 11:8 | command: 0 once                       |
-/// | 2, 3  |      | address                               |
-/// | 4, 5  |      | operand                               |
-/// | 6, 7  |      | comparison                            |
-/// | 8     | 12:0 | clocks between tries: none here       |
+/// ATOMIC_MEM of ME or MEC, once, without the old value: [`layout::pm4::ATOMIC_MEM`].
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_ATOMIC_MEM`; `src/amd/vulkan/radv_perfcounter.c`.
 #[derive(Clone, Copy, Debug)]
@@ -128,38 +113,29 @@ pub(super) struct AtomicMem {
     pub(super) atomic: Atomic,
 }
 
+impl AtomicMem {
+    fn fields(&self) -> [(&'static str, u64); 4] {
+        let Self { at, atomic } = self;
+        [("op", atomic.number().into()), ("addr", at.as_u64()), ("src", atomic.operand), ("cmp", atomic.compare())]
+    }
+}
+
 impl Packet for AtomicMem {
     type Language = pm4::Target;
     const NAME: &'static str = "ATOMIC_MEM";
 
-    fn len_dwords(&self, _: pm4::Target) -> Result<usize, EncodeError> {
-        Ok(9)
+    fn len_dwords(&self, target: pm4::Target) -> Result<usize, EncodeError> {
+        described(&layout::pm4::ATOMIC_MEM, &self.fields()).len_dwords(target)
     }
 
     fn encode(&self, target: pm4::Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         let check = self.atomic.check(self.at);
         check.map_err(|source| EncodeError::Field { packet: Self::NAME, target: target.into(), source })?;
-        let [va_low, va_high, operand_low, operand_high, compare_low, compare_high] = self.atomic.body(self.at);
-        put(
-            Self::NAME,
-            out,
-            &[
-                0xc007_1e00,
-                self.atomic.number(),
-                va_low,
-                va_high,
-                operand_low,
-                operand_high,
-                compare_low,
-                compare_high,
-                0,
-            ],
-        )
+        described(&layout::pm4::ATOMIC_MEM, &self.fields()).encode(target, out)
     }
 }
 
-/// ATOMIC, opcode 10 of the copy engine from 3.0 on; the operation's number is in bits 31:25 of the header, and the rest
-/// is as in [`AtomicMem`].
+/// ATOMIC of the copy engine from 3.0 on, otherwise as [`AtomicMem`]: [`layout::sdma::ATOMIC`].
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vega10_sdma_pkt_open.h`, `SDMA_PKT_ATOMIC`.
 #[derive(Clone, Copy, Debug)]
@@ -168,35 +144,29 @@ pub(super) struct SdmaAtomic {
     pub(super) atomic: Atomic,
 }
 
+impl SdmaAtomic {
+    fn fields(&self) -> [(&'static str, u64); 4] {
+        let Self { at, atomic } = self;
+        [
+            ("atomic_op", atomic.number().into()),
+            ("addr", at.as_u64()),
+            ("src_data", atomic.operand),
+            ("cmp", atomic.compare()),
+        ]
+    }
+}
+
 impl Packet for SdmaAtomic {
     type Language = sdma::Version;
     const NAME: &'static str = "ATOMIC";
 
-    fn len_dwords(&self, _: sdma::Version) -> Result<usize, EncodeError> {
-        Ok(8)
+    fn len_dwords(&self, version: sdma::Version) -> Result<usize, EncodeError> {
+        described(&layout::sdma::ATOMIC, &self.fields()).len_dwords(version)
     }
 
     fn encode(&self, version: sdma::Version, out: &mut [u32]) -> Result<usize, EncodeError> {
-        let target = version.into();
-        if version < sdma::Version::V3_0 {
-            return Err(EncodeError::NoSuchPacket { packet: Self::NAME, target });
-        }
         let check = self.atomic.check(self.at);
-        check.map_err(|source| EncodeError::Field { packet: Self::NAME, target, source })?;
-        let [va_low, va_high, operand_low, operand_high, compare_low, compare_high] = self.atomic.body(self.at);
-        put(
-            Self::NAME,
-            out,
-            &[
-                0xa | self.atomic.number() << 25,
-                va_low,
-                va_high,
-                operand_low,
-                operand_high,
-                compare_low,
-                compare_high,
-                0,
-            ],
-        )
+        check.map_err(|source| EncodeError::Field { packet: Self::NAME, target: version.into(), source })?;
+        described(&layout::sdma::ATOMIC, &self.fields()).encode(version, out)
     }
 }

@@ -1,10 +1,13 @@
 //! Packets that run only if a dword in memory says so.
 
-use super::packet::put;
+use super::packet::described;
 use crate::{
-    cs::{EncodeError, FieldError, Packet, Target, pm4, sdma},
+    cs::{
+        EncodeError, FieldError, Packet, Target,
+        layout::{self, Layout},
+        pm4, sdma,
+    },
     vamgr::GpuVa,
-    winsys::GfxLevel,
 };
 
 /// The most dwords that can depend on a condition: 14 bits.
@@ -21,9 +24,8 @@ fn check(packet: &'static str, target: Target, at: GpuVa, dwords: usize) -> Resu
     Err(EncodeError::Field { packet, target, source })
 }
 
-/// COND_EXEC, opcode 0x22: skips the next dwords if the dword at an address is zero. PFP looks, so what ME stored needs a
-/// PFP_SYNC_ME before. Dwords 1 and 2 are the address, the last is the count; from GFX7 on dword 3, which is zero here,
-/// holds a cache policy.
+/// COND_EXEC: skips the next dwords if the dword at an address is zero. PFP looks, so what ME stored needs a PFP_SYNC_ME
+/// before. [`layout::pm4::COND_EXEC`].
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_cond_exec`.
 #[derive(Clone, Copy, Debug)]
@@ -32,27 +34,28 @@ pub(super) struct CondExec {
     pub(super) dwords: usize,
 }
 
+impl CondExec {
+    fn fields(&self) -> [(&'static str, u64); 2] {
+        [("addr", self.at.as_u64()), ("exec_count", self.dwords as u64)]
+    }
+}
+
 impl Packet for CondExec {
     type Language = pm4::Target;
     const NAME: &'static str = "COND_EXEC";
 
     fn len_dwords(&self, target: pm4::Target) -> Result<usize, EncodeError> {
-        Ok(if target.level >= GfxLevel::Gfx7 { 5 } else { 4 })
+        described(&layout::pm4::COND_EXEC, &self.fields()).len_dwords(target)
     }
 
     fn encode(&self, target: pm4::Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         check(Self::NAME, target.into(), self.at, self.dwords)?;
-        let (low, high, count) = (self.at.low(), self.at.high(), self.dwords as u32);
-        if target.level >= GfxLevel::Gfx7 {
-            put(Self::NAME, out, &[0xc003_2200, low, high, 0, count])
-        } else {
-            put(Self::NAME, out, &[0xc002_2200, low, high, count])
-        }
+        described(&layout::pm4::COND_EXEC, &self.fields()).encode(target, out)
     }
 }
 
-/// COND_EXE, opcode 9 of the copy engine (12 on 1.0): skips the next dwords unless the dword at an address is 1; on 1.0
-/// and 2.0, which compare with nothing, if it is zero.
+/// COND_EXE of the copy engine: skips the next dwords unless the dword at an address is 1; on 1.0 and 2.0, which compare
+/// with nothing, if it is zero. [`layout::sdma::COND_EXE`], [`layout::dma::COND_EXE`].
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_COND_EXE`.
 #[derive(Clone, Copy, Debug)]
@@ -61,25 +64,27 @@ pub(super) struct CondExe {
     pub(super) dwords: usize,
 }
 
+impl CondExe {
+    const fn layout(version: sdma::Version) -> &'static Layout {
+        if matches!(version, sdma::Version::V1_0) { &layout::dma::COND_EXE } else { &layout::sdma::COND_EXE }
+    }
+
+    fn fields(&self, version: sdma::Version) -> [(&'static str, u64); 3] {
+        let reference = u64::from(version > sdma::Version::V2_0);
+        [("addr", self.at.as_u64()), ("exec_count", self.dwords as u64), ("reference", reference)]
+    }
+}
+
 impl Packet for CondExe {
     type Language = sdma::Version;
     const NAME: &'static str = "COND_EXE";
 
     fn len_dwords(&self, version: sdma::Version) -> Result<usize, EncodeError> {
-        Ok(match version {
-            sdma::Version::V1_0 => 3,
-            sdma::Version::V2_0 => 4,
-            _ => 5,
-        })
+        described(Self::layout(version), &self.fields(version)).len_dwords(version)
     }
 
     fn encode(&self, version: sdma::Version, out: &mut [u32]) -> Result<usize, EncodeError> {
         check(Self::NAME, version.into(), self.at, self.dwords)?;
-        let (low, high, count) = (self.at.low(), self.at.high(), self.dwords as u32);
-        match version {
-            sdma::Version::V1_0 => put(Self::NAME, out, &[12 << 28 | count, low, high]),
-            sdma::Version::V2_0 => put(Self::NAME, out, &[9, low, high, count]),
-            _ => put(Self::NAME, out, &[9, low, high, 1, count]),
-        }
+        described(Self::layout(version), &self.fields(version)).encode(version, out)
     }
 }

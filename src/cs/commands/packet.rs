@@ -1,10 +1,10 @@
 //! What the packets of this folder share.
 
-use crate::cs::EncodeError;
+use std::marker::PhantomData;
 
-/// Stores a packet's dwords at the start of `out`.
-pub(super) fn put(packet: &'static str, out: &mut [u32], dwords: &[u32]) -> Result<usize, EncodeError> {
-    let (needed, left) = (dwords.len(), out.len());
-    out.get_mut(..needed).ok_or(EncodeError::NoRoom { packet, needed, left })?.copy_from_slice(dwords);
-    Ok(needed)
+use crate::cs::{Described, layout::Layout, pm4::HeaderFlags};
+
+/// A packet of the tables by its fields, without anything behind them.
+pub(super) fn described<'a, L>(layout: &'static Layout, fields: &'a [(&'static str, u64)]) -> Described<'a, L> {
+    Described { layout, flags: HeaderFlags::empty(), fields, data: &[], language: PhantomData }
 }

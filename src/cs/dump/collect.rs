@@ -1,9 +1,9 @@
 //! One packet made readable.
 
-use super::{Dumper, Field, Meaning, Next, Packet, Register, Shown};
+use super::{Dumper, Field, Meaning, Next, Note, Packet, Register, Shown};
 use crate::cs::layout::{Fields, Listed, Reader};
 use crate::cs::registers::{self, Aperture};
-use crate::cs::{DecodeFault, pm4::opcode};
+use crate::cs::{DecodeFault, pm4::opcode, read_annotation};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -26,6 +26,7 @@ pub(super) fn packet(dumper: &Dumper<'_>, listed: &Listed<'_>) -> Packet {
         fields: Vec::new(),
         registers: Vec::new(),
         data: Vec::new(),
+        note: None,
         next: Vec::new(),
         problem: None,
     };
@@ -51,14 +52,16 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
     packet.name = fields.name();
     packet.about = fields.layout().about();
     packet.fields = collect(dumper, fields);
-    packet.next = next(fields);
+    packet.next = leads_to(fields);
     let data = fields.data();
+    packet.note = note(fields.name(), data);
     let set = level(dumper.reader)
         .and_then(|level| Some((level, Aperture::of_packet(fields.name())?)))
         .and_then(|(level, aperture)| Some((level, aperture.bytes(level)?.start)));
     match set {
         Some((level, base)) if fields.name().starts_with("SET_") => {
             packet.registers = writes(fields, data, base, level);
+            find_shaders(&mut packet.registers, dumper);
         }
         _ => packet.data = data.to_vec(),
     }
@@ -66,6 +69,18 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
         packet.data = data.to_vec();
     }
 }
+
+/// What a NOP says.
+fn note(name: &str, data: &[u32]) -> Option<Note> {
+    match *data {
+        _ if name != "NOP" => None,
+        [mark] if mark >> 16 == TRACE_POINT => Some(Note::TracePoint(mark as u16)),
+        _ => read_annotation(data).map(Note::Annotation),
+    }
+}
+
+/// The upper half of a trace point.
+const TRACE_POINT: u32 = 0xcafe;
 
 /// The registers that a SET packet writes.
 fn writes(fields: &Fields<'_>, data: &[u32], base: u32, level: GfxLevel) -> Vec<Register> {
@@ -91,11 +106,28 @@ fn writes(fields: &Fields<'_>, data: &[u32], base: u32, level: GfxLevel) -> Vec<
     data.iter().zip(0..).map(|(&value, index): (_, u32)| at(first.saturating_add(index), value)).collect()
 }
 
+/// The addresses of shaders: 256-byte units, in two registers in a row.
+fn find_shaders(registers: &mut [Register], dumper: &Dumper<'_>) {
+    let names = |register: &Register, part: &str| register.name.is_some_and(|name| name.contains(part));
+    for index in 0..registers.len().saturating_sub(1) {
+        let [low, high] = [registers.get(index), registers.get(index + 1)];
+        let Some((low, high)) = low.zip(high).filter(|(low, high)| names(low, "PGM_LO") && names(high, "PGM_HI"))
+        else {
+            continue;
+        };
+        let (Some(low), Some(high)) = (low.value, high.value) else { continue };
+        let address = (u64::from(high & 0xff) << 32 | u64::from(low)) << 8;
+        if let Some(register) = registers.get_mut(index) {
+            register.shader = Some((address, (dumper.names)(address)));
+        }
+    }
+}
+
 /// A register with what goes into it.
 fn register(offset: u32, value: Option<u32>, level: GfxLevel) -> Register {
     let known = registers::at(offset, level);
     let content = known.zip(value).map(|(known, value)| content(known, value, level)).unwrap_or_default();
-    Register { offset, name: known.map(registers::Register::name), value, fields: content }
+    Register { offset, name: known.map(registers::Register::name), value, fields: content, shader: None }
 }
 
 /// What a value means in a register.
@@ -165,7 +197,8 @@ fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::cs::layout::
     if let Some((_, register)) = CONTENTS.iter().find(|row| row.0 == name) {
         let offset = register.offset(level).unwrap_or_default();
         let fields = content(register, value, level);
-        return Meaning::Register(Register { offset, name: Some(register.name()), value: Some(value), fields });
+        let (name, value) = (Some(register.name()), Some(value));
+        return Meaning::Register(Register { offset, name, value, fields, shader: None });
     }
     if matches!(name, "dst_reg" | "src_reg" | "poll_reg" | "dst_reg_lo" | "src_reg_lo" | "poll_reg_lo" | "write_reg") {
         return Meaning::Register(register(value.saturating_mul(4), None, level));
@@ -173,8 +206,8 @@ fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::cs::layout::
     Meaning::Number
 }
 
-/// Where a packet leads.
-fn next(fields: &Fields<'_>) -> Vec<Next> {
+/// The IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet.
+pub fn leads_to(fields: &Fields<'_>) -> Vec<Next> {
     let to = |low, high, size, is_chain| {
         let va = fields.address(low, high).ok()?;
         let dwords = fields.get(size) as usize;

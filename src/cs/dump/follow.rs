@@ -10,10 +10,12 @@ use crate::vamgr::GpuVa;
 struct Waiting {
     index: usize,
     depth: u32,
+    /// Dwords of the IB in front of the content.
+    first: usize,
     content: Vec<u32>,
 }
 
-pub(super) fn follow(dumper: &Dumper<'_>, ib: &[u32], va: Option<GpuVa>) -> Dump {
+pub(super) fn follow(dumper: &Dumper<'_>, part: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
     let mut walk = Walk {
         dumper,
         dump: Dump { reader: dumper.reader, ibs: Vec::new() },
@@ -21,7 +23,10 @@ pub(super) fn follow(dumper: &Dumper<'_>, ib: &[u32], va: Option<GpuVa>) -> Dump
         waiting: VecDeque::new(),
         left: dumper.limits.dwords,
     };
-    walk.announce(ib.to_vec(), va, None, 0);
+    walk.announce(part.to_vec(), va, None, 0);
+    if let (Some(ib), Some(waiting)) = (walk.dump.ibs.first_mut(), walk.waiting.front_mut()) {
+        (ib.first, waiting.first) = (first, first);
+    }
     while let Some(next) = walk.waiting.pop_front() {
         walk.show(&next);
     }
@@ -45,8 +50,8 @@ impl Walk<'_, '_> {
         }
         content.truncate(self.left);
         self.left -= content.len();
-        self.dump.ibs.push(Ib { va, dwords: content.len(), from, packets: Vec::new() });
-        self.waiting.push_back(Waiting { index, depth, content });
+        self.dump.ibs.push(Ib { va, first: 0, dwords: content.len(), from, packets: Vec::new() });
+        self.waiting.push_back(Waiting { index, depth, first: 0, content });
         index
     }
 
@@ -54,6 +59,8 @@ impl Walk<'_, '_> {
         let mut shown = Vec::new();
         for listed in packets(&ib.content, self.dumper.reader) {
             let mut packet = collect::packet(self.dumper, &listed);
+            packet.offset += ib.first;
+            packet.problem.iter_mut().for_each(|problem| problem.offset += ib.first);
             for next in &mut packet.next {
                 let origin = Origin { ib: ib.index, offset: packet.offset, is_chain: next.is_chain };
                 next.shown = self.lead(next.va, next.dwords, origin, ib.depth);

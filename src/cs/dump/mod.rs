@@ -15,8 +15,14 @@
 //! far it follows is [bounded](Limits), and an IB that was shown already is not shown again, so loops end.
 
 mod collect;
+mod excerpt;
 mod follow;
 mod text;
+
+pub use collect::leads_to;
+pub(super) use excerpt::write as write_excerpt;
+
+use std::ops::Range;
 
 use crate::cs::DecodeError;
 use crate::cs::layout::Reader;
@@ -89,7 +95,15 @@ impl<'d> Dumper<'d> {
 
     /// Dumps an IB, which lies at `va` if that is known, and those it leads to.
     pub fn dump(&self, ib: &[u32], va: Option<GpuVa>) -> Dump {
-        follow::follow(self, ib, va)
+        self.dump_part(ib, va, 0..ib.len())
+    }
+
+    /// Dumps a part of an IB, which lies at `va` if that is known, and what that part leads to. The part is cut to the IB, and
+    /// should begin with a packet.
+    pub fn dump_part(&self, ib: &[u32], va: Option<GpuVa>, part: Range<usize>) -> Dump {
+        let first = part.start.min(ib.len());
+        let part = ib.get(first..part.end.clamp(first, ib.len())).unwrap_or_default();
+        follow::follow(self, part, first, va)
     }
 }
 
@@ -116,7 +130,9 @@ impl Dump {
 pub struct Ib {
     /// Where it lies.
     pub va: Option<GpuVa>,
-    /// Its length in dwords, as far as it was shown.
+    /// The first of its dwords that was shown.
+    pub first: usize,
+    /// How many were shown.
     pub dwords: usize,
     /// How it was reached; `None` for the first one.
     pub from: Option<Origin>,
@@ -154,10 +170,23 @@ pub struct Packet {
     pub registers: Vec<Register>,
     /// Dwords behind the fields that are no register values.
     pub data: Vec<u32>,
+    /// What a NOP says to whoever reads the dump.
+    pub note: Option<Note>,
     /// The IBs that it leads to.
     pub next: Vec<Next>,
     /// Why it could not be understood.
     pub problem: Option<DecodeError>,
+}
+
+/// What a NOP that skips dwords is there for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Words that [`Stream::annotate`](crate::cs::Stream::annotate) left there.
+    Annotation(String),
+    /// A trace point of Mesa's drivers, which count them: before it, they store the number in memory.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_debug.h`, `AC_ENCODE_TRACE_POINT`.
+    TracePoint(u16),
 }
 
 /// Where a packet leads.
@@ -219,4 +248,6 @@ pub struct Register {
     pub value: Option<u32>,
     /// What that means: name, number and the number's name.
     pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
+    /// Where a shader begins of which this register and the next one hold the address, and what lies there.
+    pub shader: Option<(u64, Option<String>)>,
 }

@@ -2,35 +2,72 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{Dump, Field, Ib, Meaning, Next, Packet, Register, Shown};
+use super::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 
 impl Display for Dump {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (index, ib) in self.ibs.iter().enumerate() {
-            ib.write(f, index, self)?;
+            ib.write_title(f, index, self)?;
+            ib.packets.iter().try_for_each(|packet| packet.fmt(f))?;
         }
         Ok(())
     }
 }
 
 impl Ib {
-    fn write(&self, f: &mut Formatter<'_>, index: usize, dump: &Dump) -> Result {
+    /// The line above its packets.
+    pub(super) fn write_title(&self, f: &mut Formatter<'_>, index: usize, dump: &Dump) -> Result {
         write!(f, "IB {index}")?;
         if let Some(va) = self.va {
             write!(f, " at {:#x}", va.as_u64())?;
         }
-        write!(f, ", {} dwords, for {}", self.dwords, dump.reader.target())?;
+        match self.first {
+            0 => write!(f, ", {} dwords", self.dwords)?,
+            first => write!(f, ", dwords {first} to {}", first + self.dwords)?,
+        }
+        write!(f, ", for {}", dump.reader.target())?;
         if let Some(from) = self.from {
             let how = if from.is_chain { "chained to" } else { "called" };
             write!(f, ", {how} by IB {} at dword {}", from.ib, from.offset)?;
         }
-        writeln!(f)?;
-        self.packets.iter().try_for_each(|packet| packet.fmt(f))
+        writeln!(f)
+    }
+}
+
+impl Dump {
+    /// The text with all dwords of every packet below its name.
+    pub fn with_dwords(&self) -> impl Display {
+        WithDwords(self)
+    }
+}
+
+struct WithDwords<'d>(&'d Dump);
+
+impl Display for WithDwords<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (index, ib) in self.0.ibs.iter().enumerate() {
+            ib.write_title(f, index, self.0)?;
+            for packet in &ib.packets {
+                packet.write_head(f)?;
+                write_dwords(f, '=', &packet.dwords)?;
+                packet.write_body(f, &[])?;
+            }
+        }
+        Ok(())
     }
 }
 
 impl Display for Packet {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let raw = if self.problem.is_some() { self.dwords.get(1..).unwrap_or_default() } else { &self.data };
+        self.write_head(f)?;
+        self.write_body(f, raw)
+    }
+}
+
+impl Packet {
+    /// Its name, and what is wrong with it.
+    fn write_head(&self, f: &mut Formatter<'_>) -> Result {
         let header = self.dwords.first().copied().unwrap_or_default();
         write!(f, "  {:6}: {header:08x}  {}", self.offset, self.name)?;
         for (name, _) in self.flags.iter_names() {
@@ -39,19 +76,29 @@ impl Display for Packet {
         if let Some(problem) = &self.problem {
             write!(f, "  !! {}", problem.fault)?;
         }
-        writeln!(f)?;
+        writeln!(f)
+    }
+
+    /// What it holds.
+    fn write_body(&self, f: &mut Formatter<'_>, raw: &[u32]) -> Result {
         self.fields.iter().try_for_each(|field| field.fmt(f))?;
         self.registers.iter().try_for_each(|register| writeln!(f, "            {register}"))?;
-        let raw = if self.problem.is_some() { self.dwords.get(1..).unwrap_or_default() } else { &self.data };
-        write_data(f, raw)?;
+        match &self.note {
+            Some(Note::Annotation(text)) => {
+                text.lines().try_for_each(|line| writeln!(f, "            annotation: {line}"))?;
+            }
+            Some(Note::TracePoint(number)) => writeln!(f, "            trace point {number}")?,
+            None => {}
+        }
+        write_dwords(f, '+', raw)?;
         self.next.iter().try_for_each(|next| next.fmt(f))
     }
 }
 
 /// Raw dwords, eight a line.
-fn write_data(f: &mut Formatter<'_>, data: &[u32]) -> Result {
+fn write_dwords(f: &mut Formatter<'_>, sign: char, data: &[u32]) -> Result {
     for (line, dwords) in data.chunks(8).enumerate() {
-        write!(f, "            +{:<4}", 8 * line)?;
+        write!(f, "            {sign}{:<4}", 8 * line)?;
         dwords.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
         writeln!(f)?;
     }
@@ -85,7 +132,12 @@ impl Display for Register {
         if let Some(value) = self.value {
             write!(f, " <- {value:#x}")?;
         }
-        self.write_fields(f)
+        self.write_fields(f)?;
+        match &self.shader {
+            Some((address, Some(object))) => write!(f, "  shader at {address:#x} ({object})"),
+            Some((address, None)) => write!(f, "  shader at {address:#x}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -304,7 +304,7 @@ layouts! {
         5: data_lo[31:0], gds_offset[15:0] on [G9..G11_5] when data_sel [5],
             gds_dwords[31:16] on [G9..G11_5] when data_sel [5];
         6: data_hi[31:0];
-        7: int_ctxid[27:0] on [G10..G12], int_ctxid[31:0] on [G10..G12], int_ctxid[31:0] on [G9..G9];
+        7: int_ctxid[31:0] on [G9..G12];
       }
       form [G10..G10_3] 7..7 {
         1: event_type[5:0] in EVENT_TYPE, wait_dma[7:7], event_index[11:8] in EVENT_INDEX, glm_wb[12:12],
@@ -319,7 +319,7 @@ layouts! {
         5: data_lo[31:0], gds_offset[15:0] on [G9..G11_5] when data_sel [5],
             gds_dwords[31:16] on [G9..G11_5] when data_sel [5];
         6: data_hi[31:0];
-        7: int_ctxid[27:0] on [G10..G12], int_ctxid[31:0] on [G10..G12], int_ctxid[31:0] on [G9..G9];
+        7: int_ctxid[31:0] on [G9..G12];
       }
       form [G11..G12] 7..7 {
         1: event_type[5:0] in EVENT_TYPE, wait_sync[7:7], event_index[11:8] in EVENT_INDEX, glm_wb[12:12],
@@ -335,7 +335,7 @@ layouts! {
         5: data_lo[31:0], gds_offset[15:0] on [G9..G11_5] when data_sel [5],
             gds_dwords[31:16] on [G9..G11_5] when data_sel [5];
         6: data_hi[31:0];
-        7: int_ctxid[27:0] on [G10..G12], int_ctxid[31:0] on [G10..G12], int_ctxid[31:0] on [G9..G9];
+        7: int_ctxid[31:0] on [G9..G12];
       }
     }
 

@@ -110,6 +110,7 @@ layouts! {
     0x0005 FENCE "store a dword after earlier work"
     sdma [V2_0..V7_0] {
       form [V2_0..V4_0] 3..3 {
+        0: mtype[18:16];
         1: addr_lo[31:0];
         2: addr_hi[31:0];
         3: data[31:0];
@@ -128,7 +129,7 @@ layouts! {
         3: data[31:0];
       }
       form [V7_0..V7_0] 3..3 {
-        0: sys[20:20], snp[22:22], gpa[23:23], mall_policy[27:26];
+        0: mtype[18:16], sys[20:20], snp[22:22], gpa[23:23], mall_policy[27:26];
         1: addr_lo[31:2];
         2: addr_hi[31:0];
         3: data[31:0];

@@ -1,0 +1,65 @@
+//! Shows what was submitted last: every packet with its fields, registers and addresses by name, and the list that is called.
+//!
+//! `cargo run --example dump_ib` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace
+//! `SimKernel::open(...)` by `RenderNode::open("/dev/dri/renderD128".as_ref())?`. What another program submits is shown by
+//! `amdgpu-ib dump --recording FILE`.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use amdgpu_sim::{SimKernel, profile};
+use amdgpu_winsys::{
+    cs::{
+        CommandList, Inclusion, Queue, Stream, Submission,
+        dump::Dumper,
+        pm4,
+        registers::{self, SetRegisters},
+    },
+    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    winsys::{AddressBook, Context, Deadline, Device, Ip, Priority},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Whoever wants names instead of numbers gives the device a book, and the BOs names.
+    let book = Arc::new(AddressBook::new(64));
+    let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
+    let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+    let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
+    book.name(memory.bo().handle(), "results");
+
+    // A list with a bit of everything, and another one that it calls.
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    let mut called = Stream::secondary(&device, target, 64)?;
+    called.annotate("the secondary list")?;
+    called.push(&pm4::WriteData::new(memory.address(), &[1, 2, 3]))?;
+    let called = called.finish()?;
+    let mut stream = Stream::new(&device, target, 256)?;
+    stream.annotate("the primary list")?;
+    let threads = registers::COMPUTE_NUM_THREAD_X.offset(target.level).ok_or("no such register")?;
+    stream.push(&SetRegisters::new(threads, &[64, 1, 1]))?;
+    stream.execute(&called, Inclusion::Auto)?;
+    stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+    stream.push(&pm4::EndOfPipe::fence(memory.address().checked_add(64).ok_or("no such address")?, 1))?;
+    let list = stream.finish()?;
+
+    let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let used = [Arc::clone(memory.binding())];
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+    assert!(fence.wait(Deadline::after(Duration::from_secs(10)))?);
+
+    // The dumper asks for memory when it meets a call, and for names when it meets an address.
+    let ibs: HashMap<_, _> = [&list, &called].into_iter().flat_map(ibs).collect();
+    let memory_of = |va, dwords| ibs.get(&(va, dwords)).cloned();
+    let names = |address| Some(book.lookup(address).to_string());
+    let dumper = Dumper::new(target).with_memory(&memory_of).with_names(&names);
+    for ((va, _), dwords) in list.submitted_ibs().zip(list.dwords()) {
+        let dump = dumper.dump(dwords, Some(va));
+        print!("{dump}");
+        println!("{} IBs, {} packets not understood", dump.ibs.len(), dump.problems().count());
+    }
+    Ok(())
+}
+
+/// The IBs of a list, by address and length.
+fn ibs(list: &CommandList) -> impl Iterator<Item = ((amdgpu_winsys::vamgr::GpuVa, usize), Vec<u32>)> {
+    list.ibs().zip(list.dwords().map(<[u32]>::to_vec))
+}
