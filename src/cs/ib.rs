@@ -90,6 +90,7 @@ impl IbMemory {
     }
 
     /// Dwords that can still be handed out.
+    #[inline]
     pub(super) fn left(&self) -> usize {
         self.limit - self.used
     }
@@ -129,9 +130,10 @@ impl IbMemory {
     /// The whole window; say with [`IbMemory::advance`] how much of it was used.
     #[inline]
     pub(super) fn window(&mut self) -> &mut [u32] {
-        let (used, limit) = (self.used, self.limit);
-        // `used <= limit <= capacity`, so the range is there.
-        self.as_mut_slice().get_mut(used..limit).unwrap_or_default()
+        // SAFETY: as in `take`.
+        let start = unsafe { self.dwords.add(self.used) };
+        // SAFETY: `used + (limit - used) = limit <= capacity`; else as in `take`.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.left()) }
     }
 
     /// The first `dwords` dwords of the window are used.

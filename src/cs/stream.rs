@@ -7,6 +7,7 @@ use super::{
     command_list::{Ib, Part},
     ib::IbMemory,
     ib_pool::Home,
+    packet::own,
 };
 use crate::winsys::{Binding, Device};
 
@@ -159,22 +160,37 @@ impl<L: Language> Stream<L> {
     ///
     /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`]: the stream is
     /// then as it was. [`Error::Address`] or [`Error::Winsys`] when the stream cannot grow: it is then poisoned.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "packets are mostly constants, of which little is left once it is inlined")]
+    #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
-        loop {
-            match packet.encode(self.language, self.memory.window()) {
-                Ok(len) => {
-                    self.memory.advance(len);
-                    return Ok(());
-                }
-                Err(EncodeError::NoRoom { needed, .. }) => self.grow(needed)?,
-                Err(error) => return Err(error.into()),
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => {
+                self.memory.advance(len);
+                Ok(())
             }
+            None => self.push_slowly(*packet),
         }
     }
 
+    /// Appends a packet where little room is left, or something is wrong.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) -> Result<()> {
+        own(&mut packet);
+        let len = match packet.encode(self.language, self.memory.window()) {
+            Err(EncodeError::NoRoom { needed, .. }) => {
+                self.grow(needed)?;
+                packet.encode(self.language, self.memory.window())?
+            }
+            outcome => outcome?,
+        };
+        self.memory.advance(len);
+        Ok(())
+    }
+
     /// Appends a packet, or poisons the stream with the error of [`Stream::push`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `push`")]
+    #[inline(always)]
     pub fn record<P: Packet<Language = L>>(&mut self, packet: &P) {
         if let Err(error) = self.push(packet) {
             self.poison(error);

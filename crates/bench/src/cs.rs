@@ -81,22 +81,19 @@ fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
         let row = Row::times("record-reserve", reserved as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.25));
         add(row.noting("a dword; n are reserved at a time".into()));
     }
-    let level = target().level;
-    typed(wanted, "record-typed-write", device, add, |value| {
-        let data = [value, value];
-        move |stream: &mut Stream<_>| stream.push(&pm4::WriteData::new(address(), &data)).expect("room")
+    let level = black_box(target().level);
+    let at = black_box(address());
+    typed(wanted, "record-typed-write", device, add, |stream, value| {
+        stream.push(&pm4::WriteData::new(at, &[value, value])).expect("room");
     });
-    typed(wanted, "record-typed-copy", device, add, |value| {
-        let packet = pm4::CpDma::copy(level, address(), address(), value & 0xffff);
-        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
+    typed(wanted, "record-typed-copy", device, add, |stream, value| {
+        stream.push(&pm4::CpDma::copy(level, at, at, value & 0xffff)).expect("room");
     });
-    typed(wanted, "record-typed-eop", device, add, |value| {
-        let packet = pm4::EndOfPipe::fence(address(), value);
-        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
+    typed(wanted, "record-typed-eop", device, add, |stream, value| {
+        stream.push(&pm4::EndOfPipe::fence(at, value)).expect("room");
     });
-    typed(wanted, "record-typed-nop", device, add, |value| {
-        let data = [value; 5];
-        move |stream: &mut Stream<_>| stream.push(&pm4::Nop::Skip(&data)).expect("room")
+    typed(wanted, "record-typed-nop", device, add, |stream, value| {
+        stream.push(&pm4::Nop::Skip(&[value; 5])).expect("room");
     });
 }
 
@@ -109,25 +106,25 @@ fn store(room: &mut [u32], first: u32) {
 }
 
 /// A typed packet into a stream, beside a loop that stores as many dwords in a vector.
-fn typed<F: FnOnce(&mut Stream<pm4::Target>)>(
+fn typed(
     wanted: &Wanted,
     name: &str,
     device: &Arc<Device>,
     add: &mut impl FnMut(Row),
-    packet: impl Fn(u32) -> F,
+    push: impl Fn(&mut Stream<pm4::Target>, u32),
 ) {
     if !wanted.has(name) {
         return;
     }
     let mut stream = stream(device);
     stream.clear();
-    packet(1)(&mut stream);
+    push(&mut stream, 1);
     let dwords = stream.len();
     let mut plain = vec![0_u32; dwords * PACKETS];
     let ours: &mut Work<'_> = &mut |packets| {
         stream.clear();
         for value in 0..packets as u32 {
-            packet(black_box(value))(&mut stream);
+            push(&mut stream, black_box(value));
         }
     };
     let [ours, theirs] = in_turn(
