@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{Burst, IbPlacement, Result};
+use super::{Burst, IbPlacement, Language, Result};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
@@ -144,7 +144,7 @@ impl IbMemory {
 
     /// The next `dwords` dwords, or the whole window where it is shorter, of which the burst says how much was used.
     #[inline]
-    pub(super) fn burst(&mut self, dwords: usize) -> Burst<'_> {
+    pub(super) fn burst<L: Language>(&mut self, language: L, dwords: usize) -> Burst<'_, L> {
         let dwords = dwords.min(self.limit - self.used);
         // SAFETY: as in `take`.
         let start = unsafe { self.dwords.add(self.used) };
@@ -152,7 +152,7 @@ impl IbMemory {
         // the slice lives.
         let room = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) };
         // INVARIANT: a burst adds at most the length of its room.
-        Burst::new(room, &mut self.used)
+        Burst::new(language, room, &mut self.used)
     }
 
     /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.

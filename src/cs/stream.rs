@@ -192,7 +192,17 @@ impl<L: Language> Stream<L> {
     #[expect(clippy::inline_always, reason = "as for `push`")]
     #[inline(always)]
     pub fn record<P: Packet<Language = L>>(&mut self, packet: &P) {
-        if let Err(error) = self.push(packet) {
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => self.memory.advance(len),
+            None => self.record_slowly(*packet),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) {
+        own(&mut packet);
+        if let Err(error) = self.push_slowly(packet) {
             self.poison(error);
         }
     }
@@ -268,6 +278,7 @@ impl<L: Language> Stream<L> {
     }
 
     /// The ring the stream is for.
+    #[inline]
     pub fn language(&self) -> L {
         self.language
     }
