@@ -160,7 +160,10 @@ impl<L: Language> Stream<L> {
     ///
     /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`]: the stream is
     /// then as it was. [`Error::Address`] or [`Error::Winsys`] when the stream cannot grow: it is then poisoned.
-    #[expect(clippy::inline_always, reason = "packets are mostly constants, of which little is left once it is inlined")]
+    #[expect(
+        clippy::inline_always,
+        reason = "packets are mostly constants, of which little is left once it is inlined"
+    )]
     #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
         match packet.put(self.language, self.memory.window()) {

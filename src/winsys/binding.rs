@@ -26,6 +26,9 @@ pub struct Binding {
     len: u64,
     flags: VaFlags,
     has_guard_page: bool,
+    /// The BO's, and where its device lies: kept here for submissions, which ask thousands of bindings for nothing else.
+    bo_handle: u32,
+    device_address: usize,
     priority: AtomicU32,
 }
 
@@ -76,6 +79,8 @@ impl Binding {
         tell_bound(&bo, at, offset, len, flags);
         Ok(Self {
             lease: Some(lease),
+            bo_handle: bo.handle(),
+            device_address: Arc::as_ptr(bo.device()).addr(),
             bo,
             at,
             offset,
@@ -117,6 +122,18 @@ impl Binding {
     /// The BO behind the addresses.
     pub fn bo(&self) -> &Arc<Bo> {
         &self.bo
+    }
+
+    /// The handle of the BO, without following [`Binding::bo`].
+    #[inline]
+    pub(crate) fn bo_handle(&self) -> u32 {
+        self.bo_handle
+    }
+
+    /// Whether it belongs to this device. The BO keeps its device, so that no other can lie there.
+    #[inline]
+    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
+        self.device_address == Arc::as_ptr(device).addr()
     }
 
     /// The device it belongs to.

@@ -117,22 +117,19 @@ fn rows<const N: usize>(
         let [ours, theirs] =
             in_turn(PACKETS, [&mut |count| record(&mut stream, maker, count), &mut |count| plain.record(count)]);
         stream.status().expect("room for all of it");
-        add(Row::times(&name, N as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.3)).noting("a packet of n dwords".into()));
+        add(Row::times(&name, N as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.3))
+            .noting("a packet of n dwords".into()));
     }
     let name = format!("burst-typed-{packet}");
     if wanted.has(&name) {
         let [ours, theirs, at_once] = in_turn(
             PACKETS,
-            [
-                &mut |count| burst::<N>(&mut stream, maker, count),
-                &mut |_| plain.fill(),
-                &mut |_| {
-                    for (at, room) in merged.iter_mut().enumerate() {
-                        store(room, black_box(at as u32));
-                    }
-                    black_box(&mut merged);
-                },
-            ],
+            [&mut |count| burst::<N>(&mut stream, maker, count), &mut |_| plain.fill(), &mut |_| {
+                for (at, room) in merged.iter_mut().enumerate() {
+                    store(room, black_box(at as u32));
+                }
+                black_box(&mut merged);
+            }],
         );
         let note = format!("{BURST} packets at a time; merged stores take {at_once:.1}");
         add(Row::times(&name, N as u64, ours, PLAIN, theirs, Goal::None).noting(note));

@@ -323,7 +323,8 @@ impl EndOfPipe {
         let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
         wire.close(d)?;
         let data = wire.wide(self.store.data())?;
-        let store = EopStore::from_wire(selector, wire.joined("addr", self.store.va(), low, high)?, data, target.level)?;
+        let store =
+            EopStore::from_wire(selector, wire.joined("addr", self.store.va(), low, high)?, data, target.level)?;
         Ok(Self { store, ..packet })
     }
 

@@ -190,12 +190,7 @@ pub(super) fn put<'a, P: Describe<'a>>(
 
 #[expect(clippy::inline_always, reason = "see the writer")]
 #[inline(always)]
-fn fill<'a, P: Describe<'a>>(
-    packet: P,
-    target: Target,
-    flags: HeaderFlags,
-    out: &mut [u32],
-) -> Result<usize, Unfit> {
+fn fill<'a, P: Describe<'a>>(packet: P, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, Unfit> {
     let opcode = packet.opcode(target).ok_or(Unfit)?;
     flags.require_known(target.level)?;
     let mut writer = Writer::new(out, 1);
