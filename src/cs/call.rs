@@ -1,6 +1,6 @@
 //! From a submission to calls of the kernel.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use super::{
     CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, jobs::Job, plan,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Binding, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
+    winsys::{Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
 };
 
 /// Validation order of IBs, as in RADV; memory has its own.
@@ -119,12 +119,12 @@ impl Sender {
         sets: &[Residents],
     ) -> Result<()> {
         self.working_set.begin(sets);
-        let preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
-        let beside = beside.iter().flat_map(|(_, lists)| *lists);
-        let lists = submission.lists.iter().chain(beside).copied().chain(preambles);
-        let mut add = |binding: &Arc<Binding>, priority| self.working_set.add(binding, priority);
-        lists.flat_map(CommandList::bindings).for_each(|binding| add(binding, IB_PRIORITY));
-        submission.memory.iter().for_each(|binding| add(binding, binding.priority()));
+        let mut add_list =
+            |list: &CommandList| list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
+        submission.lists.iter().for_each(|list| add_list(list));
+        beside.iter().flat_map(|(_, lists)| *lists).for_each(|list| add_list(list));
+        submission.preambles.iter().flat_map(|preambles| preambles.lists()).for_each(add_list);
+        submission.memory.iter().for_each(|binding| self.working_set.add(binding, binding.priority()));
         let count = self.working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }
@@ -136,7 +136,7 @@ impl Sender {
         calls.clear();
         for (queue, lists) in beside {
             let start = ibs.len();
-            ibs.extend(lists.iter().flat_map(|list| queue.ibs(list, submission)));
+            lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
             let limit = queue.most_ibs();
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
@@ -148,11 +148,11 @@ impl Sender {
         let around = |index| usize::from(before(index).is_some()) + usize::from(after.is_some());
         let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
-        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().count());
+        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
         for call in plan(lengths, limits)? {
             if !beside.is_empty() && !call.is_last {
-                let ibs = submission.lists.iter().map(|list| list.submitted_ibs().count()).sum();
+                let ibs = submission.lists.iter().map(|list| list.submitted_ibs().len()).sum();
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
@@ -242,7 +242,7 @@ impl Shared {
     }
 
     /// A list's IBs as the kernel is given them.
-    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl Iterator<Item = CsChunkIb> {
+    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl ExactSizeIterator<Item = CsChunkIb> {
         let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
         let (ip_type, ring) = (self.ip as u32, self.ring);
         list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {

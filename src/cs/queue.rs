@@ -327,8 +327,8 @@ impl Job {
     /// Keeps alive what a submission uses.
     fn keep(&mut self, sequence: u64, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
         self.sequence = sequence;
-        let beside = beside.iter().flat_map(|(_, lists)| *lists);
-        self.lists.extend(beside.chain(submission.lists).copied().cloned());
+        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        self.lists.extend(submission.lists.iter().copied().cloned());
         self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
         self.memory.extend(submission.memory.iter().cloned());
     }
