@@ -41,7 +41,7 @@ fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(&'static
 }
 
 /// What the tables make of a packet, as fields by name and the dwords behind them.
-fn read<'p>(dwords: &'p [u32], reader: Reader) -> Option<(Fields<'p>, Vec<(&'static str, u64)>)> {
+fn read(dwords: &[u32], reader: Reader) -> Option<(Fields<'_>, Vec<(&'static str, u64)>)> {
     let first = layout::packets(dwords, reader).next()?;
     assert_eq!(first.dwords.len(), dwords.len());
     let fields = first.content.ok()??;
@@ -138,11 +138,10 @@ fn every_vector_is_read_and_written_back_by_the_tables() {
     for vector in json["sdma"].as_array().unwrap() {
         let wire = dwords(vector);
         let level = vector["gens"].as_str().or(vector["versions"].as_str()).unwrap();
-        let versions = match level.starts_with("GFX") {
-            true => {
-                spans(level, &GfxLevel::ALL, |level| level.to_string()).into_iter().map(sdma::Version::of).collect()
-            }
-            false => spans(level, &sdma::Version::ALL, |version| version.name().to_owned()),
+        let versions = if level.starts_with("GFX") {
+            spans(level, &GfxLevel::ALL, |level| level.to_string()).into_iter().map(sdma::Version::of).collect()
+        } else {
+            spans(level, &sdma::Version::ALL, |version| version.name().to_owned())
         };
         for version in versions {
             let problems: Vec<_> = layout::packets(&wire, version).filter_map(|packet| packet.content.err()).collect();

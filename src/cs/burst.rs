@@ -45,18 +45,13 @@ impl<'s, L: Language> Burst<'s, L> {
     #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
     #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
-        match packet.put(self.language, self.rest) {
-            Some(len) => {
-                self.advance(len);
-                Ok(())
-            }
-            None => {
-                let (rest, language) = (std::mem::take(&mut self.rest), self.language);
-                let (rest, outcome) = push_slowly(*packet, language, rest);
-                self.rest = rest;
-                outcome
-            }
+        if let Some(len) = packet.put(self.language, self.rest) {
+            self.advance(len);
+            return Ok(());
         }
+        let (rest, outcome) = push_slowly(*packet, self.language, std::mem::take(&mut self.rest));
+        self.rest = rest;
+        outcome
     }
 
     #[inline]

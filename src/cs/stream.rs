@@ -218,7 +218,9 @@ impl<L: Language> Stream<L> {
     /// As [`Stream::push`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
-        self.make_room(dwords)?;
+        if dwords > self.memory.left() {
+            self.grow(dwords)?;
+        }
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
@@ -235,10 +237,19 @@ impl<L: Language> Stream<L> {
     #[inline]
     pub fn room<const N: usize>(&mut self) -> &mut [u32; N] {
         const { assert!(N <= SINK_DWORDS, "longer than the memory for what goes nowhere") };
-        if N > self.memory.left() && self.grow(N).is_err() {
-            return self.sink();
+        if N > self.memory.left() {
+            return self.room_elsewhere();
         }
         match self.memory.take_array() {
+            Some(room) => room,
+            None => sink(&mut self.sink),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn room_elsewhere<const N: usize>(&mut self) -> &mut [u32; N] {
+        match self.grow(N).ok().and_then(|()| self.memory.take_array()) {
             Some(room) => room,
             None => sink(&mut self.sink),
         }
@@ -253,11 +264,6 @@ impl<L: Language> Stream<L> {
     #[inline]
     pub(super) fn memory_mut(&mut self) -> &mut IbMemory {
         &mut self.memory
-    }
-
-    #[cold]
-    fn sink<const N: usize>(&mut self) -> &mut [u32; N] {
-        sink(&mut self.sink)
     }
 
     /// Keeps memory resident and alive for every run of the list, without naming it in submissions.

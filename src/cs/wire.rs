@@ -168,7 +168,7 @@ impl<'a> Wire<'a> for Writer<'_> {
 /// Copies a slice into one as long. Most packets carry a dword or two, for which a call of memcpy takes longer than the
 /// rest of the packet.
 #[inline(always)]
-fn store(slots: &mut [u32], data: &[u32]) {
+pub(crate) fn store(slots: &mut [u32], data: &[u32]) {
     match (slots, data) {
         ([a], &[x]) => *a = x,
         ([a, b], &[x, y]) => (*a, *b) = (x, y),

@@ -73,7 +73,7 @@ impl DmaSource {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn from_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
+    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
         if selector == PATTERN {
             require(high == 0, FieldError::Flags { field: "src_addr_hi", bits: high })?;
             return Ok(Self::Pattern(low));
@@ -99,7 +99,7 @@ impl DmaTo {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn from_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
+    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
         let va = wire.joined("dst_addr", self.va(), low, high)?;
         match selector {
             NOWHERE => Ok(Self::Nowhere(va)),
@@ -243,12 +243,12 @@ impl CpDma {
         let high = d.bits::<15, 0>("src_addr_hi", high)?;
         let (from, to, sync, engine) = self.control::<27, _>(&mut d)?;
         wire.close(d)?;
-        let from = self.from.from_wire(wire, from, low, high)?;
+        let from = self.from.on_wire(wire, from, low, high)?;
         let to_low = wire.word(self.to.va().low())?;
         let mut d = wire.open()?;
         let to_high = d.bits::<15, 0>("dst_addr_hi", self.to.va().high())?;
         wire.close(d)?;
-        let to = self.to.from_wire(wire, to, to_low, to_high)?;
+        let to = self.to.on_wire(wire, to, to_low, to_high)?;
         let (bytes, raw_wait, confirm) = self.count(wire, GfxLevel::Gfx6)?;
         require_form(
             self.from_caching == Caching::default() && self.to_caching == Caching::default(),
@@ -267,10 +267,10 @@ impl CpDma {
         wire.close(d)?;
         let (low, high) = self.from.halves();
         let (low, high) = (wire.word(low)?, wire.word(high)?);
-        let from = self.from.from_wire(wire, from, low, high)?;
+        let from = self.from.on_wire(wire, from, low, high)?;
         let va = self.to.va();
         let (low, high) = (wire.word(va.low())?, wire.word(va.high())?);
-        let to = self.to.from_wire(wire, to, low, high)?;
+        let to = self.to.on_wire(wire, to, low, high)?;
         let (bytes, raw_wait, confirm) = self.count(wire, level)?;
         Ok(Self { engine, from, to, bytes, sync, raw_wait, confirm, from_caching, to_caching })
     }

@@ -119,6 +119,7 @@ impl Packet for Nop<'_> {
         self.write(target, HeaderFlags::empty(), out)
     }
 
+    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
     fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
         self.put_flagged(target, HeaderFlags::empty(), out)
@@ -138,6 +139,7 @@ impl Packet for Flagged<Nop<'_>> {
         self.packet.write(target, self.flags, out)
     }
 
+    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
     fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
         self.packet.put_flagged(target, self.flags, out)
