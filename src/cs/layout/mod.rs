@@ -2,7 +2,7 @@
 //!
 //! Every packet of both languages is here. What drivers record all day has a type of its own as well
 //! ([`cs::pm4`](crate::cs::pm4), [`cs::sdma`](crate::cs::sdma)), which is faster and knows more; everything else is recorded through
-//! [`Described`](super::Described) and read through [`Fields`], and the dumper and the simulated GPU read with the same
+//! [`Described`] and read through [`Fields`], and the dumper and the simulated GPU read with the same
 //! tables. What no field claims must be zero, and what a selector does not list is refused by name.
 //!
 //! ```text
