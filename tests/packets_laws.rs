@@ -246,6 +246,27 @@ fn unnamed(packet: &[u32], reader: Reader) -> Result<Option<(usize, u32)>, Strin
     Ok(differs.map(|dword| (dword, named[dword] ^ packet[dword])))
 }
 
+/// The hot path and the careful one are one description run over two writers.
+fn both_ways_agree<P: Packet>(packet: &P, language: P::Language, room: usize) -> Result<(), TestCaseError> {
+    let (mut careful, mut quick) = ([0xaaaa_aaaa; 64], [0xaaaa_aaaa; 64]);
+    let written = packet.encode(language, &mut careful[..room]);
+    let put = packet.put(language, &mut quick[..room]);
+    match packet.len_dwords(language) {
+        Err(error) => prop_assert_eq!((written, put), (Err(error), None)),
+        Ok(needed) if needed > room => {
+            let is_told = matches!(written, Err(EncodeError::NoRoom { needed: told, left, .. }) if (told, left) == (needed, room));
+            prop_assert!(is_told && put.is_none(), "{:?} and {:?}", written, put);
+        }
+        Ok(needed) => {
+            prop_assert_eq!(written, Ok(needed));
+            prop_assert!(put == Some(needed) || (put.is_none() && room < needed + 16), "{:?} in {}", put, room);
+            prop_assert!(put.is_none() || quick == careful, "{:x?} and {:x?}", quick, careful);
+            prop_assert!(careful[needed..].iter().all(|&dword| dword == 0xaaaa_aaaa), "it wrote behind its end");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -266,6 +287,45 @@ proptest! {
             }
             Err(error) => prop_assert_eq!(packet.len_dwords(target), Err(error)),
         }
+    }
+
+    #[test]
+    fn what_is_recorded_quickly_is_what_is_recorded_with_care(
+        command in any_pm4(),
+        target in target(),
+        flags in 0..8u32,
+        room in 0..64usize,
+    ) {
+        macro_rules! each {
+            ($($variant:ident),+) => {
+                match command {
+                    $(pm4::Command::$variant(packet) => {
+                        both_ways_agree(&packet, target, room)?;
+                        let flags = pm4::HeaderFlags::from_bits_retain(flags);
+                        both_ways_agree(&pm4::Flagged { flags, packet }, target, room)?;
+                    })+
+                    other => both_ways_agree(&other, target, room)?,
+                }
+            };
+        }
+        each!(Nop, WriteData, CopyData, CpDma, AcquireMem, EndOfPipe, EventWrite, WaitRegMem, IndirectBuffer, PfpSyncMe);
+    }
+
+    #[test]
+    fn what_the_copy_engine_is_told_quickly_is_what_it_is_told_with_care(
+        command in any_sdma(),
+        version in version(),
+        room in 0..64usize,
+    ) {
+        macro_rules! each {
+            ($($variant:ident),+) => {
+                match command {
+                    $(sdma::Command::$variant(packet) => both_ways_agree(&packet, version, room)?,)+
+                    other => both_ways_agree(&other, version, room)?,
+                }
+            };
+        }
+        each!(Nop, CopyLinear, ConstFill, WriteLinear, Fence, PollMem, Timestamp);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Many small packets at once.
 
-use super::{Error, Language, Result, Stream};
+use super::{EncodeError, Error, Language, Packet, Result, Stream, packet::own};
 
 /// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
 /// record many small packets. Made by [`Stream::burst`]; what was put counts as recorded when it is dropped.
@@ -8,29 +8,56 @@ use super::{Error, Language, Result, Stream};
 /// ```no_run
 /// # use amdgpu_winsys::cs::{Error, Stream, pm4};
 /// # fn registers(stream: &mut Stream<pm4::Target>, values: &[u32]) -> Result<(), Error> {
-/// let mut burst = stream.burst(3 * values.len())?;
+/// let mut burst = stream.burst(3 * values.len() + 2)?;
 /// for (offset, &value) in (0x200..).zip(values) {
 ///     burst.put([0xc001_7600, offset, value])?;
 /// }
+/// burst.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Burst<'s> {
+pub struct Burst<'s, L> {
     /// What is still free.
     rest: &'s mut [u32],
     /// Where to say how much was used, in dwords from the start of the room.
     put: PutBack<'s>,
     /// The length of the room.
     len: usize,
+    language: L,
 }
 
 /// The memory that lent the room.
 type PutBack<'s> = &'s mut usize;
 
-impl<'s> Burst<'s> {
+impl<'s, L: Language> Burst<'s, L> {
     /// `used` grows by what is put into `room`.
-    pub(super) fn new(room: &'s mut [u32], used: &'s mut usize) -> Self {
-        Self { len: room.len(), rest: room, put: used }
+    #[inline]
+    pub(super) fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
+        Self { len: room.len(), rest: room, put: used, language }
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`] beyond what
+    /// [`Stream::burst`] was asked for; nothing is then appended.
+    #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
+    #[inline(always)]
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
+        if let Some(len) = packet.put(self.language, self.rest) {
+            self.advance(len);
+            return Ok(());
+        }
+        let (rest, outcome) = push_slowly(*packet, self.language, std::mem::take(&mut self.rest));
+        self.rest = rest;
+        outcome
+    }
+
+    #[inline]
+    fn advance(&mut self, dwords: usize) {
+        let rest = std::mem::take(&mut self.rest);
+        self.rest = rest.get_mut(dwords..).unwrap_or_default();
     }
 
     /// Appends dwords.
@@ -55,7 +82,24 @@ impl<'s> Burst<'s> {
     }
 }
 
-impl Drop for Burst<'_> {
+/// Appends a packet where little room is left, or something is wrong, and returns the room that is left. What it is given
+/// it is given by value, so that the burst stays in registers.
+#[cold]
+#[inline(never)]
+fn push_slowly<L: Language, P: Packet<Language = L>>(
+    mut packet: P,
+    language: L,
+    rest: &mut [u32],
+) -> (&mut [u32], Result<()>) {
+    own(&mut packet);
+    match packet.encode(language, rest) {
+        Ok(len) => (rest.get_mut(len..).unwrap_or_default(), Ok(())),
+        Err(EncodeError::NoRoom { needed, left, .. }) => (rest, Err(Error::TooLong { needed, most: left })),
+        Err(error) => (rest, Err(error.into())),
+    }
+}
+
+impl<L> Drop for Burst<'_, L> {
     #[inline]
     fn drop(&mut self) {
         *self.put += self.len - self.rest.len();
@@ -69,8 +113,9 @@ impl<L: Language> Stream<L> {
     ///
     /// As [`Stream::reserve`].
     #[inline]
-    pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_>> {
+    pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
         self.make_room(dwords)?;
-        Ok(self.memory_mut().burst(dwords))
+        let language = self.language();
+        Ok(self.memory_mut().burst(language, dwords))
     }
 }

@@ -1,14 +1,14 @@
 //! From a submission to calls of the kernel.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use super::{
-    CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan, queue::Shared,
-    working_set::WorkingSet,
+    CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, jobs::Job, plan,
+    queue::Shared, working_set::WorkingSet,
 };
 use crate::{
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Binding, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
+    winsys::{Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
 };
 
 /// Validation order of IBs, as in RADV; memory has its own.
@@ -17,9 +17,20 @@ const IB_PRIORITY: u32 = 31;
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
 
+/// What became of a submission. It is small, because what it is made of is handed from function to function.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// The number of the last call that the kernel took, if it took any.
+    pub(super) sequence: Option<u64>,
+    /// Why it did not take all of them. Without a number and without an error there was nothing to submit.
+    pub(super) error: Option<Box<Error>>,
+}
+
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
 pub(super) struct Sender {
+    /// Where the next submission notes what it uses.
+    pub(super) spare: Option<Box<Job>>,
     working_set: WorkingSet,
     chunks: ChunkScratch,
     /// Those of one call after the other.
@@ -32,24 +43,38 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Hands the kernel a submission, in as few calls as it allows. Returns the number of the last call that it took, and
-    /// whether that was all of them; an error if it took none.
+    /// Hands the kernel a submission, in as few calls as it allows.
     pub(super) fn send(
         &mut self,
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
         sets: &[Residents],
-    ) -> Result<(u64, Result<()>)> {
+    ) -> Sent {
+        if let Err(error) = self.prepare(queue, beside, submission, sets) {
+            return Sent { sequence: None, error: Some(Box::new(error)) };
+        }
+        let sent = self.call(queue);
+        if let Some(error) = &sent.error
+            && let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref()
+        {
+            queue.note_loss(error);
+        }
+        sent
+    }
+
+    fn prepare(
+        &mut self,
+        queue: &Shared,
+        beside: &[Beside<'_, '_>],
+        submission: &Submission<'_>,
+        sets: &[Residents],
+    ) -> Result<()> {
         self.check(queue, beside, submission, sets)?;
         self.list_memory(beside, submission, sets)?;
         self.list_ibs(queue, beside, submission)?;
         self.list_sync(submission);
-        let outcome = self.call(queue);
-        if let Err(Error::Winsys(error)) | Ok((_, Err(Error::PartlySubmitted { source: error, .. }))) = &outcome {
-            queue.note_loss(error);
-        }
-        outcome
+        Ok(())
     }
 
     pub(super) fn forget_memory(&mut self) {
@@ -71,7 +96,9 @@ impl Sender {
         preambles.try_for_each(|list| check_list(queue, list))?;
         let new_sets = if self.working_set.has_listed(sets) { &[] } else { sets };
         for binding in submission.memory.iter().chain(new_sets.iter().flat_map(|set| set.iter())) {
-            queue.own("memory", binding.device())?;
+            if !binding.is_of(queue.device()) {
+                return Err(WinsysError::ForeignDevice { what: "memory" }.into());
+            }
         }
         for sync in submission.waits.iter().chain(submission.signals) {
             queue.own("sync object", sync.syncobj.device())?;
@@ -92,12 +119,12 @@ impl Sender {
         sets: &[Residents],
     ) -> Result<()> {
         self.working_set.begin(sets);
-        let preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
-        let beside = beside.iter().flat_map(|(_, lists)| *lists);
-        let lists = submission.lists.iter().chain(beside).copied().chain(preambles);
-        let mut add = |binding: &Arc<Binding>, priority| self.working_set.add(binding, priority);
-        lists.flat_map(CommandList::bindings).for_each(|binding| add(binding, IB_PRIORITY));
-        submission.memory.iter().for_each(|binding| add(binding, binding.priority()));
+        let mut add_list =
+            |list: &CommandList| list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
+        submission.lists.iter().for_each(|list| add_list(list));
+        beside.iter().flat_map(|(_, lists)| *lists).for_each(|list| add_list(list));
+        submission.preambles.iter().flat_map(|preambles| preambles.lists()).for_each(add_list);
+        submission.memory.iter().for_each(|binding| self.working_set.add(binding, binding.priority()));
         let count = self.working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }
@@ -109,7 +136,7 @@ impl Sender {
         calls.clear();
         for (queue, lists) in beside {
             let start = ibs.len();
-            ibs.extend(lists.iter().flat_map(|list| queue.ibs(list, submission)));
+            lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
             let limit = queue.most_ibs();
             if ibs.len() - start > limit {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs: ibs.len() - start, limit });
@@ -121,11 +148,11 @@ impl Sender {
         let around = |index| usize::from(before(index).is_some()) + usize::from(after.is_some());
         let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
-        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().count());
+        let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
         for call in plan(lengths, limits)? {
             if !beside.is_empty() && !call.is_last {
-                let ibs = submission.lists.iter().map(|list| list.submitted_ibs().count()).sum();
+                let ibs = submission.lists.iter().map(|list| list.submitted_ibs().len()).sum();
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
@@ -163,13 +190,13 @@ impl Sender {
     }
 
     /// The first call waits, the last one signals.
-    fn call(&mut self, queue: &Shared) -> Result<(u64, Result<()>)> {
-        let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals } = self;
+    fn call(&mut self, queue: &Shared) -> Sent {
+        let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, .. } = self;
         let user_fence = queue.user_fence.chunk();
         if queue.options.listing == Listing::Kept {
             working_set.keep_list(queue.device());
         }
-        let mut sent = None;
+        let mut sequence = None;
         for (part, range) in calls.iter().enumerate() {
             let (is_first, is_last) = (part == 0, part + 1 == calls.len());
             let call = Chunks {
@@ -182,15 +209,16 @@ impl Sender {
                 signals: if is_last { signals } else { &[] },
                 user_fence: Some(&user_fence),
             };
-            match (queue.call(call, chunks), sent) {
-                (Ok(sequence), _) => sent = Some(sequence),
-                (Err(source), Some(sequence)) => {
-                    return Ok((sequence, Err(Error::PartlySubmitted { part, parts: calls.len(), source })));
+            match queue.call(call, chunks) {
+                Ok(taken) => sequence = Some(taken),
+                Err(source) => {
+                    let parts = calls.len();
+                    let error = if is_first { source.into() } else { Error::PartlySubmitted { part, parts, source } };
+                    return Sent { sequence, error: Some(Box::new(error)) };
                 }
-                (Err(error), None) => return Err(error.into()),
             }
         }
-        sent.map(|sequence| (sequence, Ok(()))).ok_or(Error::NothingToSubmit)
+        Sent { sequence, error: None }
     }
 }
 
@@ -214,7 +242,7 @@ impl Shared {
     }
 
     /// A list's IBs as the kernel is given them.
-    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl Iterator<Item = CsChunkIb> {
+    fn ibs(&self, list: &CommandList, submission: &Submission<'_>) -> impl ExactSizeIterator<Item = CsChunkIb> {
         let flags = if submission.is_secure { IbFlags::SECURE } else { IbFlags::empty() };
         let (ip_type, ring) = (self.ip as u32, self.ring);
         list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
@@ -235,8 +263,9 @@ impl Shared {
         let mut end = None;
         loop {
             let error = match self.context.submit(chunks, scratch) {
+                Ok(sequence) => return Ok(sequence),
                 Err(error @ WinsysError::OutOfMemory { .. }) => error,
-                outcome => return outcome,
+                Err(error) => return Err(error),
             };
             let end = *end.get_or_insert_with(|| Deadline::after(patience.total));
             if end.remaining().is_zero() {

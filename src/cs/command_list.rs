@@ -62,6 +62,8 @@ struct Recorded {
     parts: Vec<Part>,
     /// What must be resident: the IBs, and what they call and keep. Each once.
     residents: Vec<Arc<Binding>>,
+    /// The IBs that the kernel is given.
+    submitted: Vec<(GpuVa, usize)>,
 }
 
 /// Why lists were not chained.
@@ -132,7 +134,9 @@ impl CommandList {
         // By address, not by pointer: the same program then asks the kernel the same in every run, and a replay is one.
         residents.sort_unstable_by_key(|binding| binding.address().as_u64());
         residents.dedup_by_key(|binding| Arc::as_ptr(binding));
-        Self { recorded: Arc::new(Recorded { target, parts, residents }) }
+        let ibs = parts.iter().flat_map(|part| &part.ibs).map(|ib| (ib.memory.address(), ib.dwords));
+        let submitted = ibs.take(if has_jumps(target) { 1 } else { usize::MAX }).collect();
+        Self { recorded: Arc::new(Recorded { target, parts, residents, submitted }) }
     }
 
     /// The ring it was recorded for.
@@ -160,8 +164,8 @@ impl CommandList {
     }
 
     /// The IBs that the kernel is given: the first where they are chained, else all of them.
-    pub fn submitted_ibs(&self) -> impl Iterator<Item = (GpuVa, usize)> {
-        self.ibs().take(if self.has_jumps() { 1 } else { usize::MAX })
+    pub fn submitted_ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
+        self.recorded.submitted.iter().copied()
     }
 
     /// What each IB holds, padding and tail included, for a decoder. Slow to read unless the list was recorded in
@@ -189,12 +193,6 @@ impl CommandList {
     pub(super) fn kept(&self) -> impl Iterator<Item = &Arc<Binding>> {
         self.recorded.parts.iter().flat_map(|part| &part.kept)
     }
-
-    /// Whether its IBs jump from one to the next.
-    fn has_jumps(&self) -> bool {
-        matches!(self.target(), Target::Pm4(_))
-    }
-
     /// Starts recording anew in the same memory, for any ring.
     ///
     /// # Errors
@@ -253,7 +251,7 @@ impl CommandList {
     fn check_chain(lists: &mut [Self]) -> Result<(), ChainFault> {
         let count = lists.len();
         let (Some(first), 2..) = (lists.first().cloned(), count) else { return Err(ChainFault::TooFew { count }) };
-        if !first.has_jumps() {
+        if !has_jumps(first.target()) {
             return Err(ChainFault::NoJumps { target: first.target() });
         }
         let device = first.recorded.residents.first().map(|binding| Arc::clone(binding.device()));
@@ -299,7 +297,7 @@ impl CommandList {
     }
 
     pub(super) fn is_of(&self, device: &Arc<Device>) -> bool {
-        self.bindings().all(|binding| Arc::ptr_eq(binding.device(), device))
+        self.bindings().all(|binding| binding.is_of(device))
     }
 }
 
@@ -323,6 +321,11 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// Whether the ring goes from IB to IB on its own, so that the kernel is given only the first.
+const fn has_jumps(target: Target) -> bool {
+    matches!(target, Target::Pm4(_))
 }
 
 /// The dwords behind an IB's packets and padding; none for the copy engine.

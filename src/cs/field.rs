@@ -15,7 +15,10 @@
 //! and what is read back can not drift apart. Bits that no field claims must be zero: the reader refuses them, which
 //! catches a packet of another generation before it does something else than was meant.
 //!
-//! Everything is generic and small: encoding compiles to the same shifts and stores one would write by hand.
+//! Everything is generic and small: encoding compiles to the same shifts and stores one would write by hand. A writer does
+//! not say what is wrong, only that something is ([`Unfit`](super::wire::Unfit)), so that its checks are one comparison
+//! each and no code that puts errors together stands between the stores; whoever is refused asks a counter, which runs
+//! over the same description.
 
 #![expect(clippy::inline_always, reason = "as in the writer: what is not inlined is not folded away")]
 
@@ -135,6 +138,8 @@ pub(crate) fn join(field: &'static str, low: u32, high: u32) -> Result<GpuVa, Fi
 
 /// An enum whose variants are numbers on the wire. Made by [`choices!`](crate::cs::field::choices).
 pub(crate) trait Choice: Copy {
+    /// The bits that the numbers need.
+    const BITS: u32;
     /// The variant's number.
     fn raw(self) -> u32;
     /// The variant with this number.
@@ -154,6 +159,8 @@ macro_rules! choices {
         }
 
         impl $crate::cs::field::Choice for $name {
+            const BITS: u32 = $($raw)|+;
+
             #[inline]
             fn raw(self) -> u32 {
                 self as u32
@@ -173,36 +180,35 @@ pub(crate) use choices;
 
 /// The fields of one dword.
 pub(crate) trait Bits {
+    /// What is told of a field that is refused.
+    type Error: From<FieldError>;
+
     /// The bits of `mask`, left in place. Writing: refuses a value with other bits.
-    fn masked(&mut self, field: &'static str, mask: u32, value: u32) -> Result<u32, FieldError>;
+    fn masked(&mut self, field: &'static str, mask: u32, value: u32) -> Result<u32, Self::Error>;
 
     /// A number in bits `HI..=LO`.
-    fn bits<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, FieldError>;
+    fn bits<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, Self::Error>;
 
     /// Bit `BIT`.
     fn flag<const BIT: u32>(&mut self, value: bool) -> bool;
 
-    /// A number in bits `HI..=LO` that every such packet carries.
-    #[inline(always)]
-    fn fixed<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<(), FieldError> {
-        let found = self.bits::<HI, LO>(field, value)?;
-        require(found == value, FieldError::Unknown { field, value: found })
-    }
-
     /// An enum in bits `HI..=LO`.
-    #[inline(always)]
     fn choice<const HI: u32, const LO: u32, C: Choice>(
         &mut self,
         field: &'static str,
         value: C,
-    ) -> Result<C, FieldError> {
-        let raw = self.bits::<HI, LO>(field, value.raw())?;
-        C::from_raw(raw).ok_or(FieldError::Unknown { field, value: raw })
+    ) -> Result<C, Self::Error>;
+
+    /// A number in bits `HI..=LO` that every such packet carries.
+    #[inline(always)]
+    fn fixed<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<(), Self::Error> {
+        let found = self.bits::<HI, LO>(field, value)?;
+        Ok(require(found == value, FieldError::Unknown { field, value: found })?)
     }
 
     /// The low half of an address, in place, in bits `31..=LO`: a multiple of `1 << LO`.
     #[inline(always)]
-    fn aligned<const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, FieldError> {
+    fn aligned<const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, Self::Error> {
         require_multiple(field, value.into(), 1 << LO)?;
         self.masked(field, u32::MAX << LO, value)
     }
@@ -210,24 +216,33 @@ pub(crate) trait Bits {
 
 /// A packet being written, read or counted, one dword after the other.
 pub(crate) trait Wire<'a> {
+    /// What is told of a packet that is refused.
+    type Error: From<FieldError>;
+
     /// One dword on its way.
-    type Dword: Bits;
+    type Dword: Bits<Error = Self::Error>;
 
     /// Begins the next dword.
-    fn open(&mut self) -> Result<Self::Dword, FieldError>;
+    fn open(&mut self) -> Result<Self::Dword, Self::Error>;
 
     /// Ends a dword. Reading: every set bit must have been claimed.
-    fn close(&mut self, dword: Self::Dword) -> Result<(), FieldError>;
+    fn close(&mut self, dword: Self::Dword) -> Result<(), Self::Error>;
 
     /// Exactly `count` dwords of payload. Writing: `data`, whose length is `count`.
-    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], FieldError>;
+    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], Self::Error>;
 
     /// The dwords up to the end of the packet. Writing: `data`.
-    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], FieldError>;
+    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], Self::Error>;
+
+    /// The address whose halves were just described. Writing: `va`, which they came from.
+    #[inline(always)]
+    fn joined(&self, field: &'static str, _va: GpuVa, low: u32, high: u32) -> Result<GpuVa, Self::Error> {
+        Ok(join(field, low, high)?)
+    }
 
     /// A dword that is one number.
     #[inline(always)]
-    fn word(&mut self, value: u32) -> Result<u32, FieldError> {
+    fn word(&mut self, value: u32) -> Result<u32, Self::Error> {
         let mut d = self.open()?;
         let value = d.masked("dword", u32::MAX, value)?;
         self.close(d)?;
@@ -236,14 +251,14 @@ pub(crate) trait Wire<'a> {
 
     /// A dword without fields.
     #[inline(always)]
-    fn zero(&mut self) -> Result<(), FieldError> {
+    fn zero(&mut self) -> Result<(), Self::Error> {
         let d = self.open()?;
         self.close(d)
     }
 
     /// A 64-bit number, low half first.
     #[inline(always)]
-    fn wide(&mut self, value: u64) -> Result<u64, FieldError> {
+    fn wide(&mut self, value: u64) -> Result<u64, Self::Error> {
         let low = self.word(value as u32)?;
         let high = self.word((value >> 32) as u32)?;
         Ok(u64::from(high) << 32 | u64::from(low))
@@ -251,13 +266,13 @@ pub(crate) trait Wire<'a> {
 
     /// An address in two dwords, low half first: a multiple of `1 << LO`, with bits `HI..=0` of the high half.
     #[inline(always)]
-    fn address<const LO: u32, const HI: u32>(&mut self, field: &'static str, va: GpuVa) -> Result<GpuVa, FieldError> {
+    fn address<const LO: u32, const HI: u32>(&mut self, field: &'static str, va: GpuVa) -> Result<GpuVa, Self::Error> {
         let mut d = self.open()?;
         let low = d.aligned::<LO>(field, va.low())?;
         self.close(d)?;
         let mut d = self.open()?;
         let high = d.bits::<HI, 0>(field, va.high())?;
         self.close(d)?;
-        join(field, low, high)
+        self.joined(field, va, low, high)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{Burst, IbPlacement, Result};
+use super::{Burst, IbPlacement, Language, Result};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
@@ -90,6 +90,7 @@ impl IbMemory {
     }
 
     /// Dwords that can still be handed out.
+    #[inline]
     pub(super) fn left(&self) -> usize {
         self.limit - self.used
     }
@@ -129,9 +130,10 @@ impl IbMemory {
     /// The whole window; say with [`IbMemory::advance`] how much of it was used.
     #[inline]
     pub(super) fn window(&mut self) -> &mut [u32] {
-        let (used, limit) = (self.used, self.limit);
-        // `used <= limit <= capacity`, so the range is there.
-        self.as_mut_slice().get_mut(used..limit).unwrap_or_default()
+        // SAFETY: as in `take`.
+        let start = unsafe { self.dwords.add(self.used) };
+        // SAFETY: `used + (limit - used) = limit <= capacity`; else as in `take`.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.left()) }
     }
 
     /// The first `dwords` dwords of the window are used.
@@ -142,7 +144,7 @@ impl IbMemory {
 
     /// The next `dwords` dwords, or the whole window where it is shorter, of which the burst says how much was used.
     #[inline]
-    pub(super) fn burst(&mut self, dwords: usize) -> Burst<'_> {
+    pub(super) fn burst<L: Language>(&mut self, language: L, dwords: usize) -> Burst<'_, L> {
         let dwords = dwords.min(self.limit - self.used);
         // SAFETY: as in `take`.
         let start = unsafe { self.dwords.add(self.used) };
@@ -150,7 +152,7 @@ impl IbMemory {
         // the slice lives.
         let room = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) };
         // INVARIANT: a burst adds at most the length of its room.
-        Burst::new(room, &mut self.used)
+        Burst::new(language, room, &mut self.used)
     }
 
     /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.

@@ -5,7 +5,8 @@ use std::{collections::VecDeque, sync::Arc};
 use super::CommandList;
 use crate::winsys::{Binding, Residents};
 
-/// What one running submission uses.
+/// What one running submission uses. It is moved about as a box, for a move of all of it, right after it was filled, takes
+/// longer than the filling.
 #[derive(Debug, Default)]
 pub(super) struct Job {
     pub(super) sequence: u64,
@@ -15,7 +16,8 @@ pub(super) struct Job {
 }
 
 impl Job {
-    fn clear(&mut self) {
+    /// Lets go of everything, and keeps the containers.
+    pub(super) fn clear(&mut self) {
         self.lists.clear();
         self.memory.clear();
         self.sets.clear();
@@ -25,31 +27,26 @@ impl Job {
 /// The submissions of a queue that were not yet seen to be done.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    running: VecDeque<Job>,
+    running: VecDeque<Box<Job>>,
     /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
-    spare: Vec<Job>,
+    #[expect(clippy::vec_box, reason = "they come from `running` and go there again")]
+    spare: Vec<Box<Job>>,
     /// The first submission that was lost: its lists are kept, for those who want to know where it stopped.
-    lost: Option<Job>,
+    lost: Option<Box<Job>>,
     /// The last number that the kernel gave out.
     last: u64,
 }
 
 impl Jobs {
-    /// An empty job; its containers may have been used before.
-    pub(super) fn begin(&mut self) -> Job {
-        self.spare.pop().unwrap_or_default()
+    /// An empty job whose containers were used before, if there is one.
+    pub(super) fn spare(&mut self) -> Option<Box<Job>> {
+        self.spare.pop()
     }
 
     /// The kernel took it.
-    pub(super) fn add(&mut self, job: Job) {
+    pub(super) fn add(&mut self, job: Box<Job>) {
         self.last = job.sequence;
         self.running.push_back(job);
-    }
-
-    /// The kernel did not take it.
-    pub(super) fn abandon(&mut self, mut job: Job) {
-        job.clear();
-        self.spare.push(job);
     }
 
     /// Lets go of what submissions up to this number used.
@@ -75,7 +72,7 @@ impl Jobs {
 
     /// The submission that keeps the queue from going on: the first that was lost, else the oldest that runs.
     pub(super) fn stuck(&self) -> Option<&Job> {
-        self.lost.as_ref().or_else(|| self.running.front())
+        self.lost.as_deref().or_else(|| self.running.front().map(Box::as_ref))
     }
 
     /// The last number that the kernel gave out; 0 before the first.

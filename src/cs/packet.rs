@@ -65,6 +65,21 @@ pub trait Packet: Copy {
     /// * [`EncodeError::Field`]: a value does not fit, or this generation or ring lacks the variant.
     /// * [`EncodeError::NoRoom`]: `out` is too short.
     fn encode(&self, language: Self::Language, out: &mut [u32]) -> Result<usize, EncodeError>;
+
+    /// As [`Packet::encode`], but says nothing about what is wrong, and may give up where `out` has fewer than 16 dwords
+    /// more than the packet's data: the hot path of recorders, which ask `encode` when they get nothing. It is inlined,
+    /// so that what the compiler knows of a packet costs nothing.
+    #[inline]
+    fn put(&self, language: Self::Language, out: &mut [u32]) -> Option<usize> {
+        self.encode(language, out).ok()
+    }
+}
+
+/// Makes the compiler hand a cold function a copy of a packet. It would pass the address of the recorder's own instead, as
+/// nobody writes to it, and a packet with an address is put together in memory, even where the function is not called.
+#[inline]
+pub(crate) fn own<P>(packet: &mut P) {
+    std::hint::black_box(packet);
 }
 
 /// Who reads the packets: a language, a generation and a ring, for error messages and where the language is only known

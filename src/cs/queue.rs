@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{
     CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
-    call::Sender,
+    call::{Sender, Sent},
     jobs::{Job, Jobs},
     marker,
     user_fence::UserFence,
@@ -234,26 +234,26 @@ impl Shared {
         submission: &Submission<'_>,
     ) -> Result<Fence> {
         let mut sender = self.sender.lock();
-        let mut job = {
+        let mut job = sender.spare.take().unwrap_or_default();
+        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+        let Sent { sequence, error } = sender.send(self, beside, submission, &job.sets);
+        if let Some(sequence) = sequence {
+            job.keep(sequence, beside, submission);
             let mut jobs = self.jobs.lock();
             jobs.retire_up_to(self.user_fence.value());
-            jobs.begin()
-        };
-        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
-        let sent = sender.send(self, beside, submission, &job.sets);
-        let mut jobs = self.jobs.lock();
-        let (sequence, outcome) = match sent {
-            Ok(sent) => sent,
-            Err(error) => {
-                jobs.abandon(job);
-                return Err(error);
-            }
-        };
-        job.keep(sequence, beside, submission);
-        jobs.add(job);
-        drop(jobs);
-        tracing::trace!(ip = %self.ip, ring = self.ring, sequence, "submitted");
-        outcome.map(|()| Fence::new(Arc::clone(self), sequence))
+            sender.spare = jobs.spare();
+            jobs.add(job);
+        } else {
+            job.clear();
+            sender.spare = Some(job);
+        }
+        drop(sender);
+        tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
+        match (sequence, error) {
+            (_, Some(error)) => Err(*error),
+            (Some(sequence), None) => Ok(Fence::new(Arc::clone(self), sequence)),
+            (None, None) => Err(super::Error::NothingToSubmit),
+        }
     }
 
     /// Makes sync objects signal when what was submitted last is done.
@@ -327,8 +327,8 @@ impl Job {
     /// Keeps alive what a submission uses.
     fn keep(&mut self, sequence: u64, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
         self.sequence = sequence;
-        let beside = beside.iter().flat_map(|(_, lists)| *lists);
-        self.lists.extend(beside.chain(submission.lists).copied().cloned());
+        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        self.lists.extend(submission.lists.iter().copied().cloned());
         self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
         self.memory.extend(submission.memory.iter().cloned());
     }

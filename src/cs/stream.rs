@@ -7,6 +7,7 @@ use super::{
     command_list::{Ib, Part},
     ib::IbMemory,
     ib_pool::Home,
+    packet::own,
 };
 use crate::winsys::{Binding, Device};
 
@@ -159,24 +160,52 @@ impl<L: Language> Stream<L> {
     ///
     /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`]: the stream is
     /// then as it was. [`Error::Address`] or [`Error::Winsys`] when the stream cannot grow: it is then poisoned.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "packets are mostly constants, of which little is left once it is inlined"
+    )]
+    #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
-        loop {
-            match packet.encode(self.language, self.memory.window()) {
-                Ok(len) => {
-                    self.memory.advance(len);
-                    return Ok(());
-                }
-                Err(EncodeError::NoRoom { needed, .. }) => self.grow(needed)?,
-                Err(error) => return Err(error.into()),
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => {
+                self.memory.advance(len);
+                Ok(())
             }
+            None => self.push_slowly(*packet),
         }
     }
 
+    /// Appends a packet where little room is left, or something is wrong.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) -> Result<()> {
+        own(&mut packet);
+        let len = match packet.encode(self.language, self.memory.window()) {
+            Err(EncodeError::NoRoom { needed, .. }) => {
+                self.grow(needed)?;
+                packet.encode(self.language, self.memory.window())?
+            }
+            outcome => outcome?,
+        };
+        self.memory.advance(len);
+        Ok(())
+    }
+
     /// Appends a packet, or poisons the stream with the error of [`Stream::push`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `push`")]
+    #[inline(always)]
     pub fn record<P: Packet<Language = L>>(&mut self, packet: &P) {
-        if let Err(error) = self.push(packet) {
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => self.memory.advance(len),
+            None => self.record_slowly(*packet),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) {
+        own(&mut packet);
+        if let Err(error) = self.push_slowly(packet) {
             self.poison(error);
         }
     }
@@ -189,7 +218,9 @@ impl<L: Language> Stream<L> {
     /// As [`Stream::push`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
-        self.make_room(dwords)?;
+        if dwords > self.memory.left() {
+            self.grow(dwords)?;
+        }
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
@@ -206,10 +237,19 @@ impl<L: Language> Stream<L> {
     #[inline]
     pub fn room<const N: usize>(&mut self) -> &mut [u32; N] {
         const { assert!(N <= SINK_DWORDS, "longer than the memory for what goes nowhere") };
-        if N > self.memory.left() && self.grow(N).is_err() {
-            return self.sink();
+        if N > self.memory.left() {
+            return self.room_elsewhere();
         }
         match self.memory.take_array() {
+            Some(room) => room,
+            None => sink(&mut self.sink),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn room_elsewhere<const N: usize>(&mut self) -> &mut [u32; N] {
+        match self.grow(N).ok().and_then(|()| self.memory.take_array()) {
             Some(room) => room,
             None => sink(&mut self.sink),
         }
@@ -224,11 +264,6 @@ impl<L: Language> Stream<L> {
     #[inline]
     pub(super) fn memory_mut(&mut self) -> &mut IbMemory {
         &mut self.memory
-    }
-
-    #[cold]
-    fn sink<const N: usize>(&mut self) -> &mut [u32; N] {
-        sink(&mut self.sink)
     }
 
     /// Keeps memory resident and alive for every run of the list, without naming it in submissions.
@@ -252,6 +287,7 @@ impl<L: Language> Stream<L> {
     }
 
     /// The ring the stream is for.
+    #[inline]
     pub fn language(&self) -> L {
         self.language
     }

@@ -2,7 +2,24 @@
 
 #![expect(clippy::inline_always, reason = "a packet is a few stores once its description is inlined, and 40 ns if not")]
 
-use super::field::{Bits, FieldError, Wire, require};
+use std::marker::PhantomData;
+
+use super::field::{Bits, Choice, FieldError, Wire, require};
+use crate::vamgr::GpuVa;
+
+/// No packet describes as many dwords, data not counted. A [`Writer`] with as much room looks no more how much is left.
+pub(crate) const ROOMY_DWORDS: usize = 16;
+
+/// A packet that cannot be written. A [`Counter`] tells why, or that only the room was too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unfit;
+
+impl From<FieldError> for Unfit {
+    #[inline(always)]
+    fn from(_: FieldError) -> Self {
+        Self
+    }
+}
 
 /// The bits `hi..=lo`.
 const fn mask(hi: u32, lo: u32) -> u32 {
@@ -10,11 +27,20 @@ const fn mask(hi: u32, lo: u32) -> u32 {
 }
 
 /// A dword being put together.
-pub(crate) struct Filling(u32);
+pub(crate) struct Filling<E>(u32, PhantomData<E>);
 
-impl Bits for Filling {
+impl<E> Filling<E> {
     #[inline(always)]
-    fn masked(&mut self, field: &'static str, mask: u32, value: u32) -> Result<u32, FieldError> {
+    const fn new() -> Self {
+        Self(0, PhantomData)
+    }
+}
+
+impl<E: From<FieldError>> Bits for Filling<E> {
+    type Error = E;
+
+    #[inline(always)]
+    fn masked(&mut self, field: &'static str, mask: u32, value: u32) -> Result<u32, E> {
         let bits = value & !mask;
         require(bits == 0, FieldError::Flags { field, bits })?;
         self.0 |= value;
@@ -22,7 +48,7 @@ impl Bits for Filling {
     }
 
     #[inline(always)]
-    fn bits<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, FieldError> {
+    fn bits<const HI: u32, const LO: u32>(&mut self, field: &'static str, value: u32) -> Result<u32, E> {
         const { assert!(LO <= HI && HI < 32, "bits are written HI, LO and lie in a dword") };
         let max = mask(HI, LO) >> LO;
         require(value <= max, FieldError::TooWide { field, value: value.into(), max: max.into() })?;
@@ -34,6 +60,13 @@ impl Bits for Filling {
     fn flag<const BIT: u32>(&mut self, value: bool) -> bool {
         self.0 |= u32::from(value) << BIT;
         value
+    }
+
+    #[inline(always)]
+    fn choice<const HI: u32, const LO: u32, C: Choice>(&mut self, _: &'static str, value: C) -> Result<C, E> {
+        const { assert!(C::BITS & !(mask(HI, LO) >> LO) == 0, "the field holds every choice") };
+        self.0 |= value.raw() << LO;
+        Ok(value)
     }
 }
 
@@ -52,6 +85,8 @@ impl Taking {
 }
 
 impl Bits for Taking {
+    type Error = FieldError;
+
     #[inline]
     fn masked(&mut self, _: &'static str, mask: u32, _: u32) -> Result<u32, FieldError> {
         Ok(self.claim(mask))
@@ -66,6 +101,12 @@ impl Bits for Taking {
     #[inline]
     fn flag<const BIT: u32>(&mut self, _: bool) -> bool {
         self.claim(1 << BIT) != 0
+    }
+
+    #[inline]
+    fn choice<const HI: u32, const LO: u32, C: Choice>(&mut self, field: &'static str, _: C) -> Result<C, FieldError> {
+        let raw = self.bits::<HI, LO>(field, 0)?;
+        C::from_raw(raw).ok_or(FieldError::Unknown { field, value: raw })
     }
 }
 
@@ -90,44 +131,44 @@ impl<'o> Writer<'o> {
 }
 
 impl<'a> Wire<'a> for Writer<'_> {
-    type Dword = Filling;
+    type Error = Unfit;
+    type Dword = Filling<Unfit>;
 
     #[inline(always)]
-    fn open(&mut self) -> Result<Filling, FieldError> {
-        Ok(Filling(0))
+    fn open(&mut self) -> Result<Filling<Unfit>, Unfit> {
+        Ok(Filling::new())
     }
 
     #[inline(always)]
-    fn close(&mut self, dword: Filling) -> Result<(), FieldError> {
-        match self.out.get_mut(self.next) {
-            Some(slot) => *slot = dword.0,
-            None => return Err(FieldError::Missing { dword: self.next }),
-        }
+    fn close(&mut self, dword: Filling<Unfit>) -> Result<(), Unfit> {
+        *self.out.get_mut(self.next).ok_or(Unfit)? = dword.0;
         self.next += 1;
         Ok(())
     }
 
     #[inline(always)]
-    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], FieldError> {
-        require(data.len() == count, FieldError::Surplus { dwords: data.len().abs_diff(count) })?;
-        self.rest(data)
+    fn take(&mut self, data: &'a [u32], count: usize) -> Result<&'a [u32], Unfit> {
+        if data.len() == count { self.rest(data) } else { Err(Unfit) }
     }
 
     #[inline(always)]
-    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], FieldError> {
-        match self.out.get_mut(self.next..).and_then(|out| out.get_mut(..data.len())) {
-            Some(slots) => store(slots, data),
-            None => return Err(FieldError::Missing { dword: self.out.len() }),
-        }
+    fn rest(&mut self, data: &'a [u32]) -> Result<&'a [u32], Unfit> {
+        let slots = self.out.get_mut(self.next..).and_then(|out| out.get_mut(..data.len()));
+        store(slots.ok_or(Unfit)?, data);
         self.next += data.len();
         Ok(data)
+    }
+
+    #[inline(always)]
+    fn joined(&self, _: &'static str, va: GpuVa, _: u32, _: u32) -> Result<GpuVa, Unfit> {
+        Ok(va)
     }
 }
 
 /// Copies a slice into one as long. Most packets carry a dword or two, for which a call of memcpy takes longer than the
 /// rest of the packet.
 #[inline(always)]
-fn store(slots: &mut [u32], data: &[u32]) {
+pub(crate) fn store(slots: &mut [u32], data: &[u32]) {
     match (slots, data) {
         ([a], &[x]) => *a = x,
         ([a, b], &[x, y]) => (*a, *b) = (x, y),
@@ -156,6 +197,7 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Wire<'a> for Reader<'a> {
+    type Error = FieldError;
     type Dword = Taking;
 
     #[inline]
@@ -193,7 +235,7 @@ impl<'a> Wire<'a> for Reader<'a> {
     }
 }
 
-/// Measures a packet.
+/// Measures a packet, and says what is wrong with one that cannot be written.
 pub(crate) struct Counter(usize);
 
 impl Counter {
@@ -211,15 +253,16 @@ impl Counter {
 }
 
 impl<'a> Wire<'a> for Counter {
-    type Dword = Filling;
+    type Error = FieldError;
+    type Dword = Filling<FieldError>;
 
     #[inline]
-    fn open(&mut self) -> Result<Filling, FieldError> {
-        Ok(Filling(0))
+    fn open(&mut self) -> Result<Filling<FieldError>, FieldError> {
+        Ok(Filling::new())
     }
 
     #[inline]
-    fn close(&mut self, _: Filling) -> Result<(), FieldError> {
+    fn close(&mut self, _: Filling<FieldError>) -> Result<(), FieldError> {
         self.0 += 1;
         Ok(())
     }
@@ -244,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_value_that_does_not_fit_is_refused_and_never_cut() {
-        let mut d = Filling(0);
+        let mut d = Filling::<FieldError>::new();
         assert_eq!(d.bits::<11, 8>("sel", 15), Ok(15));
         assert_eq!(d.bits::<19, 16>("sel", 16), Err(FieldError::TooWide { field: "sel", value: 16, max: 15 }));
         assert_eq!(d.masked("flags", 0x6, 0x3), Err(FieldError::Flags { field: "flags", bits: 1 }));
@@ -253,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_widest_and_the_narrowest_field_keep_every_bit() {
-        let mut d = Filling(0);
+        let mut d = Filling::<FieldError>::new();
         assert_eq!(d.bits::<31, 0>("all", u32::MAX), Ok(u32::MAX));
         let mut d = Taking { value: 0x8000_0001, claimed: 0 };
         assert!(d.flag::<31>(false) && d.flag::<0>(false) && !d.flag::<5>(true));
@@ -283,7 +326,7 @@ mod tests {
         assert_eq!(Writer::new(&mut out, 0).address::<2, 15>("at", va), Ok(va));
         assert_eq!(out, [0x2345_6780, 0x81]);
         assert_eq!(
-            Writer::new(&mut out, 0).address::<8, 15>("at", va),
+            Counter::new(0).address::<8, 15>("at", va),
             Err(FieldError::Misaligned { field: "at", value: 0x2345_6780, multiple: 256 })
         );
         assert_eq!(

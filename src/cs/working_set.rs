@@ -68,7 +68,7 @@ impl WorkingSet {
 
     /// Lists a BO, unless it is listed.
     pub(super) fn add(&mut self, binding: &Binding, bo_priority: u32) {
-        let bo_handle = binding.bo().handle();
+        let bo_handle = binding.bo_handle();
         let index = bo_handle as usize;
         if index < MOST_STAMPS {
             if index >= self.stamps.len() {

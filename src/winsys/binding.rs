@@ -25,7 +25,18 @@ pub struct Binding {
     len: u64,
     flags: VaFlags,
     has_guard_page: bool,
+    /// The BO's, and where its device lies: kept here for submissions, which ask thousands of bindings for nothing else.
+    bo_handle: u32,
+    device_address: usize,
     priority: AtomicU8,
+}
+
+/// Which part of a BO is bound, and how.
+#[derive(Clone, Copy)]
+struct Part {
+    offset: u64,
+    len: u64,
+    flags: VaFlags,
 }
 
 /// Vulkan's default priority of 0.5, as RADV maps it.
@@ -61,8 +72,8 @@ impl Binding {
         }
         let len = bo.size();
         bind(&bo, 0, len, &lease, flags)?;
-        let (lease, priority) = (Some(lease), AtomicU8::new(narrow(priority)));
-        Ok(Arc::new(Self { lease, bo, offset: 0, len, flags, has_guard_page: false, priority }))
+        let part = Part { offset: 0, len, flags };
+        Ok(Arc::new(Self::bound(bo, lease, part, narrow(priority))))
     }
 
     /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
@@ -87,15 +98,24 @@ impl Binding {
         if let Err(error) = bind(&bo, offset, len, &lease, flags) {
             return Err((lease, error));
         }
-        Ok(Self {
+        Ok(Self::bound(bo, lease, Part { offset, len, flags }, DEFAULT_PRIORITY))
+    }
+
+    /// What the kernel has bound.
+    #[inline]
+    fn bound(bo: Arc<Bo>, lease: VaLease, part: Part, priority: u8) -> Self {
+        let Part { offset, len, flags } = part;
+        Self {
             lease: Some(lease),
+            bo_handle: bo.handle(),
+            device_address: Arc::as_ptr(bo.device()).addr(),
             bo,
             offset,
             len,
             flags,
             has_guard_page: false,
-            priority: AtomicU8::new(DEFAULT_PRIORITY),
-        })
+            priority: AtomicU8::new(priority),
+        }
     }
 
     /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
@@ -129,6 +149,18 @@ impl Binding {
     /// The BO behind the addresses.
     pub fn bo(&self) -> &Arc<Bo> {
         &self.bo
+    }
+
+    /// The handle of the BO, without following [`Binding::bo`].
+    #[inline]
+    pub(crate) fn bo_handle(&self) -> u32 {
+        self.bo_handle
+    }
+
+    /// Whether it belongs to this device. The BO keeps its device, so that no other can lie there.
+    #[inline]
+    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
+        self.device_address == Arc::as_ptr(device).addr()
     }
 
     /// The device it belongs to.

@@ -12,15 +12,16 @@ use amdgpu_winsys::{
 use crate::{
     child::{self, Wanted},
     row::{Goal, Row, Unit},
-    turns::{Work, in_turn},
+    turns::in_turn,
+    typed,
 };
 
 /// Dwords, and packets, recorded before a stream starts over.
 const DWORDS: usize = 64 << 10;
-const PACKETS: usize = 4096;
+pub(crate) const PACKETS: usize = 4096;
 /// Dwords reserved at a time.
 const RESERVED: [usize; 3] = [16, 64, 256];
-const PLAIN: &str = "plain stores";
+pub(crate) const PLAIN: &str = "plain stores";
 /// What is measured in the child.
 const NULL: [&str; 6] =
     ["submit-empty", "submit-100", "record-update", "record-copy", "record-timestamp", "submit-listed"];
@@ -41,16 +42,16 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     }
 }
 
-fn target() -> pm4::Target {
+pub(crate) fn target() -> pm4::Target {
     pm4::Target::gfx(amdgpu_winsys::winsys::GfxLevel::Gfx10_3)
 }
 
-fn address() -> GpuVa {
+pub(crate) fn address() -> GpuVa {
     GpuVa::new(0x1234_5678_0000).unwrap_or(GpuVa::NULL)
 }
 
 /// A stream with room for a batch. It is filled once, so that its pages are there.
-fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
+pub(crate) fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
     let mut stream = Stream::new(device, target(), 4 * DWORDS).expect("the null kernel refuses nothing");
     stream.reserve(2 * DWORDS).expect("room").fill(0);
     stream
@@ -81,66 +82,15 @@ fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
         let row = Row::times("record-reserve", reserved as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.25));
         add(row.noting("a dword; n are reserved at a time".into()));
     }
-    let level = target().level;
-    typed(wanted, "record-typed-write", device, add, |value| {
-        let data = [value, value];
-        move |stream: &mut Stream<_>| stream.push(&pm4::WriteData::new(address(), &data)).expect("room")
-    });
-    typed(wanted, "record-typed-copy", device, add, |value| {
-        let packet = pm4::CpDma::copy(level, address(), address(), value & 0xffff);
-        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
-    });
-    typed(wanted, "record-typed-eop", device, add, |value| {
-        let packet = pm4::EndOfPipe::fence(address(), value);
-        move |stream: &mut Stream<_>| stream.push(&packet).expect("room")
-    });
-    typed(wanted, "record-typed-nop", device, add, |value| {
-        let data = [value; 5];
-        move |stream: &mut Stream<_>| stream.push(&pm4::Nop::Skip(&data)).expect("room")
-    });
+    typed::all(wanted, device, add);
 }
 
 /// Dwords that follow from one number, one after the other.
 #[inline]
-fn store(room: &mut [u32], first: u32) {
+pub(crate) fn store(room: &mut [u32], first: u32) {
     for (offset, dword) in room.iter_mut().enumerate() {
         *dword = first + offset as u32;
     }
-}
-
-/// A typed packet into a stream, beside a loop that stores as many dwords in a vector.
-fn typed<F: FnOnce(&mut Stream<pm4::Target>)>(
-    wanted: &Wanted,
-    name: &str,
-    device: &Arc<Device>,
-    add: &mut impl FnMut(Row),
-    packet: impl Fn(u32) -> F,
-) {
-    if !wanted.has(name) {
-        return;
-    }
-    let mut stream = stream(device);
-    stream.clear();
-    packet(1)(&mut stream);
-    let dwords = stream.len();
-    let mut plain = vec![0_u32; dwords * PACKETS];
-    let ours: &mut Work<'_> = &mut |packets| {
-        stream.clear();
-        for value in 0..packets as u32 {
-            packet(black_box(value))(&mut stream);
-        }
-    };
-    let [ours, theirs] = in_turn(
-        PACKETS,
-        [ours, &mut |_| {
-            for (at, room) in plain.chunks_exact_mut(dwords).enumerate() {
-                store(room, black_box(at as u32));
-            }
-            black_box(&mut plain);
-        }],
-    );
-    let row = Row::times(name, dwords as u64, ours, PLAIN, theirs, Goal::RatioAtMost(1.3));
-    add(row.noting("a packet of n dwords".into()));
 }
 
 /// An IB of every kind of packet that is typed here.

@@ -26,6 +26,7 @@ mod peers;
 mod row;
 mod traces;
 mod turns;
+mod typed;
 mod vma;
 
 use std::{process::ExitCode, time::Duration};

@@ -8,7 +8,10 @@ use std::{
     cell::RefCell,
     fmt,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use nix::errno::Errno;
@@ -49,11 +52,15 @@ thread_local! {
     static CURRENT: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
+/// Whether any thread ever served a client: where none does, asking for the thread's costs more than what is asked for.
+static HAS_CLIENTS: AtomicBool = AtomicBool::new(false);
+
 /// Serves a client until dropped.
 pub(crate) struct Entered(());
 
 /// From now on this thread serves that client.
 pub(crate) fn enter(client: Arc<dyn Client>) -> Entered {
+    HAS_CLIENTS.store(true, Relaxed);
     CURRENT.set(Some(Call { client, borrowed: Vec::new(), interrupted: false }));
     Entered(())
 }
@@ -74,7 +81,11 @@ fn current() -> Option<Arc<dyn Client>> {
 }
 
 /// The process of the client, if it is another one than ours.
+#[inline]
 pub(crate) fn foreign_pid() -> Option<libc::pid_t> {
+    if !HAS_CLIENTS.load(Relaxed) {
+        return None;
+    }
     CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.pid()))
 }
 

@@ -147,7 +147,7 @@ impl AcquireMem {
     /// The engine bit: unlike everywhere else PFP is 0. MEC has none.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_engine(self, d: &mut impl Bits) -> Engine {
+    fn describe_engine<D: Bits>(self, d: &mut D) -> Engine {
         let me = matches!(self.wait, AcquireWait::Actions { engine: Engine::Me, .. });
         if d.flag::<31>(me) { Engine::Me } else { Engine::Pfp }
     }
@@ -155,7 +155,7 @@ impl AcquireMem {
     /// Dword 1; answers with the wait but for its interval.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_control(self, d: &mut impl Bits, target: Target) -> Result<(CoherCntl, AcquireWait), FieldError> {
+    fn describe_control<D: Bits>(self, d: &mut D, target: Target) -> Result<(CoherCntl, AcquireWait), D::Error> {
         let known = CoherCntl::known(target.level);
         let coher = CoherCntl::from_bits_retain(d.masked("coher_cntl", known.bits(), self.coher.bits())?);
         let can_sync = target == Target::gfx(target.level) && target.level >= GfxLevel::Gfx11;
@@ -174,12 +174,12 @@ impl AcquireMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_pws(
-        d: &mut impl Bits,
+    fn describe_pws<D: Bits>(
+        d: &mut D,
         stage: PwsStage,
         counter: PwsCounter,
         outstanding: u8,
-    ) -> Result<AcquireWait, FieldError> {
+    ) -> Result<AcquireWait, D::Error> {
         let stage = d.choice::<13, 11, _>("pws_stage_sel", stage)?;
         let counter = d.choice::<15, 14, _>("pws_counter_sel", counter)?;
         let outstanding = d.bits::<23, 18>("pws_count", outstanding.into())? as u8;
@@ -193,7 +193,7 @@ impl AcquireMem {
         wire: &mut W,
         field: &'static str,
         blocks: u64,
-    ) -> Result<u64, FieldError> {
+    ) -> Result<u64, W::Error> {
         let low = wire.word(blocks as u32)?;
         let mut d = wire.open()?;
         let high = d.bits::<HIGH, 0>(field, (blocks >> 32) as u32)?;
@@ -203,7 +203,7 @@ impl AcquireMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_range<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<CacheRange, FieldError> {
+    fn describe_range<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<CacheRange, W::Error> {
         let CacheRange { base, blocks } = self.range;
         if op == opcode::SURFACE_SYNC {
             let max = u32::MAX.into();
@@ -232,7 +232,7 @@ impl AcquireMem {
     /// The dword with the poll interval; `wait` comes from dword 1.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_interval<'a, W: Wire<'a>>(self, wire: &mut W, wait: AcquireWait) -> Result<AcquireWait, FieldError> {
+    fn describe_interval<'a, W: Wire<'a>>(self, wire: &mut W, wait: AcquireWait) -> Result<AcquireWait, W::Error> {
         let mut d = wire.open()?;
         let wait = match wait {
             AcquireWait::Actions { engine, .. } => {
@@ -252,7 +252,7 @@ impl AcquireMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_gcr<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Gcr, FieldError> {
+    fn describe_gcr<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Gcr, W::Error> {
         if target.level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
             return Ok(Gcr::empty());
@@ -286,7 +286,7 @@ impl<'a> Describe<'a> for AcquireMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let (coher, wait) = self.describe_control(&mut d, target)?;
         wire.close(d)?;

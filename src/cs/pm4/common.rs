@@ -73,7 +73,7 @@ impl Caching {
     /// The four bits from bit `at` on, as far as the packet (`has`) and the generation know them.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    pub(super) fn describe(self, d: &mut impl Bits, at: u32, has: u32, level: GfxLevel) -> Result<Self, FieldError> {
+    pub(super) fn describe<D: Bits>(self, d: &mut D, at: u32, has: u32, level: GfxLevel) -> Result<Self, D::Error> {
         let bits = u32::from(self.atc) | self.policy.raw() << 1 | u32::from(self.volatile) << 3;
         let bits = d.masked("caching", (has & Self::known(level)) << at, bits << at)? >> at;
         let raw = (bits & Self::POLICY) >> 1;
@@ -168,7 +168,7 @@ impl Register {
     /// Two dwords: 18 bits and a zero dword before GFX12, 38 bits (of which this library uses 32) since.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    pub(super) fn describe<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, FieldError> {
+    pub(super) fn describe<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, W::Error> {
         let index = if level >= GfxLevel::Gfx12 {
             wire.word(self.0)?
         } else {
@@ -191,6 +191,6 @@ pub(super) fn address<'a, const LO: u32, W: Wire<'a>>(
     field: &'static str,
     target: Target,
     va: GpuVa,
-) -> Result<GpuVa, FieldError> {
+) -> Result<GpuVa, W::Error> {
     if target.level >= GfxLevel::Gfx9 { wire.address::<LO, 31>(field, va) } else { wire.address::<LO, 15>(field, va) }
 }

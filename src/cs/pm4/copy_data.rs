@@ -50,7 +50,7 @@ impl CopySource {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
+    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
         let va = if let Self::Memory(va) | Self::L2(va) = self { va } else { GpuVa::NULL };
         Ok(match selector {
             0 => {
@@ -65,7 +65,7 @@ impl CopySource {
                 wire.zero()?;
                 if selector == 9 { Self::GpuClock } else { Self::SystemClock }
             }
-            value => return Err(FieldError::Unknown { field: "src_sel", value }),
+            value => return Err(FieldError::Unknown { field: "src_sel", value }.into()),
         })
     }
 
@@ -112,7 +112,7 @@ impl CopyTo {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
+    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
         let va = if let Self::Grbm(va) | Self::L2(va) | Self::Memory(va) = self { va } else { GpuVa::NULL };
         Ok(match selector {
             0 => {
@@ -122,7 +122,7 @@ impl CopyTo {
             1 => Self::Grbm(address::<2, W>(wire, "dst_addr", target, va)?),
             2 => Self::L2(address::<2, W>(wire, "dst_addr", target, va)?),
             5 => Self::Memory(address::<2, W>(wire, "dst_addr", target, va)?),
-            value => return Err(FieldError::Unknown { field: "dst_sel", value }),
+            value => return Err(FieldError::Unknown { field: "dst_sel", value }.into()),
         })
     }
 
@@ -201,7 +201,7 @@ impl<'a> Describe<'a> for CopyData {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let from = d.bits::<3, 0>("src_sel", self.from.selector())?;
         let to = d.bits::<11, 8>("dst_sel", self.to.selector())?;

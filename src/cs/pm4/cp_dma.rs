@@ -3,7 +3,7 @@
 use super::common::{Caching, Engine};
 use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
 use super::{Target, opcode};
-use crate::cs::field::{Bits, FieldError, Wire, choices, join, require_form};
+use crate::cs::field::{Bits, FieldError, Wire, choices, require, require_form};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -64,12 +64,22 @@ impl DmaSource {
         }
     }
 
-    fn from_wire(selector: u32, low: u32, high: u32) -> Result<Self, FieldError> {
-        match selector {
-            PATTERN if high == 0 => Ok(Self::Pattern(low)),
-            PATTERN => Err(FieldError::Flags { field: "src_addr_hi", bits: high }),
-            _ => Ok(Self::Memory { va: join("src_addr", low, high)?, path: path("src_sel", selector)? }),
+    const fn va(self) -> GpuVa {
+        match self {
+            Self::Memory { va, .. } => va,
+            Self::Pattern(_) => GpuVa::NULL,
         }
+    }
+
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
+        if selector == PATTERN {
+            require(high == 0, FieldError::Flags { field: "src_addr_hi", bits: high })?;
+            return Ok(Self::Pattern(low));
+        }
+        let va = wire.joined("src_addr", self.va(), low, high)?;
+        Ok(Self::Memory { va, path: path("src_sel", selector)? })
     }
 }
 
@@ -87,8 +97,10 @@ impl DmaTo {
         }
     }
 
-    fn from_wire(selector: u32, low: u32, high: u32) -> Result<Self, FieldError> {
-        let va = join("dst_addr", low, high)?;
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
+        let va = wire.joined("dst_addr", self.va(), low, high)?;
         match selector {
             NOWHERE => Ok(Self::Nowhere(va)),
             _ => Ok(Self::Memory { va, path: path("dst_sel", selector)? }),
@@ -96,6 +108,7 @@ impl DmaTo {
     }
 }
 
+#[inline]
 fn path(field: &'static str, selector: u32) -> Result<DmaPath, FieldError> {
     crate::cs::field::Choice::from_raw(selector).ok_or(FieldError::Unknown { field, value: selector })
 }
@@ -211,8 +224,9 @@ impl CpDma {
     }
 
     /// The selectors, sync and engine bits that both packets keep in one dword, the engine in bit `ENGINE`.
-    #[inline]
-    fn control<const ENGINE: u32>(self, d: &mut impl Bits) -> Result<(u32, u32, bool, Engine), FieldError> {
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn control<const ENGINE: u32, D: Bits>(self, d: &mut D) -> Result<(u32, u32, bool, Engine), D::Error> {
         let to = d.bits::<21, 20>("dst_sel", self.to.selector())?;
         let from = d.bits::<30, 29>("src_sel", self.from.selector())?;
         let sync = d.flag::<31>(self.sync);
@@ -222,19 +236,19 @@ impl CpDma {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_cp_dma<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
+    fn describe_cp_dma<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
         let (low, high) = self.from.halves();
         let low = wire.word(low)?;
         let mut d = wire.open()?;
         let high = d.bits::<15, 0>("src_addr_hi", high)?;
-        let (from, to, sync, engine) = self.control::<27>(&mut d)?;
+        let (from, to, sync, engine) = self.control::<27, _>(&mut d)?;
         wire.close(d)?;
-        let from = DmaSource::from_wire(from, low, high)?;
+        let from = self.from.on_wire(wire, from, low, high)?;
         let to_low = wire.word(self.to.va().low())?;
         let mut d = wire.open()?;
         let to_high = d.bits::<15, 0>("dst_addr_hi", self.to.va().high())?;
         wire.close(d)?;
-        let to = DmaTo::from_wire(to, to_low, to_high)?;
+        let to = self.to.on_wire(wire, to, to_low, to_high)?;
         let (bytes, raw_wait, confirm) = self.count(wire, GfxLevel::Gfx6)?;
         require_form(
             self.from_caching == Caching::default() && self.to_caching == Caching::default(),
@@ -245,23 +259,26 @@ impl CpDma {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_dma_data<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, FieldError> {
+    fn describe_dma_data<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
-        let (from, to, sync, engine) = self.control::<0>(&mut d)?;
+        let (from, to, sync, engine) = self.control::<0, _>(&mut d)?;
         let from_caching = self.from_caching.describe(&mut d, 12, Caching::ALL, level)?;
         let to_caching = self.to_caching.describe(&mut d, 24, Caching::ALL, level)?;
         wire.close(d)?;
         let (low, high) = self.from.halves();
-        let from = DmaSource::from_wire(from, wire.word(low)?, wire.word(high)?)?;
+        let (low, high) = (wire.word(low)?, wire.word(high)?);
+        let from = self.from.on_wire(wire, from, low, high)?;
         let va = self.to.va();
-        let to = DmaTo::from_wire(to, wire.word(va.low())?, wire.word(va.high())?)?;
+        let (low, high) = (wire.word(va.low())?, wire.word(va.high())?);
+        let to = self.to.on_wire(wire, to, low, high)?;
         let (bytes, raw_wait, confirm) = self.count(wire, level)?;
         Ok(Self { engine, from, to, bytes, sync, raw_wait, confirm, from_caching, to_caching })
     }
 
     /// The last dword: the byte count and two flags.
-    #[inline]
-    fn count<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<(u32, bool, bool), FieldError> {
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn count<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<(u32, bool, bool), W::Error> {
         let mut d = wire.open()?;
         let (bytes, unconfirmed) = if level >= GfxLevel::Gfx9 {
             (d.bits::<25, 0>("byte_count", self.bytes)?, d.flag::<31>(!self.confirm))
@@ -293,7 +310,7 @@ impl<'a> Describe<'a> for CpDma {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, W::Error> {
         let packet = if opcode == opcode::CP_DMA {
             self.describe_cp_dma(wire)?
         } else {

@@ -113,9 +113,9 @@ impl<'a> Describe<'a> for Raw<'a> {
         Some(self.opcode)
     }
 
-    fn describe<W: crate::cs::field::Wire<'a>>(self, wire: &mut W, _: Target, opcode: u8) -> Result<Self, FieldError> {
+    fn describe<W: crate::cs::field::Wire<'a>>(self, wire: &mut W, _: Target, opcode: u8) -> Result<Self, W::Error> {
         let body = wire.rest(self.body)?;
-        if body.is_empty() { Err(FieldError::Empty { field: "payload" }) } else { Ok(Self { opcode, body }) }
+        if body.is_empty() { Err(FieldError::Empty { field: "payload" }.into()) } else { Ok(Self { opcode, body }) }
     }
 }
 

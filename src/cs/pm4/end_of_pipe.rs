@@ -4,7 +4,7 @@ use super::caches::{CacheActions, Gcr, TcActions};
 use super::common::{Caching, address};
 use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
 use super::{Ring, Target, opcode};
-use crate::cs::field::{Bits, FieldError, Wire, choices, join, require, require_form, require_multiple};
+use crate::cs::field::{Bits, FieldError, Wire, choices, require, require_form, require_multiple};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -129,6 +129,8 @@ impl EopStore {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     fn from_wire(selector: u32, va: GpuVa, data: u64, level: GfxLevel) -> Result<Self, FieldError> {
         let store = match selector {
             0 => Self::Nothing,
@@ -249,7 +251,7 @@ impl EndOfPipe {
     /// Dword 1.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_event(self, d: &mut impl Bits, target: Target, op: u8) -> Result<Self, FieldError> {
+    fn describe_event<D: Bits>(self, d: &mut D, target: Target, op: u8) -> Result<Self, D::Error> {
         let level = target.level;
         let event: EopEvent = d.choice::<5, 0, _>("event_type", self.event)?;
         d.fixed::<11, 8>("event_index", event.index())?;
@@ -272,7 +274,7 @@ impl EndOfPipe {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_gcr(self, d: &mut impl Bits, level: GfxLevel) -> Result<Gcr, FieldError> {
+    fn describe_gcr<D: Bits>(self, d: &mut D, level: GfxLevel) -> Result<Gcr, D::Error> {
         if level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
             return Ok(Gcr::empty());
@@ -288,7 +290,7 @@ impl EndOfPipe {
     /// The three selectors above bit 16, which travel with the high address in EVENT_WRITE_EOP.
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_selectors(self, d: &mut impl Bits, level: GfxLevel) -> Result<(Self, u32), FieldError> {
+    fn describe_selectors<D: Bits>(self, d: &mut D, level: GfxLevel) -> Result<(Self, u32), D::Error> {
         let path: EopPath = d.choice::<17, 16, _>("dst_sel", self.path)?;
         require_form(path == EopPath::Memory || level >= GfxLevel::Gfx7, "a store through L2")?;
         let interrupt = d.choice::<26, 24, _>("int_sel", self.interrupt)?;
@@ -298,7 +300,7 @@ impl EndOfPipe {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_release<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, FieldError> {
+    fn describe_release<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
         wire.close(d)?;
@@ -312,7 +314,7 @@ impl EndOfPipe {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_eop<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, FieldError> {
+    fn describe_eop<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let low = d.aligned::<2>("addr", self.store.va().low())?;
         wire.close(d)?;
@@ -321,12 +323,13 @@ impl EndOfPipe {
         let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
         wire.close(d)?;
         let data = wire.wide(self.store.data())?;
-        let store = EopStore::from_wire(selector, join("addr", low, high)?, data, target.level)?;
+        let store =
+            EopStore::from_wire(selector, wire.joined("addr", self.store.va(), low, high)?, data, target.level)?;
         Ok(Self { store, ..packet })
     }
 
     #[inline(always)]
-    fn describe_eos<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
+    fn describe_eos<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
         const STORE_DWORD: u32 = 2;
         let dword = matches!(self.store, EopStore::Dword { .. }) && self.path == EopPath::Memory;
         require_form(dword && self.interrupt == EopInterrupt::NoneButConfirm, "this store at the end of shaders")?;
@@ -338,7 +341,7 @@ impl EndOfPipe {
         d.fixed::<31, 29>("command", STORE_DWORD)?;
         wire.close(d)?;
         let value = wire.word(self.store.data() as u32)?;
-        Ok(Self { store: EopStore::Dword { va: join("addr", low, high)?, value }, ..self })
+        Ok(Self { store: EopStore::Dword { va: wire.joined("addr", self.store.va(), low, high)?, value }, ..self })
     }
 }
 
@@ -365,7 +368,7 @@ impl<'a> Describe<'a> for EndOfPipe {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let packet = self.describe_event(&mut d, target, op)?;
         wire.close(d)?;

@@ -135,7 +135,7 @@ impl<'a> Describe<'a> for EventWrite {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let number = d.bits::<5, 0>("event_type", self.event.number().into())?;
         let event = Event(number as u8);

@@ -5,7 +5,8 @@ use bitflags::bitflags;
 use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER};
 use super::{Target, opcode};
 use crate::cs::field::{FieldError, Wire, require};
-use crate::cs::wire::{Counter, Reader, Writer};
+use crate::cs::packet::own;
+use crate::cs::wire::{Counter, ROOMY_DWORDS, Reader, Unfit, Writer};
 use crate::cs::{DecodeFault, EncodeError};
 use crate::winsys::GfxLevel;
 
@@ -119,17 +120,7 @@ pub(super) trait Describe<'a>: Copy {
     }
 
     /// The payload, dword by dword, see [`crate::cs::field`].
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, FieldError>;
-}
-
-#[cold]
-fn field<'a, P: Describe<'a>>(target: Target, source: FieldError) -> EncodeError {
-    EncodeError::Field { packet: P::NAME, target: target.into(), source }
-}
-
-#[inline]
-fn opcode_of<'a, P: Describe<'a>>(packet: P, target: Target) -> Result<u8, EncodeError> {
-    packet.opcode(target).ok_or(EncodeError::NoSuchPacket { packet: P::NAME, target: target.into() })
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, W::Error>;
 }
 
 pub(super) fn measure<'a, P: Describe<'a>>(
@@ -137,13 +128,14 @@ pub(super) fn measure<'a, P: Describe<'a>>(
     target: Target,
     flags: HeaderFlags,
 ) -> Result<usize, EncodeError> {
-    let opcode = opcode_of(packet, target)?;
+    let none = EncodeError::NoSuchPacket { packet: P::NAME, target: target.into() };
+    let opcode = packet.opcode(target).ok_or(none)?;
     let mut counter = Counter::new(1);
     flags
         .require_known(target.level)
         .and_then(|()| packet.describe(&mut counter, target, opcode))
         .and_then(|_| require_payload(counter.len() - 1))
-        .map_err(|source| field::<P>(target, source))?;
+        .map_err(|source| EncodeError::Field { packet: P::NAME, target: target.into(), source })?;
     Ok(counter.len())
 }
 
@@ -153,6 +145,7 @@ fn require_payload(dwords: usize) -> Result<(), FieldError> {
     require(dwords <= MAX_PAYLOAD, wrong)
 }
 
+/// Writes a packet. What is usual is inlined.
 #[expect(clippy::inline_always, reason = "see the writer")]
 #[inline(always)]
 pub(super) fn write<'a, P: Describe<'a>>(
@@ -161,32 +154,51 @@ pub(super) fn write<'a, P: Describe<'a>>(
     flags: HeaderFlags,
     out: &mut [u32],
 ) -> Result<usize, EncodeError> {
-    let opcode = opcode_of(packet, target)?;
-    let room = out.len();
-    let mut writer = Writer::new(out, 1);
-    let written = flags
-        .require_known(target.level)
-        .and_then(|()| packet.describe(&mut writer, target, opcode))
-        .and_then(|_| require_payload(writer.len() - 1));
-    match written {
-        Ok(()) => {}
-        Err(FieldError::Missing { .. }) => return Err(no_room(packet, target, flags, room)),
-        Err(source) => return Err(field::<P>(target, source)),
+    match put(packet, target, flags, out) {
+        Some(len) => Ok(len),
+        None => write_tight(packet, target, flags, out),
     }
-    let len = writer.len();
-    match out.first_mut() {
-        Some(header) => *header = type3(opcode, len - 1, flags),
-        None => return Err(no_room(packet, target, flags, room)),
-    }
-    Ok(len)
 }
 
+/// Writes a packet into little room, or says what is wrong with it.
 #[cold]
-fn no_room<'a, P: Describe<'a>>(packet: P, target: Target, flags: HeaderFlags, left: usize) -> EncodeError {
-    match measure(packet, target, flags) {
-        Ok(needed) => EncodeError::NoRoom { packet: P::NAME, needed, left },
-        Err(error) => error,
-    }
+#[inline(never)]
+fn write_tight<'a, P: Describe<'a>>(
+    mut packet: P,
+    target: Target,
+    flags: HeaderFlags,
+    out: &mut [u32],
+) -> Result<usize, EncodeError> {
+    own(&mut packet);
+    fill(packet, target, flags, out).or_else(|Unfit| {
+        let needed = measure(packet, target, flags)?;
+        Err(EncodeError::NoRoom { packet: P::NAME, needed, left: out.len() })
+    })
+}
+
+/// Writes a packet that is in order where there is room for any; else nothing, see [`Packet::put`](crate::cs::Packet::put).
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
+pub(super) fn put<'a, P: Describe<'a>>(
+    packet: P,
+    target: Target,
+    flags: HeaderFlags,
+    out: &mut [u32],
+) -> Option<usize> {
+    if out.len() < ROOMY_DWORDS { None } else { fill(packet, target, flags, out).ok() }
+}
+
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
+fn fill<'a, P: Describe<'a>>(packet: P, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, Unfit> {
+    let opcode = packet.opcode(target).ok_or(Unfit)?;
+    flags.require_known(target.level)?;
+    let mut writer = Writer::new(out, 1);
+    packet.describe(&mut writer, target, opcode)?;
+    let len = writer.len();
+    require_payload(len - 1)?;
+    *out.first_mut().ok_or(Unfit)? = type3(opcode, len - 1, flags);
+    Ok(len)
 }
 
 /// Reads `packet`, header and payload and nothing else; `None` where the ring does not take it.
@@ -245,6 +257,11 @@ macro_rules! packet_impl {
             fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::cs::EncodeError> {
                 write(*self, target, HeaderFlags::empty(), out)
             }
+
+            #[inline(always)]
+            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
+                $crate::cs::pm4::header::put(*self, target, HeaderFlags::empty(), out)
+            }
         }
 
         impl $(<$life>)? $crate::cs::Packet for Flagged<$packet $(<$life>)?> {
@@ -259,6 +276,11 @@ macro_rules! packet_impl {
             #[inline]
             fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::cs::EncodeError> {
                 write(self.packet, target, self.flags, out)
+            }
+
+            #[inline(always)]
+            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
+                $crate::cs::pm4::header::put(self.packet, target, self.flags, out)
             }
         }
     )+};

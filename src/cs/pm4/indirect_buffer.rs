@@ -3,7 +3,7 @@
 use super::common::{Caching, Policy, address};
 use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
 use super::{Ring, Target, opcode};
-use crate::cs::field::{Bits, FieldError, Wire, require_form};
+use crate::cs::field::{Bits, Wire, require_form};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -81,7 +81,7 @@ impl<'a> Describe<'a> for IndirectBuffer {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
         let va = address::<2, W>(wire, "ib_base", target, self.va)?;
         let mut d = wire.open()?;
         let dwords = d.bits::<19, 0>("ib_size", self.dwords)?;

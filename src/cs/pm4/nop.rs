@@ -1,9 +1,9 @@
 //! NOP: nothing, in one dword or many.
 
-use super::header::{Describe, Flagged, HeaderFlags, MAX_PAYLOAD, measure, write};
+use super::header::{Describe, Flagged, HeaderFlags, MAX_PAYLOAD, measure, put, write};
 use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER};
 use super::{Target, opcode};
-use crate::cs::field::{FieldError, Wire};
+use crate::cs::field::{FieldError, Wire, require};
 use crate::cs::{EncodeError, Packet};
 use crate::winsys::GfxLevel;
 
@@ -42,11 +42,9 @@ impl<'a> Describe<'a> for Skip<'a> {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, W::Error> {
         let data = wire.rest(self.0)?;
-        if data.is_empty() {
-            return Err(FieldError::Empty { field: "payload" });
-        }
+        require(!data.is_empty(), FieldError::Empty { field: "payload" })?;
         Ok(Self(data))
     }
 }
@@ -55,6 +53,7 @@ impl Nop<'_> {
     /// The most dwords of payload a single NOP skips.
     pub const MAX_PAYLOAD: usize = MAX_PAYLOAD;
 
+    /// The dword of the forms that are one.
     fn word(self, target: Target, flags: HeaderFlags) -> Result<Option<u32>, EncodeError> {
         let word = match self {
             Self::Skip(_) => return Ok(None),
@@ -78,10 +77,27 @@ impl Nop<'_> {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
     pub(super) fn write(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, EncodeError> {
-        match (self, self.word(target, flags)?, out.first_mut()) {
-            (Self::Skip(data), ..) => write(Skip(data), target, flags, out),
-            (_, Some(word), Some(slot)) => {
+        match self {
+            Self::Skip(data) => write(Skip(data), target, flags, out),
+            _ => self.write_word(target, flags, out),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn put_flagged(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Option<usize> {
+        match self {
+            Self::Skip(data) => put(Skip(data), target, flags, out),
+            _ => self.write_word(target, flags, out).ok(),
+        }
+    }
+
+    fn write_word(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, EncodeError> {
+        match (self.word(target, flags)?, out.first_mut()) {
+            (Some(word), Some(slot)) => {
                 *slot = word;
                 Ok(1)
             }
@@ -98,8 +114,15 @@ impl Packet for Nop<'_> {
         self.measure(target, HeaderFlags::empty())
     }
 
+    #[inline]
     fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         self.write(target, HeaderFlags::empty(), out)
+    }
+
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
+        self.put_flagged(target, HeaderFlags::empty(), out)
     }
 }
 
@@ -111,7 +134,14 @@ impl Packet for Flagged<Nop<'_>> {
         self.packet.measure(target, self.flags)
     }
 
+    #[inline]
     fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         self.packet.write(target, self.flags, out)
+    }
+
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
+        self.packet.put_flagged(target, self.flags, out)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
 use super::{Target, opcode};
-use crate::cs::field::{FieldError, Wire};
+use crate::cs::field::Wire;
 
 /// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the
 /// compute rings, whose firmware is the same. One dword follows, which is zero.
@@ -23,7 +23,7 @@ impl<'a> Describe<'a> for PfpSyncMe {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, W::Error> {
         wire.zero()?;
         Ok(Self)
     }

@@ -3,7 +3,7 @@
 use super::common::{Caching, Compare, Engine, address};
 use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
 use super::{Target, opcode};
-use crate::cs::field::{Bits, FieldError, Wire};
+use crate::cs::field::{Bits, Wire};
 use crate::vamgr::GpuVa;
 use crate::winsys::GfxLevel;
 
@@ -67,7 +67,7 @@ impl<'a> Describe<'a> for WaitRegMem {
     }
 
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
         const MEMORY: u32 = 1;
         let mut d = wire.open()?;
         let function = d.choice::<2, 0, _>("function", self.function)?;

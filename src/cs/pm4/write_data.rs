@@ -51,7 +51,7 @@ impl WriteTo {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, FieldError> {
+    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
         if selector == Self::REGISTER {
             let register = if let Self::Register(register) = self { register } else { Register::new(0) };
             return Ok(Self::Register(register.describe(wire, target.level)?));
@@ -132,7 +132,7 @@ impl<'a> Describe<'a> for WriteData<'a> {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         let selector = d.bits::<11, 8>("dst_sel", self.to.selector())?;
         let no_increment = d.flag::<16>(self.no_increment);

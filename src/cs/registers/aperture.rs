@@ -32,6 +32,7 @@ impl Aperture {
     pub const ALL: [Self; 4] = [Self::Config, Self::Sh, Self::Context, Self::Uconfig];
 
     /// Where it begins and ends, in bytes; `None` where the generation has none.
+    #[inline]
     pub fn bytes(self, level: GfxLevel) -> Option<std::ops::Range<u32>> {
         match self {
             Self::Config => Some(0x8000..0xb000),
@@ -42,6 +43,7 @@ impl Aperture {
     }
 
     /// The one that a byte offset lies in.
+    #[inline]
     pub fn of(offset: u32, level: GfxLevel) -> Option<Self> {
         Self::ALL.into_iter().find(|aperture| aperture.bytes(level).is_some_and(|bytes| bytes.contains(&offset)))
     }

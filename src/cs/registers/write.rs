@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{Aperture, Register};
 use crate::cs::layout::{self, Layout, Reader};
 use crate::cs::pm4::{HeaderFlags, Target, type3};
+use crate::cs::wire::store;
 use crate::cs::{EncodeError, FieldError, Packet};
 use crate::winsys::GfxLevel;
 
@@ -63,6 +64,11 @@ impl<'a> SetRegisters<'a> {
     }
 
     /// The packet, and the index in its aperture.
+    #[expect(
+        clippy::inline_always,
+        reason = "the first register is mostly a constant, and the errors go away in `put`"
+    )]
+    #[inline(always)]
     fn place(&self, target: Target) -> Result<(&'static Layout, u32), EncodeError> {
         let none = EncodeError::NoSuchPacket { packet: Self::NAME, target: target.into() };
         let aperture = Aperture::of(self.first, target.level).ok_or(none)?;
@@ -86,6 +92,20 @@ impl<'a> SetRegisters<'a> {
     }
 }
 
+impl SetRegisters<'_> {
+    /// Writes the packet; nothing where there is too little room.
+    #[expect(clippy::inline_always, reason = "as for `place`")]
+    #[inline(always)]
+    fn fill(&self, layout: &Layout, index: u32, out: &mut [u32]) -> Option<usize> {
+        let dwords = self.values.len() + 2;
+        let [header, offset, values @ ..] = out.get_mut(..dwords)? else { return None };
+        *header = type3(layout.opcode() as u8, dwords - 1, self.flags);
+        *offset = index;
+        store(values, self.values);
+        Some(dwords)
+    }
+}
+
 impl Packet for SetRegisters<'_> {
     type Language = Target;
     const NAME: &'static str = "SET_*_REG";
@@ -99,13 +119,14 @@ impl Packet for SetRegisters<'_> {
     fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
         let (layout, index) = self.place(target)?;
         let (needed, left) = (self.values.len() + 2, out.len());
-        let Some([header, offset, values @ ..]) = out.get_mut(..needed) else {
-            return Err(EncodeError::NoRoom { packet: layout.name(), needed, left });
-        };
-        *header = type3(layout.opcode() as u8, needed - 1, self.flags);
-        *offset = index;
-        values.copy_from_slice(self.values);
-        Ok(needed)
+        self.fill(layout, index, out).ok_or(EncodeError::NoRoom { packet: layout.name(), needed, left })
+    }
+
+    #[expect(clippy::inline_always, reason = "as for `place`")]
+    #[inline(always)]
+    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
+        let (layout, index) = self.place(target).ok()?;
+        self.fill(layout, index, out)
     }
 }
 

@@ -53,7 +53,7 @@ impl ConstFill {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
+    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
         require_form(self.size == FillSize::Dword, "a fill of bytes")?;
         let mut d = wire.open()?;
         opcode(&mut d, Version::V1_0, 13, 11, 0)?;
@@ -71,7 +71,7 @@ impl ConstFill {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_2_0<'a, W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe_2_0<'a, W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 13, 11, 0)?;
         let size = d.choice::<31, 30, _>("fillsize", self.size)?;
@@ -96,7 +96,7 @@ impl<'a> Describe<'a> for ConstFill {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         self.check()?;
         let packet =
             if version == Version::V1_0 { self.describe_1_0(wire)? } else { self.describe_2_0(wire, version)? };

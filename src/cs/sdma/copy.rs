@@ -59,7 +59,7 @@ impl CopyLinear {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
+    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, Version::V1_0, 3, 1, 0)?;
         let in_dwords = !d.flag::<26>(!self.in_dwords);
@@ -78,7 +78,7 @@ impl CopyLinear {
 
 /// The dword with bits 39:32 of an address.
 #[inline]
-fn high_1_0<'a, W: Wire<'a>>(wire: &mut W, field: &'static str, va: GpuVa) -> Result<u32, FieldError> {
+fn high_1_0<'a, W: Wire<'a>>(wire: &mut W, field: &'static str, va: GpuVa) -> Result<u32, W::Error> {
     let mut d = wire.open()?;
     let high = d.bits::<7, 0>(field, va.high())?;
     wire.close(d)?;
@@ -91,7 +91,7 @@ impl<'a> Describe<'a> for CopyLinear {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         require(self.bytes > 0, FieldError::Empty { field: "bytes" })?;
         if version == Version::V1_0 {
             let packet = self.describe_1_0(wire)?;

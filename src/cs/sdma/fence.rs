@@ -2,7 +2,7 @@
 
 use super::Version;
 use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::cs::field::{Bits, FieldError, Wire, require_form};
+use crate::cs::field::{Bits, Wire, require_form};
 use crate::vamgr::GpuVa;
 
 /// FENCE, opcode 5 (6 on 1.0): 32 bits are stored when all earlier work is done.
@@ -47,7 +47,7 @@ impl<'a> Describe<'a> for Fence {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 6, 5, 0)?;
         let (va, mtype) = if version == Version::V1_0 {

@@ -25,7 +25,7 @@ impl<'a> Describe<'a> for Nop<'a> {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 15, 0, 0)?;
         if version == Version::V1_0 {

@@ -2,7 +2,7 @@
 
 use super::Version;
 use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::cs::field::{Bits, FieldError, Wire, join};
+use crate::cs::field::{Bits, Wire, join};
 use crate::cs::pm4::Compare;
 use crate::vamgr::GpuVa;
 
@@ -51,7 +51,7 @@ impl PollMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, FieldError> {
+    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, Version::V1_0, 14, 8, 0)?;
         d.fixed::<27, 27>("mem_poll", 1)?;
@@ -79,7 +79,7 @@ impl<'a> Describe<'a> for PollMem {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         if version == Version::V1_0 {
             return self.describe_1_0(wire);
         }

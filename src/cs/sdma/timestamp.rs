@@ -2,7 +2,7 @@
 
 use super::Version;
 use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::cs::field::{FieldError, Wire};
+use crate::cs::field::Wire;
 use crate::vamgr::GpuVa;
 
 /// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): the GPU's reference counter, 64 bits, is stored when all earlier
@@ -30,7 +30,7 @@ impl<'a> Describe<'a> for Timestamp {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 0, 13, 2)?;
         wire.close(d)?;

@@ -2,7 +2,8 @@
 
 use super::Version;
 use crate::cs::field::{Bits, FieldError, Wire, require};
-use crate::cs::wire::{Counter, Reader, Writer};
+use crate::cs::packet::own;
+use crate::cs::wire::{Counter, ROOMY_DWORDS, Reader, Unfit, Writer};
 use crate::cs::{DecodeFault, EncodeError};
 
 /// The description of a packet; [`packet_impl!`] makes a [`Packet`](crate::cs::Packet) of it.
@@ -19,13 +20,13 @@ pub(super) trait Describe<'a>: Copy {
     }
 
     /// The packet from its header on, dword by dword, see [`crate::cs::field`].
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError>;
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error>;
 }
 
 /// The opcode fields of a header: `op` alone in bits 31:28 on 1.0, `op` in 7:0 and `sub_op` in 15:8 since.
 #[expect(clippy::inline_always, reason = "see the writer")]
 #[inline(always)]
-pub(super) fn opcode(d: &mut impl Bits, version: Version, old: u32, op: u32, sub_op: u32) -> Result<(), FieldError> {
+pub(super) fn opcode<D: Bits>(d: &mut D, version: Version, old: u32, op: u32, sub_op: u32) -> Result<(), D::Error> {
     if version == Version::V1_0 {
         return d.fixed::<31, 28>("op", old);
     }
@@ -36,44 +37,59 @@ pub(super) fn opcode(d: &mut impl Bits, version: Version, old: u32, op: u32, sub
 /// A number of at most `bits` bits from bit 0 on, where the width depends on the version.
 #[expect(clippy::inline_always, reason = "see the writer")]
 #[inline(always)]
-pub(super) fn number(d: &mut impl Bits, field: &'static str, bits: u32, value: u32) -> Result<u32, FieldError> {
+pub(super) fn number<D: Bits>(d: &mut D, field: &'static str, bits: u32, value: u32) -> Result<u32, D::Error> {
     let max = u32::MAX >> (32 - bits);
     require(value <= max, FieldError::TooWide { field, value: value.into(), max: max.into() })?;
     d.masked(field, max, value)
 }
 
-fn check<'a, P: Describe<'a>>(version: Version) -> Result<(), EncodeError> {
-    if P::exists(version) { Ok(()) } else { Err(EncodeError::NoSuchPacket { packet: P::NAME, target: version.into() }) }
-}
-
-#[cold]
-fn field<'a, P: Describe<'a>>(version: Version, source: FieldError) -> EncodeError {
-    EncodeError::Field { packet: P::NAME, target: version.into(), source }
-}
-
 pub(super) fn measure<'a, P: Describe<'a>>(packet: P, version: Version) -> Result<usize, EncodeError> {
-    check::<P>(version)?;
+    if !P::exists(version) {
+        return Err(EncodeError::NoSuchPacket { packet: P::NAME, target: version.into() });
+    }
     let mut counter = Counter::new(0);
-    packet.describe(&mut counter, version).map_err(|source| field::<P>(version, source))?;
+    let wrong = |source| EncodeError::Field { packet: P::NAME, target: version.into(), source };
+    packet.describe(&mut counter, version).map_err(wrong)?;
     Ok(counter.len())
+}
+
+/// Writes a packet. What is usual is inlined.
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
+pub(super) fn write<'a, P: Describe<'a>>(packet: P, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
+    match put(packet, version, out) {
+        Some(len) => Ok(len),
+        None => write_tight(packet, version, out),
+    }
+}
+
+/// Writes a packet into little room, or says what is wrong with it.
+#[cold]
+#[inline(never)]
+fn write_tight<'a, P: Describe<'a>>(mut packet: P, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
+    own(&mut packet);
+    fill(packet, version, out).or_else(|Unfit| {
+        let needed = measure(packet, version)?;
+        Err(EncodeError::NoRoom { packet: P::NAME, needed, left: out.len() })
+    })
+}
+
+/// Writes a packet that is in order where there is room for any; else nothing, see [`Packet::put`](crate::cs::Packet::put).
+#[expect(clippy::inline_always, reason = "see the writer")]
+#[inline(always)]
+pub(super) fn put<'a, P: Describe<'a>>(packet: P, version: Version, out: &mut [u32]) -> Option<usize> {
+    if out.len() < ROOMY_DWORDS { None } else { fill(packet, version, out).ok() }
 }
 
 #[expect(clippy::inline_always, reason = "see the writer")]
 #[inline(always)]
-pub(super) fn write<'a, P: Describe<'a>>(packet: P, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
-    check::<P>(version)?;
-    let left = out.len();
-    let mut writer = Writer::new(out, 0);
-    match packet.describe(&mut writer, version) {
-        Ok(_) => Ok(writer.len()),
-        Err(FieldError::Missing { .. }) => no_room(packet, version, left),
-        Err(source) => Err(field::<P>(version, source)),
+fn fill<'a, P: Describe<'a>>(packet: P, version: Version, out: &mut [u32]) -> Result<usize, Unfit> {
+    if !P::exists(version) {
+        return Err(Unfit);
     }
-}
-
-#[cold]
-fn no_room<'a, P: Describe<'a>>(packet: P, version: Version, left: usize) -> Result<usize, EncodeError> {
-    measure(packet, version).and_then(|needed| Err(EncodeError::NoRoom { packet: P::NAME, needed, left }))
+    let mut writer = Writer::new(out, 0);
+    packet.describe(&mut writer, version)?;
+    Ok(writer.len())
 }
 
 /// Reads the packet at the start of `rest` and tells its length; `None` where this version has no such packet.
@@ -107,6 +123,11 @@ macro_rules! packet_impl {
             #[inline]
             fn encode(&self, version: Version, out: &mut [u32]) -> Result<usize, $crate::cs::EncodeError> {
                 write(*self, version, out)
+            }
+
+            #[inline(always)]
+            fn put(&self, version: Version, out: &mut [u32]) -> Option<usize> {
+                $crate::cs::sdma::wire::put(*self, version, out)
             }
         }
     };

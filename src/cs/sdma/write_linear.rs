@@ -27,7 +27,7 @@ pub struct WriteLinear<'a> {
 
 impl WriteLinear<'_> {
     /// The count on the wire. Below 4.0 a count of zero would say nothing, and is refused.
-    fn describe_count(self, d: &mut impl Bits, version: Version) -> Result<usize, FieldError> {
+    fn describe_count<D: Bits>(self, d: &mut D, version: Version) -> Result<usize, D::Error> {
         let (bits, bias) = match version {
             Version::V1_0 => (20, 0),
             _ if version < Version::V4_0 => (22, 0),
@@ -46,7 +46,7 @@ impl<'a> Describe<'a> for WriteLinear<'a> {
 
     #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, FieldError> {
+    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
         let mut d = wire.open()?;
         opcode(&mut d, version, 2, 2, 0)?;
         let (to, count) = if version == Version::V1_0 {
