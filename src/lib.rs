@@ -49,6 +49,7 @@
 
 pub mod cs;
 pub mod heaps;
+mod sync;
 pub mod uapi;
 pub mod vamgr;
 mod vk_result;

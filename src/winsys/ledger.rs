@@ -11,13 +11,13 @@
 //! It adds an imported VRAM buffer to one counter and subtracts it from the other, which then wraps below zero and takes
 //! the budgets with it; and it adds an import that may be in VRAM or GTT to both.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use super::PAGE_SIZE;
-use crate::uapi::{GemCreateFlags, GemDomain};
+use crate::{
+    sync::AtomicU64,
+    uapi::{GemCreateFlags, GemDomain},
+};
 
 /// The counter that a BO is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,7 @@
 //! A mapping that many threads ask for and one makes.
 
-use std::sync::OnceLock;
-
-use parking_lot::Mutex;
-
 use super::Mapping;
+use crate::sync::{Mutex, OnceLock};
 
 /// A CPU mapping that is made at the first call. All threads get the same one; once it is there, getting it takes no lock.
 ///

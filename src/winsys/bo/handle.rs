@@ -2,16 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Weak, atomic::Ordering},
 };
 
 use nix::errno::Errno;
-use parking_lot::Mutex;
 
 use crate::{
+    sync::{AtomicU64, Mutex, OnceLock},
     uapi::GemClose,
     winsys::{Charge, Device, Event, kernel::send},
 };
