@@ -77,13 +77,10 @@ fn sweep(bench: &Bench, operation: &Operation, call: Call, errno: Errno, wrong: 
         let place = format!("{}: {call} {n} answered {errno}", operation.name);
         assert_eq!(bench.counts(), before, "{place}: {outcome:?}");
         match outcome {
-            Err(error) if has_fired && !names(&error, errno) => {
-                wrong.push(format!("{place}, and the error is {error:?}"))
-            }
-            Err(_) if has_fired => {}
-            Err(error) => panic!("{}: nothing was refused, and yet: {error:?}", operation.name),
-            Ok(()) if has_fired => {}
-            Ok(()) => return n,
+            Err(error) if !has_fired => panic!("{}: nothing was refused, and yet: {error:?}", operation.name),
+            Err(error) if !names(&error, errno) => wrong.push(format!("{place}, and the error is {error:?}")),
+            Ok(()) if !has_fired => return n,
+            _ => {}
         }
     }
     panic!("{}: {call} is made more than {MOST_CALLS} times", operation.name);

@@ -83,7 +83,8 @@ struct Object {
     /// Imports at home and abroad.
     imports: [u64; 2],
     files: u64,
-    was_exported: bool,
+    /// Exports so far; `files` of them are still open.
+    exports: u64,
 }
 
 /// The model: objects by number, and which one is bound at each page of the sparse range.
@@ -216,7 +217,7 @@ impl Driver {
                 let (id, Ok(file)) = (*id, memory.bo().export()) else { return false };
                 self.files.push((id, file));
                 let object = self.object(id);
-                (object.files, object.was_exported) = (object.files + 1, true);
+                (object.files, object.exports) = (object.files + 1, object.exports + 1);
                 true
             }
             Op::Close(index) => {
@@ -283,7 +284,7 @@ impl Driver {
     fn give_everything_back(&mut self) -> bool {
         self.rig.kernel.stop();
         // A dma-buf is one open file, which the parent's copy of the simulated kernel has too: that keeps the BO.
-        let kept = self.model.objects.values().filter(|object| object.was_exported).count();
+        let kept = self.model.objects.values().filter(|object| object.exports > 0).count();
         let is_unbound = self.rebind(0, SPARSE, None);
         self.memories.clear();
         self.imports.clear();

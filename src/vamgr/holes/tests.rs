@@ -104,7 +104,10 @@ impl Holes {
 fn assert_equal(fast: &Holes, slow: &Slow) {
     let holes: Vec<_> = fast.iter().map(|hole| hole.start..hole.end).collect();
     assert_eq!(holes, slow.holes);
-    fast.check();
+    // A second of Miri's time, each: it sees what is done, and needs no proof of what results.
+    if !cfg!(miri) {
+        fast.check();
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -190,28 +193,28 @@ fn ops(start: u64, cells: u64, longest: u64, count: usize) -> impl Strategy<Valu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(at_most(48, 2) as u32))]
+    #![proptest_config(ProptestConfig::with_cases(at_most(48, 1) as u32))]
 
     #[test]
-    fn a_small_index_agrees_with_the_list(ops in ops(5, 120, 12, at_most(200, 60))) {
+    fn a_small_index_agrees_with_the_list(ops in ops(5, 120, 12, at_most(200, 30))) {
         agree(&(5..125), &ops, 1);
     }
 
     #[test]
-    fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, at_most(2500, 400))) {
+    fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, at_most(2500, 200))) {
         agree(&(1000..5000), &ops, 500);
     }
 
     /// Runs of about a third of a region: holes cross borders, and some are giants.
     #[test]
-    fn an_index_of_several_regions_agrees_with_the_list(ops in ops((1 << 30) - 7, 5 << 30, (1 << 30) / 3, 60)) {
+    fn an_index_of_several_regions_agrees_with_the_list(ops in ops((1 << 30) - 7, 5 << 30, (1 << 30) / 3, at_most(60, 30))) {
         agree(&((1 << 30) - 7..(6 << 30) - 7), &ops, 1);
     }
 }
 
 #[test]
 fn every_hole_alignment_and_size_of_a_small_world_is_placed_as_the_list_does() {
-    const WORLD: u64 = at_most(16, 5) as u64;
+    const WORLD: u64 = at_most(16, 4) as u64;
     for (start, end) in (0..WORLD).flat_map(|start| (start + 1..=WORLD).map(move |end| (start, end))) {
         for (cells, len) in (1..=WORLD).flat_map(|cells| (1..=WORLD).map(move |len| (cells, len))) {
             for highest in [false, true] {
@@ -250,8 +253,9 @@ fn every_short_sequence_in_a_tiny_world_agrees_with_the_list() {
 
 /// The worst case of the benchmark: half of all blocks are holes that are too small, or just misaligned.
 #[test]
+#[cfg_attr(miri, ignore = "needs more leaves than Miri has time for")]
 fn misaligned_holes_make_an_alignment_class_and_are_passed_over_from_then_on() {
-    const BLOCKS: u64 = at_most(40_000, 4000) as u64;
+    const BLOCKS: u64 = 40_000;
     let mut holes = Holes::new(16..1 << 30).unwrap();
     let starts: Vec<_> = (0..BLOCKS).map(|_| holes.take_lowest(16, step(16)).unwrap()).collect();
     for start in starts.iter().filter(|&start| start % 32 == 16) {
@@ -273,17 +277,21 @@ fn misaligned_holes_make_an_alignment_class_and_are_passed_over_from_then_on() {
 #[test]
 fn all_thirty_one_classes_can_be_there_at_once() {
     let mut holes = Holes::new(1..1 << 31).unwrap();
-    let mut live: Vec<_> = (0..at_most(5000, 300)).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
+    let mut live: Vec<_> = (0..at_most(5000, 100)).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
     live.retain(|&start| start % 2 == 0 || holes.give(start, 3).is_err());
     for shift in [30, 3, 17].into_iter().chain(0..31) {
         holes.tree.add_class_for_test(shift);
-        holes.check();
+        if shift % at_most(1, 15) as u32 == 0 {
+            holes.check();
+        }
     }
     assert_eq!(holes.tree.classes(), (0..31).collect::<Vec<_>>());
     for shift in (0..31).rev() {
         let start = holes.take_highest(2, step(1 << shift)).unwrap();
         assert!(start.is_multiple_of(1 << shift) && start + (1 << shift) + 6 >= 1 << 31, "{start:#x} for {shift}");
-        holes.check();
+        if shift % at_most(1, 15) as u32 == 0 {
+            holes.check();
+        }
     }
 }
 
@@ -297,7 +305,7 @@ fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
     };
     let mut live: Vec<(u64, u64)> = Vec::new();
     let mut most = 0;
-    for target in [9000, 5000, 11_000, 300, 6000, 0].map(|target| target / at_most(1, 20)) {
+    for target in [9000, 5000, 11_000, 300, 6000, 0].map(|target| target / at_most(1, 50)) {
         let mut done = 0;
         while live.len() != target {
             if live.len() < target && chance(3) > 0 || live.is_empty() {
@@ -315,14 +323,14 @@ fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
         most = most.max(holes.count());
         holes.check();
     }
-    assert!(most > at_most(2000, 50) as u64, "only {most} holes");
+    assert!(most > at_most(2000, 20) as u64, "only {most} holes");
     assert!(holes.iter().eq([Hole { start: 7, end: 1 << 31 }]));
 }
 
 #[test]
 fn giving_back_needs_no_memory() {
+    const RUNS: usize = at_most(20_000, 200);
     let mut holes = Holes::new(0..1 << 24).unwrap();
-    const RUNS: usize = at_most(20_000, 1000);
     let live: Vec<_> = (0..RUNS).map(|_| holes.take_lowest(3, Step::ONE).unwrap()).collect();
     let memory = (holes.host_bytes(), holes.tree.addresses());
     let (odd, even): (Vec<_>, Vec<_>) = live.into_iter().partition(|start| start % 2 == 1);
