@@ -297,6 +297,7 @@ fn all_thirty_one_classes_can_be_there_at_once() {
 
 /// Thousands of holes: inner nodes split, share and join on two levels.
 #[test]
+#[cfg_attr(miri, ignore = "a tree of two levels takes Miri too long")]
 fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
     let (mut holes, mut state) = (Holes::new(7..1 << 31).unwrap(), 1u64);
     let mut chance = |below: usize| {
@@ -305,7 +306,7 @@ fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
     };
     let mut live: Vec<(u64, u64)> = Vec::new();
     let mut most = 0;
-    for target in [9000, 5000, 11_000, 300, 6000, 0].map(|target| target / at_most(1, 50)) {
+    for target in [9000, 5000, 11_000, 300, 6000, 0] {
         let mut done = 0;
         while live.len() != target {
             if live.len() < target && chance(3) > 0 || live.is_empty() {
@@ -323,7 +324,7 @@ fn a_tall_tree_keeps_its_invariants_while_it_grows_and_shrinks() {
         most = most.max(holes.count());
         holes.check();
     }
-    assert!(most > at_most(2000, 20) as u64, "only {most} holes");
+    assert!(most > 2000, "only {most} holes");
     assert!(holes.iter().eq([Hole { start: 7, end: 1 << 31 }]));
 }
 
