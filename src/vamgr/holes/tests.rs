@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, at_most(2500, 200))) {
+    fn an_index_with_inner_nodes_agrees_with_the_list(ops in ops(1000, 4000, 4, at_most(2500, 100))) {
         agree(&(1000..5000), &ops, 500);
     }
 
@@ -341,7 +341,8 @@ fn giving_back_needs_no_memory() {
     }
     holes.check();
     assert_eq!(holes.count(), 1);
-    assert!(memory.0 < 100 * RUNS, "{} bytes for {RUNS} runs", memory.0);
+    // What an index has anyway counts among few runs.
+    assert!(cfg!(miri) || memory.0 < 100 * RUNS, "{} bytes for {RUNS} runs", memory.0);
 }
 
 #[test]
