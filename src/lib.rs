@@ -50,6 +50,7 @@
 pub mod cs;
 pub mod heaps;
 mod stripe;
+mod sync;
 pub mod uapi;
 pub mod vamgr;
 mod vk_result;

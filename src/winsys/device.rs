@@ -19,6 +19,16 @@ use crate::{
 ///
 /// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
 /// Every object made from a device keeps it alive.
+///
+/// # After a fork
+///
+/// The child has copies of the device and its objects, but the open file is the same one: handles, GPU addresses and
+/// contexts are the parent's. One process alone may go on with them. The other one must drop none of them, because that
+/// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. What it wants with a GPU
+/// it does through a device that it opens itself, and dma-bufs that it inherited can be imported there.
+///
+/// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
+/// number is given out again.
 pub struct Device {
     kernel: Box<dyn Kernel>,
     info: GpuInfo,

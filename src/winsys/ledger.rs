@@ -11,14 +11,12 @@
 //! It adds an imported VRAM buffer to one counter and subtracts it from the other, which then wraps below zero and takes
 //! the budgets with it; and it adds an import that may be in VRAM or GTT to both.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use super::PAGE_SIZE;
 use crate::{
     stripe::{STRIPES, Striped, stripe},
+    sync::AtomicU64,
     uapi::{GemCreateFlags, GemDomain},
 };
 

@@ -1,8 +1,7 @@
 //! A mapping that many threads ask for and one makes.
 
-use once_cell::sync::OnceCell;
-
 use super::Mapping;
+use crate::sync::OnceCell;
 
 /// A CPU mapping that is made at the first call. All threads get the same one; once it is there, getting it takes no lock.
 ///

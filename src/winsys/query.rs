@@ -79,8 +79,13 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     Ok((text, version))
 }
 
-/// A capability of [`uapi::cap`]; 0 when the kernel does not know the number or refuses to tell.
-pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> u64 {
+/// A capability of [`uapi::cap`]; 0 when the kernel does not know the number: EINVAL, or EOPNOTSUPP for what a driver without
+/// mode setting is not asked (Linux 6.12 `drm_ioctl.c`, `drm_getcap`), or ENOTTY where nobody knows the request.
+pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> Result<u64> {
     let mut argument = GetCap { capability, value: 0 };
-    send(kernel, &mut argument).map_or(0, |()| argument.value)
+    match send(kernel, &mut argument) {
+        Ok(()) => Ok(argument.value),
+        Err(Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY) => Ok(0),
+        Err(errno) => Err(Error::Ioctl { request: GetCap::NAME, errno }),
+    }
 }

@@ -172,6 +172,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "a system call")]
     fn a_file_that_is_no_drm_node_refuses_drm_requests() {
         let node = RenderNode::open(Path::new("/dev/null")).unwrap();
         let mut close = crate::uapi::GemClose { handle: 1, pad: 0 };

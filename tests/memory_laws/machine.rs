@@ -3,8 +3,18 @@
 //! Two processes share a GPU. One of them allocates, maps, shares, binds sparsely and frees, in any order, while calls of
 //! its kernel fail; the other imports. After every step, what both kernels hold, what both ledgers say, the leased
 //! addresses and the live objects of the GPU are those that the model counts; at the end there is nothing.
+//!
+//! Now and then the driver forks. The child has a copy of everything, the simulated GPU included, and shares with its parent
+//! only what processes share: descriptors and the BOs' memory. It gives everything back, finds its own books right, and
+//! leaves; its parent notices nothing. (Forks on a GPU that stays one are among the tests of the preload library.)
+#![expect(unsafe_code, reason = "fork")]
 
-use std::{collections::BTreeMap, os::fd::OwnedFd, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    os::fd::OwnedFd,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use amdgpu_sim::Census;
 use amdgpu_winsys::{
@@ -12,7 +22,11 @@ use amdgpu_winsys::{
     vamgr::VaRequest,
     winsys::{Bo, Device},
 };
-use nix::errno::Errno;
+use nix::{
+    errno::Errno,
+    sys::wait::{WaitStatus, waitpid},
+    unistd::ForkResult,
+};
 use proptest::{collection::vec, prelude::*, sample::Index};
 
 use crate::rig::{PAGE, Rig};
@@ -32,6 +46,7 @@ enum Op {
     Forget(Index),
     Bind { memory: Index, page: u64, pages: u64 },
     Unbind { page: u64, pages: u64 },
+    Fork,
 }
 
 /// What happens, and which call of the kernel fails while it does.
@@ -51,6 +66,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         2 => index().prop_map(Op::Forget),
         3 => (index(), part()).prop_map(|(memory, (page, pages))| Op::Bind { memory, page, pages }),
         1 => part().prop_map(|(page, pages)| Op::Unbind { page, pages }),
+        1 => Just(Op::Fork),
     ];
     let failure = (0..4_u64, prop::sample::select(vec![Errno::ENOMEM, Errno::EIO, Errno::EMFILE]));
     (op, prop::option::weighted(0.3, failure))
@@ -67,6 +83,8 @@ struct Object {
     /// Imports at home and abroad.
     imports: [u64; 2],
     files: u64,
+    /// Exports so far; `files` of them are still open.
+    exports: u64,
 }
 
 /// The model: objects by number, and which one is bound at each page of the sparse range.
@@ -198,7 +216,8 @@ impl Driver {
                 let (id, memory) = &self.memories[index];
                 let (id, Ok(file)) = (*id, memory.bo().export()) else { return false };
                 self.files.push((id, file));
-                self.object(id).files += 1;
+                let object = self.object(id);
+                (object.files, object.exports) = (object.files + 1, object.exports + 1);
                 true
             }
             Op::Close(index) => {
@@ -233,7 +252,47 @@ impl Driver {
                 self.rebind(page, pages.min(size / PAGE), Some((id, backing)))
             }
             Op::Unbind { page, pages } => self.rebind(page, pages, None),
+            Op::Fork => {
+                self.fork();
+                true
+            }
         }
+    }
+
+    /// A child that gives back all it has, and leaves without a word.
+    fn fork(&mut self) {
+        for (id, memory) in &self.memories {
+            memory.mapping().inspect(|mapping| mapping.store_u32(0, *id).unwrap());
+        }
+        // SAFETY: the child goes on with this thread alone. What it calls takes no lock that another thread of a test may
+        // hold but the allocator's, which fork keeps in order (glibc, `fork`), and it ends in `_exit`.
+        match unsafe { nix::unistd::fork() }.unwrap() {
+            ForkResult::Child => {
+                let is_right = catch_unwind(AssertUnwindSafe(|| self.give_everything_back())).unwrap_or(false);
+                // SAFETY: nothing of the parent's is flushed or dropped twice.
+                unsafe { libc::_exit(i32::from(!is_right)) }
+            }
+            ForkResult::Parent { child } => assert_eq!(waitpid(child, None), Ok(WaitStatus::Exited(child, 0))),
+        }
+        for (id, memory) in &self.memories {
+            let word = memory.mapping().map(|mapping| mapping.load_u32(0).unwrap());
+            assert!(word.is_none_or(|word| word == *id), "the child's end took {id}'s contents along");
+        }
+    }
+
+    /// Whether nothing is left then.
+    fn give_everything_back(&mut self) -> bool {
+        self.rig.kernel.stop();
+        // A dma-buf is one open file, which the parent's copy of the simulated kernel has too: that keeps the BO.
+        let kept = self.model.objects.values().filter(|object| object.exports > 0).count();
+        let is_unbound = self.rebind(0, SPARSE, None);
+        self.memories.clear();
+        self.imports.clear();
+        self.files.clear();
+        let census = self.rig.kernel.inner().census();
+        let own = [&self.rig, &self.other].map(|rig| rig.device.ledger().usage().total());
+        let is_gone = census.handles == 0 && census.mappings == 0 && self.rig.gpu.census().bos <= kept;
+        is_unbound && own == [0, 0] && is_gone
     }
 
     fn allocate(&mut self, ty: Index, pages: u64, shared: bool) -> bool {

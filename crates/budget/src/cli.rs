@@ -128,14 +128,17 @@ pub enum Command {
     },
     /// The GPU addresses of a dump: how much is leased, and how fragmented the rest is.
     Va {
-        /// A dump (schema amdgpu-va/1); - is standard input.
+        /// A dump, as the library's MemoryManager::dump_json writes it; - is standard input.
         dump: PathBuf,
     },
-    /// Write the heaps for another tool.
+    /// Write the heaps for another tool, and what a process has in them.
     Export {
         /// The format.
         #[arg(long, value_enum, default_value_t)]
         format: ExportFormat,
+        /// A dump, as the library's MemoryManager::dump_json writes it; - is standard input. With it no GPU is looked at.
+        #[arg(long, value_name = "FILE")]
+        dump: Option<PathBuf>,
     },
     /// What can be read, what cannot, and how to mend it.
     Doctor,
@@ -381,7 +384,7 @@ pub struct Serve {
 /// Formats of export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// JSON as the Vulkan Memory Allocator dumps it, heaps and types only.
+    /// JSON as the Vulkan Memory Allocator dumps it: heaps and types, and of a dump the allocations too.
     #[default]
     Vma,
 }

@@ -76,12 +76,23 @@ enum Quality {
     Resident,
 }
 
+/// How good the resident figure of each domain is.
+#[derive(Default)]
+struct Qualities([Quality; 4]);
+
+impl Qualities {
+    fn slot(&mut self, domain: &str) -> Option<&mut Quality> {
+        let index = ["vram", "visible-vram", "gtt", "cpu"].iter().position(|&known| known == domain)?;
+        self.0.get_mut(index)
+    }
+}
+
 impl FdInfo {
     /// Reads the text of an fdinfo file. Lines it does not know or cannot read are skipped: what they would have said stays
     /// `None`.
     pub fn parse(text: &str) -> Self {
         let mut info = Self::default();
-        let mut quality = BTreeMap::new();
+        let mut quality = Qualities::default();
         for line in text.lines() {
             if let Some((key, value)) = line.split_once(':') {
                 info.line(key.trim(), value.trim(), &mut quality);
@@ -103,7 +114,7 @@ impl FdInfo {
         self.client.or(self.pasid)
     }
 
-    fn line(&mut self, key: &str, value: &str, quality: &mut BTreeMap<String, Quality>) {
+    fn line(&mut self, key: &str, value: &str, quality: &mut Qualities) {
         match key {
             "drm-driver" => self.driver = Some(value.to_owned()),
             "drm-client-id" => self.client = value.parse().ok(),
@@ -113,10 +124,10 @@ impl FdInfo {
         }
     }
 
-    fn figure(&mut self, key: &str, value: &str, quality: &mut BTreeMap<String, Quality>) {
+    fn figure(&mut self, key: &str, value: &str, quality: &mut Qualities) {
         let mut resident = |info: &mut Self, domain: &str, new: Quality| {
             let (Some(slot), Some(bytes)) = (info.resident.slot(domain), bytes(value)) else { return };
-            let old = quality.entry(domain.to_owned()).or_default();
+            let Some(old) = quality.slot(domain) else { return };
             if *old < new {
                 (*slot, *old) = (Some(bytes), new);
             }

@@ -1,13 +1,10 @@
 //! Reading sysfs and proc: the real ones, a captured tree, or a simulated machine's.
 
-use std::{
-    cell::RefCell,
-    collections::BTreeMap,
-    fs::{self, File},
-    io::{self, Read as _},
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
-};
+mod disk;
+
+use std::{cell::RefCell, collections::BTreeMap, io};
+
+pub use self::disk::{Disk, Kept};
 
 /// At most this much of one file is read: what sysfs and proc say is shorter.
 const MOST_BYTES: u64 = 1 << 20;
@@ -21,12 +18,39 @@ pub trait Files {
     /// Those of opening and reading.
     fn read(&self, path: &str) -> io::Result<String>;
 
+    /// A file's bytes in place of what `bytes` held, of a file that the kernel writes in one piece: those of `/proc/PID` that
+    /// are read here are such (Linux 6.12 `fs/proc/base.c` and `fs/proc/fd.c`, `single_open`). It saves asking for its end.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening and reading.
+    fn read_piece(&self, path: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
+        *bytes = self.read(path)?.into_bytes();
+        Ok(())
+    }
+
+    /// Opens a file of `/proc/PID` to read it again and again; nothing where that saves nothing, or cannot be.
+    fn keep(&self, _path: &str) -> Option<Kept> {
+        None
+    }
+
     /// Where a link leads.
     ///
     /// # Errors
     ///
     /// Those of `readlink`.
     fn link(&self, path: &str) -> io::Result<String>;
+
+    /// The names in a directory, in no order, of links to places whose names begin with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `readdir`. A link that is gone by now, or cannot be read, is none.
+    fn links_to(&self, path: &str, prefix: &str) -> io::Result<Vec<String>> {
+        let mut names = self.list(path)?;
+        names.retain(|name| self.link(&format!("{path}/{name}")).is_ok_and(|target| target.starts_with(prefix)));
+        Ok(names)
+    }
 
     /// The names in a directory, in no order.
     ///
@@ -57,43 +81,6 @@ impl Stamp {
     /// Whether a size of 0 may mean that this kernel does not tell.
     pub const fn tells(&self) -> bool {
         self.size > 0
-    }
-}
-
-/// A tree on disk: `/`, or a captured one.
-#[derive(Clone, Debug)]
-pub struct Disk {
-    root: PathBuf,
-}
-
-impl Disk {
-    /// The tree below `root`.
-    pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
-    }
-}
-
-impl Files for Disk {
-    fn read(&self, path: &str) -> io::Result<String> {
-        let mut bytes = Vec::with_capacity(4096);
-        File::open(self.root.join(path))?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
-    }
-
-    fn link(&self, path: &str) -> io::Result<String> {
-        fs::read_link(self.root.join(path)).map(|target| target.to_string_lossy().into_owned())
-    }
-
-    fn list(&self, path: &str) -> io::Result<Vec<String>> {
-        let names = fs::read_dir(self.root.join(path))?.map(|entry| entry.map(|entry| entry.file_name()));
-        names.map(|name| name.map(|name| name.to_string_lossy().into_owned())).collect()
-    }
-
-    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
-        let found = fs::metadata(self.root.join(path))?;
-        // A directory of a captured tree is an ordinary one, whose size says nothing but whose time does.
-        let size = found.size().wrapping_add(found.mtime_nsec().cast_unsigned() << 8);
-        Ok(Some(Stamp { inode: found.ino(), size: if found.size() == 0 { 0 } else { size } }))
     }
 }
 

@@ -6,10 +6,19 @@ use std::{
     fs,
     io::Read as _,
     net::TcpStream,
-    os::unix::fs::{PermissionsExt as _, symlink},
-    process::Stdio,
+    os::unix::{
+        fs::{MetadataExt as _, PermissionsExt as _, symlink},
+        process::CommandExt as _,
+    },
+    process::{Command, Stdio},
+    sync::Arc,
 };
 
+use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_winsys::{
+    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    winsys::{AddressBook, Device},
+};
 use support::{Directory, command, golden, run, run_with};
 
 const SIM: [&str; 2] = ["--sim", "navi21"];
@@ -188,8 +197,10 @@ fn recordings_that_make_no_sense_are_refused_with_their_line() {
     }
     let deep = "[".repeat(1 << 20);
     assert_eq!(run_with(&["--from", "-"], deep.as_bytes()).code, 1);
-    for text in ["{}", "nonsense", "{\"schema\":\"amdgpu-va/2\",\"windows\":[]}"] {
+    let later = memory_dump().replacen("\"schema\":1", "\"schema\":2", 1);
+    for text in ["{}", "nonsense", "{\"schema\":\"amdgpu-va/1\",\"windows\":[]}", &later] {
         assert_eq!(run_with(&["va", "-"], text.as_bytes()).code, 1);
+        assert_eq!(run_with(&["export", "--dump", "-"], text.as_bytes()).code, 1);
     }
 }
 
@@ -276,22 +287,85 @@ fn completions_and_the_man_page_know_every_command() {
 }
 
 #[test]
-fn csv_export_va_and_doctor_answer() {
+fn csv_export_and_doctor_answer() {
     let csv = sim(&["--csv"]).stdout;
     assert!(csv.starts_with("time,gpu,kind,id,metric,value\r\n"));
     assert!(csv.lines().all(|line| line.split(',').count() == 6), "{csv}");
     let vma: serde_json::Value = serde_json::from_str(&sim(&["export"]).stdout).unwrap();
     assert_eq!(vma["General"]["MemoryHeapCount"], 3);
-    let dump = br#"{"schema":"amdgpu-va/1","windows":[
-        {"name":"high","leases":3,"leased":4096,"free":8192,"holes":2,"largest_hole":4096}]}"#;
-    let va = run_with(&["va", "-"], dump);
-    assert!(va.code == 0 && va.stdout.contains("50%"), "{va:?}");
     let doctor = sim(&["doctor"]);
     assert!(
         doctor.code == 0 && doctor.stdout.contains("ok  0000:03:00.0: /dev/dri/renderD128 opens"),
         "{}",
         doctor.stdout
     );
+}
+
+/// What a process with three memories dumps of itself.
+fn memory_dump() -> String {
+    let book = Arc::new(AddressBook::new(8));
+    let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
+    let device = Device::with_observer(gpu.open(), Arc::clone(&book) as _).unwrap();
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let allocate = |memory_type, size| manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
+    let held = [allocate(0, 1 << 20), allocate(5, 2 << 20), allocate(5, 64 << 10)];
+    drop(allocate(0, 4096));
+    book.name(held[1].bo().handle(), "staging");
+    manager.dump_json(&book).unwrap()
+}
+
+#[test]
+fn the_librarys_own_dump_is_shown_and_exported() {
+    let dump = memory_dump();
+    let va = run_with(&["va", "-"], dump.as_bytes());
+    assert_eq!(va.code, 0, "{}", va.stderr);
+    golden("tests/golden/va.txt", &va.stdout);
+    let directory = Directory::new();
+    let file = directory.join("dump.json");
+    fs::write(&file, &dump).unwrap();
+    assert_eq!(run(&["va", &file]).stdout, va.stdout);
+    let exported = run(&["export", "--dump", &file]);
+    assert_eq!(exported.code, 0, "{}", exported.stderr);
+    let vma: serde_json::Value = serde_json::from_str(&exported.stdout).unwrap();
+    let held = &vma["DefaultPools"]["Type 5"]["DedicatedAllocations"];
+    let sizes: Vec<_> = held.as_array().unwrap().iter().map(|one| one["Size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes.iter().sum::<u64>(), (2 << 20) + (64 << 10));
+    assert!(held.as_array().unwrap().iter().any(|one| one["Name"] == "staging"), "{held}");
+    assert_eq!((&vma["Total"]["AllocationCount"], &vma["General"]["MemoryHeapCount"]), (&3.into(), &3.into()));
+    let in_heaps = |key: &str| -> u64 {
+        let heaps = vma["MemoryInfo"].as_object().unwrap().values();
+        heaps.map(|heap| heap["Stats"][key].as_u64().unwrap()).sum()
+    };
+    assert_eq!(in_heaps("AllocationBytes"), (3 << 20) + (64 << 10));
+}
+
+/// 77: there is something, and nothing of it may be read. To root nothing is closed, so root asks as nobody.
+#[test]
+fn what_may_not_be_read_at_all_is_77() {
+    let tree = bare_tree();
+    let program = tree.path().join("amdgpu-budget");
+    fs::copy(env!("CARGO_BIN_EXE_amdgpu-budget"), &program).unwrap();
+    fs::set_permissions(tree.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let closed = tree.path().join("sys/class/drm");
+    let is_root = fs::metadata(&closed).unwrap().uid() == 0;
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["--root", tree.path().to_str().unwrap()]).args(arguments);
+        if is_root {
+            command.uid(65534).gid(65534);
+        }
+        command.output().unwrap()
+    };
+    for arguments in [&["show"][..], &["--json"], &["ps"], &["watch", "-n", "1"]] {
+        let output = run(arguments);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(77), 0), "{arguments:?}: {output:?}");
+        let reason = String::from_utf8(output.stderr).unwrap();
+        assert!(reason.contains("/sys/class/drm") && reason.to_lowercase().contains("permission denied"), "{reason}");
+    }
+    assert_eq!(run(&["check", "--free", "1GiB"]).status.code(), Some(3), "a plug-in's UNKNOWN");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(run(&["show"]).status.code(), Some(0));
 }
 
 #[test]

@@ -105,6 +105,24 @@ fn a_dma_buf_is_the_same_memory_in_another_process() {
     both_ways(&["share"]);
 }
 
+/// Each of two programs has an import on its own ledger once, and the GPU has its memory once.
+#[test]
+fn two_clients_that_share_memory_are_each_charged_once() {
+    both_ways(&["first-client"]);
+}
+
+#[test]
+fn whatever_a_driver_and_its_forked_children_do_its_books_are_right() {
+    launched("navi21", &["books"]);
+    launched("renoir", &["books"]);
+}
+
+/// What `Device` says of fork: the file is one, so what a child drops is gone for its parent, who is told so.
+#[test]
+fn what_a_forked_child_drops_is_refused_to_its_parent_and_nothing_worse() {
+    launched("navi21", &["fork-and-drop"]);
+}
+
 #[test]
 fn a_program_may_close_descriptors_that_are_not_its_own() {
     both_ways(&["closed-behind"]);

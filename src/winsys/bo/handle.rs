@@ -2,17 +2,14 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
 };
 
 use nix::errno::Errno;
 use once_cell::race::OnceBox;
-use parking_lot::Mutex;
 
 use crate::{
+    sync::{AtomicU64, Mutex, OnceLock},
     uapi::GemClose,
     winsys::{Device, DeviceRef, Event, LedgerEntry, kernel::send},
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{DevInfo, IdsFlags, cap},
-    winsys::{Chip, DriverVersion, GfxLevel, Kernel, query::capability},
+    winsys::{Chip, DriverVersion, GfxLevel, Kernel, Result, query::capability},
 };
 
 bitflags::bitflags! {
@@ -55,12 +55,12 @@ impl Capabilities {
         gfx_level: GfxLevel,
         chip: Chip,
         dev: &DevInfo,
-    ) -> Self {
+    ) -> Result<Self> {
         let ids = IdsFlags::from_bits_retain(dev.ids_flags);
         let minor = |floor| driver.minor >= floor;
         let mut all = Self::USERPTR;
         all.set(Self::ALWAYS_VALID, minor(20));
-        all.set(Self::TIMELINE_SYNCOBJ, capability(kernel, cap::SYNCOBJ_TIMELINE) != 0);
+        all.set(Self::TIMELINE_SYNCOBJ, capability(kernel, cap::SYNCOBJ_TIMELINE)? != 0);
         all.set(Self::SPARSE, minor(13) && has_sparse(gfx_level, chip));
         all.set(Self::SCHEDULED_DEPENDENCY, minor(28));
         all.set(Self::GANG_SUBMIT, minor(49));
@@ -70,13 +70,13 @@ impl Capabilities {
         all.set(Self::TMZ, ids.contains(IdsFlags::TMZ));
         all.set(Self::DISCARDABLE, minor(47));
         all.set(Self::ZEROED_VRAM, minor(59));
-        all.set(Self::MODIFIERS, capability(kernel, cap::ADDFB2_MODIFIERS) != 0);
+        all.set(Self::MODIFIERS, capability(kernel, cap::ADDFB2_MODIFIERS)? != 0);
         all.set(Self::RESET_IN_PROGRESS, minor(54));
         all.set(Self::L2_UNCACHED, gfx_level >= GfxLevel::Gfx9);
         all.set(Self::REGISTER_SHADOWING, ids.contains(IdsFlags::PREEMPTION) && gfx_level < GfxLevel::Gfx11);
         all.set(Self::EMIT_MEM_SYNC, minor(38));
         all.set(Self::GFX12_DCC, gfx_level >= GfxLevel::Gfx12 && minor(58));
-        all
+        Ok(all)
     }
 }
 

@@ -118,7 +118,7 @@ impl GpuInfo {
         if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
             return Err(Error::NoAcceleration);
         }
-        if capability(kernel, cap::SYNCOBJ) == 0 {
+        if capability(kernel, cap::SYNCOBJ)? == 0 {
             return Err(Error::NoSyncobj);
         }
         let dev: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
@@ -161,7 +161,7 @@ impl GpuInfo {
             pfp_firmware: Firmware::query(kernel, Firmware::PFP)?,
             mec_firmware: Firmware::query(kernel, Firmware::MEC)?,
             tiling: TilingRegisters::query(kernel, &dev)?,
-            capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev),
+            capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev)?,
             ip_blocks,
         })
     }

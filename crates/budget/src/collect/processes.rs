@@ -2,7 +2,7 @@
 //!
 //! A look at every descriptor of every process costs too much every second, so the scanner keeps an index: of a process whose
 //! descriptor table is as it was ([`Files::stamp`]), only the fdinfo of the descriptors that are known to be GPU clients is read,
-//! once for each client. Kernels before 6.2 do not tell how many descriptors there are; there each process is looked at anew in
+//! once for each client, from a file that stays open ([`Files::keep`]): two system calls a process. Kernels before 6.2 do not tell how many descriptors there are; there each process is looked at anew in
 //! one of [`ROUNDS`] looks. The same slow round catches a process that closed one file and opened another.
 
 use std::{
@@ -13,7 +13,7 @@ use std::{
 use super::proc_file::{self, Identity};
 use crate::{
     fdinfo::{FdInfo, MOST_BYTES},
-    files::{Files, Stamp},
+    files::{Files, Kept, Stamp},
     model::{Client, Evicted, Pair, Process, Unreadable, add},
 };
 
@@ -29,16 +29,25 @@ type ClientKey = (String, u64);
 #[derive(Debug, Default)]
 struct Known {
     stamp: Option<Stamp>,
-    /// One descriptor for each client.
-    clients: Vec<(ClientKey, u64)>,
+    clients: Vec<Watched>,
     identity: Option<Identity>,
     denied: bool,
+}
+
+/// A client of a process: one descriptor of it, and its fdinfo, if that could be kept open.
+#[derive(Debug)]
+struct Watched {
+    key: ClientKey,
+    fd: u64,
+    file: Option<Kept>,
 }
 
 /// The index of processes.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     round: u64,
+    /// What the last file said.
+    bytes: Vec<u8>,
     users: Option<BTreeMap<u32, String>>,
     known: HashMap<u32, Known>,
     /// The largest engine time seen of each client: counters may step back (`drm-usage-stats.rst`), time does not.
@@ -48,6 +57,8 @@ pub(super) struct Scanner {
 /// What one look found.
 #[derive(Default)]
 struct Found {
+    /// So many files more may be kept open.
+    room: usize,
     clients: BTreeMap<ClientKey, FdInfo>,
     /// In the order of process numbers.
     holders: Vec<(u32, Vec<ClientKey>)>,
@@ -70,7 +81,8 @@ impl Scanner {
             let living: BTreeSet<u32> = pids.iter().copied().collect();
             self.known.retain(|pid, _| living.contains(pid));
         }
-        let mut found = Found::default();
+        let kept: usize = self.known.values().map(Known::kept).sum();
+        let mut found = Found { room: most_kept().saturating_sub(kept), ..Found::default() };
         for pid in pids {
             let clients = self.clients_of(files, pid, &mut found);
             if self.known.get(&pid).is_some_and(|known| known.denied) {
@@ -92,16 +104,16 @@ impl Scanner {
         let is_due = (u64::from(pid) + self.round).is_multiple_of(ROUNDS);
         let is_same =
             stamp.is_some_and(|stamp| known.stamp == Some(stamp) && (stamp.tells() || known.identity.is_none()));
-        if is_same && !is_due && known.refresh(files, pid, found) {
-            return known.clients.iter().map(|(key, _)| key.clone()).collect();
+        if is_same && !is_due && known.refresh(files, pid, &mut self.bytes, found) {
+            return known.keys();
         }
         // The name goes too: the number may be another process's by now.
         *known = Known { stamp, ..Known::default() };
         match descriptors(files, pid) {
-            Ok(descriptors) => known.rescan(files, pid, descriptors, found),
+            Ok(descriptors) => known.rescan(files, pid, descriptors, &mut self.bytes, found),
             Err(error) => known.denied = error.kind() == io::ErrorKind::PermissionDenied,
         }
-        known.clients.iter().map(|(key, _)| key.clone()).collect()
+        known.keys()
     }
 
     fn keep_largest(&mut self, found: &mut Found) {
@@ -155,19 +167,33 @@ impl Scanner {
     fn identity(&mut self, files: &dyn Files, pid: u32) -> Identity {
         let users = self.users.get_or_insert_with(|| proc_file::users(files));
         let known = self.known.entry(pid).or_default();
-        known.identity.get_or_insert_with(|| proc_file::identity(files, pid, users)).clone()
+        let bytes = &mut self.bytes;
+        known.identity.get_or_insert_with(|| proc_file::identity(files, pid, users, bytes)).clone()
     }
 }
 
 impl Known {
+    fn keys(&self) -> Vec<ClientKey> {
+        self.clients.iter().map(|client| client.key.clone()).collect()
+    }
+
+    /// Files that are open.
+    fn kept(&self) -> usize {
+        self.clients.iter().filter(|client| client.file.is_some()).count()
+    }
+
     /// Reads the fdinfo of the known clients again; whether they still are what they were.
-    fn refresh(&self, files: &dyn Files, pid: u32, found: &mut Found) -> bool {
-        self.clients.iter().all(|(key, fd)| {
-            if found.clients.contains_key(key) {
+    fn refresh(&self, files: &dyn Files, pid: u32, bytes: &mut Vec<u8>, found: &mut Found) -> bool {
+        self.clients.iter().all(|client| {
+            if found.clients.contains_key(&client.key) {
                 return true;
             }
-            match fdinfo(files, pid, *fd) {
-                Some((now, info)) if now == *key => {
+            let read = match &client.file {
+                Some(file) => file.read(bytes),
+                None => files.read_piece(&fdinfo_path(pid, client.fd), bytes),
+            };
+            match read.ok().and_then(|()| parse(bytes)) {
+                Some((now, info)) if now == client.key => {
                     found.clients.insert(now, info);
                     true
                 }
@@ -176,33 +202,46 @@ impl Known {
         })
     }
 
-    fn rescan(&mut self, files: &dyn Files, pid: u32, descriptors: Vec<u64>, found: &mut Found) {
-        for fd in descriptors {
-            let link = files.link(&format!("proc/{pid}/fd/{fd}")).unwrap_or_default();
-            if !link.starts_with("/dev/dri/") {
-                continue;
-            }
-            let Some((key, info)) = fdinfo(files, pid, fd) else { continue };
-            if self.clients.iter().all(|(known, _)| *known != key) {
-                self.clients.push((key.clone(), fd));
+    fn rescan(&mut self, files: &dyn Files, pid: u32, fds: Vec<u64>, bytes: &mut Vec<u8>, found: &mut Found) {
+        for fd in fds {
+            let path = fdinfo_path(pid, fd);
+            let file = if found.room > 0 { files.keep(&path) } else { None };
+            let read = match &file {
+                Some(file) => file.read(bytes),
+                None => files.read_piece(&path, bytes),
+            };
+            let Some((key, info)) = read.ok().and_then(|()| parse(bytes)) else { continue };
+            if self.clients.iter().all(|known| known.key != key) {
+                found.room -= usize::from(file.is_some());
+                self.clients.push(Watched { key: key.clone(), fd, file });
             }
             found.clients.entry(key).or_insert(info);
         }
     }
 }
 
+/// How many files may be kept open: half of what the process may open at all.
+fn most_kept() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).min(MOST_DESCRIPTORS) / 2
+}
+
+/// The descriptors of a process that are DRM nodes.
 fn descriptors(files: &dyn Files, pid: u32) -> io::Result<Vec<u64>> {
-    let names = files.list(&format!("proc/{pid}/fd"))?;
+    let names = files.links_to(&format!("proc/{pid}/fd"), "/dev/dri/")?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).take(MOST_DESCRIPTORS).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }
 
-/// The client behind a descriptor; `None` when it is gone by now, or no GPU of ours.
-fn fdinfo(files: &dyn Files, pid: u32, fd: u64) -> Option<(ClientKey, FdInfo)> {
-    let text = files.read(&format!("proc/{pid}/fdinfo/{fd}")).ok()?;
-    let text = text.get(..MOST_BYTES).unwrap_or(&text);
-    let mut info = FdInfo::parse(text);
+fn fdinfo_path(pid: u32, fd: u64) -> String {
+    format!("proc/{pid}/fdinfo/{fd}")
+}
+
+/// The client that an fdinfo speaks of; `None` when it is no GPU of ours.
+fn parse(bytes: &[u8]) -> Option<(ClientKey, FdInfo)> {
+    let text = String::from_utf8_lossy(bytes.get(..MOST_BYTES).unwrap_or(bytes));
+    let mut info = FdInfo::parse(&text);
     if !info.is_amdgpu() {
         return None;
     }

@@ -1,9 +1,10 @@
-//! `export`: the heaps for other tools.
+//! `export`: the heaps for other tools, and with a dump of a process what it has in them.
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use serde_json::{Map, Value, json};
 
+use super::dump::{Bo, Dump};
 use crate::{
     app::{self, Outcome, Stop},
     cli::{ExportFormat, Global},
@@ -11,16 +12,78 @@ use crate::{
     model::Gpu,
 };
 
-/// Writes what the format wants, of the first GPU that is selected.
-pub(super) fn run(format: ExportFormat, global: &Global, out: &mut dyn Write) -> Outcome {
+/// Writes what the format wants: of a dump, else of the first GPU that is selected.
+pub(super) fn run(format: ExportFormat, dump: Option<&Path>, global: &Global, out: &mut dyn Write) -> Outcome {
     let ExportFormat::Vma = format;
+    let value = match dump {
+        Some(path) => of_dump(&Dump::read(path)?),
+        None => of_machine(global)?,
+    };
+    let text = serde_json::to_string_pretty(&value).map_err(Stop::failed)?;
+    writeln!(out, "{text}")?;
+    Ok(Exit::Fine)
+}
+
+fn of_machine(global: &Global) -> Result<Value, Stop> {
     let mut source = app::source(global, false)?;
     let snapshot = app::first(&mut *source, global)?;
     let gpu = snapshot.gpus.iter().find(|gpu| gpu.heaps.is_some());
-    let gpu = gpu.ok_or_else(|| Stop::failed("no GPU told its heaps"))?;
-    let text = serde_json::to_string_pretty(&vma(gpu)).map_err(Stop::failed)?;
-    writeln!(out, "{text}")?;
-    Ok(Exit::Fine)
+    Ok(vma(gpu.ok_or_else(|| Stop::failed("no GPU told its heaps"))?))
+}
+
+/// The same of a process that dumped its memory manager, with its allocations: each device memory is a dedicated one.
+fn of_dump(dump: &Dump) -> Value {
+    let of_type = |index: usize| dump.bos.iter().filter(move |bo| bo.memory_type == Some(index));
+    let mut heaps = Map::new();
+    for (index, heap) in dump.heaps.iter().enumerate() {
+        let types = || dump.types.iter().enumerate().filter(|(_, ty)| ty.heap == index);
+        let pools: Map<String, Value> = types()
+            .map(|(index, ty)| {
+                (format!("Type {index}"), json!({ "Flags": ty.flags, "Stats": statistics(of_type(index)) }))
+            })
+            .collect();
+        let value = json!({
+            "Flags": heap.flags,
+            "Size": heap.size,
+            "Budget": { "BudgetBytes": heap.budget, "UsageBytes": heap.usage },
+            "Stats": statistics(types().flat_map(|(index, _)| of_type(index))),
+            "MemoryPools": pools,
+        });
+        heaps.insert(format!("Heap {index}"), value);
+    }
+    let allocation = |bo: &Bo| match &bo.name {
+        Some(name) => json!({ "Type": "UNKNOWN", "Size": bo.size, "Usage": 0, "Name": name }),
+        None => json!({ "Type": "UNKNOWN", "Size": bo.size, "Usage": 0 }),
+    };
+    let pool = |index: usize| {
+        let allocations: Vec<Value> = of_type(index).map(allocation).collect();
+        json!({ "PreferredBlockSize": 0, "Blocks": {}, "DedicatedAllocations": allocations })
+    };
+    let pools: Map<String, Value> = (0..dump.types.len()).map(|index| (format!("Type {index}"), pool(index))).collect();
+    json!({
+        "General": {
+            "API": "Vulkan",
+            "GPU": dump.device.name,
+            "MemoryHeapCount": dump.heaps.len(),
+            "MemoryTypeCount": dump.types.len(),
+        },
+        "Total": statistics(dump.bos.iter().filter(|bo| bo.memory_type.is_some())),
+        "MemoryInfo": heaps,
+        "DefaultPools": pools,
+        "CustomPools": {},
+    })
+}
+
+/// `VmaDetailedStatistics`: every allocation is a block of its own, and none has room left.
+fn statistics<'b>(bos: impl Iterator<Item = &'b Bo>) -> Value {
+    let (count, bytes) = bos.fold((0_u64, 0_u64), |(count, bytes), bo| (count + 1, bytes.saturating_add(bo.size)));
+    json!({
+        "BlockCount": count,
+        "BlockBytes": bytes,
+        "AllocationCount": count,
+        "AllocationBytes": bytes,
+        "UnusedRangeCount": 0,
+    })
 }
 
 /// The statistics string of the Vulkan Memory Allocator 3 (`vmaBuildStatsString`): general facts, and for each heap its

@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod diff;
 mod doctor;
+mod dump;
 mod export;
 mod serve;
 mod va;
@@ -45,7 +46,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Serve(options) => serve::run(options, global, out),
         Command::Diff { before, after } => diff::run(before, after.as_deref(), global, out),
         Command::Va { dump } => va::run(dump, global, out),
-        Command::Export { format } => export::run(*format, global, out),
+        Command::Export { format, dump } => export::run(*format, dump.as_deref(), global, out),
         Command::Doctor => doctor::run(global, out),
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
         Command::Completions { shell } => completions(*shell, out),

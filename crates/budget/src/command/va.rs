@@ -1,72 +1,42 @@
-//! `va`: the GPU addresses of a process that dumps its VA manager.
-//!
-//! A dump is what the library's `VaManager::stats` says of each window (schema `amdgpu-va/1`):
-//!
-//! ```json
-//! {"schema":"amdgpu-va/1","windows":[{"name":"high","leases":3,"leased":4096,"free":8192,"holes":2,"largest_hole":4096}]}
-//! ```
+//! `va`: the GPU addresses of a process that dumps its memory manager.
 
-use std::{fs::File, io, io::Read, path::Path};
+use std::{io, path::Path};
 
-use serde::Deserialize;
-
+use super::dump::{Dump, Place};
 use crate::{
-    app::{self, Outcome, Stop},
+    app::{self, Outcome},
     cli::Global,
     exit::Exit,
-    text::Table,
-    units::percent,
+    text::{Style, Table},
 };
 
-/// A dump.
-#[derive(Debug, Deserialize)]
-struct Dump {
-    schema: String,
-    windows: Vec<Window>,
-}
-
-/// One address window, bytes.
-#[derive(Debug, Deserialize)]
-struct Window {
-    name: String,
-    leases: u64,
-    leased: u64,
-    free: u64,
-    holes: u64,
-    largest_hole: u64,
-}
-
-/// A dump of more bytes is none.
-const MOST_BYTES: u64 = 16 << 20;
+const HEADINGS: [&str; 8] = ["WINDOW", "START", "LEASES", "LEASED", "FREE", "HOLES", "LARGEST HOLE", "FRAGMENTED"];
 
 /// Shows a dump.
 pub(super) fn run(path: &Path, global: &Global, out: &mut dyn io::Write) -> Outcome {
-    let failed = |error: &dyn std::fmt::Display| Stop::failed(format_args!("{}: {error}", path.display()));
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(|e| failed(&e))?)
-    };
-    let dump: Dump = serde_json::from_reader(input.take(MOST_BYTES)).map_err(|error| failed(&error))?;
-    if dump.schema != "amdgpu-va/1" {
-        return Err(failed(&format_args!("the schema is '{}', not amdgpu-va/1", dump.schema)));
-    }
+    let dump = Dump::read(path)?;
     let style = app::style(global);
-    let headings = ["WINDOW", "LEASES", "LEASED", "FREE", "HOLES", "LARGEST HOLE", "FRAGMENTED"];
-    let mut table = Table::new(if style.header { &headings } else { &[] }, &[1, 2, 3, 4, 5, 6]);
+    let mut table = Table::new(if style.header { &HEADINGS } else { &[] }, &[1, 2, 3, 4, 5, 6, 7]);
     for window in &dump.windows {
-        // What of the free bytes the largest hole does not have.
-        let scattered = percent(window.free.saturating_sub(window.largest_hole), window.free);
+        // Per mille of the free bytes that the largest hole does not have.
+        let (whole, tenth) = (window.fragmentation_permille / 10, window.fragmentation_permille % 10);
         table.row(vec![
             window.name.escape_debug().to_string(),
+            window.start.escape_debug().to_string(),
             window.leases.to_string(),
             style.units.text(window.leased),
             style.units.text(window.free),
             window.holes.to_string(),
             style.units.text(window.largest_hole),
-            scattered.map_or_else(|| "-".to_owned(), |share| format!("{share}%")),
+            format!("{whole}.{tenth}%"),
         ]);
     }
     table.write(out, "")?;
+    writeln!(out, "bound: {}; lately freed: {}", ranges(&dump.bound, &style), ranges(&dump.freed, &style))?;
     Ok(Exit::Fine)
+}
+
+fn ranges(places: &[Place], style: &Style) -> String {
+    let bytes = places.iter().fold(0_u64, |sum, place| sum.saturating_add(place.len));
+    format!("{} ranges, {}", places.len(), style.units.text(bytes))
 }

@@ -8,7 +8,10 @@ use std::{io, sync::Arc};
 
 use amdgpu_sim::{Profile, SimDevice, SimKernel, SimMachine, SimOptions, sysfs};
 use amdgpu_winsys::{
-    heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
+    heaps::{
+        AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryManager, MemoryPropertyFlags,
+        TableOptions,
+    },
     winsys::{Device, Kernel},
 };
 
@@ -42,7 +45,7 @@ struct Role {
 }
 
 /// The cast: a compositor, a browser whose GPU process inherited its open file, a game that grows, and a training run that
-/// comes when little is left.
+/// comes when little is left. What the browser draws the compositor shows: one buffer of both ([`FRAME`]).
 const CAST: [Role; 5] = [
     Role {
         pid: 1187,
@@ -63,7 +66,8 @@ const CAST: [Role; 5] = [
         cgroup: "/user.slice/app-browser.scope",
         age: 7_000,
         clients: &[(2210, 31)],
-        load: |step| (3 + step % 2, 3),
+        // And the frame that the compositor shows.
+        load: |step| (2 + step % 2, 3),
         busy: 15_000_000,
     },
     Role {
@@ -115,7 +119,12 @@ struct Card {
     gpu: SimDevice,
     place: sysfs::Place,
     clients: Vec<Client>,
+    /// One piece of VRAM that two clients hold: each is told all of it, and how much it shares.
+    _frame: Option<[DeviceMemory; 2]>,
 }
+
+/// Who draws the frame that is shared, and who shows it.
+const FRAME: [u32; 2] = [2210, 1187];
 
 /// A computer with simulated GPUs.
 pub struct Simulated {
@@ -239,8 +248,11 @@ impl Card {
         let gpu = machine.add(profile, SimOptions { place, ..SimOptions::default() });
         let owners: std::collections::BTreeSet<u32> =
             CAST.iter().flat_map(|role| role.clients.iter().map(|&(owner, _)| owner)).collect();
-        let clients = owners.into_iter().map(|owner| Client::new(&gpu, owner)).collect::<Result<_, _>>()?;
-        Ok(Self { gpu, place, clients })
+        let clients: Vec<Client> =
+            owners.into_iter().map(|owner| Client::new(&gpu, owner)).collect::<Result<_, _>>()?;
+        let [from, to] = FRAME.map(|owner| clients.iter().find(|client| client.owner == owner));
+        let frame = from.zip(to).and_then(|(from, to)| from.share(to));
+        Ok(Self { gpu, place, clients, _frame: frame })
     }
 
     fn go_to(&mut self, step: u64) {
@@ -275,6 +287,24 @@ impl Client {
         Ok(Self { owner, kernel, manager, local: Vec::new(), host: Vec::new() })
     }
 
+    /// A piece of device-local memory that another client imports; nothing where the GPU has no room for it.
+    fn share(&self, with: &Self) -> Option<[DeviceMemory; 2]> {
+        let tables = self.manager.properties();
+        let allowed = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
+        let local = tables.find_type(allowed, MemoryPropertyFlags::DEVICE_LOCAL, MemoryPropertyFlags::empty())?;
+        let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(local, self.piece()) };
+        let memory = self.manager.allocate(&info).ok()?;
+        let file = memory.export(ExternalHandleTypes::DMA_BUF).ok()?;
+        let imported = with.manager.import_fd(file, &ImportInfo::new(local, memory.size())).ok()?;
+        Some([memory, imported])
+    }
+
+    /// Bytes of a piece.
+    fn piece(&self) -> u64 {
+        let pool = self.manager.properties().heaps().iter().map(|heap| heap.size).max().unwrap_or(0);
+        (pool / PIECES) & !0xffff
+    }
+
     /// Allocates and frees until it has this many pieces. What the GPU has no room for is left out: the script is for all
     /// chips.
     fn hold(&mut self, local: u64, host: u64) {
@@ -288,8 +318,7 @@ impl Client {
             // The compositor's memory is what the CPU writes; the rest is out of its sight where the card has such.
             let preferred = if self.owner == 1187 { preferred } else { MemoryPropertyFlags::empty() };
             let Some(kind) = tables.find_type(allowed, required, preferred) else { continue };
-            let pool = tables.heaps().iter().map(|heap| heap.size).max().unwrap_or(0);
-            let piece = (pool / PIECES) & !0xffff;
+            let piece = self.piece();
             let held = if index == 0 { &mut self.local } else { &mut self.host };
             held.truncate(usize::try_from(pieces).unwrap_or(usize::MAX));
             while (held.len() as u64) < pieces && piece > 0 {

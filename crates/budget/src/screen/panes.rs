@@ -141,7 +141,8 @@ pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let rows = state.processes();
     let chosen = state.row.min(rows.len().saturating_sub(1));
     let room = usize::from(area.height.saturating_sub(2)).max(1);
-    for (place, (depth, process)) in rows.iter().enumerate().skip((chosen + 1).saturating_sub(room)) {
+    let first = (chosen + 1).saturating_sub(room);
+    for (place, (depth, process)) in rows.iter().enumerate().skip(first).take(room) {
         let style = if place == chosen { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
         let mark = if place == chosen { '>' } else { ' ' };
         lines.push(Line::styled(format!("{mark}{}", row(gpu, process, *depth, is_wide, state)), style));

@@ -98,7 +98,7 @@ pub(crate) fn pass() {
 }
 
 #[expect(unsafe_code, reason = "descriptors by number")]
-fn receive(from: &OwnedFd) -> OwnedFd {
+pub(crate) fn receive(from: &OwnedFd) -> OwnedFd {
     let mut byte = [0];
     let mut parts = [IoSliceMut::new(&mut byte)];
     let mut room = nix::cmsg_space!(RawFd);

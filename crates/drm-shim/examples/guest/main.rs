@@ -2,6 +2,7 @@
 //!
 //! `guest SCENARIO [ARGUMENT...]`, to be run with the shim preloaded. Exit code 0 says that all was as it must be.
 
+mod books;
 mod descriptors;
 mod memory;
 mod node;
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
         "killed" => descriptors::killed(),
         "hold" => descriptors::hold(),
         "share" => descriptors::share(),
+        "first-client" => books::first_client(),
+        "second-client" => books::second_client(),
+        "books" => books::books(),
+        "fork-and-drop" => books::fork_and_drop(),
         "faults" => memory::faults(),
         "mappings" => memory::mappings(),
         "user-pages" => memory::user_pages(),

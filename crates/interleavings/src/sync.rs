@@ -1,0 +1,104 @@
+//! The library's module `sync` under the scheduler: each operation is a moment in which another thread may go on.
+
+use std::sync::PoisonError;
+
+use shuttle::sync::MutexGuard;
+
+pub(crate) use shuttle::sync::atomic::AtomicU64;
+
+/// parking_lot's mutex, as far as the library uses it.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(shuttle::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The standard library's cell that is filled once, as far as the library uses it.
+#[derive(Debug)]
+pub(crate) struct OnceLock<T> {
+    cell: std::sync::OnceLock<T>,
+    /// Who fills waits here, where the scheduler sees it.
+    filling: Mutex<()>,
+}
+
+impl<T> OnceLock<T> {
+    pub(crate) const fn new() -> Self {
+        Self { cell: std::sync::OnceLock::new(), filling: Mutex::new(()) }
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        shuttle::thread::yield_now();
+        self.cell.get()
+    }
+
+    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        let _filling = self.filling.lock();
+        // Nobody else fills it: no thread waits in a lock that the scheduler does not know.
+        self.cell.get_or_init(make)
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    fn from(value: T) -> Self {
+        Self { cell: value.into(), filling: Mutex::new(()) }
+    }
+}
+
+/// once_cell's cell that is filled once by what may fail, as far as the library uses it.
+#[derive(Debug)]
+pub(crate) struct OnceCell<T> {
+    cell: std::sync::OnceLock<T>,
+    /// Who fills waits here, where the scheduler sees it.
+    filling: Mutex<()>,
+}
+
+impl<T> OnceCell<T> {
+    pub(crate) const fn new() -> Self {
+        Self { cell: std::sync::OnceLock::new(), filling: Mutex::new(()) }
+    }
+
+    pub(crate) fn with_value(value: T) -> Self {
+        Self { cell: value.into(), filling: Mutex::new(()) }
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        shuttle::thread::yield_now();
+        self.cell.get()
+    }
+
+    pub(crate) fn get_or_try_init<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+        if let Some(value) = self.get() {
+            return Ok(value);
+        }
+        let _filling = self.filling.lock();
+        if let Some(value) = self.cell.get() {
+            return Ok(value);
+        }
+        let value = make()?;
+        // Nobody else fills it meanwhile.
+        Ok(self.cell.get_or_init(|| value))
+    }
+
+    pub(crate) fn take(&mut self) -> Option<T> {
+        self.cell.take()
+    }
+}
+
+impl<T> Default for OnceCell<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

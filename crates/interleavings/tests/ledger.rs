@@ -1,0 +1,53 @@
+//! What is charged adds up in every order.
+
+mod support;
+
+use std::sync::Arc;
+
+use amdgpu_winsys_interleaved::heaps::{Account, Ledger};
+use shuttle::thread;
+use support::in_many_orders;
+
+const PAGE: u64 = 4096;
+
+#[test]
+fn charges_of_several_threads_add_up_and_end_at_zero() {
+    in_many_orders(|| {
+        let ledger = Ledger::new(PAGE);
+        let threads: Vec<_> = (1..=3)
+            .map(|pages| {
+                let ledger = Arc::clone(&ledger);
+                thread::spawn(move || {
+                    drop(ledger.charge(Account::Gtt, pages * PAGE));
+                    ledger.charge(Account::Gtt, pages * PAGE - 1)
+                })
+            })
+            .collect();
+        // While they are at it: never more than two charges of each thread, and never below what is there for good.
+        let seen = ledger.usage().gtt;
+        assert!(seen <= 2 * 6 * PAGE, "{seen}");
+        let charges: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+        assert_eq!(ledger.usage().gtt, 6 * PAGE);
+        drop(charges);
+        assert_eq!(ledger.usage().total(), 0);
+    });
+}
+
+/// What would pass `u64::MAX` is cut, and each charge takes off what it really added.
+#[test]
+fn charges_that_would_wrap_are_cut_and_taken_off_as_they_were_added() {
+    in_many_orders(|| {
+        let ledger = Ledger::new(PAGE);
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let ledger = Arc::clone(&ledger);
+                thread::spawn(move || ledger.charge(Account::VisibleVram, u64::MAX / 3 * 2))
+            })
+            .collect();
+        let charges: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+        let added: u128 = charges.iter().map(|charge| u128::from(charge.bytes())).sum();
+        assert_eq!(u128::from(ledger.usage().visible_vram), added, "no more than fits, and all of it");
+        drop(charges);
+        assert_eq!(ledger.usage().total(), 0);
+    });
+}
