@@ -52,8 +52,8 @@ fn names(error: &Trouble, errno: Errno) -> bool {
     let means: &[&str] = match errno {
         // A kernel that does not know the capability, or not what it is asked to do.
         Errno::EINVAL | Errno::EOPNOTSUPP => &["NoSyncobj", "Unsupported"],
-        // A priority that is not for everybody.
-        Errno::EACCES | Errno::EPERM => &["NotPermitted"],
+        // A priority that is not for everybody; or what Mesa's no-op shim says to a capability that it does not know.
+        Errno::EACCES | Errno::EPERM => &["NotPermitted", "NoSyncobj"],
         // Another context's clocks.
         Errno::EBUSY => &["ClocksTaken"],
         // Of a submission, with how much it names.
