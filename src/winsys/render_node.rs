@@ -75,13 +75,22 @@ const fn request_word(request: Request) -> libc::Ioctl {
     request.bits() as libc::Ioctl
 }
 
+/// `Errno::clear` in one call instead of three: this runs once for every request.
+#[inline]
+fn clear_errno() {
+    // SAFETY: the C library answers with the address of this thread's errno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: an integer that is this thread's alone and lives as long as the thread.
+    unsafe { errno.write(0) };
+}
+
 /// Calls until neither a signal nor a busy kernel is in the way.
 ///
 /// Source: libdrm 2.4.124 `xf86drm.c`, `drmIoctl`.
 #[inline]
 fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     loop {
-        Errno::clear();
+        clear_errno();
         let returned = call();
         if returned >= 0 {
             return Ok(returned);

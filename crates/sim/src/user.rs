@@ -33,6 +33,7 @@ pub(crate) fn read<T: FromBytes + IntoBytes>(address: u64) -> Result<T, Errno> {
 }
 
 /// Reads bytes.
+#[inline]
 pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     if out.is_empty() {
         return Ok(());
@@ -47,6 +48,7 @@ pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
 }
 
 /// Writes bytes.
+#[inline]
 pub(crate) fn write_bytes(address: u64, data: &[u8]) -> Result<(), Errno> {
     if data.is_empty() {
         return Ok(());

@@ -1,12 +1,13 @@
 //! A kernel that agrees to everything, at once.
 
 mod memory;
+mod numbers;
 
 use std::{
     ffi::{c_int, c_void},
     os::fd::{IntoRawFd as _, OwnedFd},
     ptr::NonNull,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use amdgpu_winsys::{
@@ -24,7 +25,7 @@ use nix::{
 };
 use zerocopy::{Immutable, IntoBytes};
 
-use self::memory::NullMemory;
+use self::{memory::NullMemory, numbers::Numbers};
 use crate::{Profile, SimKernel, user};
 
 /// What a timeline has reached, whatever it is asked for.
@@ -35,7 +36,7 @@ const REACHED: u64 = u64::MAX >> 1;
 /// Bring-up (VERSION, GET_UNIQUE, GET_CLIENT, GET_CAP, SET_CLIENT_CAP and INFO) is answered from a capture, by a simulated
 /// file. Every other request succeeds without looking at what it names:
 ///
-/// * handles, contexts and lists are numbers that count up;
+/// * handles, contexts and lists are numbers that count up, in each thread;
 /// * a submission gets the next sequence number and has signalled when the call returns: its user fence is written, and
 ///   whoever waits for it, or for any sync object, is told so;
 /// * a BO is mapped to zeroed memory of its own each time, so that what one mapping holds another does not. Mapping and
@@ -57,7 +58,7 @@ const REACHED: u64 = u64::MAX >> 1;
 #[derive(Debug)]
 pub struct NullKernel {
     facts: SimKernel,
-    handles: AtomicU32,
+    handles: Numbers,
     submissions: AtomicU64,
     memory: NullMemory,
 }
@@ -69,7 +70,7 @@ impl NullKernel {
     ///
     /// ENOMEM where the host does not let 16 TiB of addresses be reserved.
     pub fn open(profile: &'static Profile) -> Result<Self, Errno> {
-        let (handles, submissions) = (AtomicU32::new(0), AtomicU64::new(0));
+        let (handles, submissions) = (Numbers::new(), AtomicU64::new(0));
         Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
     }
 
@@ -81,10 +82,6 @@ impl NullKernel {
     /// Whether an address lies in what `mmap` hands out.
     pub fn owns(&self, address: usize) -> bool {
         self.memory.contains(address)
-    }
-
-    fn next_handle(&self) -> u32 {
-        self.handles.fetch_add(1, Relaxed).wrapping_add(1).max(1)
     }
 
     fn answer(&self, request: Request, argument: &At) -> Result<(), Errno> {
@@ -107,18 +104,18 @@ impl NullKernel {
         const TIMELINE_WAIT: u8 = SyncobjTimelineWait::REQUEST.number();
         const QUERY: u8 = SyncobjTimelineArray::REQUEST.number();
         match request.number() {
-            CREATE | SYNCOBJ_CREATE | SYNCOBJ_IMPORT | IMPORT => argument.put(0, &self.next_handle()),
+            CREATE | SYNCOBJ_CREATE | SYNCOBJ_IMPORT | IMPORT => argument.put(0, &self.handles.next()),
             MMAP => argument.put(0, &memory::offset_of(argument.get(0)?)),
-            USERPTR => argument.put(std::mem::offset_of!(GemUserptr, handle), &self.next_handle()),
-            CTX if argument.get::<u32>(0)? == ctx_op::ALLOC_CTX => argument.put(0, &u64::from(self.next_handle())),
-            BO_LIST if argument.get::<u32>(0)? == bo_list_op::CREATE => argument.put(0, &self.next_handle()),
+            USERPTR => argument.put(std::mem::offset_of!(GemUserptr, handle), &self.handles.next()),
+            CTX if argument.get::<u32>(0)? == ctx_op::ALLOC_CTX => argument.put(0, &u64::from(self.handles.next())),
+            BO_LIST if argument.get::<u32>(0)? == bo_list_op::CREATE => argument.put(0, &self.handles.next()),
             CTX => argument.put(0, &[0_u64; 2]),
             CS => self.submit(argument),
             WAIT_CS | WAIT_IDLE => argument.put(0, &0_u64),
             // Status 1, and the first of them.
             WAIT_FENCES => argument.put(0, &1_u64),
             FENCE_TO_HANDLE if argument.get::<u32>(size_of::<u64>() * 3)? == FENCE_TO_SYNCOBJ => {
-                argument.put(0, &self.next_handle())
+                argument.put(0, &self.handles.next())
             }
             FENCE_TO_HANDLE => argument.put(0, &descriptor()?),
             EXPORT => argument.put(std::mem::offset_of!(PrimeHandle, fd), &descriptor()?),
@@ -166,8 +163,12 @@ impl At {
     /// Writes at a byte of it; nothing behind its end.
     #[inline]
     fn put<T: IntoBytes + Immutable>(&self, offset: usize, value: &T) -> Result<(), Errno> {
-        let room = self.size.saturating_sub(offset).min(size_of::<T>());
-        user::write_bytes(self.address + offset as u64, value.as_bytes().get(..room).unwrap_or_default())
+        let (to, bytes) = (self.address + offset as u64, value.as_bytes());
+        match self.size.saturating_sub(offset) {
+            // Of a length that the compiler knows, so that it is a store and no call.
+            room if room >= size_of::<T>() => user::write_bytes(to, bytes),
+            room => user::write_bytes(to, bytes.get(..room).unwrap_or_default()),
+        }
     }
 }
 
