@@ -9,7 +9,7 @@ use std::{
 use super::{Addressing, AllocationPlan, ExternalHandleTypes, LedgerEntry, MemoryError, Replay, request::bo_priority};
 use crate::{
     uapi::GemCreateFlags,
-    vamgr::{GpuVa, VaError, VaLease, VaManager, VaRequest, VaWindow},
+    vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
     winsys::{self, Binding, Bo, BoMetadata, DeviceRef, MapOnce, Mapping},
 };
 
@@ -92,12 +92,11 @@ impl DeviceMemory {
     /// `reuses` says whether addresses that were freed lately are taken first.
     #[inline]
     pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
-        let lease = lease(device.addresses(), plan, reuses).map_err(|source| MemoryError::Address {
-            size: plan.bo.size,
-            memory_type: plan.memory_type,
-            replay: matches!(plan.replay, Replay::At(_)),
-            source,
-        })?;
+        let request = va_request(plan);
+        let lease = match if reuses { device.addresses().rested(&request) } else { None } {
+            Some(lease) => lease,
+            None => lease(device.addresses(), request, plan)?,
+        };
         let bo = Bo::create_shared(device, &plan.bo)?;
         let binding =
             Binding::shared(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
@@ -314,10 +313,16 @@ impl DeviceMemory {
     }
 }
 
-#[inline]
-fn lease(addresses: &VaManager, plan: &AllocationPlan, reuses: bool) -> Result<VaLease, VaError> {
-    let request = va_request(plan);
-    if reuses { addresses.allocate_again(request) } else { addresses.allocate(request) }
+/// New addresses. Not inlined: a lease that came out of a `Result` here would be copied through memory, also where it is one
+/// that has rested.
+#[inline(never)]
+fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Result<VaLease, MemoryError> {
+    addresses.allocate(request).map_err(|source| MemoryError::Address {
+        size: plan.bo.size,
+        memory_type: plan.memory_type,
+        replay: matches!(plan.replay, Replay::At(_)),
+        source,
+    })
 }
 
 /// Where the addresses come from. A device without a high half takes those of the low one.

@@ -171,23 +171,22 @@ impl VaManager {
         }
     }
 
-    /// As [`VaManager::allocate`], but addresses that were [given back](VaManager::give) lately are leased before the lowest
-    /// that are free, if they are as many and aligned as wanted.
+    /// Addresses that were [given back](VaManager::give) lately, if some are as many and aligned as wanted. Whoever wants
+    /// the lowest that are free in the usual window may as well have those.
     #[inline]
-    pub(crate) fn allocate_again(&self, request: VaRequest) -> Result<VaLease, VaError> {
-        let checked = self.check(request)?;
+    pub(crate) fn rested(&self, request: &VaRequest) -> Option<VaLease> {
         let window = self.shared.windows.serving(request.window);
         let is_usual = matches!(request.placement, Placement::Lowest) && window == self.usual_window();
         if !is_usual || !matches!(request.fallback, Fallback::None) {
-            return self.allocate(request);
+            return None;
         }
-        match self.shared.resting.take(checked.size, checked.alignment.get()) {
-            Some(lease) => Ok(lease),
-            None => self.lease(window, &checked),
-        }
+        let granule = self.shared.granule;
+        // The granule is a power of two. No lease is as long as a size that wraps, and none is empty.
+        let size = request.size.wrapping_add(granule - 1) & !(granule - 1);
+        self.shared.resting.take(size, request.alignment)
     }
 
-    /// Gives a lease back, for [`VaManager::allocate_again`] to find.
+    /// Gives a lease back, for [`VaManager::rested`] to find.
     #[inline]
     pub(crate) fn give(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());

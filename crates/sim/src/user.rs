@@ -26,6 +26,8 @@ pub(crate) fn read_slice<T: FromBytes + IntoBytes + Clone>(address: u64, count: 
 }
 
 /// Reads one value.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a load, which a call around it would multiply")]
 pub(crate) fn read<T: FromBytes + IntoBytes>(address: u64) -> Result<T, Errno> {
     let mut value = T::new_zeroed();
     read_bytes(address, value.as_mut_bytes())?;
@@ -93,6 +95,7 @@ fn whole(copied: isize, len: usize) -> Result<(), Errno> {
     }
 }
 
+#[inline]
 fn pointer(address: u64) -> Result<*mut u8, Errno> {
     let address = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
     if address == 0 { Err(Errno::EFAULT) } else { Ok(std::ptr::with_exposed_provenance_mut(address)) }

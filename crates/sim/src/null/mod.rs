@@ -5,6 +5,7 @@ mod numbers;
 
 use std::{
     ffi::{c_int, c_void},
+    mem::offset_of,
     os::fd::{IntoRawFd as _, OwnedFd},
     ptr::NonNull,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -106,7 +107,7 @@ impl NullKernel {
         match request.number() {
             CREATE | SYNCOBJ_CREATE | SYNCOBJ_IMPORT | IMPORT => argument.put(0, &self.handles.next()),
             MMAP => argument.put(0, &memory::offset_of(argument.get(0)?)),
-            USERPTR => argument.put(std::mem::offset_of!(GemUserptr, handle), &self.handles.next()),
+            USERPTR => argument.put(offset_of!(GemUserptr, handle), &self.handles.next()),
             CTX if argument.get::<u32>(0)? == ctx_op::ALLOC_CTX => argument.put(0, &u64::from(self.handles.next())),
             BO_LIST if argument.get::<u32>(0)? == bo_list_op::CREATE => argument.put(0, &self.handles.next()),
             CTX => argument.put(0, &[0_u64; 2]),
@@ -118,29 +119,38 @@ impl NullKernel {
                 argument.put(0, &self.handles.next())
             }
             FENCE_TO_HANDLE => argument.put(0, &descriptor()?),
-            EXPORT => argument.put(std::mem::offset_of!(PrimeHandle, fd), &descriptor()?),
-            SYNCOBJ_EXPORT => argument.put(std::mem::offset_of!(SyncobjHandle, fd), &descriptor()?),
-            SYNCOBJ_WAIT => argument.put(std::mem::offset_of!(SyncobjWait, first_signaled), &0_u32),
-            TIMELINE_WAIT => argument.put(std::mem::offset_of!(SyncobjTimelineWait, first_signaled), &0_u32),
+            EXPORT => argument.put(offset_of!(PrimeHandle, fd), &descriptor()?),
+            SYNCOBJ_EXPORT => argument.put(offset_of!(SyncobjHandle, fd), &descriptor()?),
+            SYNCOBJ_WAIT => argument.put(offset_of!(SyncobjWait, first_signaled), &0_u32),
+            TIMELINE_WAIT => argument.put(offset_of!(SyncobjTimelineWait, first_signaled), &0_u32),
             QUERY => reach_all(&argument.get(0)?),
             _ => Ok(()),
         }
     }
 
     /// Counts a submission, and writes its number where it wants it.
+    ///
+    /// Fields are read one by one, as they were written: a processor that is to load several stores at once waits until
+    /// they have reached the cache, and who submits would be measured waiting.
     fn submit(&self, argument: &At) -> Result<(), Errno> {
-        let Cs { num_chunks, chunks, .. } = argument.get(0)?;
         let sequence = self.submissions.fetch_add(1, Relaxed) + 1;
-        for index in 0..u64::from(num_chunks) {
-            let chunk: CsChunk = user::read(user::read(chunks + index * size_of::<u64>() as u64)?)?;
-            if chunk.chunk_id == chunk_id::FENCE {
-                let CsChunkFence { handle, offset } = user::read(chunk.chunk_data)?;
-                if let Some(page) = self.memory.mapping_of(handle) {
-                    user::write_bytes(page + u64::from(offset & 0xfff & !7), sequence.as_bytes())?;
-                }
+        let chunks: u64 = argument.get(offset_of!(Cs, chunks))?;
+        for index in 0..u64::from(argument.get::<u32>(offset_of!(Cs, num_chunks))?) {
+            let chunk =
+                At { address: user::read(chunks + index * size_of::<u64>() as u64)?, size: size_of::<CsChunk>() };
+            if chunk.get::<u32>(offset_of!(CsChunk, chunk_id))? == chunk_id::FENCE {
+                let data = chunk.get(offset_of!(CsChunk, chunk_data))?;
+                self.signal(&At { address: data, size: size_of::<CsChunkFence>() }, sequence)?;
             }
         }
         argument.put(0, &sequence)
+    }
+
+    /// Writes a user fence.
+    fn signal(&self, fence: &At, sequence: u64) -> Result<(), Errno> {
+        let Some(page) = self.memory.mapping_of(fence.get(offset_of!(CsChunkFence, handle))?) else { return Ok(()) };
+        let offset: u32 = fence.get(offset_of!(CsChunkFence, offset))?;
+        user::write_bytes(page + u64::from(offset & 0xfff & !7), sequence.as_bytes())
     }
 }
 
