@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ioctls` | requests of another process to a simulated kernel, with arguments and addresses of all kinds |
 //! | `packets` | an IB that every engine of every generation executes |
+//! | `dumps` | an IB that is made readable, as text and JSON |
 //! | `messages` | what a client of a world's server sends over its socket |
 //! | `recordings` | a recording that was damaged, and is replayed |
 //! | `environment` | the value of the variable that names the chips of a world |
