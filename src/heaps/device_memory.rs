@@ -78,8 +78,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// ```
 #[derive(Debug)]
 pub struct DeviceMemory {
-    // Fields drop top to bottom, in the only legal order: the CPU lets go of the pages, then the GPU's page tables of
-    // the addresses; with the binding go the BO's handle and last the addresses.
+    // Fields drop top to bottom, in a legal order: the CPU lets go of the pages, then the GPU's page tables of the
+    // addresses; with the binding go the addresses and last, if nobody else has it, the BO's handle.
     mapping: MapOnce,
     binding: Arc<Binding>,
     /// Vulkan has at most 32 types and 16 heaps.
