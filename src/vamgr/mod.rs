@@ -82,7 +82,6 @@
 //! the first 129. The treap, which knows three alignments and no others, needs 30,000 for the second with a tenth of
 //! the blocks, and the list 10,000.
 
-mod address;
 mod error;
 mod holes;
 pub(crate) mod interval_map;
@@ -94,7 +93,7 @@ mod resting;
 mod statistics;
 mod window;
 
-pub use address::{GpuVa, InTheHole};
+pub use amdgpu_hw::{GpuVa, InTheHole};
 pub use error::VaError;
 pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeError};
 pub use lease::VaLease;

@@ -10,7 +10,6 @@ mod binding;
 mod bo;
 #[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
 mod bo_list;
-mod chip;
 mod clocks;
 mod context;
 mod deadline;
@@ -52,7 +51,6 @@ pub use self::{
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     bo_list::BoList,
-    chip::{Chip, Family, GfxLevel, Ip, VramType},
     clocks::{PinnedClocks, StablePstate},
     context::{Context, Priority},
     deadline::Deadline,
@@ -69,7 +67,7 @@ pub use self::{
     loss::{Blame, Loss, LossReason},
     map_once::MapOnce,
     mapping::Mapping,
-    node::{Node, PciAddress},
+    node::Node,
     observer::{Event, Observer, PressureLevel},
     query::DriverVersion,
     render_node::RenderNode,
@@ -84,6 +82,7 @@ pub(crate) use self::{
     device_ref::{DeviceRef, DeviceRefs},
     gpu_info::installed_vram,
 };
+pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, PciAddress, VramType};
 
 /// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and
 /// a kernel under pressure may refuse once what it grants the next time.

@@ -21,11 +21,11 @@ pub use self::{
     tiling::TilingRegisters,
 };
 
+use amdgpu_hw::{identify, radv_name};
 use libdrm_amdgpu_sys::AMDGPU;
 
 use super::{
     Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType,
-    chip::{identify, radv_name},
     query::{capability, info, version},
 };
 use crate::{

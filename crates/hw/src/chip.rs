@@ -1,0 +1,74 @@
+//! Chips and families, by the kernel's numbers.
+
+pub use libdrm_amdgpu_sys::AMDGPU::{ASIC_NAME as Chip, FAMILY_NAME as Family, VRAM_TYPE as VramType};
+
+/// Returns the chip with a family number and an external revision; `None` when no table knows it.
+///
+/// Source: Mesa `src/amd/addrlib/src/amdgpu_asic_addr.h`, as the crate `libdrm_amdgpu_sys` carries it, and its family CZ,
+/// which that crate leaves out.
+pub fn identify(family: Family, external_rev: u32) -> Option<Chip> {
+    let chip = match (family, external_rev) {
+        (Family::CZ, 0x01..0x21) => Chip::CHIP_CARRIZO,
+        (Family::CZ, 0x61..0xff) => Chip::CHIP_STONEY,
+        _ => Chip::get(family, external_rev),
+    };
+    (chip != Chip::CHIP_UNKNOWN).then_some(chip)
+}
+
+/// Returns the name that RADV prints for a chip.
+///
+/// Source: Mesa `src/amd/common/amd_family.c`, `ac_get_family_name`. The crate that holds the table of chips names the
+/// newer ones by their graphics target.
+pub fn radv_name(chip: Chip) -> &'static str {
+    match chip {
+        Chip::CHIP_TAHITI => "TAHITI",
+        Chip::CHIP_PITCAIRN => "PITCAIRN",
+        Chip::CHIP_VERDE => "VERDE",
+        Chip::CHIP_OLAND => "OLAND",
+        Chip::CHIP_HAINAN => "HAINAN",
+        Chip::CHIP_BONAIRE => "BONAIRE",
+        Chip::CHIP_KABINI => "KABINI",
+        Chip::CHIP_KAVERI => "KAVERI",
+        Chip::CHIP_HAWAII => "HAWAII",
+        Chip::CHIP_TONGA => "TONGA",
+        Chip::CHIP_ICELAND => "ICELAND",
+        Chip::CHIP_CARRIZO => "CARRIZO",
+        Chip::CHIP_FIJI => "FIJI",
+        Chip::CHIP_STONEY => "STONEY",
+        Chip::CHIP_POLARIS10 => "POLARIS10",
+        Chip::CHIP_POLARIS11 => "POLARIS11",
+        Chip::CHIP_POLARIS12 => "POLARIS12",
+        Chip::CHIP_VEGAM => "VEGAM",
+        Chip::CHIP_VEGA10 => "VEGA10",
+        Chip::CHIP_VEGA12 => "VEGA12",
+        Chip::CHIP_VEGA20 => "VEGA20",
+        Chip::CHIP_RAVEN => "RAVEN",
+        Chip::CHIP_RAVEN2 => "RAVEN2",
+        Chip::CHIP_RENOIR => "RENOIR",
+        Chip::CHIP_ARCTURUS => "MI100",
+        Chip::CHIP_ALDEBARAN => "MI200",
+        Chip::CHIP_GFX940 => "GFX940",
+        Chip::CHIP_NAVI10 => "NAVI10",
+        Chip::CHIP_NAVI12 => "NAVI12",
+        Chip::CHIP_NAVI14 => "NAVI14",
+        Chip::CHIP_NAVI21 => "NAVI21",
+        Chip::CHIP_NAVI22 => "NAVI22",
+        Chip::CHIP_NAVI23 => "NAVI23",
+        Chip::CHIP_NAVI24 => "NAVI24",
+        Chip::CHIP_VANGOGH => "VANGOGH",
+        Chip::CHIP_REMBRANDT => "REMBRANDT",
+        Chip::CHIP_GFX1036 => "RAPHAEL_MENDOCINO",
+        Chip::CHIP_GFX1100 => "NAVI31",
+        Chip::CHIP_GFX1101 => "NAVI32",
+        Chip::CHIP_GFX1102 => "NAVI33",
+        Chip::CHIP_GFX1103_R1 | Chip::CHIP_GFX1103_R1X => "PHOENIX",
+        Chip::CHIP_GFX1103_R2 | Chip::CHIP_GFX1103_R2X => "PHOENIX2",
+        Chip::CHIP_GFX1150 => "GFX1150",
+        Chip::CHIP_GFX1151 => "GFX1151",
+        Chip::CHIP_GFX1152 => "GFX1152",
+        Chip::CHIP_GFX1153 => "GFX1153",
+        Chip::CHIP_GFX1200 => "GFX1200",
+        Chip::CHIP_GFX1201 => "GFX1201",
+        _ => "UNKNOWN",
+    }
+}

@@ -1,0 +1,65 @@
+//! Graphics IP generations.
+
+use std::fmt;
+
+/// The graphics IP generation, ordered: a later generation compares greater.
+///
+/// It is decided by the version of the GFX (or, on chips without graphics, COMPUTE) IP block, never by the family.
+/// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GfxLevel {
+    /// GCN 1 (Southern Islands).
+    Gfx6,
+    /// GCN 2 (Sea Islands).
+    Gfx7,
+    /// GCN 3 and 4 (Volcanic Islands, Polaris).
+    Gfx8,
+    /// GCN 5 (Vega) and CDNA.
+    Gfx9,
+    /// RDNA 1.
+    Gfx10,
+    /// RDNA 2.
+    Gfx10_3,
+    /// RDNA 3.
+    Gfx11,
+    /// RDNA 3.5.
+    Gfx11_5,
+    /// RDNA 4.
+    Gfx12,
+}
+
+impl GfxLevel {
+    /// Every generation, oldest first.
+    pub const ALL: [Self; 9] = [
+        Self::Gfx6,
+        Self::Gfx7,
+        Self::Gfx8,
+        Self::Gfx9,
+        Self::Gfx10,
+        Self::Gfx10_3,
+        Self::Gfx11,
+        Self::Gfx11_5,
+        Self::Gfx12,
+    ];
+
+    /// The name Mesa gives the generation, such as `GFX10_3`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gfx6 => "GFX6",
+            Self::Gfx7 => "GFX7",
+            Self::Gfx8 => "GFX8",
+            Self::Gfx9 => "GFX9",
+            Self::Gfx10 => "GFX10",
+            Self::Gfx10_3 => "GFX10_3",
+            Self::Gfx11 => "GFX11",
+            Self::Gfx11_5 => "GFX11_5",
+            Self::Gfx12 => "GFX12",
+        }
+    }
+}
+
+impl fmt::Display for GfxLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,15 @@
+//! The words that every layer of amdgpu-winsys uses: generations, families, chips, IP blocks, GPU and PCI addresses.
+//!
+//! It does no I/O and uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it.
+
+mod address;
+mod chip;
+mod generation;
+mod ip;
+mod pci;
+
+pub use address::{GpuVa, InTheHole};
+pub use chip::{Chip, Family, VramType, identify, radv_name};
+pub use generation::GfxLevel;
+pub use ip::Ip;
+pub use pci::PciAddress;
