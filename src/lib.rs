@@ -51,7 +51,8 @@ pub mod cs;
 pub mod heaps;
 mod stripe;
 mod sync;
-pub mod uapi;
 pub mod vamgr;
 mod vk_result;
 pub mod winsys;
+
+pub use amdgpu_uapi as uapi;

@@ -12,7 +12,6 @@ mod bo;
 mod bo_list;
 mod clocks;
 mod context;
-mod deadline;
 mod device;
 mod device_ref;
 mod error;
@@ -21,8 +20,6 @@ mod fault_report;
 mod fence;
 mod gpu_info;
 mod history;
-#[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
-mod kernel;
 mod ledger;
 mod loss;
 mod map_once;
@@ -53,7 +50,6 @@ pub use self::{
     bo_list::BoList,
     clocks::{PinnedClocks, StablePstate},
     context::{Context, Priority},
-    deadline::Deadline,
     device::{Device, PageFault},
     error::{Error, Result},
     fault_report::{FaultAccess, FaultHub, FaultReport, FaultStatus, NEAR, Verdict},
@@ -62,7 +58,6 @@ pub use self::{
         Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
     },
     history::{BoHistory, HistoryEntry},
-    kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing},
     ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
     loss::{Blame, Loss, LossReason},
     map_once::MapOnce,
@@ -83,6 +78,8 @@ pub(crate) use self::{
     gpu_info::installed_vram,
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, PciAddress, VramType};
+use amdgpu_uapi as kernel;
+pub use amdgpu_uapi::{Deadline, Kernel, NotReserved, Plain, Protection, replace_by_nothing};
 
 /// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and
 /// a kernel under pressure may refuse once what it grants the next time.

@@ -34,14 +34,16 @@ impl Deadline {
     /// For WAIT_CS, WAIT_FENCES and GEM_WAIT_IDLE, where bit 63 means for ever and 0 polls.
     ///
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.
-    pub(super) fn for_amdgpu(self) -> u64 {
+    #[inline]
+    pub fn for_amdgpu(self) -> u64 {
         if self == Self::NEVER { u64::MAX } else { self.0 }
     }
 
     /// For sync object waits, where the largest signed value means for ever and anything not after now polls.
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_timeout_abs_to_jiffies`.
-    pub(super) fn for_syncobj(self) -> i64 {
+    #[inline]
+    pub fn for_syncobj(self) -> i64 {
         self.0.cast_signed()
     }
 }

@@ -1,8 +1,8 @@
 //! The one seam: what the library needs of a kernel, and nothing else.
 //!
 //! Everything below [`Kernel`] is somebody else's: the real driver behind a render node
-//! ([`RenderNode`](super::RenderNode)), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
-//! injects faults. All of them speak the same bytes: raw request numbers and the structures of [`uapi`].
+//! (`RenderNode` of `amdgpu-winsys`), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
+//! injects faults. All of them speak the same bytes: raw request numbers and the structures of this crate.
 
 use std::{
     ffi::{c_int, c_void},
@@ -15,7 +15,7 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
 };
 
-use crate::uapi::{self, Argument, Request};
+use crate::{Argument, Request};
 
 /// An open file of a DRM node, as the library sees it.
 ///
@@ -186,7 +186,7 @@ macro_rules! plain {
     ($($argument:ident),* $(,)?) => {$(
         // SAFETY: the structure's own docs list its fields: handles, numbers, flags, GPU addresses and descriptors.
         // None of them is a CPU address.
-        unsafe impl Plain for uapi::$argument {}
+        unsafe impl Plain for crate::$argument {}
     )*};
 }
 
@@ -211,14 +211,22 @@ plain!(
 );
 
 /// Sends an argument that holds no addresses, under its own request number.
+///
+/// # Errors
+///
+/// The kernel's errno.
 #[inline]
-pub(super) fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+pub fn send<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
     send_as(kernel, A::REQUEST, argument)
 }
 
 /// Sends an argument that holds no addresses under another request number that carries the same structure.
+///
+/// # Errors
+///
+/// The kernel's errno; EINVAL where the request does not claim the argument's size.
 #[inline]
-pub(super) fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
+pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     if request.size() != size_of::<A>() {
         return Err(Errno::EINVAL);
     }
@@ -229,16 +237,16 @@ pub(super) fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument:
 
 /// Sends an argument that holds addresses.
 ///
+/// # Errors
+///
+/// The kernel's errno.
+///
 /// # Safety
 ///
 /// `request` claims at most `size_of::<A>()` bytes, and each address in `argument` is valid for what the request makes
 /// the kernel do there.
 #[inline]
-pub(super) unsafe fn send_raw<A: Argument>(
-    kernel: &dyn Kernel,
-    request: Request,
-    argument: &mut A,
-) -> Result<(), Errno> {
+pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
     // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
     let result = unsafe { kernel.ioctl(request, std::ptr::from_mut(argument).cast()) };
     match result {

@@ -54,11 +54,11 @@ macro_rules! uapi {
             $( assert!(std::mem::offset_of!($name, $field) == $offset); )*
         };
 
-        impl $crate::uapi::Layout for $name {
+        impl $crate::Layout for $name {
             const C_NAME: &'static str = $c_name;
             const SIZE: usize = $size;
             const FIELDS: &'static [(&'static str, usize)] =
-                &[$( ($crate::uapi::macros::c_field!($field $($c_field)?), $offset), )*];
+                &[$( ($crate::macros::c_field!($field $($c_field)?), $offset), )*];
         }
     )*};
 }
@@ -76,18 +76,18 @@ macro_rules! c_field {
 /// Pairs an argument with its request: name, direction and number.
 macro_rules! requests {
     ($( $argument:ty: $name:literal = $direction:ident($number:expr), $bits:literal; )*) => {$(
-        impl $crate::uapi::Argument for $argument {
-            const REQUEST: $crate::uapi::Request = $crate::uapi::Request::$direction::<$argument>(b'd', $number);
+        impl $crate::Argument for $argument {
+            const REQUEST: $crate::Request = $crate::Request::$direction::<$argument>(b'd', $number);
             const NAME: &'static str = $name;
         }
-        const _: () = assert!(<$argument as $crate::uapi::Argument>::REQUEST.bits() == $bits);
+        const _: () = assert!(<$argument as $crate::Argument>::REQUEST.bits() == $bits);
     )*};
 }
 
 /// Says which structure the kernel writes over the start of an argument that C declares as a union.
 macro_rules! answers {
     ($( $argument:ty => $answer:ty; )*) => {$(
-        impl $crate::uapi::Answered for $argument {
+        impl $crate::Answered for $argument {
             type Answer = $answer;
         }
         const _: () = assert!(size_of::<$answer>() <= size_of::<$argument>());

@@ -1,4 +1,6 @@
-//! The kernel's ABI: structures and request numbers, nothing else.
+//! The kernel's ABI: structures, request numbers, and the trait [`Kernel`] that takes them.
+//!
+//! It uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it.
 //!
 //! Every structure is plain bytes (`zerocopy`), states the offset of every field, and is checked twice: by assertions at
 //! compile time, and by `tests/uapi_layout.rs` against the C headers. Where C declares a union of question and answer,
@@ -11,18 +13,31 @@
 //! ([`GemVaTimeline`]).
 
 mod context;
+mod deadline;
 mod device_info;
 mod dma_buf;
 mod drm;
 mod gem;
 mod info;
+#[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
+mod kernel;
 mod macros;
 mod request;
 mod submission;
 mod syncobj;
 
 pub use self::{
-    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, syncobj::*,
+    context::*,
+    deadline::Deadline,
+    device_info::*,
+    dma_buf::*,
+    drm::*,
+    gem::*,
+    info::*,
+    kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_raw},
+    request::*,
+    submission::*,
+    syncobj::*,
 };
 
 /// First number of the driver's own requests.
