@@ -49,10 +49,9 @@
 
 pub mod cs;
 pub mod heaps;
-mod stripe;
 mod sync;
-pub mod vamgr;
 mod vk_result;
 pub mod winsys;
 
 pub use amdgpu_uapi as uapi;
+pub use amdgpu_va as vamgr;

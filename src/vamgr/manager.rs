@@ -8,7 +8,7 @@ use super::{
     Fallback, GpuVa, HoleHistogram, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease,
     VaLimits, VaRange, VaRequest, VaWindow, Windows, request, resting::Resting,
 };
-use crate::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
 
 /// Hands out leases of GPU addresses.
 ///
@@ -16,7 +16,7 @@ use crate::winsys::GfxLevel;
 /// so they may outlive it and everything else. Each window has a lock of its own, held for one walk down a tree.
 ///
 /// ```
-/// use amdgpu_winsys::vamgr::{VaLimits, VaManager, VaRequest};
+/// use amdgpu_va::{VaLimits, VaManager, VaRequest};
 ///
 /// let manager = VaManager::new(&VaLimits {
 ///     low_offset: 0x1_0000,
@@ -174,7 +174,7 @@ impl VaManager {
     /// Addresses that were [given back](VaManager::give) lately, if some are as many and aligned as wanted. Whoever wants
     /// the lowest that are free in the usual window may as well have those.
     #[inline]
-    pub(crate) fn rested(&self, request: &VaRequest) -> Option<VaLease> {
+    pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
         let window = self.shared.windows.serving(request.window);
         let is_usual = matches!(request.placement, Placement::Lowest) && window == self.usual_window();
         if !is_usual || !matches!(request.fallback, Fallback::None) {
@@ -188,7 +188,7 @@ impl VaManager {
 
     /// Gives a lease back, for [`VaManager::rested`] to find.
     #[inline]
-    pub(crate) fn give(&self, lease: VaLease) {
+    pub fn give(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());
         if arena.made(&lease) && arena.is_below_floor(lease.range()) {
             self.shared.resting.put(lease);

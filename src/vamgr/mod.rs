@@ -6,10 +6,8 @@
 //! [leases](VaLease), and takes them back when they are dropped. It knows nothing of BOs, kernels or devices.
 //!
 //! ```
-//! use amdgpu_winsys::{
-//!     vamgr::{VaError, VaLimits, VaManager, VaRequest, VaWindow},
-//!     winsys::GfxLevel,
-//! };
+//! use amdgpu_hw::GfxLevel;
+//! use amdgpu_va::{VaError, VaLimits, VaManager, VaRequest, VaWindow};
 //!
 //! let manager = VaManager::new(&VaLimits {
 //!     low_offset: 0x1_0000,
@@ -84,7 +82,6 @@
 
 mod error;
 mod holes;
-pub(crate) mod interval_map;
 mod lease;
 mod manager;
 mod replay;

@@ -46,7 +46,7 @@ fn top_of(range: VaRange, window: VaWindow, granule: u64) -> VaRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vamgr::VaLimits;
+    use crate::VaLimits;
 
     #[test]
     fn the_kept_addresses_are_the_top_of_each_window() {

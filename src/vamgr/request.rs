@@ -1,7 +1,7 @@
 //! What is asked of the VA manager.
 
 use super::{GpuVa, VaWindow};
-use crate::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
 
 /// Where in its window a lease goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Fallback {
 /// A request for a lease. Bytes throughout.
 ///
 /// ```
-/// use amdgpu_winsys::vamgr::{VaRequest, VaWindow};
+/// use amdgpu_va::{VaRequest, VaWindow};
 ///
 /// let shader_code = VaRequest::new(64 << 10).aligned(256).within(VaWindow::High32);
 /// let replayable = VaRequest::new(1 << 20).aligned(2 << 20).highest();

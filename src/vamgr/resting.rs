@@ -1,7 +1,7 @@
 //! Leases that were given back lately.
 
 use super::VaLease;
-use crate::stripe::{STRIPES, Striped, stripe};
+use amdgpu_sharding::{STRIPES, Striped, stripe};
 
 /// A lock that is mostly tried by the one thread whose stripe it is, and hardly ever waited for. It knows nothing of
 /// waiters, so that letting go is a store, where `parking_lot`'s is one more locked operation.
@@ -22,7 +22,7 @@ const REST: usize = 3;
 ///
 /// Addresses that are bound again at once hide uses after the free: no page fault tells of them. First fit is like that
 /// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. What an
-/// [`AddressBook`](crate::winsys::AddressBook) tells does not depend on it: that hears of bindings, and not of leases.
+/// `AddressBook` of `winsys` tells does not depend on it: that hears of bindings, and not of leases.
 ///
 /// Leases at rest count as free: whoever asks how much is, or finds too little, [wakes](Resting::wake) them first.
 #[derive(Debug, Default)]
@@ -96,7 +96,7 @@ impl Resting {
 
 #[cfg(test)]
 mod tests {
-    use crate::vamgr::{VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow};
+    use crate::{VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow};
 
     const PAGE: u64 = 4096;
     const GIB_4: u64 = 1 << 32;

@@ -5,7 +5,7 @@ use super::WindowStats;
 /// How many holes there are of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
 ///
 /// ```
-/// use amdgpu_winsys::vamgr::HoleHistogram;
+/// use amdgpu_va::HoleHistogram;
 ///
 /// let holes: HoleHistogram = [4096, 8191, 8192, 1 << 40].into_iter().collect();
 /// assert_eq!(holes.classes().collect::<Vec<_>>(), [(12, 2), (13, 1), (40, 1)]);

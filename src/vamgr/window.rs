@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::GpuVa;
-use crate::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
 
 const GIB_4: u64 = 1 << 32;
 /// One past the low half.
@@ -88,7 +88,7 @@ impl VaRange {
     }
 
     /// A range whose start is canonical once bit 47 is repeated, and that stays in its half.
-    pub(crate) const fn of_48_bits(start: u64, len: u64) -> Self {
+    pub const fn of_48_bits(start: u64, len: u64) -> Self {
         Self { start: GpuVa::from_48_bits(start), len }
     }
 

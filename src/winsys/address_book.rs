@@ -7,13 +7,13 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Event, Observer, PageFault};
+use super::{
+    Event, Observer, PageFault,
+    interval_map::{IntervalMap, Run},
+};
 use crate::{
     uapi::{GemDomain, VaFlags},
-    vamgr::{
-        GpuVa, VaRange,
-        interval_map::{IntervalMap, Run},
-    },
+    vamgr::{GpuVa, VaRange},
 };
 
 /// Remembers which BO is bound where, and for a while which one was: what turns the address of a page fault into the name

@@ -3,7 +3,7 @@
 use std::{array, fmt, ops::Deref, sync::Arc};
 
 use super::Device;
-use crate::stripe::{STRIPES, Striped, stripe};
+use amdgpu_sharding::{STRIPES, Striped, stripe};
 
 /// A share in a device.
 ///

@@ -13,9 +13,10 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
+use amdgpu_sharding::{STRIPES, Striped, stripe};
+
 use super::PAGE_SIZE;
 use crate::{
-    stripe::{STRIPES, Striped, stripe},
     sync::AtomicU64,
     uapi::{GemCreateFlags, GemDomain},
 };

@@ -20,6 +20,7 @@ mod fault_report;
 mod fence;
 mod gpu_info;
 mod history;
+pub(crate) mod interval_map;
 mod ledger;
 mod loss;
 mod map_once;

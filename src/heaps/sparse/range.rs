@@ -6,11 +6,11 @@ use parking_lot::Mutex;
 
 use crate::{
     heaps::MemoryError,
-    vamgr::{
-        GpuVa, VaRequest,
+    vamgr::{GpuVa, VaRequest},
+    winsys::{
+        Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation, ResidentSet,
         interval_map::{IntervalMap, Run},
     },
-    winsys::{Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation, ResidentSet},
 };
 
 /// Part of device memory, as what a sparse range is bound to.

@@ -90,7 +90,7 @@ pub struct BadSpan {
 /// An index of holes.
 ///
 /// ```
-/// use amdgpu_winsys::vamgr::{Holes, Step, TakeError};
+/// use amdgpu_va::{Holes, Step, TakeError};
 ///
 /// let mut holes = Holes::new(16..32)?;
 /// let low = holes.take_lowest(3, Step::ONE)?;

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// How many stripes there are.
-pub(crate) const STRIPES: usize = 8;
+pub const STRIPES: usize = 8;
 
 /// The stripes are given out in turn, to threads as they ask for the first time. A number and no state: devices do not
 /// learn of one another through it.
@@ -25,7 +25,7 @@ thread_local! {
 
 /// The calling thread's stripe, below [`STRIPES`].
 #[inline]
-pub(crate) fn stripe() -> usize {
+pub fn stripe() -> usize {
     let mine = MINE.get();
     usize::from(if mine == NONE { choose() } else { mine }) % STRIPES
 }
@@ -40,7 +40,7 @@ fn choose() -> u8 {
 /// On cache lines of its own. Lines are 64 bytes, and fetched in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Striped<T>(pub(crate) T);
+pub struct Striped<T>(pub T);
 
 #[cfg(test)]
 mod tests {
