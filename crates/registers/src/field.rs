@@ -1,0 +1,86 @@
+//! Fields of registers, and the names of their values.
+
+use crate::RegisterSet;
+use crate::tables::{Bits, Value, name};
+
+/// A field of a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Field(pub(crate) &'static Bits);
+
+/// A value of a field, with its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice(&'static Value);
+
+/// What a field of a register holds.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldValue {
+    /// The field.
+    pub field: Field,
+    /// The number in it.
+    pub value: u32,
+    /// The number's name, if it has one.
+    pub choice: Option<&'static str>,
+}
+
+impl Field {
+    /// Returns its name in AMD's headers, in lower case.
+    pub const fn name(self) -> &'static str {
+        name(self.0.name)
+    }
+
+    /// Returns its highest and its lowest bit.
+    pub const fn bits(self) -> (u8, u8) {
+        (self.0.high, self.0.low)
+    }
+
+    /// Returns the bits of the register that it takes.
+    pub const fn mask(self) -> u32 {
+        self.0.mask()
+    }
+
+    /// Returns the largest number it holds.
+    pub const fn max(self) -> u32 {
+        self.0.mask() >> self.0.low
+    }
+
+    /// Returns what a register's value holds in this field.
+    pub const fn of(self, register: u32) -> u32 {
+        (register & self.0.mask()) >> self.0.low
+    }
+
+    /// Returns the register's value with another number in this field; `None` if the number does not fit.
+    pub fn set(self, register: u32, value: u32) -> Option<u32> {
+        (value <= self.max()).then_some(register & !self.mask() | value << self.0.low)
+    }
+
+    /// Returns `true` if the set has this field.
+    pub fn is_on(self, set: impl Into<RegisterSet>) -> bool {
+        set.into().is_in(self.0.sets)
+    }
+
+    /// Returns the values that have names, smallest first; none for a number.
+    pub fn choices(self, set: impl Into<RegisterSet>) -> impl Iterator<Item = Choice> {
+        let set = set.into();
+        self.0.values().iter().filter(move |value| set.is_in(value.sets)).map(Choice)
+    }
+
+    /// Returns the name of a value.
+    pub fn choice(self, value: u32, set: impl Into<RegisterSet>) -> Option<&'static str> {
+        let (set, values) = (set.into(), self.0.values());
+        let from = values.partition_point(|known| known.raw < value);
+        let same = values.get(from..)?.iter().take_while(|known| known.raw == value);
+        same.into_iter().find(|known| set.is_in(known.sets)).map(|known| name(known.name))
+    }
+}
+
+impl Choice {
+    /// Returns the number.
+    pub const fn value(self) -> u32 {
+        self.0.raw
+    }
+
+    /// Returns its name in AMD's headers, in lower case.
+    pub const fn name(self) -> &'static str {
+        name(self.0.name)
+    }
+}

@@ -1,0 +1,7 @@
+//! What the generator wrote, but for this list.
+
+pub(crate) mod choices;
+pub mod constants;
+pub(crate) mod names;
+pub(crate) mod registers;
+pub mod typed;

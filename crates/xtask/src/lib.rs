@@ -1,0 +1,78 @@
+//! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`.
+//!
+//! What it writes is checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
+
+mod registers;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+pub use text::SpecError;
+
+/// Why nothing was generated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A table is wrong.
+    #[error("{path}: {source}")]
+    Spec {
+        /// The table.
+        path: PathBuf,
+        /// The line, and the fault.
+        source: SpecError,
+    },
+    /// Tables that contradict each other, or are too large for their types.
+    #[error("{0}")]
+    Table(String),
+}
+
+/// A generated file.
+#[derive(Debug)]
+pub struct Source {
+    /// Its place.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+/// Generates the tables of `crates/registers`.
+///
+/// # Errors
+///
+/// [`Error`] where a table cannot be read or is wrong.
+pub fn registers() -> Result<Vec<Source>, Error> {
+    let home = workspace().join("crates/registers");
+    let spec = registers::spec::read(&home.join("spec"))?;
+    registers::emit::sources(&spec, &home.join("src/generated"))
+}
+
+/// Writes generated files.
+///
+/// # Errors
+///
+/// [`Error::File`].
+pub fn write(sources: &[Source]) -> Result<(), Error> {
+    sources.iter().try_for_each(|source| {
+        std::fs::write(&source.path, &source.text)
+            .map_err(|error| Error::File { path: source.path.clone(), source: error })
+    })
+}
+
+/// Returns the workspace's directory.
+fn workspace() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).unwrap_or(own)
+}
+
+/// Reads a table, and parses it.
+fn parse<T>(path: &Path, parser: impl FnOnce(&str) -> Result<T, SpecError>) -> Result<T, Error> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::File { path: path.into(), source })?;
+    parser(&text).map_err(|source| Error::Spec { path: path.into(), source })
+}

@@ -1,0 +1,4 @@
+//! The registers.
+
+pub(crate) mod emit;
+pub(crate) mod spec;
