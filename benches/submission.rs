@@ -25,7 +25,9 @@ use amdgpu_winsys::{
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::{Argument, Cs, Request, WaitCs},
     vamgr::GpuVa,
-    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Kernel, Priority, Protection, ResidentSet},
+    winsys::{
+        ChunkScratch, Chunks, Context, Deadline, Device, Ip, Kernel, OpenFile, Priority, Protection, ResidentSet,
+    },
 };
 use nix::errno::Errno;
 
@@ -153,6 +155,10 @@ struct NullKernel {
 // SAFETY: what is not passed on unchanged writes the 8 bytes with which the answers of CS (a number) and WAIT_CS (a
 // status) begin, into an argument that has room for more.
 unsafe impl Kernel for NullKernel {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         let answer = match request.number() {
             number if number == Cs::REQUEST.number() => self.submissions.fetch_add(1, Ordering::Relaxed) + 1,

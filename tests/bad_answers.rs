@@ -13,7 +13,7 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions},
     uapi::{self, Argument, Info, Request, query},
-    winsys::{Device, Error, Kernel, Protection, RenderNode},
+    winsys::{Device, Error, Kernel, OpenFile, Protection, RenderNode},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -39,6 +39,10 @@ struct Liar {
 // SAFETY: every call is passed on to the simulator; what is patched afterwards stays within the answer's buffer, which
 // is at least `return_size` bytes by the caller's promise.
 unsafe impl Kernel for Liar {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         let is_info = request.number() == Info::REQUEST.number();
         // SAFETY: an INFO argument is an `Info`.

@@ -15,7 +15,7 @@ use amdgpu_winsys::{
     cs::{Error as CsError, Queue, Submission, SyncPoint},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::{Argument, Cs, CsChunk, Info, Request, chunk_id, query},
-    winsys::{Device, Ip, Kernel, Protection, Syncobj},
+    winsys::{Device, Ip, Kernel, OpenFile, Protection, Syncobj},
 };
 use nix::errno::Errno;
 use support::{chip, host_memory, job_time, jobs};
@@ -65,6 +65,10 @@ impl Listener {
 
 // SAFETY: every call is passed on to the simulator, with the caller's argument or with one that allows to write less.
 unsafe impl Kernel for Listener {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         if request.number() == Cs::REQUEST.number() {
             // SAFETY: the argument of a submission is one, with good addresses by the caller's promise.

@@ -16,7 +16,7 @@ use amdgpu_winsys::{
         VkResult,
     },
     uapi::{self, Argument, Request},
-    winsys::{Device, Error, Kernel, Protection},
+    winsys::{Device, Error, Kernel, OpenFile, Protection},
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -80,6 +80,10 @@ unsafe fn note(request: Request, argument: *mut c_void) -> Option<Value> {
 
 // SAFETY: every call is passed on to the simulator unchanged; notes are only read from the argument.
 unsafe impl Kernel for Notes {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the caller promises an argument that fits the request.
         self.calls.lock().extend(unsafe { note(request, argument) });

@@ -19,7 +19,7 @@ use amdgpu_winsys::{
     cs::{CommandList, Listing, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::Request,
-    winsys::{Binding, Context, Device, Ip, Kernel, Priority, Protection, ResidentSet, Syncobj},
+    winsys::{Binding, Context, Device, Ip, Kernel, OpenFile, Priority, Protection, ResidentSet, Syncobj},
 };
 use nix::errno::Errno;
 use support::{chip, job_time};
@@ -69,6 +69,10 @@ impl Counted {
 
 // SAFETY: every call is passed on to the simulator unchanged.
 unsafe impl Kernel for Counted {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         self.ioctls.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's promises are passed on unchanged.

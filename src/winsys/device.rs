@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use super::{
     AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, RenderNode, Result,
     bo::SharedHandles,
+    claim::Claim,
     observer::tell,
     query::{info, version},
 };
@@ -18,7 +19,8 @@ use crate::{
 /// A GPU through one open file, with its facts.
 ///
 /// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
-/// Every object made from a device keeps it alive.
+/// So a device has its open file for itself in its process; a second one on the same file is refused. Every object made
+/// from a device keeps it alive.
 ///
 /// # After a fork
 ///
@@ -30,6 +32,8 @@ use crate::{
 /// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
 /// number is given out again.
 pub struct Device {
+    /// Dropped before the kernel, whose file it is.
+    _claim: Claim,
     kernel: Box<dyn Kernel>,
     info: GpuInfo,
     addresses: VaManager,
@@ -74,7 +78,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of [`GpuInfo::query`].
+    /// [`Error::FileInUse`] when there is a device on the kernel's open file, or objects of one;
+    /// [`Error::FilesNotCompared`]; those of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Arc<Self>> {
         Self::bring_up(kernel, None)
     }
@@ -90,11 +95,13 @@ impl Device {
 
     fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Arc<Self>> {
         let _span = tracing::debug_span!("bring-up").entered();
+        let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
         let ledger = Ledger::new(info.memory.gart_page.into());
         Ok(Arc::new(Self {
+            _claim: claim,
             kernel: Box::new(kernel),
             info,
             addresses,

@@ -26,6 +26,17 @@ pub enum Error {
         errno: Errno,
     },
 
+    /// A device of this process works on this open file already, through this descriptor, a copy of it, or this kernel.
+    #[error("another device of this process works on this open file")]
+    FileInUse,
+
+    /// Whether a device of this process works on this open file already cannot be found out.
+    #[error("the kernel does not tell whether another device of this process works on this open file: {errno}")]
+    FilesNotCompared {
+        /// The errno of the last way that was tried.
+        errno: Errno,
+    },
+
     /// The node belongs to another driver.
     #[error("the driver is {name:?}, not amdgpu")]
     NotAmdgpu {
@@ -299,6 +310,7 @@ impl Error {
         match *self {
             Self::BoRule { rule, .. } => Some(rule.errno()),
             Self::Open { errno, .. }
+            | Self::FilesNotCompared { errno }
             | Self::Info { errno, .. }
             | Self::Ioctl { errno, .. }
             | Self::CreateBo { errno, .. }

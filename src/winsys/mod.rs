@@ -10,6 +10,8 @@ mod binding;
 mod bo;
 #[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
 mod bo_list;
+#[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
+mod claim;
 mod clocks;
 mod context;
 mod device;
@@ -80,7 +82,7 @@ pub(crate) use self::{
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, PciAddress, VramType};
 use amdgpu_uapi as kernel;
-pub use amdgpu_uapi::{Deadline, Kernel, NotReserved, Plain, Protection, replace_by_nothing};
+pub use amdgpu_uapi::{Deadline, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing};
 
 /// How often giving something back is tried before it is left to the end of the file. A drop can report to nobody, and
 /// a kernel under pressure may refuse once what it grants the next time.

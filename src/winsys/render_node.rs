@@ -13,7 +13,7 @@ use std::{
 
 use nix::errno::Errno;
 
-use super::{Kernel, NotReserved, Protection, replace_by_nothing};
+use super::{Kernel, NotReserved, OpenFile, Protection, replace_by_nothing};
 use crate::uapi::Request;
 
 /// A render node opened read-write and close-on-exec.
@@ -42,6 +42,9 @@ impl RenderNode {
     }
 
     /// Takes over a descriptor that is already open, for instance one received from a compositor.
+    ///
+    /// Handles belong to the open file, which copies of the descriptor share. A second [`Device`](super::Device) on it is
+    /// refused, but nothing keeps other code from making requests on a copy: it must leave alone what the device made.
     pub fn from_fd(fd: OwnedFd) -> Self {
         Self { fd }
     }
@@ -106,6 +109,10 @@ fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
 // promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
 // structures define, and a mapping stays until munmap.
 unsafe impl Kernel for RenderNode {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::Descriptor(self.fd.as_fd())
+    }
+
     #[inline]
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.

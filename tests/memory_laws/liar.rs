@@ -10,7 +10,7 @@ use std::{
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{Info, Request, query},
-    winsys::{Kernel, Protection},
+    winsys::{Kernel, OpenFile, Protection},
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -29,6 +29,10 @@ const USAGE: [usize; 3] = [16, 48, 80];
 // SAFETY: every call is passed on to the simulator; what is changed afterwards is inside the answer's buffer, which is at
 // least `return_size` bytes by the caller's promise.
 unsafe impl Kernel for Liar {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         let is_info = request.number() == <Info as amdgpu_winsys::uapi::Argument>::REQUEST.number();
         // SAFETY: an INFO argument is an `Info`.

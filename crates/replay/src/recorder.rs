@@ -9,7 +9,7 @@ use std::{
 use amdgpu_winsys::{
     uapi::{Argument, GemMmap, Request},
     vamgr::GpuVa,
-    winsys::{GfxLevel, GpuInfo, Kernel, Protection},
+    winsys::{GfxLevel, GpuInfo, Kernel, OpenFile, Protection},
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -204,6 +204,10 @@ impl<K: Kernel> Recorder<K> {
 // kernel may read too. `mmap` maps a view of our own, of the same length and with the same protection, at the address
 // asked for; nothing but `munmap` removes it.
 unsafe impl<K: Kernel> Kernel for Recorder<K> {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the caller's promises are passed on unchanged.
         let question = unsafe { Question::new(request, argument) };

@@ -8,7 +8,7 @@ use std::{
 
 use amdgpu_winsys::{
     uapi::Request,
-    winsys::{Kernel, Protection},
+    winsys::{FileIdentity, Kernel, OpenFile, Protection},
 };
 use nix::{
     errno::Errno,
@@ -28,11 +28,12 @@ use crate::{
 pub struct Replayer {
     replay: Replay,
     file: u32,
+    identity: FileIdentity,
 }
 
 impl Replayer {
     pub(crate) fn new(replay: Replay, file: u32) -> Self {
-        Self { replay, file }
+        Self { replay, file, identity: FileIdentity::new() }
     }
 
     /// Gives the answer that was recorded.
@@ -96,6 +97,10 @@ fn result<T>(value: T, errno: i32) -> Result<T, Errno> {
 // the request makes the kernel write, no further than it may. `mmap` maps a view of our own with the length, protection
 // and address asked for; nothing but `munmap` removes it.
 unsafe impl Kernel for Replayer {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::InProcess(&self.identity)
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the caller's promises are passed on unchanged.
         let mut question = unsafe { Question::new(request, argument) };

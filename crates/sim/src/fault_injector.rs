@@ -8,7 +8,7 @@ use std::{
 
 use amdgpu_winsys::{
     uapi::Request,
-    winsys::{Kernel, NotReserved, Protection},
+    winsys::{Kernel, NotReserved, OpenFile, Protection},
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -178,6 +178,10 @@ fn some(argument: *mut c_void) -> *const u8 {
 // SAFETY: a call is either refused without touching anything, or passed on unchanged; the promises are those of the inner
 // kernel.
 unsafe impl<K: Kernel> Kernel for FaultInjector<K> {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         let bytes = if argument.is_null() { 0 } else { request.size() };
         // SAFETY: the caller vouches for `request.size()` readable bytes at `argument`, and lends them for the call; a null

@@ -10,7 +10,7 @@ use std::{
 
 use amdgpu_winsys::{
     uapi::Request,
-    winsys::{Kernel, NotReserved, Protection, replace_by_nothing},
+    winsys::{FileIdentity, Kernel, NotReserved, OpenFile, Protection, replace_by_nothing},
 };
 use nix::{
     errno::Errno,
@@ -26,15 +26,16 @@ use crate::{
 #[derive(Debug)]
 pub struct SimKernel {
     file: File,
+    identity: FileIdentity,
 }
 
 impl SimKernel {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
-        Self { file: File::new(gpu) }
+        Self { file: File::new(gpu), identity: FileIdentity::new() }
     }
 
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
-        Self { file: File::primary(gpu, is_admin) }
+        Self { file: File::primary(gpu, is_admin), identity: FileIdentity::new() }
     }
 
     pub(crate) const fn file(&self) -> &File {
@@ -137,6 +138,10 @@ impl Mappable {
 // the request defines, for the lengths the argument gives (`user.rs`). `mmap` returns what the C library's mmap of a
 // memfd returned, for exactly the length asked; nothing but `munmap` ends it.
 unsafe impl Kernel for SimKernel {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::InProcess(&self.identity)
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // The caller vouches for the argument's bytes and for what its addresses name (`user.rs`).
         self.dispatch(request, argument.expose_provenance() as u64)

@@ -15,7 +15,7 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
 };
 
-use crate::{Argument, Request};
+use crate::{Argument, OpenFile, Request};
 
 /// An open file of a DRM node, as the library sees it.
 ///
@@ -28,10 +28,22 @@ use crate::{Argument, Request};
 ///
 /// * `ioctl` touches no memory but the argument's `request.size()` bytes and what addresses inside a well-formed
 ///   argument designate; it may write any byte pattern there, or nothing at all.
+/// * When a request that makes something succeeds, its answer either names something new or is not written at all. New
+///   are handles, contexts and lists that no live object of the file has, and descriptors that were installed for the
+///   caller just now. The handle of an import may be that of the BO that is imported, if the file has it. (What was
+///   not written the library finds out and refuses.)
+/// * Two BOs share no memory unless one was imported from the other, and a BO's memory is nobody else's but for what user
+///   memory it was made of. The kernel and the GPU write only where submissions and bindings let them.
 /// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the
-///   asked protection until `munmap`, and which overlap no other live allocation of the process; with `at` it returns
-///   that very address.
+///   asked protection until `munmap`, with memory behind all of them, and which overlap no other live allocation of the
+///   process; with `at` it returns that very address. They are the memory of the BO whose GEM_MMAP answered `offset`.
+/// * `open_file` returns the same file as long as the value lives. Two kernels that share handles or addresses return the same
+///   file; a descriptor stays open.
 pub unsafe trait Kernel: Send + Sync {
+    /// The open file, by which a `Device` notices that another one works on it. A wrapper returns that of
+    /// the kernel inside; a kernel that needs no descriptor keeps a [`FileIdentity`](crate::FileIdentity).
+    fn open_file(&self) -> OpenFile<'_>;
+
     /// Performs one ioctl. Implementations restart after EINTR and EAGAIN, as libdrm's `drmIoctl` does.
     ///
     /// # Errors
@@ -148,6 +160,10 @@ pub enum Protection {
 
 // SAFETY: every call is forwarded as it is, so the promises are those of the inner kernel.
 unsafe impl<K: Kernel + ?Sized> Kernel for std::sync::Arc<K> {
+    fn open_file(&self) -> OpenFile<'_> {
+        (**self).open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { (**self).ioctl(request, argument) }

@@ -22,6 +22,7 @@ mod info;
 #[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
 mod kernel;
 mod macros;
+mod open_file;
 mod request;
 mod submission;
 mod syncobj;
@@ -35,6 +36,7 @@ pub use self::{
     gem::*,
     info::*,
     kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_raw},
+    open_file::{FileIdentity, IdentityClaim, OpenFile},
     request::*,
     submission::*,
     syncobj::*,

@@ -12,13 +12,10 @@ use std::{
 };
 
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
-use amdgpu_winsys::{
-    uapi::Request as SimRequest,
-    winsys::{Kernel as _, Protection as SimProtection},
-};
+use amdgpu_winsys::{uapi::Request as SimRequest, winsys::Protection as SimProtection};
 use amdgpu_winsys_interleaved::{
     uapi::Request,
-    winsys::{Device, Kernel, Protection},
+    winsys::{Device, FileIdentity, Kernel, OpenFile, Protection},
 };
 use nix::errno::Errno;
 use shuttle::{
@@ -29,6 +26,7 @@ use shuttle::{
 /// A simulated kernel that lets another thread go on before each call. The calls are the same bytes in both builds.
 pub(crate) struct Bytes {
     inner: SimKernel,
+    identity: FileIdentity,
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -43,6 +41,10 @@ pub(crate) struct Counts {
 
 // SAFETY: every call is the simulator's, which promises the same; the two builds' types differ in name alone.
 unsafe impl Kernel for Bytes {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::InProcess(&self.identity)
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         shuttle::thread::yield_now();
         // SAFETY: the caller's promises are passed on unchanged.
@@ -90,7 +92,9 @@ impl Rig {
         let chip = amdgpu_sim::profile("navi21").expect("the simulator's card");
         let gpu = SimDevice::new(chip, SimOptions::default());
         let counts = Arc::<Counts>::default();
-        let device = Device::new(Bytes { inner: gpu.open(), counts: Arc::clone(&counts) }).expect("a device");
+        let device =
+            Device::new(Bytes { inner: gpu.open(), identity: FileIdentity::new(), counts: Arc::clone(&counts) })
+                .expect("a device");
         Self { gpu, counts, device }
     }
 }

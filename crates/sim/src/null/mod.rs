@@ -18,7 +18,7 @@ use amdgpu_winsys::{
         SetClientCap, SyncobjCreate, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjWait, Unique,
         Version, WaitCs, WaitFences, bo_list_op, chunk_id, ctx_op,
     },
-    winsys::{Kernel, Protection},
+    winsys::{Kernel, OpenFile, Protection},
 };
 use nix::{
     errno::Errno,
@@ -213,6 +213,10 @@ const fn is_bring_up(request: Request) -> bool {
 // the addresses in a well-formed CS or SYNCOBJ_QUERY lead. `mmap` hands out each byte of a reservation once, which is
 // readable and writable as long as the kernel lives, or what the C library's mmap returned for an address of the caller's.
 unsafe impl Kernel for NullKernel {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.facts.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         if is_bring_up(request) {
             // SAFETY: passed on unchanged.

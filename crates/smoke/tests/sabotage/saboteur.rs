@@ -9,7 +9,7 @@ use std::{
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{Argument, Request},
-    winsys::{Kernel, Protection},
+    winsys::{Kernel, OpenFile, Protection},
 };
 use nix::errno::Errno;
 
@@ -56,6 +56,10 @@ pub(crate) fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
 // SAFETY: every call is forwarded to the simulator or answered within the bytes of its argument; a private mapping is an
 // anonymous one of the same length.
 unsafe impl Kernel for Saboteur {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.below.kernel.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         (self.trick)(&self.below, request, argument).unwrap_or_else(|| self.below.ask(request, argument))
     }

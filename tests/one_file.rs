@@ -1,0 +1,108 @@
+//! A device has its open file for itself: handles and addresses of one file under two managers would corrupt both.
+#![expect(unsafe_code, reason = "a kernel behind a descriptor")]
+
+mod support;
+
+use std::{
+    ffi::{c_int, c_void},
+    fs::File,
+    os::fd::{AsFd, OwnedFd},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_winsys::{
+    uapi::{GemCreateFlags, GemDomain, Request},
+    winsys::{Bo, BoRequest, Device, Error, Kernel, OpenFile, Protection, RenderNode},
+};
+use nix::errno::Errno;
+use support::chip;
+
+/// A simulated file that has a descriptor, as a render node does.
+struct Described {
+    inner: SimKernel,
+    fd: OwnedFd,
+}
+
+// SAFETY: every call is passed on to the simulator. The descriptor stays open; tests that give two kernels copies of one
+// want to be refused.
+unsafe impl Kernel for Described {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::Descriptor(self.fd.as_fd())
+    }
+
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { self.inner.ioctl(request, argument) }
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { self.inner.mmap(len, protection, at, offset) }
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { self.inner.munmap(address, len) }
+    }
+}
+
+fn node() -> OwnedFd {
+    File::open("/dev/null").unwrap().into()
+}
+
+fn on(fd: OwnedFd) -> Result<Arc<Device>, Error> {
+    Device::new(Described { inner: SimKernel::open(chip("navi21")), fd })
+}
+
+const PAGE_OF_GTT: BoRequest =
+    BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+
+#[test]
+fn a_kernel_that_is_shared_has_one_device_at_a_time() {
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::FileInUse);
+    let wrapped = FaultInjector::new(Arc::clone(&kernel));
+    assert_eq!(Device::new(wrapped).unwrap_err(), Error::FileInUse, "a wrapper is the kernel inside");
+    // What a device made keeps the file, too.
+    let bo = Bo::create(&device, PAGE_OF_GTT).unwrap();
+    drop(device);
+    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::FileInUse);
+    drop(bo);
+    Device::new(kernel).unwrap();
+}
+
+#[test]
+fn copies_of_a_descriptor_are_one_file_and_two_openings_are_not() {
+    let (one, other) = (node(), node());
+    let copy = one.try_clone().unwrap();
+    let copy_of_copy = copy.try_clone().unwrap();
+    let device = on(one).unwrap();
+    assert_eq!(on(copy).unwrap_err(), Error::FileInUse);
+    let second = on(other).unwrap();
+    drop(device);
+    on(copy_of_copy).unwrap();
+    drop(second);
+}
+
+#[test]
+fn a_bring_up_that_failed_claims_nothing() {
+    let (one, copy) = (node(), node());
+    for fd in [one.try_clone().unwrap(), one, copy] {
+        let error = Device::new(RenderNode::from_fd(fd)).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::ENOTTY));
+    }
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    kernel.fail_nth(0, Errno::ENODEV);
+    assert!(Device::new(Arc::clone(&kernel)).is_err());
+    kernel.stop();
+    Device::new(kernel).unwrap();
+}
