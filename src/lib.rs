@@ -53,5 +53,6 @@ mod sync;
 mod vk_result;
 pub mod winsys;
 
+pub use amdgpu_packets::packet;
 pub use amdgpu_uapi as uapi;
 pub use amdgpu_va as vamgr;

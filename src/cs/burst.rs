@@ -1,6 +1,8 @@
 //! Many small packets at once.
 
-use super::{EncodeError, Error, Language, Packet, Result, Stream, packet::own};
+use amdgpu_packets::own;
+
+use super::{EncodeError, Error, Language, Packet, Result, Stream};
 
 /// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
 /// record many small packets. Made by [`Stream::burst`]; what was put counts as recorded when it is dropped.

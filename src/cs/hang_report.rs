@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Breadcrumbs, Excerpt, Fence, Progress, Queue, dump, layout, queue::Shared};
+use super::{Breadcrumbs, Excerpt, Fence, Progress, Queue, excerpt_text, layout, queue::Shared};
 use crate::winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault};
 
 /// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
@@ -128,7 +128,7 @@ impl QueueTrace {
 
 impl IbPrinter for DecodedPrinter {
     fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        dump::write_excerpt(&excerpt.decoded, excerpt, f)
+        excerpt_text::write(&excerpt.decoded, excerpt, f)
     }
 }
 

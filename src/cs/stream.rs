@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use amdgpu_packets::own;
+
 use super::{
     CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result,
     command_list::{Ib, Part},
     ib::IbMemory,
     ib_pool::Home,
-    packet::own,
 };
 use crate::winsys::{Binding, Device};
 

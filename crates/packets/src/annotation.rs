@@ -1,0 +1,115 @@
+//! Words in a stream, for whoever reads its dump.
+
+use super::{Target, pm4, sdma};
+
+/// The first dword of an annotation, `ANNO` in memory.
+const MAGIC: u32 = u32::from_le_bytes(*b"ANNO");
+
+/// Magic and length.
+const HEAD_DWORDS: usize = 2;
+
+/// The longest annotation, in bytes of UTF-8.
+pub const MAX_ANNOTATION_BYTES: usize = 4 * (0x3fff - HEAD_DWORDS);
+
+/// What a NOP skips, if it is an annotation: the text that [`annotation`] was given.
+///
+/// | dword | meaning                                    |
+/// |-------|--------------------------------------------|
+/// | 0     | `ANNO`                                     |
+/// | 1     | bytes of text                              |
+/// | 2..   | the text in UTF-8, padded with zeros       |
+///
+/// Bytes that are no UTF-8 are replaced.
+pub fn read_annotation(skipped: &[u32]) -> Option<String> {
+    let (&[MAGIC, bytes], text) = skipped.split_first_chunk()? else { return None };
+    let bytes = bytes as usize;
+    if text.len() != bytes.div_ceil(4) {
+        return None;
+    }
+    let text: Vec<u8> = text.iter().flat_map(|dword| dword.to_le_bytes()).take(bytes).collect();
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The annotations of an IB and where they stand, in dwords from its start. Whatever else is there is passed over, and a
+/// packet of unknown length ends it.
+pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
+    Annotations { ib, offset: 0, target }
+}
+
+/// What [`annotations`] answers.
+#[derive(Clone, Debug)]
+pub struct Annotations<'ib> {
+    ib: &'ib [u32],
+    offset: usize,
+    target: Target,
+}
+
+impl Annotations<'_> {
+    /// The NOP's payload and the length of the packet at `offset`; `None` where it ends.
+    fn packet(&self) -> Option<(&[u32], usize)> {
+        match self.target {
+            Target::Pm4(target) => {
+                // The walk goes on behind a wrong packet where its length is known.
+                let decoded = pm4::decode(self.ib.get(self.offset..)?, target).find_map(Result::ok)?;
+                let skipped = match decoded.command {
+                    pm4::Command::Nop(pm4::Nop::Skip(skipped)) => skipped,
+                    _ => &[],
+                };
+                Some((skipped, decoded.offset + decoded.len))
+            }
+            Target::Sdma(version) => {
+                let decoded = sdma::decode_at(self.ib, self.offset, version)?.ok()?;
+                let skipped = match decoded.command {
+                    sdma::Command::Nop(nop) => nop.skipped,
+                    _ => &[],
+                };
+                Some((skipped, decoded.len))
+            }
+        }
+    }
+}
+
+impl Iterator for Annotations<'_> {
+    type Item = (usize, String);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (skipped, len) = self.packet()?;
+            let (text, nop_len) = (read_annotation(skipped), skipped.len() + 1);
+            self.offset += len.max(1);
+            if let Some(text) = text {
+                return Some((self.offset - nop_len, text));
+            }
+        }
+    }
+}
+
+/// The dwords that a NOP skips to say `text`, for [`read_annotation`]; `None` beyond [`MAX_ANNOTATION_BYTES`].
+pub fn annotation(text: &str) -> Option<Vec<u32>> {
+    if text.len() > MAX_ANNOTATION_BYTES {
+        return None;
+    }
+    let mut skipped = vec![0; HEAD_DWORDS + text.len().div_ceil(4)];
+    let (head, body) = skipped.split_at_mut(HEAD_DWORDS);
+    head.copy_from_slice(&[MAGIC, text.len() as u32]);
+    for (dword, bytes) in body.iter_mut().zip(text.as_bytes().chunks(4)) {
+        let mut padded = [0; 4];
+        padded.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        *dword = u32::from_le_bytes(padded);
+    }
+    Some(skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_annotation_is_none() {
+        for skipped in [&[][..], &[MAGIC], &[MAGIC, 1], &[MAGIC, 1, 0, 0], &[0, 1, 0], &[MAGIC, u32::MAX, 0]] {
+            assert_eq!(read_annotation(skipped), None, "{skipped:?}");
+        }
+        assert_eq!(read_annotation(&[MAGIC, 0]).as_deref(), Some(""));
+        assert_eq!(read_annotation(&[MAGIC, 1, 0xff]).as_deref(), Some("\u{fffd}"));
+    }
+}

@@ -1,0 +1,88 @@
+//! From one IB to those it leads to.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::{Dump, Dumper, Ib, Origin, Shown, collect};
+use crate::layout::packets;
+use amdgpu_hw::GpuVa;
+
+/// An IB that is to be shown.
+struct Waiting {
+    index: usize,
+    depth: u32,
+    /// Dwords of the IB in front of the content.
+    first: usize,
+    content: Vec<u32>,
+}
+
+pub(super) fn follow(dumper: &Dumper<'_>, part: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
+    let mut walk = Walk {
+        dumper,
+        dump: Dump { reader: dumper.reader, ibs: Vec::new() },
+        seen: HashMap::new(),
+        waiting: VecDeque::new(),
+        left: dumper.limits.dwords,
+    };
+    walk.announce(part.to_vec(), va, None, 0);
+    if let (Some(ib), Some(waiting)) = (walk.dump.ibs.first_mut(), walk.waiting.front_mut()) {
+        (ib.first, waiting.first) = (first, first);
+    }
+    while let Some(next) = walk.waiting.pop_front() {
+        walk.show(&next);
+    }
+    walk.dump
+}
+
+struct Walk<'w, 'd> {
+    dumper: &'w Dumper<'d>,
+    dump: Dump,
+    /// Which IB was shown as which.
+    seen: HashMap<(GpuVa, usize), usize>,
+    waiting: VecDeque<Waiting>,
+    left: usize,
+}
+
+impl Walk<'_, '_> {
+    fn announce(&mut self, mut content: Vec<u32>, va: Option<GpuVa>, from: Option<Origin>, depth: u32) -> usize {
+        let index = self.dump.ibs.len();
+        if let Some(va) = va {
+            self.seen.insert((va, content.len()), index);
+        }
+        content.truncate(self.left);
+        self.left -= content.len();
+        self.dump.ibs.push(Ib { va, first: 0, dwords: content.len(), from, packets: Vec::new() });
+        self.waiting.push_back(Waiting { index, depth, first: 0, content });
+        index
+    }
+
+    fn show(&mut self, ib: &Waiting) {
+        let mut shown = Vec::new();
+        for listed in packets(&ib.content, self.dumper.reader) {
+            let mut packet = collect::packet(self.dumper, &listed);
+            packet.offset += ib.first;
+            packet.problem.iter_mut().for_each(|problem| problem.offset += ib.first);
+            for next in &mut packet.next {
+                let origin = Origin { ib: ib.index, offset: packet.offset, is_chain: next.is_chain };
+                next.shown = self.lead(next.va, next.dwords, origin, ib.depth);
+            }
+            shown.push(packet);
+        }
+        if let Some(ib) = self.dump.ibs.get_mut(ib.index) {
+            ib.packets = shown;
+        }
+    }
+
+    fn lead(&mut self, va: GpuVa, dwords: usize, from: Origin, depth: u32) -> Shown {
+        if let Some(&index) = self.seen.get(&(va, dwords)) {
+            return Shown::As(index);
+        }
+        let limits = self.dumper.limits;
+        if depth >= limits.depth || self.dump.ibs.len() >= limits.ibs || dwords > self.left {
+            return Shown::Limit;
+        }
+        match (self.dumper.memory)(va, dwords) {
+            Some(content) => Shown::As(self.announce(content, Some(va), Some(from), depth + 1)),
+            None => Shown::Unreadable,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The packets of an IB, read through the tables.
+
+use super::{DecodeError, Fields, Misfit, Reader};
+use crate::pm4::{self, Header};
+use crate::sdma::Version;
+use crate::{DecodeFault, FieldError};
+
+/// A packet, and what the tables make of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'ib> {
+    /// Where the packet starts, in dwords from the start of the IB.
+    pub offset: usize,
+    /// All of it, header included.
+    pub dwords: &'ib [u32],
+    /// What a PM4 header says; none for a filler and for the copy engine.
+    pub flags: pm4::HeaderFlags,
+    /// Its fields; nothing for a filler without any; or why there are none.
+    pub content: Result<Option<Fields<'ib>>, DecodeError>,
+}
+
+/// The packets of `ib`, one after the other. A packet that the tables do not know or that is wrong is passed over where
+/// its length is known; where it is not, it takes the rest of the IB with it.
+///
+/// ```
+/// use amdgpu_packets::{layout, pm4};
+/// use amdgpu_hw::GfxLevel;
+///
+/// let ib = [0xc000_4600, 0x407, 0xffff_1000];
+/// let mut packets = layout::packets(&ib, pm4::Target::gfx(GfxLevel::Gfx9));
+/// let flush = packets.next().unwrap().content?.unwrap();
+/// assert_eq!((flush.name(), flush.get("event_type")), ("EVENT_WRITE", 7));
+/// assert_eq!(packets.count(), 1);
+/// # Ok::<(), amdgpu_packets::DecodeError>(())
+/// ```
+pub fn packets(ib: &[u32], reader: impl Into<Reader>) -> Packets<'_> {
+    Packets { ib, offset: 0, reader: reader.into() }
+}
+
+/// The packets of an IB: what [`packets`] returns.
+#[derive(Clone, Debug)]
+pub struct Packets<'ib> {
+    ib: &'ib [u32],
+    offset: usize,
+    reader: Reader,
+}
+
+impl<'ib> Iterator for Packets<'ib> {
+    type Item = Listed<'ib>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Listed<'ib>> {
+        let rest = self.ib.get(self.offset..)?;
+        let &header = rest.first()?;
+        let (len, flags, content) = match self.reader {
+            Reader::Copy(version) => copy(rest, header, version),
+            reader => ring(rest, header, reader),
+        };
+        let offset = self.offset;
+        let target = self.reader.target();
+        let content = content.map_err(|fault| DecodeError { offset, header, target, fault });
+        self.offset += len;
+        Some(Listed { offset, dwords: rest.get(..len).unwrap_or(rest), flags, content })
+    }
+}
+
+impl std::iter::FusedIterator for Packets<'_> {}
+
+type Found<'ib> = (usize, pm4::HeaderFlags, Result<Option<Fields<'ib>>, DecodeFault>);
+
+#[inline]
+fn ring(rest: &[u32], header: u32, reader: Reader) -> Found<'_> {
+    let level = match reader {
+        Reader::Ring(target) => target.level,
+        Reader::Constant(level) | Reader::Interface(level) => level,
+        Reader::Copy(_) => amdgpu_hw::GfxLevel::Gfx6,
+    };
+    let none = pm4::HeaderFlags::empty();
+    let (len, flags, opcode) = match Header::read(header, level) {
+        Ok(Header::Filler) => return (1, none, Ok(None)),
+        Ok(Header::Packet { opcode, dwords, flags }) => (dwords, flags, opcode),
+        Err(fault @ DecodeFault::Field { .. }) => {
+            let len = Header::dwords(header).filter(|&len| len <= rest.len());
+            return (len.unwrap_or(rest.len()), none, Err(fault));
+        }
+        Err(fault) => return (rest.len(), none, Err(fault)),
+    };
+    let Some(packet) = rest.get(..len) else {
+        return (rest.len(), flags, Err(DecodeFault::PastTheEnd { needed: len, left: rest.len() }));
+    };
+    (len, flags, Fields::read(packet, opcode, reader).map(Some).map_err(|misfit| fault(misfit, opcode.into())))
+}
+
+fn fault(misfit: Misfit, opcode: u16) -> DecodeFault {
+    match misfit {
+        Misfit::Unknown => DecodeFault::UnknownOpcode { opcode },
+        Misfit::Field(packet, source) => DecodeFault::Field { packet, source },
+    }
+}
+
+/// The opcode, with the sub-opcode in bits 15:8, and the bits of the header that hold them. On 3.0 to 6.0 an atomic has
+/// no sub-opcode, and zeros in its place.
+pub(crate) const fn copy_opcode(header: u32, version: Version) -> (u16, u32) {
+    match version {
+        Version::V1_0 => ((header >> 28) as u16, 0xf000_0000),
+        _ => (header as u16, 0xffff),
+    }
+}
+
+fn copy(rest: &[u32], header: u32, version: Version) -> Found<'_> {
+    let (opcode, known) = copy_opcode(header, version);
+    let (len, content) = match Fields::read_copy(rest, opcode, Reader::Copy(version), known) {
+        Ok(fields) => (fields.len(), Ok(Some(fields))),
+        Err(Misfit::Field(_, FieldError::Missing { dword })) => {
+            (rest.len(), Err(DecodeFault::PastTheEnd { needed: dword.saturating_add(1), left: rest.len() }))
+        }
+        Err(misfit) => (rest.len(), Err(fault(misfit, opcode))),
+    };
+    (len, pm4::HeaderFlags::empty(), content)
+}

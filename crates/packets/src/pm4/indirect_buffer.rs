@@ -1,0 +1,102 @@
+//! INDIRECT_BUFFER: go on in another IB.
+
+use super::common::{Caching, Policy, address};
+use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
+use super::{Ring, Target, opcode};
+use crate::field::{Bits, Wire, require_form};
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+
+/// INDIRECT_BUFFER, opcode 0x3f: the engine fetches from another IB.
+///
+/// A *chain* leaves the current IB for good; what follows the packet is dead. A *call* comes back when the other IB is
+/// done; only the graphics ring can, and only from an IB that was not called itself.
+///
+/// | dword | bits  | field     | meaning                                                                       |
+/// |-------|-------|-----------|-------------------------------------------------------------------------------|
+/// | 1, 2  |       | address   | a multiple of 4; drivers align IBs to 256                                     |
+/// | 3     | 19:0  | ib_size   | in dwords                                                                     |
+/// | 3     | 20    | chain     | chain instead of call                                                         |
+/// | 3     | 21    | pre_ena   | a preamble, replayed when the context comes back. GFX8 and later, gfx         |
+/// | 3     | 23    | valid     | MEC demands it; RADV sets it with chain everywhere                            |
+/// | 3     | 27:24 | vmid      | the kernel's; 0 in an IB. 31:24 on GFX6                                       |
+/// | 3     | 29:28 |           | see [`Policy`]. GFX7 and later                                                |
+///
+/// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `S_3F2_*`; `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`,
+/// `radv_amdgpu_cs_grow` and `radv_amdgpu_cs_execute_ib`; Linux 6.12 `gfx_v10_0.c`, `gfx_v10_0_ring_emit_ib_gfx`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndirectBuffer {
+    /// Where the IB starts: a multiple of 4.
+    pub va: GpuVa,
+    /// Its length in dwords: at most [`IndirectBuffer::MAX_DWORDS`].
+    pub dwords: u32,
+    /// Chain instead of call.
+    pub chain: bool,
+    /// The bit that MEC demands.
+    pub valid: bool,
+    /// Replay the IB when the context comes back.
+    pub preamble: bool,
+    /// How the fetch is cached.
+    pub policy: Policy,
+}
+
+impl IndirectBuffer {
+    /// The longest IB, in dwords: 4 MiB less 4 bytes.
+    pub const MAX_DWORDS: u32 = 0xf_ffff;
+
+    /// The length of the packet, which a recorder keeps free at the end of each IB.
+    pub const LEN: usize = 4;
+
+    /// A call: the engine comes back.
+    pub const fn call(va: GpuVa, dwords: u32) -> Self {
+        Self { va, dwords, chain: false, valid: false, preamble: false, policy: Policy::Lru }
+    }
+
+    /// A jump: the engine does not come back.
+    ///
+    /// ```
+    /// use amdgpu_packets::{Packet, pm4};
+    /// use amdgpu_hw::GpuVa;
+    /// use amdgpu_hw::GfxLevel;
+    ///
+    /// let mut tail = [0; pm4::IndirectBuffer::LEN];
+    /// let packet = pm4::IndirectBuffer::chain(GpuVa::new(0x80_0010_0000)?, 256);
+    /// packet.encode(pm4::Target::compute(GfxLevel::Gfx9), &mut tail)?;
+    /// assert_eq!(tail, [0xc002_3f00, 0x0010_0000, 0x80, 0x0090_0100]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn chain(va: GpuVa, dwords: u32) -> Self {
+        Self { chain: true, valid: true, ..Self::call(va, dwords) }
+    }
+}
+
+impl<'a> Describe<'a> for IndirectBuffer {
+    const NAME: &'static str = "INDIRECT_BUFFER";
+    const BLANK: Self = Self::call(GpuVa::NULL, 0);
+
+    #[inline]
+    fn opcode(self, _: Target) -> Option<u8> {
+        Some(opcode::INDIRECT_BUFFER)
+    }
+
+    #[expect(clippy::inline_always, reason = "see the writer")]
+    #[inline(always)]
+    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
+        let va = address::<2, W>(wire, "ib_base", target, self.va)?;
+        let mut d = wire.open()?;
+        let dwords = d.bits::<19, 0>("ib_size", self.dwords)?;
+        let chain = d.flag::<20>(self.chain);
+        let can_replay = target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx8;
+        require_form(can_replay || !self.preamble, "a preamble")?;
+        let preamble = can_replay && d.flag::<21>(self.preamble);
+        let valid = d.flag::<23>(self.valid);
+        d.fixed::<27, 24>("vmid", 0)?;
+        let caching = Caching { policy: self.policy, ..Caching::default() };
+        // The two policy bits sit one above the place that `Caching` counts from.
+        let caching = caching.describe(&mut d, 27, Caching::POLICY_ONLY, target.level)?;
+        wire.close(d)?;
+        Ok(Self { va, dwords, chain, valid, preamble, policy: caching.policy })
+    }
+}
+
+packet_impl!(IndirectBuffer);

@@ -1,0 +1,75 @@
+//! PM4: the packets of the graphics and compute rings, GFX6 to GFX12.
+//!
+//! A [`Target`] says who executes: a generation, and the graphics ring (PFP and ME) or a compute ring (MEC). Where the
+//! generations have different packets for one purpose, one type stands for all of them and chooses by the target:
+//!
+//! | type          | packets                                         | purpose                            |
+//! |---------------|-------------------------------------------------|------------------------------------|
+//! | [`AcquireMem`]| SURFACE_SYNC, ACQUIRE_MEM                       | cache actions, then a wait         |
+//! | [`CpDma`]     | CP_DMA, DMA_DATA                                | copy and fill                      |
+//! | [`EndOfPipe`] | EVENT_WRITE_EOP, EVENT_WRITE_EOS, RELEASE_MEM   | store when earlier work is done    |
+//!
+//! Writing and reading use the same description, so a packet written and read back is itself, and dwords that were read
+//! are what writing gives. What a description does not know is refused in both directions.
+//!
+//! ```
+//! use amdgpu_packets::{Packet, pm4};
+//! use amdgpu_hw::GpuVa;
+//! use amdgpu_hw::GfxLevel;
+//!
+//! let target = pm4::Target::compute(GfxLevel::Gfx10);
+//! let fence = pm4::EndOfPipe::fence(GpuVa::new(0x8000_1000)?, 7);
+//! let mut ib = [0; 8];
+//! let len = fence.encode(target, &mut ib)?;
+//!
+//! let read = pm4::decode(&ib[..len], target).next().unwrap()?;
+//! assert_eq!(read.command, fence.into());
+//!
+//! // MEC has no prefetch parser to wait for.
+//! let error = pm4::PfpSyncMe.encode(target, &mut ib).unwrap_err();
+//! assert_eq!(error.to_string(), "PFP_SYNC_ME does not exist on the GFX10 compute ring");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A packet for the copy engine does not compile here:
+//!
+//! ```compile_fail
+//! # use amdgpu_packets::{Packet, pm4, sdma};
+//! # use amdgpu_hw::GfxLevel;
+//! sdma::Nop::default().encode(pm4::Target::gfx(GfxLevel::Gfx9), &mut [0; 8]);
+//! ```
+mod acquire_mem;
+mod caches;
+mod common;
+mod copy_data;
+mod cp_dma;
+mod decode;
+mod end_of_pipe;
+mod event_write;
+mod header;
+mod indirect_buffer;
+mod nop;
+pub mod opcode;
+mod pfp_sync_me;
+mod plain;
+mod target;
+mod wait_reg_mem;
+mod write_data;
+
+pub use acquire_mem::{AcquireMem, AcquireWait, CacheRange, PwsCounter, PwsStage};
+pub use caches::{CacheActions, CoherCntl, Gcr, TcActions};
+pub use common::{Caching, Compare, Engine, Policy, Register};
+pub use copy_data::{CopyData, CopySize, CopySource, CopyTo};
+pub use cp_dma::{CpDma, DmaPath, DmaSource, DmaTo};
+pub use decode::{Command, Decoded, Decoder, decode, decode_at};
+pub use end_of_pipe::{EndOfPipe, EopEvent, EopInterrupt, EopPath, EopStore};
+pub use event_write::{Event, EventWrite};
+pub use header::{Flagged, HeaderFlags};
+pub(crate) use header::{Header, type3};
+pub use indirect_buffer::IndirectBuffer;
+pub use nop::Nop;
+pub use pfp_sync_me::PfpSyncMe;
+pub use plain::{ContextControl, DispatchDirect, DrawIndexAuto, IndexBufferSize, NumInstances};
+pub use target::{Ring, Target};
+pub use wait_reg_mem::WaitRegMem;
+pub use write_data::{WriteData, WritePath, WriteTo};

@@ -1,0 +1,264 @@
+//! Writing registers from a stream.
+
+use std::collections::HashMap;
+
+use super::{Aperture, Register};
+use crate::layout::{self, Layout, Reader};
+use crate::pm4::{HeaderFlags, Target, type3};
+use crate::wire::store;
+use crate::{EncodeError, FieldError, Packet};
+use amdgpu_hw::GfxLevel;
+
+/// Why a register cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The generation has no such register.
+    #[error("there is no {register} on {level}")]
+    NoSuchRegister {
+        /// Its name.
+        register: &'static str,
+        /// The generation.
+        level: GfxLevel,
+    },
+    /// No SET packet of this ring reaches the offset.
+    #[error("no SET packet reaches register {offset:#x} on {target}")]
+    OutOfReach {
+        /// The offset in bytes.
+        offset: u32,
+        /// The ring.
+        target: Target,
+    },
+    /// The offset is no multiple of 4.
+    #[error("register offset {offset:#x} is not a multiple of 4")]
+    Misaligned {
+        /// The offset in bytes.
+        offset: u32,
+    },
+}
+
+const fn layout_of(aperture: Aperture) -> &'static Layout {
+    match aperture {
+        Aperture::Config => &layout::pm4::SET_CONFIG_REG,
+        Aperture::Sh => &layout::pm4::SET_SH_REG,
+        Aperture::Context => &layout::pm4::SET_CONTEXT_REG,
+        Aperture::Uconfig => &layout::pm4::SET_UCONFIG_REG,
+    }
+}
+
+/// SET_CONFIG_REG, SET_SH_REG, SET_CONTEXT_REG or SET_UCONFIG_REG: values for registers in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetRegisters<'a> {
+    /// The first register, in bytes from the start of the register space: a multiple of 4 in one of the apertures.
+    pub first: u32,
+    /// Flags of the header; [`HeaderFlags::COMPUTE`] for COMPUTE_* on the graphics ring.
+    pub flags: HeaderFlags,
+    /// What goes into the first register and those behind it: at least one.
+    pub values: &'a [u32],
+}
+
+impl<'a> SetRegisters<'a> {
+    /// Values for the registers from byte offset `first` on.
+    pub const fn new(first: u32, values: &'a [u32]) -> Self {
+        Self { first, flags: HeaderFlags::empty(), values }
+    }
+
+    /// The packet, and the index in its aperture.
+    #[expect(
+        clippy::inline_always,
+        reason = "the first register is mostly a constant, and the errors go away in `put`"
+    )]
+    #[inline(always)]
+    fn place(&self, target: Target) -> Result<(&'static Layout, u32), EncodeError> {
+        let none = EncodeError::NoSuchPacket { packet: Self::NAME, target: target.into() };
+        let aperture = Aperture::of(self.first, target.level).ok_or(none)?;
+        let layout = layout_of(aperture);
+        let bytes = aperture.bytes(target.level).ok_or(none)?;
+        let wrong = |source| EncodeError::Field { packet: layout.name(), target: target.into(), source };
+        if !Reader::Ring(target).takes(layout) {
+            return Err(EncodeError::NoSuchPacket { packet: layout.name(), target: target.into() });
+        }
+        if !self.first.is_multiple_of(4) {
+            return Err(wrong(FieldError::Misaligned { field: "first", value: self.first.into(), multiple: 4 }));
+        }
+        let most = (bytes.end - self.first) / 4;
+        match self.values.len() {
+            0 => Err(wrong(FieldError::Empty { field: "values" })),
+            len if len as u64 > u64::from(most) => {
+                Err(wrong(FieldError::TooWide { field: "values", value: len as u64, max: most.into() }))
+            }
+            _ => Ok((layout, (self.first - bytes.start) / 4)),
+        }
+    }
+}
+
+impl SetRegisters<'_> {
+    /// Writes the packet; nothing where there is too little room.
+    #[expect(clippy::inline_always, reason = "as for `place`")]
+    #[inline(always)]
+    fn fill(&self, layout: &Layout, index: u32, out: &mut [u32]) -> Option<usize> {
+        let dwords = self.values.len() + 2;
+        let [header, offset, values @ ..] = out.get_mut(..dwords)? else { return None };
+        *header = type3(layout.opcode() as u8, dwords - 1, self.flags);
+        *offset = index;
+        store(values, self.values);
+        Some(dwords)
+    }
+}
+
+impl Packet for SetRegisters<'_> {
+    type Language = Target;
+    const NAME: &'static str = "SET_*_REG";
+
+    #[inline]
+    fn len_dwords(&self, target: Target) -> Result<usize, EncodeError> {
+        self.place(target).map(|_| self.values.len() + 2)
+    }
+
+    #[inline]
+    fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
+        let (layout, index) = self.place(target)?;
+        let (needed, left) = (self.values.len() + 2, out.len());
+        self.fill(layout, index, out).ok_or(EncodeError::NoRoom { packet: layout.name(), needed, left })
+    }
+
+    #[expect(clippy::inline_always, reason = "as for `place`")]
+    #[inline(always)]
+    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
+        let (layout, index) = self.place(target).ok()?;
+        self.fill(layout, index, out)
+    }
+}
+
+/// What is known to be in registers, because a stream has written it.
+///
+/// What it holds is true only as long as nobody else writes: another IB, another stream of the same context, CLEAR_STATE,
+/// a register load. Whoever does such a thing calls [`RegisterShadow::forget`].
+#[derive(Clone, Debug, Default)]
+pub struct RegisterShadow {
+    known: HashMap<u32, u32>,
+}
+
+impl RegisterShadow {
+    /// Nothing is known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the register at this byte offset holds, if that is known.
+    pub fn get(&self, offset: u32) -> Option<u32> {
+        self.known.get(&offset).copied()
+    }
+
+    /// Nothing is known any more.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Notes a write, and says whether it changes anything.
+    fn note(&mut self, offset: u32, value: u32) -> bool {
+        self.known.insert(offset, value) != Some(value)
+    }
+}
+
+/// Collects register writes and makes as few packets of them as keep their order: writes to registers in a row share one,
+/// and with a [`RegisterShadow`] those that would change nothing are left out.
+///
+/// ```
+/// use amdgpu_packets::{Packet, pm4, registers::{self, RegisterWriter}};
+/// use amdgpu_hw::GfxLevel;
+///
+/// let target = pm4::Target::compute(GfxLevel::Gfx10);
+/// let mut writer = RegisterWriter::with_shadow(target);
+/// writer.set(&registers::COMPUTE_NUM_THREAD_X, 64)?;
+/// writer.set(&registers::COMPUTE_NUM_THREAD_Y, 1)?;
+/// writer.set(&registers::COMPUTE_NUM_THREAD_X, 64)?; // already there
+/// let mut ib = [0; 8];
+/// let mut packets = writer.packets();
+/// assert_eq!(packets.next().unwrap().encode(target, &mut ib)?, 4);
+/// assert_eq!(ib[..4], [0xc002_7600, 0x207, 64, 1]);
+/// assert!(packets.next().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RegisterWriter {
+    target: Target,
+    /// The first register of each run, and where its values begin.
+    runs: Vec<(u32, usize)>,
+    values: Vec<u32>,
+    shadow: Option<RegisterShadow>,
+}
+
+impl RegisterWriter {
+    /// Keeps every write.
+    pub const fn new(target: Target) -> Self {
+        Self { target, runs: Vec::new(), values: Vec::new(), shadow: None }
+    }
+
+    /// Leaves out what would change nothing.
+    pub fn with_shadow(target: Target) -> Self {
+        Self { shadow: Some(RegisterShadow::new()), ..Self::new(target) }
+    }
+
+    /// What is known about the registers; `None` without a shadow.
+    pub const fn shadow(&mut self) -> Option<&mut RegisterShadow> {
+        self.shadow.as_mut()
+    }
+
+    /// Writes a register.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError`].
+    pub fn set(&mut self, register: &Register, value: u32) -> Result<(), RegisterError> {
+        let level = self.target.level;
+        let offset = register.offset(level).ok_or(RegisterError::NoSuchRegister { register: register.name, level })?;
+        self.set_at(offset, value)
+    }
+
+    /// Writes the register at a byte offset.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError`].
+    pub fn set_at(&mut self, offset: u32, value: u32) -> Result<(), RegisterError> {
+        let target = self.target;
+        if !offset.is_multiple_of(4) {
+            return Err(RegisterError::Misaligned { offset });
+        }
+        let aperture = Aperture::of(offset, target.level);
+        let takes = |aperture: &Aperture| Reader::Ring(target).takes(layout_of(*aperture));
+        let aperture = aperture.filter(takes).ok_or(RegisterError::OutOfReach { offset, target })?;
+        if self.shadow.as_mut().is_some_and(|shadow| !shadow.note(offset, value)) {
+            return Ok(());
+        }
+        let goes_on = |&(first, at): &(u32, usize)| {
+            let next = u64::from(first) + 4 * (self.values.len() - at) as u64;
+            next == u64::from(offset) && Aperture::of(first, target.level) == Some(aperture)
+        };
+        if !self.runs.last().is_some_and(goes_on) {
+            self.runs.push((offset, self.values.len()));
+        }
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// The packets for what was written.
+    pub fn packets(&self) -> impl Iterator<Item = SetRegisters<'_>> {
+        self.runs.iter().enumerate().map(|(index, &(first, from))| {
+            let to = self.runs.get(index + 1).map_or(self.values.len(), |next| next.1);
+            SetRegisters::new(first, self.values.get(from..to).unwrap_or_default())
+        })
+    }
+
+    /// Whether nothing is to be written.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Forgets the writes, which are recorded now; the shadow keeps them.
+    pub fn clear(&mut self) {
+        self.runs.clear();
+        self.values.clear();
+    }
+}

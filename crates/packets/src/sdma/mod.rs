@@ -1,0 +1,39 @@
+//! SDMA: the packets of the copy engines, versions 1.0 (GFX6) to 7.0 (GFX12).
+//!
+//! One stream, executed in order, without chaining. Counts mean different things in different versions (dwords, bytes,
+//! bytes less one); the types here always say bytes or bring a slice. How much one packet should move is told by
+//! [`Version::max_copy_bytes`] and its like, so that a recorder can split.
+//!
+//! ```
+//! use amdgpu_packets::{Packet, sdma};
+//! use amdgpu_hw::GpuVa;
+//!
+//! let fill = sdma::ConstFill::new(GpuVa::new(0x1000)?, 0xdead_beef, 4096);
+//! let mut ib = [0; 16];
+//! for version in sdma::Version::ALL {
+//!     let len = fill.encode(version, &mut ib)?;
+//!     let read = sdma::decode(&ib[..len], version).next().unwrap()?;
+//!     assert_eq!(read.command, fill.into());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod const_fill;
+mod copy;
+mod decode;
+mod fence;
+mod nop;
+mod poll;
+mod timestamp;
+mod version;
+mod wire;
+mod write_linear;
+
+pub use const_fill::{ConstFill, FillSize};
+pub use copy::CopyLinear;
+pub use decode::{Command, Decoded, Decoder, decode, decode_at};
+pub use fence::Fence;
+pub use nop::Nop;
+pub use poll::PollMem;
+pub use timestamp::Timestamp;
+pub use version::Version;
+pub use write_linear::WriteLinear;
