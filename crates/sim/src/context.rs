@@ -8,10 +8,8 @@ use std::{
     },
 };
 
-use amdgpu_winsys::{
-    uapi::{CtxStateFlags, priority},
-    winsys::Ip,
-};
+use amdgpu_hw::Ip;
+use amdgpu_uapi::{CtxStateFlags, priority};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use amdgpu_winsys::winsys::Ip;
+use amdgpu_hw::Ip;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -216,7 +216,7 @@ impl SimDevice {
     ///
     /// ```
     /// use amdgpu_sim::{SimDevice, SimOptions, profile};
-    /// use amdgpu_winsys::winsys::Ip;
+    /// use amdgpu_hw::Ip;
     ///
     /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::default());
     /// let held = gpu.hold_ring(Ip::Gfx, 0);

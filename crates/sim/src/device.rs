@@ -11,7 +11,8 @@ use std::{
     time::Instant,
 };
 
-use amdgpu_winsys::{cs::Target, winsys::Ip};
+use amdgpu_hw::Ip;
+use amdgpu_packets::Target;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -102,7 +103,7 @@ impl SimDevice {
     }
 
     /// The answer to MEMORY: sizes and usage of the heaps now.
-    pub fn memory_info(&self) -> amdgpu_winsys::uapi::MemoryInfo {
+    pub fn memory_info(&self) -> amdgpu_uapi::MemoryInfo {
         self.gpu.pools.memory_info()
     }
 
@@ -260,7 +261,7 @@ impl Gpu {
     }
 
     /// The block of an IP, as far as the options let it exist.
-    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_winsys::uapi::InfoHwIp> {
+    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_uapi::InfoHwIp> {
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
     }
 

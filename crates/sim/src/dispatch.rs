@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{self, Answered, Argument, Request};
+use amdgpu_uapi::{self as uapi, Answered, Argument, Request};
 use nix::errno::Errno;
 use zerocopy::IntoBytes as _;
 

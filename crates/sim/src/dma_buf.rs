@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::GemCreateFlags;
+use amdgpu_uapi::GemCreateFlags;
 use nix::{errno::Errno, poll::PollFlags};
 use parking_lot::Mutex;
 

@@ -6,10 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use amdgpu_winsys::{
-    uapi::Request,
-    winsys::{Kernel, NotReserved, OpenFile, Protection},
-};
+use amdgpu_uapi::{Kernel, NotReserved, OpenFile, Protection, Request};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use amdgpu_winsys::{uapi::GemDomain, winsys::Ip};
+use amdgpu_hw::Ip;
+use amdgpu_uapi::GemDomain;
 
 use crate::{
     SimKernel,

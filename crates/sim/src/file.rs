@@ -5,10 +5,8 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_winsys::{
-    uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault},
-    winsys::GfxLevel,
-};
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use amdgpu_winsys::cs::{Target, pm4::Ring};
+use amdgpu_packets::{Target, pm4::Ring};
 use zerocopy::IntoBytes;
 
 use crate::{complaints::Complaints, gpu::Ib};
@@ -76,7 +76,8 @@ fn language(target: Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amdgpu_winsys::{cs::pm4, vamgr::GpuVa, winsys::GfxLevel};
+    use amdgpu_hw::{GfxLevel, GpuVa};
+    use amdgpu_packets::pm4;
 
     #[test]
     fn rings_that_share_a_directory_share_its_numbers() {

@@ -8,10 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_winsys::{
-    uapi::Request,
-    winsys::{FileIdentity, Kernel, NotReserved, OpenFile, Protection, replace_by_nothing},
-};
+use amdgpu_uapi::{FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing};
 use nix::{
     errno::Errno,
     sys::mman::{MapFlags, ProtFlags, mmap, munmap},

@@ -1,7 +1,7 @@
 //! A functional simulated amdgpu kernel driver and GPU.
 //!
 //! [`SimKernel`] is one open file of a simulated render node and implements the library's seam,
-//! [`Kernel`](amdgpu_winsys::winsys::Kernel): it speaks the real driver's bytes, keeps handles, page tables and memory pools
+//! [`Kernel`](amdgpu_uapi::Kernel): it speaks the real driver's bytes, keeps handles, page tables and memory pools
 //! of its own, and refuses what Linux 6.12 refuses with the same errno. Behind it, [`gpu`] really executes the packets that
 //! are submitted, asynchronously, through the page tables of the file that submitted them.
 //!
@@ -10,7 +10,7 @@
 //! ```
 //! use amdgpu_sim::{SimKernel, profile};
 //! use amdgpu_winsys::winsys::{Bo, BoRequest, Device};
-//! use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain};
+//! use amdgpu_uapi::{GemCreateFlags, GemDomain};
 //!
 //! let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
 //! let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::VRAM, flags: GemCreateFlags::empty() };

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use amdgpu_winsys::uapi::Request;
+use amdgpu_uapi::Request;
 use nix::{errno::Errno, poll::PollFlags};
 
 use crate::{
@@ -102,7 +102,7 @@ impl SimMachine {
     ///
     /// # Safety
     ///
-    /// As for [`Kernel::ioctl`](amdgpu_winsys::winsys::Kernel::ioctl): `argument` is what the request takes (for SET_NAME the
+    /// As for [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl): `argument` is what the request takes (for SET_NAME the
     /// name itself, ended by a NUL), and the addresses inside it are valid for what the request does there.
     pub unsafe fn ioctl(&self, fd: BorrowedFd<'_>, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         self.serve_descriptor(fd, request, argument.expose_provenance() as u64).map(|()| 0)

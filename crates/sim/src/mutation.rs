@@ -2,7 +2,7 @@
 
 mod requests;
 
-use amdgpu_winsys::{vamgr::GpuVa, winsys::Ip};
+use amdgpu_hw::{GpuVa, Ip};
 
 use crate::{
     gpu::{Memory, PageFault},

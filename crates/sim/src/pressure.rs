@@ -1,6 +1,6 @@
 //! Memory pressure at will: room that is taken from everybody else for as long as a test likes.
 
-use amdgpu_winsys::uapi::GemDomain;
+use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 
 use crate::{SimDevice, bo::Pinned};

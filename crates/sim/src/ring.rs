@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_winsys::{cs::Target, vamgr::GpuVa, winsys::GfxLevel};
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_packets::Target;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 

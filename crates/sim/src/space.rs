@@ -1,6 +1,7 @@
 //! What a job sees of memory: the bindings of its submission.
 
-use amdgpu_winsys::{uapi::VaFlags, vamgr::GpuVa};
+use amdgpu_hw::GpuVa;
+use amdgpu_uapi::VaFlags;
 
 use crate::{
     bo::PAGE,

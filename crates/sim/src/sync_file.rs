@@ -4,7 +4,7 @@
 
 use std::{io::Write as _, os::unix::net::UnixStream, sync::Arc};
 
-use amdgpu_winsys::uapi::{SyncFenceInfo, SyncFileInfo, SyncMerge};
+use amdgpu_uapi::{SyncFenceInfo, SyncFileInfo, SyncMerge};
 use nix::errno::Errno;
 
 use crate::{bo::errno_of, fence::Fence};

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use amdgpu_winsys::winsys::PciAddress;
+use amdgpu_hw::PciAddress;
 
 use crate::{Profile, SimDevice};
 

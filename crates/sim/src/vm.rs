@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_winsys::uapi::{DevInfo, VaFlags};
+use amdgpu_uapi::{DevInfo, VaFlags};
 use imbl::OrdMap;
 use nix::errno::Errno;
 

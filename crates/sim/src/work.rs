@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_winsys::winsys::Ip;
+use amdgpu_hw::Ip;
 use parking_lot::Mutex;
 
 /// Engine time of one open file, by IP.

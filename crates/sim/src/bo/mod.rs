@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain};
+use amdgpu_uapi::{GemCreateFlags, GemDomain};
 use nix::errno::Errno;
 use parking_lot::{Mutex, MutexGuard};
 

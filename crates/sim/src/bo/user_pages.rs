@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use amdgpu_winsys::uapi::UserptrFlags;
+use amdgpu_uapi::UserptrFlags;
 use nix::errno::Errno;
 
 use crate::client;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
 
 use super::port::Port;
 

@@ -59,9 +59,9 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use amdgpu_winsys::cs::pm4;
-    use amdgpu_winsys::vamgr::GpuVa;
-    use amdgpu_winsys::winsys::GfxLevel;
+    use amdgpu_hw::GfxLevel;
+    use amdgpu_hw::GpuVa;
+    use amdgpu_packets::pm4;
 
     use super::super::tests::Rig;
     use super::*;

@@ -1,6 +1,6 @@
 //! Copies and fills, as the command processor and the copy engine both do them.
 
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
 
 use super::Stop;
 use super::budget::Budget;

@@ -1,7 +1,7 @@
 //! An engine: what stands behind one ring.
 
-use amdgpu_winsys::cs::{DecodeError, DecodeFault, Target};
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::{DecodeError, DecodeFault, Target};
 
 use super::fetch::Frame;
 use super::{Environment, Registers, State, Stop};
@@ -19,9 +19,9 @@ pub struct Ib {
 ///
 /// ```
 /// use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place};
-/// use amdgpu_winsys::cs::{Packet, Target, pm4};
-/// use amdgpu_winsys::vamgr::GpuVa;
-/// use amdgpu_winsys::winsys::{GfxLevel, Ip};
+/// use amdgpu_packets::{Packet, Target, pm4};
+/// use amdgpu_hw::GpuVa;
+/// use amdgpu_hw::{GfxLevel, Ip};
 /// use std::cell::RefCell;
 ///
 /// /// All of memory, from address 0 on.

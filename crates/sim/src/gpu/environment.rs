@@ -1,6 +1,6 @@
 //! What an engine works on: memory, a clock and a job.
 
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
 
 use super::{Ib, Place, Shaders};
 

@@ -1,7 +1,7 @@
 //! An IB on its way through the engine.
 
-use amdgpu_winsys::cs::Target;
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::Target;
 use zerocopy::IntoBytes;
 
 use super::port::{clip, pages};

@@ -1,7 +1,7 @@
 //! The simulated GPU: engines that execute IBs.
 //!
 //! An [`Engine`] stands behind one ring. It fetches an [`Ib`] from GPU memory, reads its packets with the very
-//! definitions that [`amdgpu_winsys::cs`] writes them with, and does what each one says. What it works on is handed in
+//! definitions that [`amdgpu_packets`] writes them with, and does what each one says. What it works on is handed in
 //! as an [`Environment`]: the GPU's [`Memory`] (the kernel half implements it over page tables), its [`Clock`], and the
 //! [`Job`] it runs for, which decides how long to wait and hears of page faults.
 //!

@@ -8,12 +8,12 @@ mod memory;
 mod registers;
 mod signals;
 
-use amdgpu_winsys::cs::pm4::{
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::pm4::{
     self, Command, CopyData, CopySize, CopySource, CopyTo, CpDma, DmaSource, DmaTo, EndOfPipe, EopStore, EventWrite,
     HeaderFlags, IndirectBuffer, Register, Target, WaitRegMem, WriteData, WriteTo,
 };
-use amdgpu_winsys::cs::{DecodeError, DecodeFault, FieldError};
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_packets::{DecodeError, DecodeFault, FieldError};
 
 use super::budget::Budget;
 use super::engine::malformed;
@@ -22,7 +22,7 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::wait::{Condition, wait_for_memory};
 use super::{Engine, Environment, Ib, Place, Registers, Stop, dma};
-use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader, is_for_the_interface_queue};
+use amdgpu_packets::layout::{Fields, Misfit, Reader, is_for_the_interface_queue};
 
 /// Where the engine goes on.
 enum Flow {

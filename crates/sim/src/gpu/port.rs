@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
 use zerocopy::IntoBytes;
 
 use super::budget::Budget;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use amdgpu_winsys::cs::pm4::Register;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::pm4::Register;
 
 /// The registers of one engine that were written; all others are zero.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! Executing copy-engine packets.
 
-use amdgpu_winsys::cs::sdma::{self, Command, PollMem, Version};
-use amdgpu_winsys::cs::{FieldError, Target};
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::sdma::{self, Command, PollMem, Version};
+use amdgpu_packets::{FieldError, Target};
 
 use super::budget::Budget;
 use super::engine::malformed;
@@ -11,7 +11,7 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::wait::Condition;
 use super::{Engine, Environment, Ib, State, Stop, Watched, dma};
-use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader};
+use amdgpu_packets::layout::{Fields, Misfit, Reader};
 
 mod listed;
 

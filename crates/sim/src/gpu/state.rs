@@ -1,7 +1,7 @@
 //! What packets leave behind for later packets: registers, bases, predication.
 
-use amdgpu_winsys::cs::pm4::Register;
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::Register;
 
 use super::constant::Constant;
 use super::ram::Ram;

@@ -1,12 +1,12 @@
 //! One packet that the layout tables have read, on its way to being executed.
 
-use amdgpu_winsys::cs::pm4::{Compare, Register};
-use amdgpu_winsys::cs::{DecodeError, DecodeFault, FieldError};
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::{Compare, Register};
+use amdgpu_packets::{DecodeError, DecodeFault, FieldError};
 
 use super::port::Port;
 use super::{Place, Stop};
-use amdgpu_winsys::cs::layout::{Fields, Reader};
+use amdgpu_packets::layout::{Fields, Reader};
 
 /// A packet, who reads it, and its way to memory.
 #[derive(Clone, Copy)]

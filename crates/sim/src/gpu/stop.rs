@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use amdgpu_winsys::cs::pm4::{Compare, Register};
-use amdgpu_winsys::cs::{DecodeError, Target};
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::{Compare, Register};
+use amdgpu_packets::{DecodeError, Target};
 
 use super::{Ib, PageFault};
 

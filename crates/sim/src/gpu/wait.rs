@@ -1,7 +1,7 @@
 //! Waits, as both kinds of engine do them.
 
-use amdgpu_winsys::cs::pm4::Compare;
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::Compare;
 
 use super::port::Port;
 use super::step::holds;

@@ -1,6 +1,6 @@
 //! Draws and dispatches, as a shader interpreter would be handed them.
 
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
 
 use super::{Memory, Place, State};
 

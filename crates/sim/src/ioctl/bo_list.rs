@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{BO_LIST_MAX_ENTRIES, BoList, BoListAnswer, BoListEntry, bo_list_op};
+use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, BoList, BoListAnswer, BoListEntry, bo_list_op};
 use nix::errno::Errno;
 use zerocopy::FromBytes;
 

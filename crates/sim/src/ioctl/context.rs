@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     CTX_NO_RESET, CTX_UNKNOWN_RESET, Ctx, CtxAllocAnswer, CtxPstateAnswer, CtxStateAnswer, VM_OP_RESERVE_VMID,
     VM_OP_UNRESERVE_VMID, Vm, ctx_op, priority,
 };

@@ -1,6 +1,6 @@
 //! DRM core: who the driver is and what it can do.
 
-use amdgpu_winsys::uapi::{GetCap, Version, cap};
+use amdgpu_uapi::{GetCap, Version, cap};
 use nix::errno::Errno;
 
 use crate::{
@@ -70,7 +70,7 @@ pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Framebuffer modifiers exist on GFX9 and later. The captures were taken with them on every chip, and with driver 3.54
 /// the answer is theirs.
 fn modifiers(file: &File) -> u64 {
-    use amdgpu_winsys::winsys::GfxLevel;
+    use amdgpu_hw::GfxLevel;
     let recording = file.gpu.options == crate::SimOptions::RECORDING;
     u64::from(recording || file.gpu.profile.gfx_level >= GfxLevel::Gfx9)
 }

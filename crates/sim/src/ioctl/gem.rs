@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain,
     GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemUserptr, GemWaitIdle, GemWaitIdleAnswer, IdsFlags, METADATA_OP_GET,
     METADATA_OP_SET, UserptrFlags,

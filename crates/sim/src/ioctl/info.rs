@@ -2,11 +2,9 @@
 //!
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
-use amdgpu_winsys::{
-    uapi::{
-        Info, InfoFirmware, InfoGds, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
-    },
-    winsys::{GfxLevel, Ip},
+use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_uapi::{
+    Info, InfoFirmware, InfoGds, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
 };
 use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};

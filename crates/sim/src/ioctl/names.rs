@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{GemCreateFlags, GemFlink, GemOpen};
+use amdgpu_uapi::{GemCreateFlags, GemFlink, GemOpen};
 use nix::errno::Errno;
 
 use crate::{

@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_getunique`, `drm_getclient`, `drm_setversion`; `drm_auth.c`.
 
-use amdgpu_winsys::uapi::{Auth, Client, SetVersion, Unique};
+use amdgpu_uapi::{Auth, Client, SetVersion, Unique};
 use nix::errno::Errno;
 
 use crate::{

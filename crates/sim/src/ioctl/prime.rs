@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
+use amdgpu_uapi::{GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_RDWR, PrimeHandle};
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, FdFlag, fcntl},

@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`; `soc15.c`, `soc15_allowed_read_registers`, and its siblings of the
 //! other generations.
 
-use amdgpu_winsys::winsys::Ip;
+use amdgpu_hw::Ip;
 use nix::errno::Errno;
 
 use crate::{file::File, profiles::Register};

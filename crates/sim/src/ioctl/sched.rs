@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `amdgpu_sched.c`, `amdgpu_sched_ioctl`.
 
-use amdgpu_winsys::uapi::{SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
+use amdgpu_uapi::{SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
 use nix::errno::Errno;
 
 use crate::{descriptors::Shared, dispatch::argument, file::File, user};

@@ -7,12 +7,10 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::{
-    uapi::{
-        BoList, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem,
-        CsChunkSyncobj, GemCreateFlags, IbFlags, chunk_id,
-    },
-    winsys::Ip,
+use amdgpu_hw::Ip;
+use amdgpu_uapi::{
+    BoList, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem, CsChunkSyncobj,
+    GemCreateFlags, IbFlags, chunk_id,
 };
 use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};

@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `sync_file.c`, `sync_file_ioctl`.
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     Request, SYNC_FILE_INFO, SYNC_FILE_MERGE, SYNC_FILE_SET_DEADLINE, SyncFileInfo, SyncMerge, SyncSetDeadline,
 };
 use nix::errno::Errno;

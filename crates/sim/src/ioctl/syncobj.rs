@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
     SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };

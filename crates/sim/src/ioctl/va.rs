@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
 
-use amdgpu_winsys::uapi::{GemVa, VaFlags, VaOperation};
+use amdgpu_uapi::{GemVa, VaFlags, VaOperation};
 use nix::errno::Errno;
 
 use crate::{dispatch::argument, file::File};

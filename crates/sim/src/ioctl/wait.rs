@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ, FENCE_TO_SYNCOBJ_FD, FenceToHandle, FenceToHandleAnswer, WaitCs,
     WaitCsAnswer, WaitFences, WaitFencesAnswer,
 };

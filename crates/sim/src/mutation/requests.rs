@@ -1,6 +1,6 @@
 //! What a broken kernel makes of requests.
 
-use amdgpu_winsys::uapi::{
+use amdgpu_uapi::{
     Argument, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemMmap, GemVa, METADATA_OP_SET, SYNCOBJ_SIGNAL,
     SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjDestroy, SyncobjTimelineWait, SyncobjWait, VaOperation, WaitCs,
     ctx_op,

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use amdgpu_winsys::winsys::Protection;
+use amdgpu_uapi::Protection;
 use nix::{
     errno::Errno,
     sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},

@@ -11,14 +11,11 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use amdgpu_winsys::{
-    uapi::{
-        Argument as _, BoList, Client, Cs, CsChunk, CsChunkFence, Ctx, FENCE_TO_SYNCOBJ, FenceToHandle, GemCreate,
-        GemMmap, GemUserptr, GemWaitIdle, GetCap, Info, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SYNCOBJ_FD_TO_HANDLE,
-        SetClientCap, SyncobjCreate, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjWait, Unique,
-        Version, WaitCs, WaitFences, bo_list_op, chunk_id, ctx_op,
-    },
-    winsys::{Kernel, OpenFile, Protection},
+use amdgpu_uapi::{
+    Argument as _, BoList, Client, Cs, CsChunk, CsChunkFence, Ctx, FENCE_TO_SYNCOBJ, FenceToHandle, GemCreate, GemMmap,
+    GemUserptr, GemWaitIdle, GetCap, Info, Kernel, OpenFile, PRIME_FD_TO_HANDLE, PrimeHandle, Protection, Request,
+    SYNCOBJ_FD_TO_HANDLE, SetClientCap, SyncobjCreate, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait,
+    SyncobjWait, Unique, Version, WaitCs, WaitFences, bo_list_op, chunk_id, ctx_op,
 };
 use nix::{
     errno::Errno,

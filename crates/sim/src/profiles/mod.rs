@@ -16,10 +16,8 @@ mod stoney;
 mod vangogh;
 mod vega10;
 
-use amdgpu_winsys::{
-    uapi::{DevInfo, InfoFirmware, InfoHwIp, MemoryInfo},
-    winsys::{GfxLevel, Ip},
-};
+use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_uapi::{DevInfo, InfoFirmware, InfoHwIp, MemoryInfo};
 
 /// What a kernel says about one GPU.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! The capture of POLARIS12 (AMD Radeon RX 550 / 550 Series).
 
-use amdgpu_winsys::{
-    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
-    winsys::GfxLevel,
-};
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo};
 
 use super::{Firmware, Profile, Register};
 

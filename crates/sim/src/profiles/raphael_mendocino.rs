@@ -1,9 +1,7 @@
 //! The capture of RAPHAEL_MENDOCINO (AMD Radeon Graphics).
 
-use amdgpu_winsys::{
-    uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo},
-    winsys::GfxLevel,
-};
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo};
 
 use super::{Firmware, Profile, Register};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use amdgpu_winsys::uapi::{DevInfo, GemCreateFlags, GemDomain};
+use amdgpu_uapi::{DevInfo, GemCreateFlags, GemDomain};
 use proptest::prelude::*;
 
 use super::*;

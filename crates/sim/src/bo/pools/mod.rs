@@ -20,7 +20,7 @@ use std::{
     time::Instant,
 };
 
-use amdgpu_winsys::uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
+use amdgpu_uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
 use nix::errno::Errno;
 use parking_lot::{Mutex, MutexGuard};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::uapi::GemDomain;
+use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 
 use super::{Place, Pools, state::Keep, state::Want};

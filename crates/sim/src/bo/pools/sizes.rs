@@ -1,9 +1,7 @@
 //! How large the heaps are, and what is in use of each.
 
-use amdgpu_winsys::{
-    uapi::{GemDomain, MemoryInfo},
-    winsys::GfxLevel,
-};
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{GemDomain, MemoryInfo};
 
 use super::Place;
 use crate::{Profile, bo::PAGE};

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_winsys::uapi::GemDomain;
+use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 
 use super::{

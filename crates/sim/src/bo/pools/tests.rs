@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
 use proptest::prelude::*;
 
 use super::*;

@@ -3,14 +3,14 @@
 //! It runs as far as it can whenever it is given an IB and whenever the draw engine's counter goes up, which is a legal
 //! schedule of two processors.
 
-use amdgpu_winsys::cs::pm4;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::pm4;
 use zerocopy::IntoBytes;
 
 use crate::gpu::fetch::Frame;
 use crate::gpu::step::{Step, wrong};
 use crate::gpu::{Engine, Ib, Stop};
-use amdgpu_winsys::cs::layout::{Fields, Misfit, Reader};
+use amdgpu_packets::layout::{Fields, Misfit, Reader};
 
 use super::{Flow, Walk};
 

@@ -1,8 +1,8 @@
 //! Draws and dispatches: what they are started with, and the registers they write on the way.
 
-use amdgpu_winsys::cs::pm4::Register;
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::Register;
 use zerocopy::IntoBytes;
 
 use crate::gpu::budget::Budget;
@@ -10,7 +10,7 @@ use crate::gpu::registers::PERSISTENT;
 use crate::gpu::step::Step;
 use crate::gpu::work::{Dispatch, Draw, IndexBuffer, Scene, Work};
 use crate::gpu::{Access, Engine, PageFault, Stop};
-use amdgpu_winsys::cs::layout::Reader;
+use amdgpu_packets::layout::Reader;
 
 use super::signals::is_graphics;
 

@@ -1,13 +1,13 @@
 //! The way through a stream: what is skipped, what is waited for, and where it goes on.
 
-use amdgpu_winsys::cs::pm4::{Compare, Register, Ring};
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::pm4::{Compare, Register, Ring};
 
 use crate::gpu::state::Predicate;
 use crate::gpu::step::{Step, holds};
 use crate::gpu::wait::{Condition, wait, wait_for_memory};
 use crate::gpu::{Engine, Ib, Stop, Watched};
-use amdgpu_winsys::cs::layout::Reader;
+use amdgpu_packets::layout::Reader;
 
 use super::Flow;
 

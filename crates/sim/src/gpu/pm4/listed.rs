@@ -1,6 +1,6 @@
 //! What each packet of the layout tables does: one table from names to deeds.
 
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
 
 use crate::gpu::step::Step;
 use crate::gpu::{Engine, Stop};

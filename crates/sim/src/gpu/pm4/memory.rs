@@ -1,9 +1,9 @@
 //! Packets that move data: the forms that the library does not write, and those it has no types for.
 
-use amdgpu_winsys::cs::FieldError;
-use amdgpu_winsys::cs::pm4::Register;
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::FieldError;
+use amdgpu_packets::pm4::Register;
 use zerocopy::IntoBytes;
 
 use crate::gpu::atomic::Atomic;
@@ -191,7 +191,7 @@ impl Engine {
                 return Err(Stop::GaveUp {
                     place: step.place(),
                     at: Watched::Memory(va),
-                    function: amdgpu_winsys::cs::pm4::Compare::Equal,
+                    function: amdgpu_packets::pm4::Compare::Equal,
                     mask: if atomic.bytes() == 8 { u64::MAX } else { u32::MAX.into() },
                     reference: compare,
                     last: done.before,

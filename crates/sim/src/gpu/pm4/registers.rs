@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use amdgpu_winsys::cs::FieldError;
-use amdgpu_winsys::cs::pm4::{Register, Ring};
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::FieldError;
+use amdgpu_packets::pm4::{Register, Ring};
 use zerocopy::IntoBytes;
 
 use crate::gpu::registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG};
 use crate::gpu::step::Step;
 use crate::gpu::{Engine, Stop};
-use amdgpu_winsys::cs::layout::Reader;
+use amdgpu_packets::layout::Reader;
 
 /// The registers that a packet's offsets start from, in bytes.
 fn aperture(packet: &str) -> Range<u32> {

@@ -1,15 +1,15 @@
 //! Waits, events and stores at the end of work.
 
-use amdgpu_winsys::cs::FieldError;
-use amdgpu_winsys::cs::pm4::{Event, Register, Ring, Target};
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::FieldError;
+use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
 use crate::gpu::port::Port;
 use crate::gpu::step::Step;
 use crate::gpu::wait::{Condition, wait_for_memory};
 use crate::gpu::{Engine, Stop};
-use amdgpu_winsys::cs::layout::Reader;
+use amdgpu_packets::layout::Reader;
 
 /// Says of a count that it was stored.
 const STORED: u64 = 1 << 63;

@@ -1,9 +1,9 @@
 //! What each copy-engine packet of the layout tables does.
 
-use amdgpu_winsys::cs::FieldError;
-use amdgpu_winsys::cs::pm4::{Compare, Register};
-use amdgpu_winsys::cs::sdma::Version;
-use amdgpu_winsys::vamgr::GpuVa;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::FieldError;
+use amdgpu_packets::pm4::{Compare, Register};
+use amdgpu_packets::sdma::Version;
 
 use crate::gpu::atomic::Atomic;
 use crate::gpu::step::Step;

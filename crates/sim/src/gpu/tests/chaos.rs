@@ -1,7 +1,7 @@
 //! Whatever the dwords: no panic, no end of work that is not told, no byte outside the bindings.
 
-use amdgpu_winsys::cs::pm4::{self, Target as Pm4};
-use amdgpu_winsys::cs::sdma::Version;
+use amdgpu_packets::pm4::{self, Target as Pm4};
+use amdgpu_packets::sdma::Version;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,7 +1,7 @@
 //! What is skipped, what is waited for, and where a stream goes on.
 
-use amdgpu_winsys::cs::pm4::Target as Pm4;
-use amdgpu_winsys::winsys::GfxLevel::*;
+use amdgpu_hw::GfxLevel::*;
+use amdgpu_packets::pm4::Target as Pm4;
 
 use super::raw::*;
 use super::*;

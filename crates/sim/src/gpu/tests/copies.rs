@@ -1,6 +1,6 @@
 //! Copy-engine packets that the library does not write.
 
-use amdgpu_winsys::cs::sdma::Version;
+use amdgpu_packets::sdma::Version;
 
 use super::raw::*;
 use super::*;

@@ -1,7 +1,7 @@
 //! Packets that move, change and count data, in the forms that the library does not write.
 
-use amdgpu_winsys::cs::pm4::Target as Pm4;
-use amdgpu_winsys::winsys::GfxLevel::*;
+use amdgpu_hw::GfxLevel::*;
+use amdgpu_packets::pm4::Target as Pm4;
 
 use super::raw::*;
 use super::*;

@@ -1,7 +1,7 @@
 //! Draws and dispatches: what is counted, what shaders are told, and the registers that are written on the way.
 
-use amdgpu_winsys::cs::pm4::Target as Pm4;
-use amdgpu_winsys::winsys::GfxLevel::*;
+use amdgpu_hw::GfxLevel::*;
+use amdgpu_packets::pm4::Target as Pm4;
 
 use super::raw::*;
 use super::*;
@@ -13,7 +13,7 @@ struct Diary(RefCell<Vec<(Work, u32)>>);
 
 impl Shaders for Diary {
     fn run(&self, work: &Work, scene: &Scene<'_>) {
-        let register = amdgpu_winsys::cs::pm4::Register::at_byte(0xb900).unwrap();
+        let register = amdgpu_packets::pm4::Register::at_byte(0xb900).unwrap();
         self.0.borrow_mut().push((*work, scene.state.register(register)));
     }
 }

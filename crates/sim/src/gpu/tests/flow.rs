@@ -1,6 +1,6 @@
 //! Where engines go: chains, calls and waits.
 
-use amdgpu_winsys::cs::pm4::{Compare, IndirectBuffer, Target, WaitRegMem, WriteData};
+use amdgpu_packets::pm4::{Compare, IndirectBuffer, Target, WaitRegMem, WriteData};
 
 use super::*;
 

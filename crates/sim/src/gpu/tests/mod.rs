@@ -16,9 +16,9 @@ mod vectors;
 
 use std::cell::{Cell, RefCell};
 
-use amdgpu_winsys::cs::{Packet, Target, sdma as dma};
-use amdgpu_winsys::vamgr::GpuVa;
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::{Packet, Target, sdma as dma};
 
 use super::port::pages;
 use super::{
@@ -166,7 +166,7 @@ impl Rig {
 /// A stream.
 struct Stream<L>(L, Vec<u32>);
 
-impl<L: amdgpu_winsys::cs::Language> Stream<L> {
+impl<L: amdgpu_packets::Language> Stream<L> {
     fn new(language: L) -> Self {
         Self(language, Vec::new())
     }

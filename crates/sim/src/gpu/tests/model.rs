@@ -1,7 +1,7 @@
 //! Every engine against a plain array of bytes.
 
-use amdgpu_winsys::cs::pm4::{CpDma, Target as Pm4, WriteData};
-use amdgpu_winsys::cs::sdma::{ConstFill, CopyLinear, FillSize, Version, WriteLinear};
+use amdgpu_packets::pm4::{CpDma, Target as Pm4, WriteData};
+use amdgpu_packets::sdma::{ConstFill, CopyLinear, FillSize, Version, WriteLinear};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,6 +1,6 @@
 //! What each PM4 packet does, on every generation and ring.
 
-use amdgpu_winsys::cs::pm4::{
+use amdgpu_packets::pm4::{
     AcquireMem, CacheActions, CopyData, CopySize, CopySource, CopyTo, CpDma, DmaTo, EndOfPipe, EopEvent, EopStore,
     Event, EventWrite, Nop, PfpSyncMe, Register, Target, WriteData, WriteTo,
 };

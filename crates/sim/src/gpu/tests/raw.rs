@@ -1,6 +1,6 @@
 //! Packets dword by dword, as a driver of somebody else would write them.
 
-use amdgpu_winsys::cs::pm4::{Register, Target as Pm4};
+use amdgpu_packets::pm4::{Register, Target as Pm4};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Registers: how they are set, loaded and changed, and where they end.
 
-use amdgpu_winsys::cs::pm4::Target as Pm4;
-use amdgpu_winsys::winsys::GfxLevel::*;
+use amdgpu_hw::GfxLevel::*;
+use amdgpu_packets::pm4::Target as Pm4;
 
 use super::raw::*;
 use super::*;

@@ -1,7 +1,7 @@
 //! What each copy-engine packet does, in every version.
 
-use amdgpu_winsys::cs::pm4::Compare;
-use amdgpu_winsys::cs::sdma::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};
+use amdgpu_packets::pm4::Compare;
+use amdgpu_packets::sdma::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};
 
 use super::*;
 

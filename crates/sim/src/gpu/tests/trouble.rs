@@ -1,6 +1,6 @@
 //! Page faults, streams that make no sense, and what is said about them.
 
-use amdgpu_winsys::cs::pm4::{
+use amdgpu_packets::pm4::{
     Compare, CopyData, CopySize, CopySource, CopyTo, CpDma, EndOfPipe, Target, WaitRegMem, WriteData,
 };
 

@@ -1,7 +1,7 @@
 //! Every recorded packet does what its description says, wherever it claims to be valid.
 
-use amdgpu_winsys::cs::pm4::{Register, Target as Pm4};
-use amdgpu_winsys::cs::sdma::Version;
+use amdgpu_packets::pm4::{Register, Target as Pm4};
+use amdgpu_packets::sdma::Version;
 use serde_json::Value;
 
 use super::*;
