@@ -14,6 +14,8 @@ mod bo_list;
 mod claim;
 mod clocks;
 mod context;
+mod counted_set;
+mod deadline;
 mod device;
 mod device_ref;
 mod error;

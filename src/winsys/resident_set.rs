@@ -1,10 +1,10 @@
 //! Memory that submissions use together.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::Binding;
+use super::{Binding, counted_set::CountedSet};
 
 /// A set of memories for [`Submission::sets`](crate::cs::Submission::sets): what a device's bindless resources, or a
 /// sparse range, need resident.
@@ -30,10 +30,8 @@ pub type Residents = Arc<[Arc<Binding>]>;
 
 #[derive(Debug, Default)]
 struct Members {
-    /// Where in `list` a memory is, by the address of the object; a number, as it is never followed.
-    places: HashMap<usize, usize>,
-    /// Memories, and how often they were added.
-    list: Vec<(Arc<Binding>, u64)>,
+    /// By the address of the object; a number, as it is never followed.
+    memories: CountedSet<usize, Arc<Binding>>,
     /// The members as they were when last asked for, as long as they are the same.
     snapshot: Option<Residents>,
 }
@@ -56,7 +54,7 @@ impl ResidentSet {
 
     /// Memories in the set, each counted once.
     pub fn len(&self) -> usize {
-        self.members.lock().list.len()
+        self.members.lock().memories.len()
     }
 
     /// Whether nothing is in the set.
@@ -67,40 +65,24 @@ impl ResidentSet {
     /// The members, each once. Copied only if something came or went since the last snapshot.
     pub fn snapshot(&self) -> Residents {
         let mut members = self.members.lock();
-        let Members { list, snapshot, .. } = &mut *members;
-        Arc::clone(snapshot.get_or_insert_with(|| list.iter().map(|(memory, _)| Arc::clone(memory)).collect()))
+        let Members { memories, snapshot } = &mut *members;
+        Arc::clone(snapshot.get_or_insert_with(|| memories.iter().cloned().collect()))
     }
 
     pub(crate) fn add_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
         let mut members = self.members.lock();
-        let Members { places, list, snapshot } = &mut *members;
-        let is_new = !places.contains_key(&key(memory));
-        if is_new {
-            places.insert(key(memory), list.len());
-            list.push((Arc::clone(memory), 0));
-            *snapshot = None;
-        }
-        if let Some((_, count)) = places.get(&key(memory)).and_then(|&place| list.get_mut(place)) {
-            *count = count.saturating_add(times);
-        }
+        let is_new = members.memories.add(key(memory), times, || Arc::clone(memory));
+        // The members without the new one may be the last to hold some memory: they go after the lock.
+        let old = if is_new { members.snapshot.take() } else { None };
+        drop(members);
+        drop(old);
         is_new
     }
 
     pub(crate) fn remove_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
         let mut members = self.members.lock();
-        let Members { places, list, snapshot } = &mut *members;
-        let Some(&place) = places.get(&key(memory)) else { return false };
-        let Some((_, count)) = list.get_mut(place) else { return false };
-        *count = count.saturating_sub(times);
-        if *count > 0 {
-            return false;
-        }
-        places.remove(&key(memory));
-        let gone = list.swap_remove(place);
-        if let Some((moved, _)) = list.get(place) {
-            places.insert(key(moved), place);
-        }
-        let old = snapshot.take();
+        let Some(gone) = members.memories.remove(key(memory), times) else { return false };
+        let old = members.snapshot.take();
         // The last reference may go here, and with it a BO: not under the lock.
         drop(members);
         drop((gone, old));

@@ -1,0 +1,146 @@
+//! A set that counts how often each member was added, in constant time whatever its size.
+
+use std::{collections::HashMap, hash::Hash};
+
+/// Members by key, each with the number of times it was added.
+///
+/// Adding and removing look one key up; no other member is compared. Members are kept in a vector, so that listing them all
+/// is a walk through memory. A removed member's place is taken by the last one.
+#[derive(Debug)]
+pub(super) struct CountedSet<K, T> {
+    /// Indices into `list`.
+    places: HashMap<K, usize>,
+    list: Vec<Member<K, T>>,
+}
+
+#[derive(Debug)]
+struct Member<K, T> {
+    key: K,
+    value: T,
+    count: u64,
+}
+
+impl<K, T> Default for CountedSet<K, T> {
+    fn default() -> Self {
+        Self { places: HashMap::new(), list: Vec::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash, T> CountedSet<K, T> {
+    /// Returns the number of members, each counted once.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Returns the members in no particular order.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.list.iter().map(|member| &member.value)
+    }
+
+    /// Adds a member `times` times. Returns `true` if it is new.
+    pub(super) fn add(&mut self, key: K, times: u64, value: impl FnOnce() -> T) -> bool {
+        let place = *self.places.entry(key).or_insert(self.list.len());
+        if let Some(member) = self.list.get_mut(place) {
+            member.count = member.count.saturating_add(times);
+            return false;
+        }
+        self.list.push(Member { key, value: value(), count: times });
+        true
+    }
+
+    /// Takes `times` additions of a member back. Returns the member if it was added no more often than that and is gone.
+    pub(super) fn remove(&mut self, key: K, times: u64) -> Option<T> {
+        let place = *self.places.get(&key)?;
+        let member = self.list.get_mut(place)?;
+        member.count = member.count.saturating_sub(times);
+        if member.count > 0 {
+            return None;
+        }
+        self.places.remove(&key);
+        let gone = self.list.swap_remove(place);
+        if let Some(moved) = self.list.get(place) {
+            self.places.insert(moved.key, place);
+        }
+        Some(gone.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, collections::BTreeMap, hash::Hasher};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    thread_local! {
+        /// Comparisons of keys on this thread.
+        static COMPARISONS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// A key that counts how often it is compared.
+    #[derive(Clone, Copy, Debug)]
+    struct Counting(u64);
+
+    impl PartialEq for Counting {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARISONS.set(COMPARISONS.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counting {}
+
+    impl Hash for Counting {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    /// W-31: RADV walks its list to take a member out of it.
+    #[test]
+    fn w31_leaving_a_set_compares_as_few_members_however_large_it_is() {
+        const SIZES: [u64; 2] = if cfg!(miri) { [10, 100] } else { [100, 20_000] };
+        for size in SIZES {
+            let mut set = CountedSet::default();
+            (0..size).for_each(|key| assert!(set.add(Counting(key), 1, || key)));
+            COMPARISONS.set(0);
+            // First in, first out: a list that is searched from either end is walked here, or in the other half.
+            for key in (0..size / 2).chain((size / 2..size).rev()) {
+                assert_eq!(set.remove(Counting(key), 1), Some(key));
+            }
+            // Two look-ups and one for the member that moves; a hash meets a neighbour's now and then.
+            let each = COMPARISONS.get() / size;
+            assert!(each <= 4, "{each} comparisons a removal among {size}");
+            assert_eq!(set.len(), 0);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
+        #[test]
+        fn a_member_stays_until_it_was_removed_as_often_as_it_was_added(
+            steps in prop::collection::vec((any::<bool>(), 0..8_u64, 1..4_u64), 1..if cfg!(miri) { 30 } else { 200 }),
+        ) {
+            let (mut set, mut model) = (CountedSet::default(), BTreeMap::<u64, u64>::new());
+            for (adds, key, times) in steps {
+                if adds {
+                    prop_assert_eq!(set.add(key, times, || key), !model.contains_key(&key));
+                    *model.entry(key).or_default() += times;
+                } else {
+                    let left = model.get(&key).map(|count| count.saturating_sub(times));
+                    prop_assert_eq!(set.remove(key, times), (left == Some(0)).then_some(key));
+                    match left {
+                        Some(0) => drop(model.remove(&key)),
+                        Some(left) => drop(model.insert(key, left)),
+                        None => {}
+                    }
+                }
+                let mut members: Vec<_> = set.iter().copied().collect();
+                members.sort_unstable();
+                prop_assert_eq!(members, model.keys().copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}
