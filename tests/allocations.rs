@@ -7,11 +7,11 @@ use std::sync::Arc;
 use amdgpu_sim::{FaultInjector, SimKernel};
 use amdgpu_winsys::{
     heaps::{
-        AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy, OwnUsage,
-        ResidencyPolicy, TableOptions, VkResult,
+        Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy,
+        MemoryPropertyFlags, OwnUsage, ResidencyPolicy, TableOptions, VkResult,
     },
-    uapi::{Argument, GemCreateFlags, GemDomain, GemVa},
-    vamgr::{VaLease, VaRange, VaRequest},
+    uapi::{Argument, GemCreateFlags, GemDomain, GemVa, VaFlags},
+    vamgr::{VaLease, VaRange, VaRequest, VaWindow},
     winsys::{Device, PAGE_SIZE, Reservation},
 };
 use nix::errno::Errno;
@@ -51,6 +51,53 @@ fn sizes_are_rounded_to_pages_and_none_is_zero() {
     }
     let zero = manager.allocate(&AllocateInfo::new(1, 0)).unwrap_err();
     assert_eq!((zero.vk_result(), manager.ledger().usage()), (VkResult::Success, OwnUsage::default()));
+}
+
+/// Row 64: types differ in where their addresses are and in how the GPU caches them, not only in their names.
+#[test]
+fn row_64_memory_has_the_addresses_and_the_caching_of_its_type() {
+    let (mut narrow_types, mut uncached_types) = (0, 0);
+    for name in CHIPS {
+        let manager = manager(name);
+        let upper_half = manager.device().addresses().windows().address32_hi();
+        for (index, ty) in (0..).zip(manager.properties().types()) {
+            let memory = manager.allocate(&AllocateInfo::new(index, 4096)).unwrap();
+            let is_narrow = memory.address().high() == upper_half;
+            assert_eq!(is_narrow, ty.addressing == Addressing::Bits32, "{name}: type {index} at {}", memory.address());
+            assert_eq!(manager.properties().types_32bit().contains(index), is_narrow, "{name}: type {index}");
+            let is_uncached = memory.binding().flags() & VaFlags::MTYPE_MASK == VaFlags::MTYPE_UC;
+            let promised = ty.properties.contains(MemoryPropertyFlags::DEVICE_UNCACHED_AMD);
+            assert_eq!(is_uncached, promised, "{name}: type {index}");
+            narrow_types += u32::from(is_narrow);
+            uncached_types += u32::from(is_uncached);
+        }
+    }
+    assert!(narrow_types >= 2 * 12 && uncached_types >= 3 * 8, "{narrow_types} and {uncached_types}");
+}
+
+/// Row 65.
+#[test]
+fn row_65_addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
+    for name in CHIPS {
+        let manager = manager(name);
+        let facts = *manager.properties().facts();
+        let (any_image, fragment) = (facts.max_alignment(), facts.pte_fragment_size());
+        assert!(any_image >= 1 << 15 && fragment >= 1 << 16, "{name}: {any_image:#x} and {fragment:#x}");
+        for (index, ty) in (0..).zip(manager.properties().types()) {
+            let window = if ty.addressing == Addressing::Bits32 { VaWindow::High32 } else { VaWindow::High };
+            for size in [1, 4096, 5000, fragment - 4096, fragment - 4095, fragment, 3 * fragment + 1] {
+                // The lowest free address is a multiple of a page and of nothing more.
+                let odd_pages = [1, 2].map(|pages| VaRequest::new(pages * PAGE_SIZE).within(window));
+                let _odd = odd_pages.map(|request| manager.device().addresses().allocate(request).unwrap());
+                let memory = manager.allocate(&AllocateInfo::new(index, size)).unwrap();
+                let what = format!("{name}: {size} bytes of type {index} at {}", memory.address());
+                assert_eq!(memory.size(), size.next_multiple_of(PAGE_SIZE), "{what}");
+                assert!(memory.address().is_aligned(any_image), "{what}");
+                assert!(memory.size() < fragment || memory.address().is_aligned(fragment), "{what}");
+                assert_eq!(memory.bo().create_info().unwrap().alignment, any_image, "{what}");
+            }
+        }
+    }
 }
 
 /// W-46: always-valid memory takes the lock of the page tables, and is all moved in for every submission once it does not

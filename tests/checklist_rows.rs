@@ -1,113 +1,28 @@
-//! Rules of bringing a device up and of submitting that no other test of the library shows: weaknesses 19, 40 and 42,
-//! checklist rows 5, 13, 14 and 95.
-#![expect(unsafe_code, reason = "a kernel that is older or smaller than the simulated one, and listens")]
+//! Rules of bringing a device up and of submitting that no other test of the library shows: weaknesses 19, 32, 40 and 42,
+//! checklist rows 13, 14, 95 and 102.
 
+#[path = "support/listener.rs"]
+mod listener;
 mod support;
 
 use std::{
-    ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{FaultInjector, SimDevice, SimOptions};
 use amdgpu_winsys::{
-    cs::{Error as CsError, Queue, Submission, SyncPoint},
+    cs::{Error as CsError, Patience, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, Target, sdma},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    uapi::{Argument, Cs, CsChunk, Info, Request, chunk_id, query},
-    winsys::{Device, Ip, Kernel, OpenFile, Protection, Syncobj},
+    uapi::{Argument, Cs, chunk_id, query},
+    winsys::{Device, Error, Ip, Syncobj},
 };
+use listener::{Change, Listener};
 use nix::errno::Errno;
 use support::{chip, host_memory, job_time, jobs};
-
-/// The simulator, by way of somebody who writes down what it is asked, and who may know less of it.
-struct Listener {
-    inner: SimKernel,
-    /// DEV_INFO has no more bytes than this.
-    facts: u32,
-    has_graphics: bool,
-    heard: Arc<Heard>,
-}
-
-/// What was asked.
-#[derive(Debug, Default)]
-struct Heard {
-    /// The numbers of INFO queries.
-    queries: Mutex<Vec<u32>>,
-    /// The kinds of the chunks of each submission.
-    chunks: Mutex<Vec<Vec<u32>>>,
-}
-
-impl Listener {
-    fn new(gpu: &SimDevice) -> (Self, Arc<Heard>) {
-        let heard = Arc::new(Heard::default());
-        (Self { inner: gpu.open(), facts: u32::MAX, has_graphics: true, heard: Arc::clone(&heard) }, heard)
-    }
-
-    /// The kinds of the chunks of a submission.
-    ///
-    /// # Safety
-    ///
-    /// `argument` is a [`Cs`] whose addresses are good.
-    unsafe fn kinds(argument: *const Cs) -> Vec<u32> {
-        // SAFETY: the caller says so.
-        let cs = unsafe { argument.read() };
-        let table = std::ptr::with_exposed_provenance::<u64>(cs.chunks as usize);
-        let kind = |index: usize| {
-            // SAFETY: the table has `num_chunks` addresses, and `index` is less.
-            let header = unsafe { table.wrapping_add(index).read() };
-            // SAFETY: each of them is the address of a header.
-            unsafe { std::ptr::with_exposed_provenance::<CsChunk>(header as usize).read() }.chunk_id
-        };
-        (0..cs.num_chunks as usize).map(kind).collect()
-    }
-}
-
-// SAFETY: every call is passed on to the simulator, with the caller's argument or with one that allows to write less.
-unsafe impl Kernel for Listener {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        if request.number() == Cs::REQUEST.number() {
-            // SAFETY: the argument of a submission is one, with good addresses by the caller's promise.
-            let kinds = unsafe { Self::kinds(argument.cast()) };
-            self.heard.chunks.lock().unwrap().push(kinds);
-        }
-        if request.number() != Info::REQUEST.number() {
-            // SAFETY: the caller's promises are passed on unchanged.
-            return unsafe { self.inner.ioctl(request, argument) };
-        }
-        // SAFETY: an INFO argument is an `Info`.
-        let mut info = unsafe { argument.cast::<Info>().read() };
-        self.heard.queries.lock().unwrap().push(info.query);
-        if info.query == query::HW_IP_INFO && info.input[0] == Ip::Gfx as u32 && !self.has_graphics {
-            return Ok(0);
-        }
-        if info.query == query::DEV_INFO {
-            info.return_size = info.return_size.min(self.facts);
-        }
-        // SAFETY: as the caller promised, but for a buffer that is as long or shorter.
-        unsafe { self.inner.ioctl(request, std::ptr::from_mut(&mut info).cast()) }
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.mmap(len, protection, at, offset) }
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
-    }
-}
 
 fn gpu(name: &str) -> SimDevice {
     SimDevice::new(chip(name), SimOptions::default())
@@ -164,18 +79,6 @@ fn w42_the_file_outlives_every_object_of_it() {
     assert_eq!(gpu.census(), before);
 }
 
-/// Row 5: what an older kernel does not tell is zero, and zero is what the field means there.
-#[test]
-fn row_05_facts_that_an_older_kernel_does_not_tell_are_zero() {
-    let (mut kernel, _) = Listener::new(&gpu("navi21"));
-    // Where the upper half of the address space is told; Linux learnt it with minor 25.
-    kernel.facts = 336;
-    let device = Device::new(kernel).unwrap();
-    assert_eq!((device.info().high_va_offset, device.info().high_va_max), (0, 0));
-    let memory = host_memory(&device, 4096);
-    assert!(memory.address().as_u64() < device.info().va_max, "the lower half serves");
-}
-
 /// Row 14: accelerators have no graphics ring, and need none.
 #[test]
 fn row_14_a_chip_without_a_graphics_ring_computes() {
@@ -229,4 +132,93 @@ fn row_95_chunks_come_in_the_order_of_the_reference() {
         chunk_id::BO_HANDLES,
     ];
     assert_eq!(heard.chunks.lock().unwrap().last().unwrap(), &expected);
+}
+
+/// W-32: RADV leaves what goes behind out of the count, and submits nothing for ever when a list alone is too long.
+#[test]
+fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
+    for most in 1..=5 {
+        let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(most));
+        let device = Device::new(kernel).unwrap();
+        let memory = host_memory(&device, 4096);
+        let bindings = [Arc::clone(memory.binding())];
+        let queue = Queue::new(&jobs::context(&device), Ip::Compute, 0).unwrap();
+        let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
+        let lists: Vec<_> = (0..7).map(|index| jobs::store(&device, queue.target(), at(index), 1)).collect();
+        let lists: Vec<_> = lists.iter().collect();
+        let [before, after] = [7, 8].map(|index| jobs::store(&device, queue.target(), at(index), 1));
+        let behind = Preambles::new().with_postamble(after.clone()).unwrap();
+        let both = Preambles::new().with_initial(before.clone(), before.clone()).unwrap();
+        let both = both.with_further(before).unwrap().with_postamble(after).unwrap();
+        for (around, preambles) in [(0, None), (1, Some(&behind)), (2, Some(&both))] {
+            heard.chunks.lock().unwrap().clear();
+            memory.mapping().unwrap().write(0, &[0; 36]).unwrap();
+            let submission = Submission { lists: &lists, preambles, memory: &bindings, ..Submission::default() };
+            let result = queue.submit(&submission);
+            if around >= most {
+                let error = result.unwrap_err();
+                assert!(error.to_string().starts_with(&format!("{around} IBs go around")), "{most}: {error}");
+                assert_eq!(heard.ibs_of_calls(), [0_usize; 0], "{most}: nothing was submitted");
+                continue;
+            }
+            assert!(result.unwrap().wait(job_time()).unwrap());
+            let ran = (0..9).map(|index| jobs::load(&memory, 4 * index)).sum::<u32>();
+            assert_eq!(ran, 7 + around, "{most}: every list ran, and what goes around");
+            let calls = heard.ibs_of_calls();
+            assert_eq!(calls.len() as u32, 7_u32.div_ceil(most - around), "{most}: {calls:?}");
+            assert!(calls.iter().all(|&ibs| ibs <= most as usize), "{most}: {calls:?}");
+        }
+    }
+}
+
+/// W-32: a list of more IBs than its queue takes is cut, on the rings whose lists do not jump from one IB to the next.
+#[test]
+fn w32_a_list_longer_than_a_call_is_cut_into_calls() {
+    const STORES: u64 = 1000;
+    let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(2));
+    let device = Device::new(kernel).unwrap();
+    let memory = host_memory(&device, 4 * STORES);
+    let queue = Queue::new(&jobs::context(&device), Ip::Sdma, 0).unwrap();
+    let Target::Sdma(version) = queue.target() else { panic!("no copy engine") };
+    let mut stream = Stream::new(&device, version, 1).unwrap();
+    for at in 0..STORES {
+        let to = memory.address().checked_add(4 * at).unwrap();
+        stream.push(&sdma::WriteLinear { to, data: &[at as u32 + 1] }).unwrap();
+    }
+    let list = stream.finish().unwrap();
+    let ibs = list.submitted_ibs().count();
+    assert!(ibs > 2, "{ibs}");
+    let bindings = [Arc::clone(memory.binding())];
+    let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+    assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+    assert!((0..STORES).all(|at| jobs::load(&memory, 4 * at) == at as u32 + 1));
+    let calls = heard.ibs_of_calls();
+    assert_eq!((calls.iter().sum::<usize>(), calls.len()), (ibs, ibs.div_ceil(2)), "{calls:?}");
+}
+
+/// W-42, row 102: radeonsi tries a submission again and again for as long as the kernel is out of memory.
+#[test]
+fn w42_a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
+    // Far more than there is time for; a queue that does not stop gets through here, and the submission succeeds.
+    const TRIES: u32 = 2000;
+    let kernel = Arc::new(FaultInjector::new(gpu("navi21").open()));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let patience = Patience { total: Duration::from_millis(60), pause: Duration::from_millis(2) };
+    let options = QueueOptions { patience, ..QueueOptions::default() };
+    let queue = Queue::with_options(&jobs::context(&device), Ip::Compute, 0, options).unwrap();
+    let memory = host_memory(&device, 4096);
+    let list = jobs::store(&device, queue.target(), memory.address(), 7);
+    let bindings = [Arc::clone(memory.binding())];
+    let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+    let tries = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&tries);
+    kernel.fail_every_where(Errno::ENOMEM, move |attempt| {
+        attempt.is(Cs::REQUEST) && counted.fetch_add(1, Ordering::Relaxed) < TRIES
+    });
+    let error = queue.submit(&submission).unwrap_err();
+    assert!(matches!(error, CsError::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", .. })), "{error}");
+    let tries = tries.load(Ordering::Relaxed);
+    assert!((2..TRIES).contains(&tries), "{tries} tries");
+    kernel.stop();
+    assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap(), "the queue is as good as before");
 }

@@ -280,7 +280,12 @@ fn row_83_ibs_lie_in_video_memory_where_the_cpu_reaches_it_across_a_fast_link() 
         if !info.has_dedicated_vram {
             assert_eq!(placement, IbPlacement::System, "{name}");
         }
+        let before = device.ledger().usage();
         let list = Stream::new(&device, gfx(&device), 8).unwrap().finish().unwrap();
+        let after = device.ledger().usage();
+        let grew = (after.visible_vram > before.visible_vram, after.gtt > before.gtt);
+        let in_vram = placement == IbPlacement::Vram;
+        assert_eq!(grew, (in_vram, !in_vram), "{name}: an IB for {placement:?}");
         run(&queue(&device, Ip::Gfx, 0), &list, &host_memory(&device, 4096));
     }
     let dedicated = device("navi21");

@@ -13,7 +13,7 @@ use std::{
 
 use amdgpu_sim::{FaultInjector, SimKernel};
 use amdgpu_winsys::{
-    heaps::{AllocateFlags, AllocateInfo, MemoryManager, TableOptions, suballocation::*},
+    heaps::{AllocateFlags, AllocateInfo, MemoryManager, Replay, TableOptions, suballocation::*},
     uapi::{Argument, GemCreate},
     winsys::Device,
 };
@@ -99,12 +99,24 @@ fn other_types_flags_and_priorities_are_not_served() {
         AllocateInfo { flags: AllocateFlags::ZERO, ..plain },
         AllocateInfo { flags: AllocateFlags::BYPASS_L2, ..plain },
         AllocateInfo { priority: 1.0, ..plain },
+        AllocateInfo { flags: AllocateFlags::DISCARDABLE, ..plain },
+        AllocateInfo { replay: Replay::Capture, ..plain },
     ] {
         drop(rig.cache.allocate(&other).unwrap());
     }
     assert_eq!(rig.cache.stats().hits, 0);
-    // Exportable and zeroed memory is not even kept.
+    // Exportable, zeroed, discardable and replayable memory is not even kept.
     assert_eq!(rig.cache.stats().entries, 4);
+}
+
+#[test]
+fn nothing_is_kept_where_all_vram_is_to_be_zeroed() {
+    let device = Device::new(SimKernel::open(chip("navi21"))).unwrap();
+    let options = TableOptions { zero_vram: true, ..TableOptions::default() };
+    let manager = Arc::new(MemoryManager::new(&device, &options).unwrap());
+    let cache = MemoryCache::new(&manager, CacheLimits::default());
+    drop(cache.allocate(&AllocateInfo::new(0, MIB)).unwrap());
+    assert_eq!(cache.stats().entries, 0);
 }
 
 #[test]
@@ -131,6 +143,60 @@ fn memory_is_not_reused_while_a_submission_holds_its_binding() {
     drop(listed);
     rig.cache.flush();
     assert_eq!(rig.bos(), 0);
+}
+
+/// Row 109: no reason to make room reaches memory that the GPU still uses.
+#[test]
+fn busy_memory_is_never_freed_to_make_room() {
+    let heap = rig(CacheLimits::default()).cache.manager().properties().heaps()[1].size;
+    let rig = rig(CacheLimits { heap_divisor: heap / (2 * MIB), ..CacheLimits::default() });
+    let (done, pending) = work();
+    let pending = Arc::new(pending);
+    let memories: Vec<_> = (0..6).map(|_| rig.take(MIB)).collect();
+    let listed: Vec<_> = memories[..3].iter().map(|memory| Arc::clone(memory.binding())).collect();
+    for (index, memory) in memories.into_iter().enumerate() {
+        // The first three are in a submission's list, the others were freed after work that goes on.
+        let pending = Arc::clone(&pending);
+        if index < 3 { drop(memory) } else { memory.free_after(move || pending.is_done()) }
+    }
+    let all_there = |what: &str| {
+        let stats = rig.cache.stats();
+        assert_eq!((stats.entries, stats.busy, rig.bos()), (6, 6, 6), "{what}");
+    };
+    all_there("three times the heap's share");
+    rig.hands.0.store(10_000, SeqCst);
+    assert_eq!(rig.cache.trim(), 0);
+    all_there("the time-out");
+    assert_eq!(rig.cache.flush(), 0);
+    all_there("a flush");
+    rig.kernel.fail_nth_ioctl(GemCreate::REQUEST, 0, Errno::ENOMEM);
+    assert!(rig.cache.allocate(&AllocateInfo::new(GTT, 16 * MIB)).is_err(), "there was nothing to free");
+    all_there("a kernel without memory");
+    drop(rig.take(32 << 10));
+    all_there("the next memory that comes back, for which there is no room");
+    done.store(true, SeqCst);
+    assert_eq!((rig.cache.flush(), rig.bos()), (3 * MIB, 3), "the work is done, and the submission is not");
+    drop(listed);
+    assert_eq!((rig.cache.flush(), rig.bos()), (3 * MIB, 0));
+}
+
+/// W-42: radeonsi's cache cuts sizes to 32 bits. Pieces and shares of more than 4 GiB count as what they are.
+#[test]
+fn w42_sizes_of_a_cache_are_not_cut_to_32_bits() {
+    const VRAM: u32 = 0;
+    const PIECE: u64 = 5 << 30;
+    let rig = rig(CacheLimits { heap_divisor: 2, ..CacheLimits::default() });
+    let share = rig.cache.manager().properties().heaps()[0].size / 2;
+    assert!((PIECE..2 * PIECE).contains(&share), "{share}");
+    let take = || rig.cache.allocate(&AllocateInfo::new(VRAM, PIECE)).unwrap();
+    let (first, second) = (take(), take());
+    let kept = second.bo().handle();
+    drop(first);
+    assert_eq!((rig.cache.stats().entries, rig.cache.stats().bytes), (1, PIECE), "one fits the share");
+    drop(second);
+    assert_eq!((rig.cache.stats().entries, rig.cache.stats().bytes), (1, PIECE), "two do not");
+    assert_eq!(take().bo().handle(), kept, "the older one went");
+    assert_eq!(rig.cache.flush(), PIECE);
 }
 
 #[test]

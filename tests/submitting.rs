@@ -125,15 +125,6 @@ fn w33_one_ib_of_a_call_is_preemptible() {
     assert_eq!(fence.sequence(), 2, "192 at once, and the rest");
 }
 
-/// W-32: preambles that fill a call are refused, not submitted for ever.
-#[test]
-fn w32_preambles_without_room_for_a_list_are_refused() {
-    // A kernel whose queues take one IB is an answer away; the planner itself is tried in tests/planner.rs.
-    let limits = cs::CallLimits { per_call: 2, around_first: 2, around_further: 2 };
-    let error = cs::Error::from(cs::plan([1].into_iter(), limits).unwrap_err());
-    assert!(error.to_string().starts_with("2 IBs go around"), "{error}");
-}
-
 /// Row 88. W-30: RADV searches its list for each BO that it adds.
 #[test]
 fn w30_a_bo_is_listed_once_however_often_it_is_named() {

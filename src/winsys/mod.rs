@@ -15,7 +15,6 @@ mod claim;
 mod clocks;
 mod context;
 mod counted_set;
-mod deadline;
 mod device;
 mod device_ref;
 mod error;

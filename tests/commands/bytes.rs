@@ -3,7 +3,7 @@
 use amdgpu_winsys::{
     cs::{
         commands::{Barrier, Commands, Span},
-        pm4::CpDma,
+        pm4::{CpDma, WriteData},
         sdma::Version,
     },
     winsys::{GfxLevel, Ip},
@@ -158,6 +158,17 @@ fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
                 }
                 ops.push(Op::Fill { to: 4, pattern: 0x0102_0304, bytes: limit & !3 });
                 ops.push(Op::Fill { to: 64, pattern: 0xa5b6_c7d8, bytes: (limit & !3) + 4 });
+            }
+            // One packet, exactly full ones, and one dword more.
+            for (to, packets) in [(8, 1), (HALF, 2)] {
+                for dwords in [
+                    1,
+                    packets * WriteData::MAX_DATA - 1,
+                    packets * WriteData::MAX_DATA,
+                    packets * WriteData::MAX_DATA + 1,
+                ] {
+                    ops.push(Op::Update { to, seed: 0x0bad_cafe + dwords as u32, dwords: dwords as u64 });
+                }
             }
             memory.mapping().unwrap().write(0, &noise()).unwrap();
             let mut expected = noise();

@@ -135,3 +135,59 @@ fn the_address_to_replay_is_passed_on() {
     let replay = Replay::At(GpuVa::new(0xffff_8001_0002_0000).unwrap());
     assert_eq!(card().resolve(&AllocateInfo { replay, ..AllocateInfo::new(0, 1) }).unwrap().replay, replay);
 }
+
+/// Row 73: what the kernel says of a BO, and the types of a card that it may be imported as. The types are, in this order:
+/// invisible VRAM, the same with 32-bit addresses, write-combined GTT, visible VRAM and cached GTT with 32-bit twins, and
+/// uncached copies of the four that are no twins.
+///
+/// Source: Mesa 25.0.7 `radv_device.c`, `radv_compute_valid_memory_types`, worked by hand.
+#[test]
+fn row_73_a_bo_may_become_the_types_that_share_its_place_and_its_caching() {
+    const HIDDEN: GemCreateFlags = GemCreateFlags::NO_CPU_ACCESS;
+    const COMBINED: GemCreateFlags = GemCreateFlags::CPU_GTT_USWC;
+    let none = GemCreateFlags::empty();
+    let (vram, gtt, either) = (GemDomain::VRAM, GemDomain::GTT, GemDomain::VRAM | GemDomain::GTT);
+    let (invisible, visible): (&[u32], &[u32]) = (&[0, 1, 7], &[3, 4, 9]);
+    let (combined, cached, all_gtt): (&[u32], &[u32], &[u32]) = (&[2, 8], &[5, 6, 10], &[2, 5, 6, 8, 10]);
+    let memory = card();
+    for (domains, flags, types) in [
+        (vram, HIDDEN, invisible),
+        (either, HIDDEN, invisible),
+        (either, HIDDEN | GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::VRAM_CLEARED, invisible),
+        (vram, none, visible),
+        (either, none, visible),
+        (either, GemCreateFlags::CPU_ACCESS_REQUIRED, visible),
+        (gtt, COMBINED, combined),
+        (gtt, none, cached),
+        // No type of VRAM is write-combined, as exported VRAM is; what the CPU sees of it still counts.
+        (either, COMBINED, visible),
+        (either, HIDDEN | COMBINED, invisible),
+        // No type of GTT is hidden from the CPU, so nothing but the place counts.
+        (gtt, HIDDEN, all_gtt),
+        (gtt, HIDDEN | COMBINED, all_gtt),
+        // There is no encrypted type, and no type of another place.
+        (vram, GemCreateFlags::ENCRYPTED, &[]),
+        (GemDomain::GDS, none, &[]),
+        (vram | GemDomain::OA, none, &[]),
+    ] {
+        let found: Vec<_> = memory.types_of_memory(domains, flags).iter().collect();
+        assert_eq!(found, types, "{domains:?} with {flags:?}");
+    }
+}
+
+/// Row 73: encrypted memory becomes protected types only, and nothing else does.
+#[test]
+fn row_73_encrypted_memory_may_become_protected_types_only() {
+    let raw = RawMemoryFacts { offers_tmz: true, ..raw_facts("navi10") };
+    let memory = MemoryProperties::new(&MemoryFacts::new(&raw).unwrap(), &TableOptions::default());
+    let protected = memory.types_protected();
+    assert!(!protected.is_empty());
+    for domains in [GemDomain::VRAM, GemDomain::GTT, GemDomain::VRAM | GemDomain::GTT] {
+        for hidden in [GemCreateFlags::empty(), GemCreateFlags::NO_CPU_ACCESS] {
+            let plain = memory.types_of_memory(domains, hidden);
+            let encrypted = memory.types_of_memory(domains, hidden | GemCreateFlags::ENCRYPTED);
+            assert!(!plain.is_empty() && plain.intersection(protected).is_empty(), "{domains:?}, {hidden:?}");
+            assert!(!encrypted.is_empty() && encrypted.intersection(protected) == encrypted, "{domains:?}, {hidden:?}");
+        }
+    }
+}
