@@ -1,0 +1,29 @@
+//! Instructions of AMD GPUs from Southern Islands to RDNA4, from tables: decode, encode and text.
+//!
+//! One description for each generation (`spec/gfxN.txt`) gives the formats with their fields, the scalar operands and
+//! the operations with their operands. [`decode`] reads an [`Instruction`] from dwords, whose fields can be asked by name.
+//!
+//! ```
+//! use amdgpu_hw::GfxLevel;
+//! use amdgpu_isa::{WaveSize, decode};
+//!
+//! let add = decode(GfxLevel::Gfx9, WaveSize::Wave64, &[0x0614_290a])?;
+//! assert_eq!(add.name(), "v_add_f32");
+//! # Ok::<_, amdgpu_isa::DecodeError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod decode;
+mod error;
+mod generated;
+mod instruction;
+pub mod load;
+mod table;
+mod text;
+
+pub use decode::decode;
+pub use error::DecodeError;
+pub use generated::words::{Field, Format, OperandKind};
+pub use instruction::{Extension, Instruction, WaveSize};
+pub use table::{Opcode, Operand, Table, table};
