@@ -77,7 +77,9 @@ fn operation(
         table.opcode(format, number).ok_or(DecodeError::UnknownOpcode { level, format, number })
     };
     match layout.format {
-        Format::Vopd => Ok((layout, find(Format::Vopd, value(Field::Opx))?, Some(find(Format::Vopd, value(Field::Opy))?))),
+        Format::Vopd => {
+            Ok((layout, find(Format::Vopd, value(Field::Opx))?, Some(find(Format::Vopd, value(Field::Opy))?)))
+        }
         Format::Flat => {
             let format = match value(Field::Seg) {
                 1 => Format::Scratch,

@@ -1,27 +1,30 @@
 //! Instructions of AMD GPUs from Southern Islands to RDNA4, from tables: decode, encode and text.
 //!
 //! One description for each generation (`spec/gfxN.txt`) gives the formats with their fields, the scalar operands and
-//! the operations with their operands. [`decode`] reads an [`Instruction`] from dwords, whose fields can be asked by name.
+//! the operations with their operands. [`decode`] reads an [`Instruction`] from dwords, whose fields can be asked by name;
+//! its `Display` prints it as LLVM does, and [`assemble`] reads that text.
 //!
 //! ```
 //! use amdgpu_hw::GfxLevel;
 //! use amdgpu_isa::{WaveSize, decode};
 //!
-//! let add = decode(GfxLevel::Gfx9, WaveSize::Wave64, &[0x0614_290a])?;
+//! let add = decode(GfxLevel::Gfx9, WaveSize::Wave64, &[0x020a_290a])?;
 //! assert_eq!(add.name(), "v_add_f32");
 //! # Ok::<_, amdgpu_isa::DecodeError>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod assemble;
 mod decode;
 mod error;
+#[expect(clippy::too_many_lines, reason = "tables")]
 mod generated;
 mod instruction;
-pub mod load;
 mod table;
 mod text;
 
+pub use assemble::{AssembleError, assemble};
 pub use decode::decode;
 pub use error::DecodeError;
 pub use generated::words::{Field, Format, OperandKind};

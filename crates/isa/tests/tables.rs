@@ -4,18 +4,26 @@
 
 mod generate;
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    io::Write as _,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// Formats Rust source as the repository's formatter does.
-fn formatted(path: &Path, source: &str) -> String {
-    let scratch = std::env::temp_dir().join(format!("amdgpu-isa-{}-{}", std::process::id(), path.file_name().unwrap().display()));
-    fs::write(&scratch, source).unwrap();
+fn formatted(source: &str) -> String {
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rustfmt.toml");
-    let status = Command::new("rustfmt").args(["--edition", "2024", "--config-path"]).arg(config).arg(&scratch).status();
-    assert!(status.expect("rustfmt runs").success());
-    let text = fs::read_to_string(&scratch).unwrap();
-    fs::remove_file(&scratch).unwrap();
-    text
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--edition", "2024", "--config-path"]).arg(config).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = rustfmt.spawn().expect("rustfmt runs");
+    let mut input = child.stdin.take().unwrap();
+    let text = source.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -24,7 +32,7 @@ fn the_generated_tables_equal_their_specification() {
     let write = std::env::var_os("AMDGPU_ISA_WRITE_TABLES").is_some();
     for (name, source) in generate::files(&root.join("spec")) {
         let path = root.join("src/generated").join(name);
-        let source = formatted(&path, &source);
+        let source = formatted(&source);
         if write {
             fs::write(&path, &source).unwrap();
         }

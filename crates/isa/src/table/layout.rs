@@ -4,7 +4,7 @@ use super::{Field, Format};
 
 /// Bits `high..=low` of an instruction, counted from bit 0 of its first dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bits {
+pub(crate) struct Bits {
     high: u8,
     low: u8,
 }
@@ -41,7 +41,7 @@ impl Bits {
 
 /// Identifying bits of a format and their value.
 #[derive(Clone, Copy, Debug)]
-pub struct Match {
+pub(crate) struct Match {
     bits: Bits,
     value: u32,
 }
@@ -54,7 +54,7 @@ impl Match {
 
 /// The bits of a field; the low piece first.
 #[derive(Clone, Copy, Debug)]
-pub struct FieldLayout {
+pub(crate) struct FieldLayout {
     pub(crate) field: Field,
     pieces: &'static [Bits],
 }
@@ -91,7 +91,7 @@ impl FieldLayout {
 
 /// A format of one generation.
 #[derive(Debug)]
-pub struct FormatLayout {
+pub(crate) struct FormatLayout {
     pub(crate) format: Format,
     pub(crate) bytes: u8,
     pub(crate) encoding: &'static [Match],

@@ -1,17 +1,19 @@
 //! The tables of a generation: formats, scalar operands and operations.
 
+mod image;
 mod layout;
 mod opcode;
 mod types;
 
+pub(crate) use image::image_address_dwords;
 pub(crate) use layout::{Bits, FieldLayout, FormatLayout, Match};
 pub use opcode::{Opcode, Operand};
 pub(crate) use types::{SourceType, source_type};
 
 use amdgpu_hw::GfxLevel;
 
-use crate::generated::{gfx6, gfx7, gfx8, gfx9, gfx10, gfx10_3, gfx11, gfx12};
 pub(crate) use crate::generated::words::{Field, Format, OperandKind};
+use crate::generated::{gfx6, gfx7, gfx8, gfx9, gfx10, gfx10_3, gfx11, gfx12};
 
 /// The scalar operand numbers of a generation: plain SGPRs from 0 on, and named ones above.
 #[derive(Debug)]
@@ -67,10 +69,7 @@ impl Table {
 
     /// Returns the layout whose identifying bits a first dword has, the longest match first.
     pub(crate) fn classify(&self, first: u32) -> Option<&'static FormatLayout> {
-        self.formats
-            .iter()
-            .filter(|layout| layout.matches(first))
-            .max_by_key(|layout| layout.identifying_bits())
+        self.formats.iter().filter(|layout| layout.matches(first)).max_by_key(|layout| layout.identifying_bits())
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// The type of a vector source, as far as text and constants depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceType {
+pub(crate) enum SourceType {
     /// 16-bit float.
     F16,
     /// Float of 32 or 64 bits.
@@ -15,12 +15,12 @@ pub enum SourceType {
 
 impl SourceType {
     /// Returns `true` if sign modifiers apply.
-    pub fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Float)
     }
 
     /// Returns `true` if constants have 16 bits.
-    pub fn is_16_bits(self) -> bool {
+    pub(crate) fn is_16_bits(self) -> bool {
         matches!(self, Self::F16 | Self::Int16)
     }
 }
@@ -39,18 +39,16 @@ fn word(word: &str) -> Option<SourceType> {
 /// Returns the type of source `index` of the operation `name`.
 ///
 /// The last type in a name is that of the sources, with the exceptions below.
-pub fn source_type(name: &str, index: u32) -> SourceType {
+pub(crate) fn source_type(name: &str, index: u32) -> SourceType {
     let last = name.rsplit('_').find_map(word).unwrap_or(SourceType::Other);
     match (name, index) {
-        ("v_pack_b32_f16", _) => SourceType::F16,
         ("v_cndmask_b32", 0 | 1) => SourceType::Float,
         ("v_cndmask_b16", 0 | 1) => SourceType::F16,
-        ("v_ldexp_f32" | "v_ldexp_f64" | "v_trig_preop_f64", 1) => SourceType::Other,
+        ("v_ldexp_f32" | "v_ldexp_f64" | "v_trig_preop_f64", 1)
+        | ("v_cvt_pk_u8_f32", 1 | 2)
+        | ("v_sat_pk_u8_i16" | "v_sad_u16" | "v_pk_fmac_f16", _) => SourceType::Other,
         ("v_ldexp_f16", 1) => SourceType::Int16,
-        ("v_cvt_pk_u8_f32", 1 | 2) => SourceType::Other,
-        ("v_sat_pk_u8_i16" | "v_sad_u16" | "v_pk_fmac_f16", _) => SourceType::Other,
-        _ if name.contains("_class_") && index == 1 => SourceType::Other,
-        _ if name.starts_with("v_div_scale_") => SourceType::Other,
+        _ if name.contains("_class_") && index == 1 || name.starts_with("v_div_scale_") => SourceType::Other,
         _ => last,
     }
 }

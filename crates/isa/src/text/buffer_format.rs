@@ -115,3 +115,24 @@ pub(super) fn write(instruction: &Instruction, out: &mut String) -> fmt::Result 
 pub(super) fn as_operands(instruction: &Instruction) -> String {
     format!("dfmt:{}, nfmt:{}, ", instruction.field(Field::Dfmt), instruction.field(Field::Nfmt))
 }
+
+/// Reads the value of a `format:` modifier: fields and their values.
+pub(crate) fn parse(level: GfxLevel, text: &str) -> Option<Vec<(Field, u32)>> {
+    if level >= GfxLevel::Gfx10 {
+        let number = match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            Some(name) => (0..128).find(|number| unified(level, *number).as_deref() == Some(name))?,
+            None => text.parse().ok()?,
+        };
+        return Some(vec![(Field::Format, number)]);
+    }
+    let mut fields = Vec::new();
+    for name in text.strip_prefix('[')?.strip_suffix(']')?.split(',') {
+        if let Some(data) = name.strip_prefix("BUF_DATA_FORMAT_") {
+            fields.push((Field::Dfmt, DATA.iter().position(|known| *known == data)? as u32));
+        } else {
+            let number = name.strip_prefix("BUF_NUM_FORMAT_")?;
+            fields.push((Field::Nfmt, NUMBERS.iter().position(|known| *known == number)? as u32));
+        }
+    }
+    Some(fields)
+}

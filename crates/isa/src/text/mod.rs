@@ -13,6 +13,10 @@ use amdgpu_hw::GfxLevel;
 use crate::{Field, Format, Instruction, OperandKind, table::table};
 use operand::Operands;
 
+pub(crate) use buffer_format::parse as parse_buffer_format;
+pub(crate) use modifier::DIMENSIONS;
+pub(crate) use special::{COUNTERS, DELAYS, SKIPS, message_number, register_number};
+
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(second) = self.second {
@@ -46,7 +50,7 @@ fn suffix(instruction: &Instruction) -> &'static str {
     let level = instruction.level;
     let opcode = instruction.opcode;
     if opcode.operands.is_empty() {
-        return "";
+        return if opcode.format == Format::Vop3 && level <= GfxLevel::Gfx7 { "_e64" } else { "" };
     }
     if opcode.name == "v_mov_b16" && opcode.format == Format::Vop1 {
         return "_e32";

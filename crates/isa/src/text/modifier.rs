@@ -160,7 +160,7 @@ fn swizzle(_level: GfxLevel, offset: u32, out: &mut String) -> fmt::Result {
     let mut pattern = String::new();
     for bit in (0..5).rev() {
         let at = |value: u32| value >> bit & 1;
-        let zero = (0 & at(and) | at(or)) ^ at(xor);
+        let zero = at(or) ^ at(xor);
         let one = (at(and) | at(or)) ^ at(xor);
         pattern.push(match (zero, one) {
             (0, 0) => '0',
@@ -203,7 +203,7 @@ fn scope_and_hint(instruction: &Instruction, out: &mut String) -> fmt::Result {
             words.push("CASCADE");
         }
         if th & 2 != 0 {
-            words.push(if th & 4 != 0 { "NT" } else { "NT" });
+            words.push("NT");
         }
         if th & 1 != 0 {
             words.push("RETURN");
@@ -211,7 +211,8 @@ fn scope_and_hint(instruction: &Instruction, out: &mut String) -> fmt::Result {
         (th != 0).then(|| format!("TH_ATOMIC_{}", words.join("_")))
     } else {
         let class = if name.contains("store") { "STORE" } else { "LOAD" };
-        let hint = ["", "NT", "HT", if class == "LOAD" { "LU" } else { "WB" }, "NT_RT", "RT_NT", "NT_HT", "NT_WB"][th as usize & 7];
+        let hint = ["", "NT", "HT", if class == "LOAD" { "LU" } else { "WB" }, "NT_RT", "RT_NT", "NT_HT", "NT_WB"]
+            [th as usize & 7];
         (th != 0).then(|| format!("TH_{class}_{hint}"))
     };
     if let Some(text) = text {
@@ -248,7 +249,7 @@ fn vbuffer(instruction: &Instruction, out: &mut String) -> fmt::Result {
 }
 
 /// The names of image dimensions.
-const DIMENSIONS: [&str; 8] = ["1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"];
+pub(crate) const DIMENSIONS: [&str; 8] = ["1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"];
 
 fn image(instruction: &Instruction, out: &mut String) -> fmt::Result {
     let dmask = instruction.field(Field::Dmask);
@@ -284,7 +285,7 @@ fn vimage(instruction: &Instruction, out: &mut String) -> fmt::Result {
 }
 
 fn flat(instruction: &Instruction, out: &mut String) -> fmt::Result {
-    let width = instruction.layout.field(Field::Offset).map_or(32, |field| field.width());
+    let width = instruction.layout.field(Field::Offset).map_or(32, crate::table::FieldLayout::width);
     let offset = instruction.field(Field::Offset);
     let offset = if instruction.opcode.format == Format::Flat {
         i64::from(offset & ((1 << (width - 1)) - 1))
@@ -299,16 +300,22 @@ fn flat(instruction: &Instruction, out: &mut String) -> fmt::Result {
 }
 
 fn vflat(instruction: &Instruction, out: &mut String) -> fmt::Result {
-    signed24(instruction, out)?;
+    if !instruction.opcode.operands.is_empty() {
+        signed24(instruction, out)?;
+    }
     scope_and_hint(instruction, out)
 }
 
 fn smem(instruction: &Instruction, out: &mut String) -> fmt::Result {
     if instruction.level >= GfxLevel::Gfx12 {
-        return scope_and_hint(instruction, out);
+        let prefetches = instruction.name().contains("prefetch");
+        return if prefetches { Ok(()) } else { scope_and_hint(instruction, out) };
     }
     let name = instruction.name();
-    if name.starts_with("s_dcache_discard") || name.starts_with("s_atc_probe") || !instruction.opcode.has(OperandKind::Sbase) {
+    if name.starts_with("s_dcache_discard")
+        || name.starts_with("s_atc_probe")
+        || !instruction.opcode.has(OperandKind::Sbase)
+    {
         return Ok(());
     }
     flag(instruction, Field::Glc, "glc", out)?;

@@ -6,8 +6,8 @@ use amdgpu_hw::GfxLevel;
 
 use super::{buffer_format, register, special};
 use crate::{
-    Extension, Field, Format, Instruction, Opcode, OperandKind, WaveSize,
-    table::{Operand, SourceType, Table, source_type, table},
+    Field, Format, Instruction, Opcode, OperandKind, WaveSize,
+    table::{Operand, SourceType, Table, image_address_dwords, source_type, table},
 };
 
 /// Writes the operands of one instruction.
@@ -40,17 +40,24 @@ impl<'a> Operands<'a> {
             OperandKind::Vdst => self.vdst(dwords, out),
             OperandKind::Vdata => register::vector(self.field(Field::Vdata), self.data_dwords(dwords), out),
             OperandKind::SdstVdst => self.sdst_vdst(dwords, out),
-            OperandKind::Sdst if self.instruction.layout.format == Format::Vop3Sdst => {
-                register::scalar(destinations, self.aligned(self.field(Field::Sdst), self.mask(dwords)), self.mask(dwords), out)
-            }
+            OperandKind::Sdst if self.instruction.layout.format == Format::Vop3Sdst => register::scalar(
+                destinations,
+                aligned(self.field(Field::Sdst), self.mask(dwords)),
+                self.mask(dwords),
+                out,
+            ),
             OperandKind::Sdst => register::scalar(destinations, self.field(Field::Sdst), dwords, out),
             OperandKind::Sdata => register::scalar(destinations, self.sdata(), dwords, out),
             OperandKind::Src0 => self.vector_source(0, dwords, out),
             OperandKind::Src1 => self.vector_source(1, dwords, out),
             OperandKind::Src2 => self.vector_source(2, dwords, out),
-            OperandKind::MaskSrc2 => {
-                register::source(self.table, self.aligned(self.field(Field::Src2), self.mask(dwords)), self.mask(dwords), None, out)
-            }
+            OperandKind::MaskSrc2 => register::source(
+                self.table,
+                aligned(self.field(Field::Src2), self.mask(dwords)),
+                self.mask(dwords),
+                None,
+                out,
+            ),
             OperandKind::Vsrc1 => self.vsrc1(dwords, out),
             OperandKind::SsrcVsrc1 => {
                 register::source(self.table, self.field(Field::Vsrc1), dwords, self.instruction.literal, out)
@@ -71,7 +78,7 @@ impl<'a> Operands<'a> {
             OperandKind::Addr => self.address(dwords, out),
             OperandKind::Off => self.scalar_address(out),
             OperandKind::Vaddr => self.vaddr(dwords, out),
-            OperandKind::Vaddrs => self.vaddrs(usize::from(dwords), out),
+            OperandKind::Vaddrs => self.vaddrs(out),
             OperandKind::Data => self.data(dwords, out),
             OperandKind::Data0 => register::vector(self.field(Field::Data0), dwords, out),
             OperandKind::Data1 => register::vector(self.field(Field::Data1), dwords, out),
@@ -108,11 +115,6 @@ impl<'a> Operands<'a> {
         register::typed_source(self.table, self.field(field), dwords, self.instruction.literal, kind, false, out)
     }
 
-    /// Returns the first number of a register range: pairs start at even numbers.
-    fn aligned(&self, number: u32, dwords: u8) -> u32 {
-        if dwords == 2 { number & !1 } else { number }
-    }
-
     fn sdata(&self) -> u32 {
         let field = if self.instruction.has_field(Field::Sdata) { Field::Sdata } else { Field::Sdst };
         self.field(field)
@@ -130,7 +132,11 @@ impl<'a> Operands<'a> {
         if !returns {
             return Ok(());
         }
-        register::vector(self.field(Field::Vdst), self.matrix(2, dwords), out)
+        register::vector(
+            self.field(Field::Vdst),
+            self.matrix(if self.instruction.name().starts_with("v_swmmac") { 3 } else { 2 }, dwords),
+            out,
+        )
     }
 
     /// Returns the dwords of image or buffer data.
@@ -156,7 +162,12 @@ impl<'a> Operands<'a> {
         if name.starts_with("v_cmpx_") && self.instruction.level >= GfxLevel::Gfx10 {
             return Ok(());
         }
-        register::scalar(&self.table.destinations, self.aligned(self.field(Field::Vdst), self.mask(dwords)), self.mask(dwords), out)
+        register::scalar(
+            &self.table.destinations,
+            aligned(self.field(Field::Vdst), self.mask(dwords)),
+            self.mask(dwords),
+            out,
+        )
     }
 
     /// Writes a 9-bit source with its modifiers.
@@ -166,10 +177,8 @@ impl<'a> Operands<'a> {
         if instruction.layout.format == Format::Vintrp {
             return register::vector(self.field(Field::Vsrc), dwords, out);
         }
-        if index == 0
-            && let Some(extension) = instruction.extension
-        {
-            return self.extended_source(extension, dwords, out);
+        if index == 0 && instruction.extension.is_some() {
+            return self.extended_source(dwords, out);
         }
         let number = self.field(field);
         let kind = source_type(instruction.name(), index);
@@ -201,10 +210,20 @@ impl<'a> Operands<'a> {
             && (mixed || kind == SourceType::Int16 && instruction.extension.is_some())
     }
 
-    /// Returns the dwords of a matrix operand: accumulators are twice as long in wave32.
+    /// Returns the dwords of a matrix operand, which the tables give for wave64: of GFX11 accumulators, of GFX12 all
+    /// but the index of a sparse multiplication are twice as long in wave32.
     fn matrix(&self, index: u32, dwords: u8) -> u8 {
-        let accumulator = index == 2 && self.instruction.name().starts_with("v_wmma");
-        if accumulator && self.instruction.wave == WaveSize::Wave32 { dwords * 2 } else { dwords }
+        let name = self.instruction.name();
+        let sparse = name.starts_with("v_swmmac");
+        let matrix = name.starts_with("v_wmma") || sparse;
+        let doubled = if self.instruction.level >= GfxLevel::Gfx12 { !(sparse && index == 2) } else { index == 2 };
+        // Four-bit elements of the smallest matrices fill one dword in either wave size.
+        let single = match name {
+            "v_wmma_i32_16x16x16_iu4" => index < 2,
+            "v_swmmac_i32_16x16x32_iu4" => index == 0,
+            _ => false,
+        };
+        if matrix && doubled && !single && self.instruction.wave == WaveSize::Wave32 { dwords * 2 } else { dwords }
     }
 
     fn nine_bits(&self, number: u32, dwords: u8, kind: SourceType, out: &mut String) -> fmt::Result {
@@ -216,7 +235,7 @@ impl<'a> Operands<'a> {
     }
 
     /// Writes the first source of SDWA or DPP, which the extra dword names.
-    fn extended_source(&self, extension: Extension, dwords: u8, out: &mut String) -> fmt::Result {
+    fn extended_source(&self, dwords: u8, out: &mut String) -> fmt::Result {
         let instruction = self.instruction;
         let number = instruction.extension_field(Field::Src0);
         let scalar = instruction.extension_field(Field::S0) != 0;
@@ -228,7 +247,6 @@ impl<'a> Operands<'a> {
         }
         let mut negate = instruction.extension_field(Field::Src0Neg) != 0;
         let mut absolute = instruction.extension_field(Field::Src0Abs) != 0;
-        let _ = extension;
         if matches!(instruction.layout.format, Format::Vop3 | Format::Vop3Sdst) {
             negate = self.field(Field::Neg) & 1 != 0;
             absolute = self.field(Field::Abs) & 1 != 0;
@@ -273,7 +291,11 @@ impl<'a> Operands<'a> {
         } else {
             (self.field(Field::Srsrc) * 4, dwords)
         };
-        let dwords = if self.field(Field::R128) != 0 && dwords == 8 && self.instruction.level < GfxLevel::Gfx10 { 4 } else { dwords };
+        let dwords = if self.field(Field::R128) != 0 && dwords == 8 && self.instruction.level < GfxLevel::Gfx10 {
+            4
+        } else {
+            dwords
+        };
         register::scalar(&self.table.sources, number, dwords, out)
     }
 
@@ -350,36 +372,35 @@ impl<'a> Operands<'a> {
     }
 
     fn image_address(&self, dwords: u8, out: &mut String) -> fmt::Result {
-        let nsa = self.field(Field::Nsa) as usize;
+        let instruction = self.instruction;
         let first = self.field(Field::Vaddr);
-        if nsa == 0 {
+        if !instruction.has_field(Field::Dim) {
             return register::vector(first, dwords, out);
         }
-        write!(out, "[v{first}")?;
-        let extra = &self.instruction.dwords()[2..2 + nsa];
-        let bytes = extra.iter().flat_map(|dword| dword.to_le_bytes());
-        for byte in bytes.take(usize::from(dwords).saturating_sub(1)) {
-            write!(out, ", v{byte}")?;
+        let a16 = self.field(Field::A16) != 0;
+        let count = image_address_dwords(instruction.level, instruction.name(), self.field(Field::Dim), a16);
+        let nsa = self.field(Field::Nsa) as usize;
+        if nsa == 0 {
+            return register::vector(first, count as u8, out);
         }
-        out.write_char(']')
+        let extra = &instruction.dwords()[2..2 + nsa];
+        let registers = std::iter::once(first).chain(extra.iter().flat_map(|dword| dword.to_le_bytes()).map(u32::from));
+        let most = 1 + 4 * nsa;
+        list(registers.take(most.min(count as usize)), most, count as usize, out)
     }
 
     /// Writes the addresses of VIMAGE and VSAMPLE; where there are more than registers to name, the last names a range.
-    fn vaddrs(&self, count: usize, out: &mut String) -> fmt::Result {
+    fn vaddrs(&self, out: &mut String) -> fmt::Result {
         let fields = [Field::Vaddr0, Field::Vaddr1, Field::Vaddr2, Field::Vaddr3, Field::Vaddr4];
         let most = if self.instruction.has_field(Field::Vaddr4) { 5 } else { 4 };
+        let a16 = self.field(Field::A16) != 0;
+        let count =
+            image_address_dwords(self.instruction.level, self.instruction.name(), self.field(Field::Dim), a16) as usize;
         if count == 1 {
             return register::vector(self.field(Field::Vaddr0), 1, out);
         }
-        out.write_char('[')?;
-        for (index, field) in fields.into_iter().take(count.min(most)).enumerate() {
-            if index > 0 {
-                out.write_str(", ")?;
-            }
-            let dwords = if index + 1 == most { count - index } else { 1 };
-            register::vector(self.field(field), dwords as u8, out)?;
-        }
-        out.write_char(']')
+        let registers = fields.into_iter().map(|field| self.field(field)).take(count.min(most));
+        list(registers, most, count, out)
     }
 
     fn half_source(&self, out: &mut String) -> fmt::Result {
@@ -400,7 +421,8 @@ impl<'a> Operands<'a> {
     }
 
     fn parameter(&self, out: &mut String) -> fmt::Result {
-        let number = self.field(if self.instruction.has_field(Field::Vsrc) { Field::Vsrc } else { Field::Src1 }) & 0x1ff;
+        let number =
+            self.field(if self.instruction.has_field(Field::Vsrc) { Field::Vsrc } else { Field::Src1 }) & 0x1ff;
         let number = if self.instruction.has_field(Field::Vsrc) { number } else { number & 0xff };
         match number {
             0 => out.write_str("p10"),
@@ -409,6 +431,24 @@ impl<'a> Operands<'a> {
             _ => write!(out, "invalid_param_{number}"),
         }
     }
+}
+
+/// Writes a list of registers; the last of `most` stands for all that are left of `count`.
+fn list(registers: impl Iterator<Item = u32>, most: usize, count: usize, out: &mut String) -> fmt::Result {
+    out.write_char('[')?;
+    for (index, number) in registers.enumerate() {
+        if index > 0 {
+            out.write_str(", ")?;
+        }
+        let dwords = if index + 1 == most { count - index } else { 1 };
+        register::vector(number, dwords as u8, out)?;
+    }
+    out.write_char(']')
+}
+
+/// Returns the first number of a register range: pairs start at even numbers.
+fn aligned(number: u32, dwords: u8) -> u32 {
+    if dwords == 2 { number & !1 } else { number }
 }
 
 /// Returns `true` for atomic operations.

@@ -7,6 +7,36 @@ use amdgpu_hw::GfxLevel;
 use super::register;
 use crate::{Field, Format, Instruction, OperandKind, table::table};
 
+/// The dependencies of `s_delay_alu`, by their number.
+pub(crate) const DELAYS: [&str; 12] = [
+    "NO_DEP",
+    "VALU_DEP_1",
+    "VALU_DEP_2",
+    "VALU_DEP_3",
+    "VALU_DEP_4",
+    "TRANS32_DEP_1",
+    "TRANS32_DEP_2",
+    "TRANS32_DEP_3",
+    "FMA_ACCUM_CYCLE_1",
+    "SALU_CYCLE_1",
+    "SALU_CYCLE_2",
+    "SALU_CYCLE_3",
+];
+
+/// The skips of `s_delay_alu`, by their number.
+pub(crate) const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
+
+/// The counters of `s_waitcnt_depctr`: name, lowest bit, width.
+pub(crate) const COUNTERS: [(&str, u32, u32); 7] = [
+    ("hold_cnt", 7, 1),
+    ("sa_sdst", 0, 1),
+    ("va_vdst", 12, 4),
+    ("va_sdst", 9, 3),
+    ("va_ssrc", 8, 1),
+    ("va_vcc", 1, 1),
+    ("vm_vsrc", 2, 3),
+];
+
 /// Writes the operand that `kind` says is in the instruction's 16-bit immediate.
 pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut String) -> fmt::Result {
     let value = instruction.field(Field::Simm16);
@@ -14,15 +44,18 @@ pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut Stri
     match kind {
         _ if plain => write!(out, "{value:#x}"),
         OperandKind::Simm16 => write!(out, "{value:#x}"),
-        OperandKind::Simm16Decimal | OperandKind::Target
-            if instruction.level <= GfxLevel::Gfx7 =>
-        {
+        // The common barrier is number -1.
+        OperandKind::Simm16Decimal if value > 0x7fff => write!(out, "{value:#x}"),
+        OperandKind::Simm16Decimal | OperandKind::Target if instruction.level <= GfxLevel::Gfx7 => {
             write!(out, "{value:#x}")
         }
         OperandKind::Simm16Decimal | OperandKind::Target => write!(out, "{value}"),
         OperandKind::Hwreg => hwreg(instruction.level, value, out),
         OperandKind::Waitcnt => waitcnt(instruction.level, value, out),
-        OperandKind::Sendmsg => write!(out, "sendmsg({}, {}, {})", value & 0xf, value >> 4 & 7, value >> 8 & 3),
+        OperandKind::Sendmsg => match message_name(instruction.level, value) {
+            Some(name) => write!(out, "sendmsg({name})"),
+            None => write!(out, "sendmsg({}, {}, {})", value & 0xf, value >> 4 & 7, value >> 8 & 3),
+        },
         OperandKind::SendmsgRtn => {
             write!(out, "sendmsg({}, 0, 0)", instruction.field(Field::Ssrc0))
         }
@@ -34,9 +67,78 @@ pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut Stri
     }
 }
 
-fn hwreg(_level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
+/// Messages without an operation: number, name, the generations that have it.
+const MESSAGES: [(u32, &str, GfxLevel, GfxLevel); 4] = [
+    (1, "MSG_INTERRUPT", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (2, "MSG_HS_TESSFACTOR", GfxLevel::Gfx11, GfxLevel::Gfx12),
+    (3, "MSG_DEALLOC_VGPRS", GfxLevel::Gfx11, GfxLevel::Gfx12),
+    (9, "MSG_GS_ALLOC_REQ", GfxLevel::Gfx9, GfxLevel::Gfx12),
+];
+
+/// Returns the name of a message.
+fn message_name(level: GfxLevel, value: u32) -> Option<&'static str> {
+    MESSAGES
+        .iter()
+        .find(|(number, _, from, to)| *number == value && (*from..=*to).contains(&level))
+        .map(|(_, name, ..)| *name)
+}
+
+/// Returns the number of a message's name.
+pub(crate) fn message_number(level: GfxLevel, name: &str) -> Option<u32> {
+    MESSAGES
+        .iter()
+        .find(|(_, known, from, to)| *known == name && (*from..=*to).contains(&level))
+        .map(|(number, ..)| *number)
+}
+
+/// Hardware registers: number, name, the generations that have it.
+const REGISTERS: [(u32, &str, GfxLevel, GfxLevel); 20] = [
+    (1, "HW_REG_MODE", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (2, "HW_REG_STATUS", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (3, "HW_REG_TRAPSTS", GfxLevel::Gfx6, GfxLevel::Gfx11_5),
+    (4, "HW_REG_HW_ID", GfxLevel::Gfx6, GfxLevel::Gfx9),
+    (4, "HW_REG_STATE_PRIV", GfxLevel::Gfx12, GfxLevel::Gfx12),
+    (5, "HW_REG_GPR_ALLOC", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (6, "HW_REG_LDS_ALLOC", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (7, "HW_REG_IB_STS", GfxLevel::Gfx6, GfxLevel::Gfx12),
+    (15, "HW_REG_SH_MEM_BASES", GfxLevel::Gfx9, GfxLevel::Gfx12),
+    (16, "HW_REG_TBA_LO", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (17, "HW_REG_TBA_HI", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (18, "HW_REG_TMA_LO", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (19, "HW_REG_TMA_HI", GfxLevel::Gfx9, GfxLevel::Gfx10_3),
+    (20, "HW_REG_FLAT_SCR_LO", GfxLevel::Gfx10, GfxLevel::Gfx11_5),
+    (21, "HW_REG_FLAT_SCR_HI", GfxLevel::Gfx10, GfxLevel::Gfx11_5),
+    (22, "HW_REG_XNACK_MASK", GfxLevel::Gfx10, GfxLevel::Gfx10),
+    (23, "HW_REG_HW_ID1", GfxLevel::Gfx10, GfxLevel::Gfx12),
+    (24, "HW_REG_HW_ID2", GfxLevel::Gfx10, GfxLevel::Gfx12),
+    (25, "HW_REG_POPS_PACKER", GfxLevel::Gfx10, GfxLevel::Gfx10_3),
+    (29, "HW_REG_SHADER_CYCLES", GfxLevel::Gfx10_3, GfxLevel::Gfx11_5),
+];
+
+/// Returns the name of a hardware register.
+fn register_name(level: GfxLevel, id: u32) -> Option<&'static str> {
+    REGISTERS
+        .iter()
+        .find(|(number, _, from, to)| *number == id && (*from..=*to).contains(&level))
+        .map(|(_, name, ..)| *name)
+}
+
+/// Returns the number of a hardware register's name.
+pub(crate) fn register_number(level: GfxLevel, name: &str) -> Option<u32> {
+    REGISTERS
+        .iter()
+        .find(|(_, known, from, to)| *known == name && (*from..=*to).contains(&level))
+        .map(|(number, ..)| *number)
+}
+
+fn hwreg(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
     let (id, offset, size) = (value & 0x3f, value >> 6 & 0x1f, (value >> 11 & 0x1f) + 1);
-    if offset == 0 && size == 32 { write!(out, "hwreg({id})") } else { write!(out, "hwreg({id}, {offset}, {size})") }
+    let name = register_name(level, id).map_or_else(|| id.to_string(), str::to_owned);
+    if offset == 0 && size == 32 {
+        write!(out, "hwreg({name})")
+    } else {
+        write!(out, "hwreg({name}, {offset}, {size})")
+    }
 }
 
 /// The counters of `s_waitcnt`: values of vmcnt, expcnt and lgkmcnt, and their greatest.
@@ -46,16 +148,12 @@ fn waitcnt_fields(level: GfxLevel, value: u32) -> [(&'static str, u32, u32); 3] 
         GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
             [("vmcnt", bits(3, 0), 15), ("expcnt", bits(6, 4), 7), ("lgkmcnt", bits(11, 8), 15)]
         }
-        GfxLevel::Gfx9 => [
-            ("vmcnt", bits(3, 0) | bits(15, 14) << 4, 63),
-            ("expcnt", bits(6, 4), 7),
-            ("lgkmcnt", bits(11, 8), 15),
-        ],
-        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => [
-            ("vmcnt", bits(3, 0) | bits(15, 14) << 4, 63),
-            ("expcnt", bits(6, 4), 7),
-            ("lgkmcnt", bits(13, 8), 63),
-        ],
+        GfxLevel::Gfx9 => {
+            [("vmcnt", bits(3, 0) | bits(15, 14) << 4, 63), ("expcnt", bits(6, 4), 7), ("lgkmcnt", bits(11, 8), 15)]
+        }
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => {
+            [("vmcnt", bits(3, 0) | bits(15, 14) << 4, 63), ("expcnt", bits(6, 4), 7), ("lgkmcnt", bits(13, 8), 63)]
+        }
         _ => [("vmcnt", bits(15, 10), 63), ("expcnt", bits(2, 0), 7), ("lgkmcnt", bits(9, 4), 63)],
     }
 }
@@ -81,22 +179,7 @@ fn gpr_idx(value: u32, out: &mut String) -> fmt::Result {
 
 /// Writes the dependencies of `s_delay_alu`.
 fn delay(value: u32, out: &mut String) -> fmt::Result {
-    const INSTIDS: [&str; 12] = [
-        "NO_DEP",
-        "VALU_DEP_1",
-        "VALU_DEP_2",
-        "VALU_DEP_3",
-        "VALU_DEP_4",
-        "TRANS32_DEP_1",
-        "TRANS32_DEP_2",
-        "TRANS32_DEP_3",
-        "FMA_ACCUM_CYCLE_1",
-        "SALU_CYCLE_1",
-        "SALU_CYCLE_2",
-        "SALU_CYCLE_3",
-    ];
-    const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
-    let name = |index: u32| INSTIDS.get(index as usize).copied().unwrap_or("/* invalid instid value */");
+    let name = |index: u32| DELAYS.get(index as usize).copied().unwrap_or("/* invalid instid value */");
     let skip = |index: u32| SKIPS.get(index as usize).copied().unwrap_or("/* invalid instskip value */");
     let mut separator = "";
     for (word, text) in [
@@ -112,23 +195,18 @@ fn delay(value: u32, out: &mut String) -> fmt::Result {
     if separator.is_empty() { out.write_char('0') } else { Ok(()) }
 }
 
-/// Writes the counters of `s_waitcnt_depctr`.
+/// Writes the counters of `s_waitcnt_depctr`; as a number where bits of no counter are set.
 fn depctr(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
-    let fields = [
-        ("hold_cnt", 7, 1),
-        ("sa_sdst", 0, 1),
-        ("va_vdst", 12, 4),
-        ("va_sdst", 9, 3),
-        ("va_ssrc", 8, 1),
-        ("va_vcc", 1, 1),
-        ("vm_vsrc", 2, 3),
-    ];
+    let exists = |name: &str| name != "hold_cnt" || level >= GfxLevel::Gfx10_3;
+    let known = COUNTERS.iter().filter(|(name, ..)| exists(name));
+    if value & !known.fold(0, |all, (_, low, width)| all | ((1 << width) - 1) << low) != 0 {
+        return write!(out, "{value:#x}");
+    }
     let mut separator = "";
-    for (name, low, width) in fields {
+    for (name, low, width) in COUNTERS {
         let most = (1 << width) - 1;
         let value = value >> low & most;
-        let exists = name != "hold_cnt" || level >= GfxLevel::Gfx10_3;
-        if value != most && exists {
+        if value != most && exists(name) {
             write!(out, "{separator}depctr_{name}({value})")?;
             separator = " ";
         }
@@ -155,7 +233,11 @@ pub(super) fn smem_offset(instruction: &Instruction, out: &mut String) -> fmt::R
         Format::Smrd if offset == crate::decode::LITERAL => write!(out, "{:#x}", instruction.literal.unwrap_or(0)),
         Format::Smrd => register::scalar(sources, offset, 1, out),
         _ if level == GfxLevel::Gfx8 => {
-            if instruction.field(Field::Imm) != 0 { write!(out, "{:#x}", offset & 0xf_ffff) } else { register::scalar(sources, offset & 0x7f, 1, out) }
+            if instruction.field(Field::Imm) != 0 {
+                write!(out, "{:#x}", offset & 0xf_ffff)
+            } else {
+                register::scalar(sources, offset & 0x7f, 1, out)
+            }
         }
         _ if level == GfxLevel::Gfx9 => {
             let soffset = instruction.field(Field::SoffsetEn) != 0;
@@ -183,7 +265,7 @@ pub(super) fn smem_offset(instruction: &Instruction, out: &mut String) -> fmt::R
                 return if value == 0 && level < GfxLevel::Gfx12 { out.write_str("null") } else { hex(value, out) };
             }
             register::scalar(sources, soffset, 1, out)?;
-            if value != 0 {
+            if value != 0 || level >= GfxLevel::Gfx12 {
                 out.write_str(" offset:")?;
                 hex(value, out)?;
             }

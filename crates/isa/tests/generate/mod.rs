@@ -68,7 +68,12 @@ fn format(rest: &str) -> Format {
         let (name, pieces) = part.split_once('=').unwrap();
         (name.to_owned(), pieces.split(',').map(|piece| pair(piece, ':')).collect())
     });
-    Format { name: name.to_owned(), bytes: bytes.parse().unwrap(), encoding: encoding.collect(), fields: fields.collect() }
+    Format {
+        name: name.to_owned(),
+        bytes: bytes.parse().unwrap(),
+        encoding: encoding.collect(),
+        fields: fields.collect(),
+    }
 }
 
 fn operation(rest: &str) -> Operation {
@@ -111,17 +116,28 @@ fn read(path: &Path) -> Generation {
 fn camel(name: &str) -> String {
     let part = |part: &str| {
         let mut letters = part.chars();
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters.flat_map(char::to_lowercase)).collect::<String>()
+        letters
+            .next()
+            .into_iter()
+            .flat_map(char::to_uppercase)
+            .chain(letters.flat_map(char::to_lowercase))
+            .collect::<String>()
     };
     name.split('_').map(part).collect()
 }
 
 fn enumeration(out: &mut String, name: &str, doc: &str, words: &BTreeSet<String>) {
-    let _ = writeln!(out, "/// {doc}\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u8)]\npub enum {name} {{");
+    let _ = writeln!(
+        out,
+        "/// {doc}\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u8)]\npub enum {name} {{"
+    );
     for word in words {
         let _ = writeln!(out, "/// `{word}`.\n{},", camel(word));
     }
-    let _ = writeln!(out, "}}\n\nimpl {name} {{\n/// Returns the name in the specification.\npub const fn name(self) -> &'static str {{\nmatch self {{");
+    let _ = writeln!(
+        out,
+        "}}\n\nimpl {name} {{\n/// Returns the name in the specification.\npub const fn name(self) -> &'static str {{\nmatch self {{"
+    );
     for word in words {
         let _ = writeln!(out, "Self::{} => {word:?},", camel(word));
     }
@@ -143,14 +159,21 @@ fn words(generations: &[Generation]) -> String {
         operands.extend(generation.operations.iter().flat_map(|op| op.operands.iter().map(|(kind, _)| kind.clone())));
     }
     let mut out = format!("//! The words of the tables: formats, fields and operands.\n\n{HEAD}");
-    enumeration(&mut out, "Format", "An encoding format; `Sdwa`, `Sdwab`, `Dpp`, `Dpp16` and `Dpp8` are the extra dword of a vector instruction.", &formats);
+    enumeration(
+        &mut out,
+        "Format",
+        "An encoding format; `Sdwa`, `Sdwab`, `Dpp`, `Dpp16` and `Dpp8` are the extra dword of a vector instruction.",
+        &formats,
+    );
     enumeration(&mut out, "Field", "A field of a format.", &fields);
     enumeration(&mut out, "OperandKind", "The place an operand is encoded in, in the order of the text.", &operands);
     out
 }
 
 fn table(generation: &Generation, level: &str) -> String {
-    let mut out = format!("//! Tables of {level}.\n\n{HEAD}use crate::table::{{Bits, Field as F, FieldLayout, Format as T, FormatLayout, Match, Opcode, Operand, OperandKind as K, Scalars, Table}};\n\n");
+    let mut out = format!(
+        "//! Tables of {level}.\n\n{HEAD}use crate::table::{{Bits, Field as F, FieldLayout, Format as T, FormatLayout, Match, Opcode, Operand, OperandKind as K, Scalars, Table}};\n\n"
+    );
     let mut lists: BTreeMap<&[(String, u32)], usize> = BTreeMap::new();
     for op in &generation.operations {
         let next = lists.len();
@@ -159,12 +182,17 @@ fn table(generation: &Generation, level: &str) -> String {
     let mut ordered: Vec<_> = lists.iter().collect();
     ordered.sort_by_key(|(_, number)| **number);
     for (list, number) in ordered {
-        let items = list.iter().map(|(kind, dwords)| format!("Operand::new(K::{}, {dwords})", camel(kind))).collect::<Vec<_>>();
+        let items =
+            list.iter().map(|(kind, dwords)| format!("Operand::new(K::{}, {dwords})", camel(kind))).collect::<Vec<_>>();
         let _ = writeln!(out, "static L{number}: [Operand; {}] = [{}];", items.len(), items.join(", "));
     }
     let _ = writeln!(out, "\n/// The tables of {level}.\npub(crate) static TABLE: Table = Table {{\nformats: &[");
     for format in &generation.formats {
-        let encoding = format.encoding.iter().map(|(high, low, value)| format!("Match::new({high}, {low}, {value})")).collect::<Vec<_>>();
+        let encoding = format
+            .encoding
+            .iter()
+            .map(|(high, low, value)| format!("Match::new({high}, {low}, {value})"))
+            .collect::<Vec<_>>();
         let fields = format.fields.iter().map(|(name, pieces)| {
             let pieces = pieces.iter().map(|(high, low)| format!("Bits::new({high}, {low})")).collect::<Vec<_>>();
             format!("FieldLayout::new(F::{}, &[{}])", camel(name), pieces.join(", "))
@@ -172,26 +200,37 @@ fn table(generation: &Generation, level: &str) -> String {
         let _ = writeln!(
             out,
             "FormatLayout {{ format: T::{}, bytes: {}, encoding: &[{}], fields: &[{}] }},",
-            camel(&format.name), format.bytes, encoding.join(", "), fields.collect::<Vec<_>>().join(", ")
+            camel(&format.name),
+            format.bytes,
+            encoding.join(", "),
+            fields.collect::<Vec<_>>().join(", ")
         );
     }
     out.push_str("],\n");
     for (name, scalars) in [("sources", &generation.sources), ("destinations", &generation.destinations)] {
         let named = scalars.named.iter().map(|(number, name)| format!("({number}, {name:?})")).collect::<Vec<_>>();
-        let _ = writeln!(out, "{name}: Scalars {{ last_sgpr: {}, named: &[{}] }},", scalars.last_sgpr, named.join(", "));
+        let _ =
+            writeln!(out, "{name}: Scalars {{ last_sgpr: {}, named: &[{}] }},", scalars.last_sgpr, named.join(", "));
     }
     out.push_str("opcodes: &[\n");
     let mut operations: Vec<_> = generation.operations.iter().collect();
     operations.sort_by_key(|op| (op.format.clone(), op.number));
     for op in operations {
-        let _ = writeln!(out, "Opcode::new(T::{}, {}, {:?}, &L{}),", camel(&op.format), op.number, op.name, lists[&op.operands[..]]);
+        let _ = writeln!(
+            out,
+            "Opcode::new(T::{}, {}, {:?}, &L{}),",
+            camel(&op.format),
+            op.number,
+            op.name,
+            lists[&op.operands[..]]
+        );
     }
     out.push_str("],\n};\n");
     out
 }
 
 /// Returns the generated files: name and source.
-pub fn files(spec: &Path) -> Vec<(String, String)> {
+pub(crate) fn files(spec: &Path) -> Vec<(String, String)> {
     let generations: Vec<_> = GENERATIONS.iter().map(|(name, _)| read(&spec.join(format!("{name}.txt")))).collect();
     let mut files = vec![("words.rs".to_owned(), words(&generations))];
     for ((name, level), generation) in GENERATIONS.iter().zip(&generations) {
