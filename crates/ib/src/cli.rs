@@ -1,14 +1,14 @@
 //! The command line.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     ffi::OsString,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use amdgpu_replay::FileError;
-use amdgpu_winsys::cs::{Target, dump::Dumper, layout::packets, pm4, sdma::Version};
+use amdgpu_winsys::cs::{Target, dump::Dumper, pm4, sdma::Version};
 use amdgpu_winsys::vamgr::GpuVa;
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -72,6 +72,9 @@ enum Task {
         /// Directories that AMDGPU_SIM_IBS named
         #[arg(required = true)]
         directories: Vec<PathBuf>,
+        /// Fail as well where fewer than this percentage of the register writes have a name
+        #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
+        named: u8,
     },
 }
 
@@ -147,7 +150,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
         // The command line's rules leave nothing else.
         Task::Dump { .. } => Ok(Exit::Usage),
-        Task::Check { directories } => check(directories),
+        Task::Check { directories, named } => check(directories, *named),
     };
     done.unwrap_or_else(|error| {
         eprintln!("amdgpu-ib: {error}");
@@ -195,22 +198,36 @@ fn place(kept: Kept) -> ((GpuVa, usize), Vec<u32>) {
     ((kept.va, kept.content.0.len()), kept.content.0)
 }
 
-fn check(directories: &[PathBuf]) -> Result<Exit, Error> {
+fn check(directories: &[PathBuf], percentage: u8) -> Result<Exit, Error> {
     let mut out = io::stdout().lock();
     let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut writes, mut named, mut unnamed) = (0_u64, 0_u64, BTreeMap::<u32, u64>::new());
     for directory in directories {
         for kept in Kept::all(directory)? {
             ibs += 1;
             dwords += kept.content.0.len() as u64;
-            for packet in packets(&kept.content.0, kept.target) {
+            let dump = Dumper::new(kept.target).dump(&kept.content.0, Some(kept.va));
+            for packet in dump.ibs.iter().flat_map(|ib| &ib.packets) {
                 count += 1;
-                if let Err(error) = packet.content {
+                for register in &packet.registers {
+                    writes += 1;
+                    match register.name {
+                        Some(_) => named += 1,
+                        None => *unnamed.entry(register.offset).or_default() += 1,
+                    }
+                }
+                if let Some(error) = packet.problem {
                     problems += 1;
                     writeln!(out, "{}: {error}", kept.path.display())?;
                 }
             }
         }
     }
+    for (offset, times) in &unnamed {
+        writeln!(out, "register {offset:#x} has no name: {times} writes")?;
+    }
     writeln!(out, "{ibs} IBs, {count} packets, {dwords} dwords, {problems} not understood")?;
-    Ok(if problems == 0 { Exit::Understood } else { Exit::Problems })
+    writeln!(out, "{named} of {writes} register writes named")?;
+    let is_named = named * 100 >= writes * u64::from(percentage);
+    Ok(if problems == 0 && is_named { Exit::Understood } else { Exit::Problems })
 }

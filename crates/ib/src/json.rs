@@ -6,7 +6,8 @@
 //!     "data": [..], "note": null, "next": [..], "problem": null}]}]}
 //! ```
 //!
-//! Addresses are numbers; a name, an object or a problem that there is not is null.
+//! Addresses are numbers; a name, an object or a problem that there is not is null. A register has `reserved` where bits are set that
+//! no field has.
 
 use amdgpu_winsys::cs::dump::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 use amdgpu_winsys::vamgr::GpuVa;
@@ -69,13 +70,17 @@ fn field(field: &Field) -> Value {
 fn register(register: &Register) -> Value {
     let one =
         |&(name, value, choice): &(&str, u32, Option<&str>)| json!({"name": name, "value": value, "choice": choice});
-    json!({
+    let mut value = json!({
         "offset": register.offset,
         "name": register.name,
         "value": register.value,
         "fields": register.fields.iter().map(one).collect::<Vec<_>>(),
         "shader": register.shader.as_ref().map(|(address, object)| json!({"address": address, "object": object})),
-    })
+    });
+    if register.unnamed != 0 {
+        value["reserved"] = json!(register.unnamed);
+    }
+    value
 }
 
 fn next(next: &Next) -> Value {

@@ -70,9 +70,22 @@ fn kept_ibs_are_followed_and_checked() {
     let output = run(&["dump", &format!("{directory}/000000-gfx-GFX10_3-100000.ib")]);
     assert!(text(&output.stdout).contains("-> goes on in IB 1"), "{}", text(&output.stdout));
     let output = run(&["check", directory]);
-    assert_eq!(text(&output.stdout), "2 IBs, 2 packets, 6 dwords, 0 not understood\n");
+    assert_eq!(text(&output.stdout), "2 IBs, 2 packets, 6 dwords, 0 not understood\n0 of 0 register writes named\n");
     kept.put("000002-gfx-GFX10_3-300000.ib", &[0xc000_0500, 0]);
     assert_eq!(run(&["check", directory]).status.code(), Some(1));
+}
+
+#[test]
+fn register_writes_without_a_name_are_counted() {
+    let kept = Scratch::new("registers");
+    kept.put("000000-gfx-GFX10_3-100000.ib", &[0xc002_7600, 0x20c, 1, 2, 0xc001_7600, 0x3f0, 3]);
+    let directory = kept.0.to_str().unwrap();
+    let output = run(&["check", "--named", "66", directory]);
+    let shown = text(&output.stdout);
+    assert!(shown.starts_with("register 0xbfc0 has no name: 1 writes\n"), "{shown}");
+    assert!(shown.ends_with("2 of 3 register writes named\n"), "{shown}");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(run(&["check", "--named", "67", directory]).status.code(), Some(1));
 }
 
 #[test]

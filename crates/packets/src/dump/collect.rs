@@ -125,22 +125,23 @@ fn find_shaders(registers: &mut [Register], dumper: &Dumper<'_>) {
 
 /// A register with what goes into it.
 fn register(offset: u32, value: Option<u32>, level: GfxLevel) -> Register {
-    let known = registers::at(offset, level);
-    let content = known.zip(value).map(|(known, value)| content(known, value, level)).unwrap_or_default();
-    Register { offset, name: known.map(registers::Register::name), value, fields: content, shader: None }
+    let Some(known) = registers::at(offset, level) else {
+        return Register { offset, name: None, value, fields: Vec::new(), unnamed: 0, shader: None };
+    };
+    content(known, offset, value, level)
 }
 
 /// What a value means in a register.
-fn content(
-    register: &registers::Register,
-    value: u32,
-    level: GfxLevel,
-) -> Vec<(&'static str, u32, Option<&'static str>)> {
-    let read = |field: &'static crate::layout::Field| {
-        let (number, choice) = field.read(value, level);
-        (field.name(), number, choice)
-    };
-    register.fields(level).map(read).filter(|field| field.1 != 0).collect()
+fn content(register: registers::Register, offset: u32, value: Option<u32>, level: GfxLevel) -> Register {
+    let meant = value.into_iter().flat_map(|value| register.decode(value, level)).filter(|field| field.value != 0);
+    Register {
+        offset,
+        name: Some(register.name()),
+        value,
+        fields: meant.map(|found| (found.field.name(), found.value, found.choice)).collect(),
+        unnamed: value.map_or(0, |value| value & register.unnamed_bits(level)),
+        shader: None,
+    }
 }
 
 /// The halves of a number: the common part of the name, and whether it is the high one.
@@ -182,10 +183,10 @@ fn collect(dumper: &Dumper<'_>, fields: &Fields<'_>) -> Vec<Field> {
 }
 
 /// Fields that hold what a register holds.
-const CONTENTS: &[(&str, &registers::Register)] = &[
-    ("dispatch_initiator", &registers::COMPUTE_DISPATCH_INITIATOR),
-    ("draw_initiator", &registers::VGT_DRAW_INITIATOR),
-    ("coher_cntl", &registers::CP_COHER_CNTL),
+const CONTENTS: &[(&str, registers::Register)] = &[
+    ("dispatch_initiator", registers::COMPUTE_DISPATCH_INITIATOR),
+    ("draw_initiator", registers::VGT_DRAW_INITIATOR),
+    ("coher_cntl", registers::CP_COHER_CNTL),
 ];
 
 fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::layout::Field, value: u32) -> Meaning {
@@ -194,11 +195,9 @@ fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::layout::Fiel
     }
     let Some(level) = level(dumper.reader) else { return Meaning::Number };
     let name = field.name();
-    if let Some((_, register)) = CONTENTS.iter().find(|row| row.0 == name) {
+    if let Some(&(_, register)) = CONTENTS.iter().find(|row| row.0 == name) {
         let offset = register.offset(level).unwrap_or_default();
-        let fields = content(register, value, level);
-        let (name, value) = (Some(register.name()), Some(value));
-        return Meaning::Register(Register { offset, name, value, fields, shader: None });
+        return Meaning::Register(content(register, offset, Some(value), level));
     }
     if matches!(name, "dst_reg" | "src_reg" | "poll_reg" | "dst_reg_lo" | "src_reg_lo" | "poll_reg_lo" | "write_reg") {
         return Meaning::Register(register(value.saturating_mul(4), None, level));

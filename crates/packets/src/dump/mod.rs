@@ -258,6 +258,8 @@ pub struct Register {
     pub value: Option<u32>,
     /// What that means: name, number and the number's name.
     pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
+    /// Bits that are set and that no field has.
+    pub unnamed: u32,
     /// Where a shader begins of which this register and the next one hold the address, and what lies there.
     pub shader: Option<(u64, Option<String>)>,
 }

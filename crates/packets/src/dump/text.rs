@@ -154,7 +154,12 @@ impl Register {
                 write!(f, " ({choice})")?;
             }
         }
-        f.write_str(if self.fields.is_empty() { "" } else { "}" })
+        match (self.fields.is_empty(), self.unnamed) {
+            (true, 0) => Ok(()),
+            (false, 0) => f.write_str("}"),
+            (true, bits) => write!(f, "  {{reserved = {bits:#x}}}"),
+            (false, bits) => write!(f, ", reserved = {bits:#x}}}"),
+        }
     }
 }
 

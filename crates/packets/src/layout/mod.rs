@@ -119,10 +119,6 @@ pub struct Choice {
 }
 
 impl Choice {
-    pub(super) const fn everywhere(value: u32, name: &'static str) -> Self {
-        Self { value, name, levels: Levels::ALL }
-    }
-
     /// The number on the wire.
     pub const fn value(&self) -> u32 {
         self.value
@@ -162,21 +158,6 @@ pub struct Field {
 }
 
 impl Field {
-    pub(super) const fn plain(
-        name: &'static str,
-        (high, low): (u8, u8),
-        levels: Levels,
-        choices: &'static [Choice],
-    ) -> Self {
-        Self { name, dword: 0, high, low, levels, choices, when: None }
-    }
-
-    /// What a dword holds here, and the name of that on a generation where it has one.
-    pub(super) fn read(&self, dword: u32, level: GfxLevel) -> (u32, Option<&'static str>) {
-        let value = self.of_dword(dword);
-        (value, self.choice(value, level as u8).map(Choice::name))
-    }
-
     /// The field's name in AMD's headers, in lower case.
     pub const fn name(&self) -> &'static str {
         self.name

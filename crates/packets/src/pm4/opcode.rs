@@ -25,10 +25,6 @@ pub(super) const EVENT_WRITE_EOS: u8 = 0x48;
 pub(super) const RELEASE_MEM: u8 = 0x49;
 pub(super) const DMA_DATA: u8 = 0x50;
 pub(super) const ACQUIRE_MEM: u8 = 0x58;
-pub(crate) const SET_CONFIG_REG: u8 = 0x68;
-pub(crate) const SET_CONTEXT_REG: u8 = 0x69;
-pub(crate) const SET_SH_REG: u8 = 0x76;
-pub(crate) const SET_UCONFIG_REG: u8 = 0x79;
 
 /// Every listed opcode, in order.
 const NAMES: &[(u8, &str)] = &[

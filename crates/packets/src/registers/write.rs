@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Aperture, Register};
+use super::{Aperture, Register, RegisterValue, TypedRegister};
 use crate::layout::{self, Layout, Reader};
 use crate::pm4::{HeaderFlags, Target, type3};
 use crate::wire::store;
@@ -170,9 +170,9 @@ impl RegisterShadow {
 ///
 /// let target = pm4::Target::compute(GfxLevel::Gfx10);
 /// let mut writer = RegisterWriter::with_shadow(target);
-/// writer.set(&registers::COMPUTE_NUM_THREAD_X, 64)?;
-/// writer.set(&registers::COMPUTE_NUM_THREAD_Y, 1)?;
-/// writer.set(&registers::COMPUTE_NUM_THREAD_X, 64)?; // already there
+/// writer.set(registers::COMPUTE_NUM_THREAD_X, 64)?;
+/// writer.set(registers::COMPUTE_NUM_THREAD_Y, 1)?;
+/// writer.set(registers::COMPUTE_NUM_THREAD_X, 64)?; // already there
 /// let mut ib = [0; 8];
 /// let mut packets = writer.packets();
 /// assert_eq!(packets.next().unwrap().encode(target, &mut ib)?, 4);
@@ -210,10 +210,19 @@ impl RegisterWriter {
     /// # Errors
     ///
     /// [`RegisterError`].
-    pub fn set(&mut self, register: &Register, value: u32) -> Result<(), RegisterError> {
+    pub fn set(&mut self, register: Register, value: u32) -> Result<(), RegisterError> {
         let level = self.target.level;
-        let offset = register.offset(level).ok_or(RegisterError::NoSuchRegister { register: register.name, level })?;
+        let offset = register.offset(level).ok_or(RegisterError::NoSuchRegister { register: register.name(), level })?;
         self.set_at(offset, value)
+    }
+
+    /// Writes a value that was put together field by field.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError`].
+    pub fn set_value<R: TypedRegister>(&mut self, value: RegisterValue<R>) -> Result<(), RegisterError> {
+        self.set(R::REGISTER, value.raw())
     }
 
     /// Writes the register at a byte offset.
