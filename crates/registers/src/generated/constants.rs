@@ -963,7 +963,7 @@ pub const COMPUTE_PGM_RSRC2: Register = Register::of(318);
 /// At byte `0x0b8a0` (GFX10 to GFX12), byte `0x0b8b4` (GFX9_4).
 pub const COMPUTE_PGM_RSRC3: Register = Register::of(319);
 
-/// At byte `0x0b828` (GFX7 to GFX12, GFX9_4).
+/// At byte `0x0b828` (GFX6 to GFX12, GFX9_4).
 pub const COMPUTE_PIPELINESTAT_ENABLE: Register = Register::of(320);
 
 /// At byte `0x0b8d4` (GFX12).
@@ -5226,7 +5226,7 @@ pub const PA_SU_PRIM_FILTER_CNTL: Register = Register::of(1739);
 /// At byte `0x28814` (GFX6 to GFX11_5), byte `0x2881c` (GFX12).
 pub const PA_SU_SC_MODE_CNTL: Register = Register::of(1740);
 
-/// At byte `0x28830` (GFX9 to GFX12).
+/// At byte `0x28830` (GFX8 to GFX12).
 pub const PA_SU_SMALL_PRIM_FILTER_CNTL: Register = Register::of(1741);
 
 /// At byte `0x28be4` (GFX6 to GFX12).

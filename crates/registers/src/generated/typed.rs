@@ -449,7 +449,7 @@ pub mod compute_pgm_rsrc3 {
 pub mod compute_pipelinestat_enable {
     use crate::{Register, TypedField, TypedRegister};
 
-    /// COMPUTE_PIPELINESTAT_ENABLE, at byte `0x0b828` (GFX7 to GFX12, GFX9_4).
+    /// COMPUTE_PIPELINESTAT_ENABLE, at byte `0x0b828` (GFX6 to GFX12, GFX9_4).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ComputePipelinestatEnable;
 
