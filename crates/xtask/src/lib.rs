@@ -1,7 +1,9 @@
-//! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`.
+//! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`, and the packets of
+//! `crates/packets/spec`.
 //!
 //! What it writes is checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
 
+mod packets;
 mod registers;
 mod text;
 
@@ -51,6 +53,17 @@ pub fn registers() -> Result<Vec<Source>, Error> {
     let home = workspace().join("crates/registers");
     let spec = registers::spec::read(&home.join("spec"))?;
     registers::emit::sources(&spec, &home.join("src/generated"))
+}
+
+/// Generates the tables of `crates/packets`.
+///
+/// # Errors
+///
+/// [`Error`] where a table cannot be read or is wrong.
+pub fn packets() -> Result<Vec<Source>, Error> {
+    let home = workspace().join("crates/packets");
+    let spec = packets::spec::read(&home.join("spec"))?;
+    Ok(packets::emit::sources(&spec, &home.join("src/layout/generated")))
 }
 
 /// Writes generated files.

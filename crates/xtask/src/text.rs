@@ -73,9 +73,30 @@ impl<'t> Line<'t> {
         parsed.map_err(|_| self.fault(format!("{word} is no number")))
     }
 
+    /// Takes what stands in quotes.
+    pub(crate) fn quoted(&mut self) -> Result<&'t str, SpecError> {
+        let quoted = self.rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        let (text, rest) = quoted.ok_or_else(|| self.fault("text in quotes is missing"))?;
+        self.rest = rest.trim_start();
+        Ok(text)
+    }
+
+    /// Takes a number with a colon, if one comes next.
+    pub(crate) fn label(&mut self) -> Option<u32> {
+        let (number, rest) = self.rest.split_once(": ")?;
+        let number = number.parse().ok()?;
+        self.rest = rest.trim_start();
+        Some(number)
+    }
+
     /// Takes bits of a dword, `high:low` or one number.
     pub(crate) fn bits(&mut self) -> Result<(u8, u8), SpecError> {
         let word = self.word("a range of bits")?;
+        self.range(word)
+    }
+
+    /// Parses bits of a dword, `high:low` or one number.
+    pub(crate) fn range(&self, word: &str) -> Result<(u8, u8), SpecError> {
         let (high, low) = word.split_once(':').unwrap_or((word, word));
         match (high.parse(), low.parse()) {
             (Ok(high @ 0..=31), Ok(low)) if low <= high => Ok((high, low)),

@@ -14,3 +14,8 @@ fn is_current(sources: &[xtask::Source], command: &str) {
 fn the_registers_are_what_their_tables_say() {
     is_current(&xtask::registers().unwrap(), "registers");
 }
+
+#[test]
+fn the_packets_are_what_their_tables_say() {
+    is_current(&xtask::packets().unwrap(), "packets");
+}

@@ -147,7 +147,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
     /// The packet's length in this form.
     fn fits(&self, form: &'static Form, reader: Reader) -> Result<usize, FieldError> {
         for &(name, value) in self.fields {
-            let known = form.fields(reader).any(|field| is_named(field.name, name));
+            let known = form.fields(reader).any(|field| is_named(field.name(), name));
             if !known && value != 0 {
                 return Err(FieldError::NoSuchField { field: name });
             }
@@ -156,7 +156,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         let (least, most) = match &form.tail {
             None => (least, most),
             Some(tail) => {
-                let extra = self.named(tail.field) as usize * tail.times + tail.plus;
+                let extra = self.named(tail.field.text()) as usize * tail.times + tail.plus;
                 (least + extra, least + extra)
             }
         };
@@ -180,16 +180,16 @@ impl<L: DescribedLanguage> Described<'_, L> {
 
     /// What goes into a field: all of the value of its name, or its half of it.
     fn part(&self, form: &Form, field: &Field, level: u8) -> Result<u32, FieldError> {
-        let Some(&(name, value)) = self.fields.iter().find(|given| is_named(field.name, given.0)) else {
+        let Some(&(name, value)) = self.fields.iter().find(|given| is_named(field.name(), given.0)) else {
             let only = match field.choices {
                 [only] => only.value,
                 _ => 0,
             };
             return Ok(only);
         };
-        let is_whole = name == field.name;
-        let is_high = !is_whole && field.name.ends_with("_hi");
-        let has_high = || form.fields.iter().any(|other| is_named(other.name, name) && other.name.ends_with("_hi"));
+        let is_whole = name == field.name();
+        let is_high = !is_whole && field.name().ends_with("_hi");
+        let has_high = || form.fields.iter().any(|other| is_named(other.name(), name) && other.name().ends_with("_hi"));
         let value_here = match () {
             () if is_high => value >> 32,
             () if is_whole => value,
@@ -204,18 +204,19 @@ impl<L: DescribedLanguage> Described<'_, L> {
         };
         let max = u64::from(field.max());
         if value_here > max {
-            return Err(FieldError::TooWide { field: field.name, value: value_here, max });
+            return Err(FieldError::TooWide { field: field.name(), value: value_here, max });
         }
         let small = value_here as u32;
         match field.choice(small, level) {
-            None if !field.choices.is_empty() => Err(FieldError::Unknown { field: field.name, value: small }),
+            None if !field.choices.is_empty() => Err(FieldError::Unknown { field: field.name(), value: small }),
             _ => Ok(small),
         }
     }
 
     /// Whether the field means anything beside the others.
     fn is_meant(&self, field: &Field) -> bool {
-        let met = |when: &super::When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
+        let met =
+            |when: &super::When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field.text()));
         field.when.as_ref().is_none_or(met)
     }
 
@@ -238,11 +239,11 @@ impl<L: DescribedLanguage> Described<'_, L> {
                 Some(slot) if !is_shared || part != 0 => *slot = *slot & !field.mask() | part << field.low,
                 Some(_) => {}
                 None if part == 0 => {}
-                None => return Err(FieldError::NoSuchField { field: field.name }),
+                None => return Err(FieldError::NoSuchField { field: field.name() }),
             }
         }
         for &(name, value) in self.fields {
-            let is_meant = form.fields(reader).any(|field| is_named(field.name, name) && self.is_meant(field));
+            let is_meant = form.fields(reader).any(|field| is_named(field.name(), name) && self.is_meant(field));
             if value != 0 && !is_meant {
                 return Err(FieldError::NoSuchField { field: name });
             }

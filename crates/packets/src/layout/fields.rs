@@ -1,6 +1,6 @@
 //! A packet read through its layout.
 
-use super::{Field, Form, Layout, Reader};
+use super::{Field, FieldName, Form, Layout, Reader};
 use crate::FieldError;
 use amdgpu_hw::GpuVa;
 
@@ -101,7 +101,7 @@ impl<'p> Fields<'p> {
             if !field.choices.is_empty() && field.dword() < self.packet.len() {
                 let value = self.value(field);
                 if field.choice(value, self.level).is_none() {
-                    return Err(FieldError::Unknown { field: field.name, value });
+                    return Err(FieldError::Unknown { field: field.name(), value });
                 }
             }
         }
@@ -117,7 +117,7 @@ impl<'p> Fields<'p> {
 
     /// How many dwords a count in the packet adds.
     fn tail_dwords(&self) -> usize {
-        self.form.tail.as_ref().map_or(0, |tail| self.get(tail.field) as usize * tail.times + tail.plus)
+        self.form.tail.as_ref().map_or(0, |tail| self.named(tail.field) as usize * tail.times + tail.plus)
     }
 
     /// The fields of this generation.
@@ -134,7 +134,7 @@ impl<'p> Fields<'p> {
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, u32)> + use<'p> {
         let this = *self;
         let is_meant = move |field: &&Field| {
-            let met = |when: &super::When| when.values.contains(&this.get(when.field));
+            let met = |when: &super::When| when.values.contains(&this.named(when.field));
             field.dword() < this.packet.len() && field.when.as_ref().is_none_or(met)
         };
         self.here().filter(is_meant).map(move |field| (field, this.value(field)))
@@ -163,12 +163,31 @@ impl<'p> Fields<'p> {
 
     /// Whether this form has the field.
     pub fn has(&self, name: &str) -> bool {
-        self.here().any(|field| field.name == name)
+        self.here().any(|field| field.name() == name)
     }
 
     /// A field; zero where this generation has none of this name.
     pub fn get(&self, name: &str) -> u32 {
+        self.here().find(|field| field.name() == name).map_or(0, |field| self.value(field))
+    }
+
+    fn named(&self, name: FieldName) -> u32 {
         self.here().find(|field| field.name == name).map_or(0, |field| self.value(field))
+    }
+
+    /// The number of the form, for the generated records.
+    pub(super) const fn form(&self) -> u16 {
+        self.form.number
+    }
+
+    /// The level, for the generated records.
+    pub(super) const fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// All dwords of the packet, header included.
+    pub const fn dwords(&self) -> &'p [u32] {
+        self.packet
     }
 
     /// A field of one bit, or any other number that is not zero.
@@ -187,7 +206,7 @@ impl<'p> Fields<'p> {
     ///
     /// [`FieldError::Address`].
     pub fn address(&self, low: &'static str, high: &str) -> Result<GpuVa, FieldError> {
-        let shift = self.here().find(|field| field.name == low).map_or(0, |field| field.low);
+        let shift = self.here().find(|field| field.name() == low).map_or(0, |field| field.low);
         let raw = u64::from(self.get(high)) << 32 | u64::from(self.get(low)) << shift;
         GpuVa::new(raw).map_err(|source| FieldError::Address { field: low, source })
     }

@@ -5,45 +5,32 @@
 //! [`Described`] and read through [`Fields`], and the dumper and the simulated GPU read with the same
 //! tables. What no field claims must be zero, and what a selector does not list is refused by name.
 //!
+//! The tables are generated from the text in `spec`, whose README describes it. In short:
+//!
 //! ```text
 //! 0x45 COND_WRITE "store data if a comparison holds now"     opcode, name, what it does
-//! gfx [G6..G12] compute [G6..G12] {                          who takes it, and on which generations
-//!   form [G6..G12] 8..8 {                                    generations, payload in dwords
-//!     1: function[2:0] in COMPARE, wr_confirm[20:20] on [G12..G12];
-//!     2: poll_addr_lo[31:2] when poll_space [1], poll_reg[17:0] when poll_space [0];
+//!   gfx [GFX6..GFX12] compute [GFX6..GFX12]                  who takes it, and on which generations
+//!   form [GFX6..GFX12] 8                                     generations, payload in dwords
+//!     1: function[2:0] in COMPARE, wr_confirm[20] [GFX12]
+//!     2: poll_addr_lo[31:2] when poll_space = 1, poll_reg[17:0] when poll_space = 0
 //! ```
 //!
 //! Dwords count from the header, which is 0. An address in two fields `x_lo` and `x_hi` keeps its place: `x_lo[31:3]` is
 //! a multiple of 8. Fields of one dword may overlap where another field decides which of them is meant. `tail` says how
 //! many dwords follow in the copy engine's language, whose headers hold no length: a field, times, plus.
 
-// The lint spares test builds.
-#![cfg_attr(
-    not(test),
-    expect(clippy::wildcard_imports, reason = "the tables name generations and selectors, and little else")
-)]
-
-mod choices;
-mod control;
 mod described;
 mod fields;
-pub(super) mod level;
-pub(super) mod macros;
-mod memory;
+#[rustfmt::skip]
+mod generated;
 mod packets;
-mod sdma_control;
-mod sdma_copy;
-mod sdma_kernel;
-mod sdma_old;
-mod sdma_tiled;
-mod state;
 mod tables;
-mod work;
 
 use super::pm4 as language;
 use super::{DecodeError, Target};
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
+use generated::names::NAMES;
 
 pub use described::{Described, DescribedLanguage};
 pub use fields::{Fields, Misfit};
@@ -51,10 +38,7 @@ pub use packets::{Listed, Packets, packets};
 
 /// The packets of the graphics and compute rings.
 pub mod pm4 {
-    pub use super::control::*;
-    pub use super::memory::*;
-    pub use super::state::*;
-    pub use super::work::*;
+    pub use super::generated::pm4::*;
 
     /// Every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
@@ -64,10 +48,7 @@ pub mod pm4 {
 
 /// The packets of the copy engines from GFX7 on.
 pub mod sdma {
-    pub use super::sdma_control::*;
-    pub use super::sdma_copy::*;
-    pub use super::sdma_kernel::*;
-    pub use super::sdma_tiled::*;
+    pub use super::generated::sdma::*;
 
     /// Every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
@@ -77,7 +58,7 @@ pub mod sdma {
 
 /// The packets of the DMA engine of GFX6.
 pub mod dma {
-    pub use super::sdma_old::*;
+    pub use super::generated::dma::*;
 
     /// Every packet.
     pub fn all() -> impl Iterator<Item = &'static super::Layout> {
@@ -85,24 +66,36 @@ pub mod dma {
     }
 }
 
+/// Every packet as a structure with all its fields, for those who execute packets.
+///
+/// A packet is read through its layout first, which refuses what is wrong with it. What is left here is to take the fields
+/// apart: an address in two fields is one number, a field of one bit that has no selector is a `bool`, and a field that the
+/// generation does not have is zero.
+///
+/// ```
+/// use amdgpu_hw::GfxLevel;
+/// use amdgpu_packets::{layout::{self, records::pm4::Packet, values::event_type}, pm4};
+///
+/// let ib = [0xc000_4600, 0x407];
+/// let flush = layout::packets(&ib, pm4::Target::gfx(GfxLevel::Gfx9)).next().unwrap().content?.unwrap();
+/// let Some(Packet::EventWrite(event)) = Packet::read(&flush) else { panic!("{flush:?}") };
+/// assert_eq!((event.event_type, event.event_index), (event_type::CS_PARTIAL_FLUSH, 4));
+/// # Ok::<(), amdgpu_packets::DecodeError>(())
+/// ```
+pub mod records {
+    pub use super::generated::pm4_records as pm4;
+    pub use super::generated::sdma_records as sdma;
+}
+
+pub(crate) use generated::opcodes;
+pub use generated::selectors::values;
+
 /// A set of generations or versions, one bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels(u16);
 
 impl Levels {
     pub(super) const NONE: Self = Self(0);
-    pub(super) const ALL: Self = Self(u16::MAX);
-
-    /// All from the first to the last of each span.
-    pub(super) const fn of(spans: &[(u8, u8)]) -> Self {
-        let mut bits = 0;
-        let mut rest = spans;
-        while let [(first, last), behind @ ..] = rest {
-            bits |= (u16::MAX << *first) & (u16::MAX >> (15 - *last));
-            rest = behind;
-        }
-        Self(bits)
-    }
 
     #[inline]
     pub(super) const fn has(self, level: u8) -> bool {
@@ -130,17 +123,27 @@ impl Choice {
     }
 }
 
+/// The name of a field: its number among all names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FieldName(u16);
+
+impl FieldName {
+    pub(crate) const fn text(self) -> &'static str {
+        NAMES[self.0 as usize]
+    }
+}
+
 /// The condition under which a field is meant: another field of the packet has one of these values.
 #[derive(Debug)]
-pub struct When {
-    field: &'static str,
+struct When {
+    field: FieldName,
     values: &'static [u32],
 }
 
 /// Dwords that follow the described ones: a field, times, plus.
 #[derive(Debug)]
 struct Tail {
-    field: &'static str,
+    field: FieldName,
     times: usize,
     plus: usize,
 }
@@ -148,7 +151,7 @@ struct Tail {
 /// Some bits of a dword.
 #[derive(Debug)]
 pub struct Field {
-    name: &'static str,
+    name: FieldName,
     dword: u16,
     high: u8,
     low: u8,
@@ -160,7 +163,7 @@ pub struct Field {
 impl Field {
     /// The field's name in AMD's headers, in lower case.
     pub const fn name(&self) -> &'static str {
-        self.name
+        self.name.text()
     }
 
     /// Its dword, counted from the header, which is 0.
@@ -185,7 +188,7 @@ impl Field {
 
     /// Another field and the values of it with which this one means something; `None` if it always does.
     pub fn condition(&self) -> Option<(&'static str, &'static [u32])> {
-        self.when.as_ref().map(|when| (when.field, when.values))
+        self.when.as_ref().map(|when| (when.field.text(), when.values))
     }
 
     pub(super) const fn mask(&self) -> u32 {
@@ -211,6 +214,8 @@ impl Field {
 /// One way a packet looks.
 #[derive(Debug)]
 pub struct Form {
+    /// Its number among all forms of all packets.
+    number: u16,
     levels: Levels,
     /// Dwords behind the header, at least and at most.
     payload: (u16, u16),
@@ -277,7 +282,7 @@ impl Layout {
             let fields = self.forms[form].fields;
             let mut at = 0;
             while at < fields.len() {
-                if described::is_named(fields[at].name, name) {
+                if described::is_named(fields[at].name(), name) {
                     return true;
                 }
                 at += 1;
@@ -288,7 +293,50 @@ impl Layout {
     }
 }
 
+/// What the generated tables say a value with.
+const fn choice(value: u32, name: &'static str, levels: u16) -> Choice {
+    Choice { value, name, levels: Levels(levels) }
+}
+
+/// What the generated tables say a field with.
+const fn field(name: FieldName, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
+    Field { name, dword, high, low, levels: Levels(levels), choices, when: None }
+}
+
+/// What the generated tables say a form with.
+const fn form(number: u16, levels: u16, payload: (u16, u16), fields: &'static [Field]) -> Form {
+    Form { number, levels: Levels(levels), payload, tail: None, fields }
+}
+
+/// What the generated records take a field apart with; zero where the packet is shorter.
+#[inline]
+fn bits(packet: &[u32], dword: usize, high: u32, low: u32) -> u32 {
+    packet.get(dword).map_or(0, |dword| dword << (31 - high) >> (31 - high + low))
+}
+
+/// What the generated records take a part of a wide number apart with.
+#[inline]
+fn wide(packet: &[u32], dword: usize, high: u32, low: u32, shift: u32) -> u64 {
+    u64::from(bits(packet, dword, high, low)) << shift
+}
+
+/// What the generated records leave a field out with: 1 for a level that has it.
+#[inline]
+const fn on(level: u8, levels: u16) -> u32 {
+    (levels >> level & 1) as u32
+}
+
+impl Field {
+    const fn when(self, field: FieldName, values: &'static [u32]) -> Self {
+        Self { when: Some(When { field, values }), ..self }
+    }
+}
+
 impl Form {
+    const fn tail(self, field: FieldName, times: usize, plus: usize) -> Self {
+        Self { tail: Some(Tail { field, times, plus }), ..self }
+    }
+
     /// The dwords behind the header, at least and at most, without what a count in the packet adds.
     pub fn payload(&self) -> (usize, usize) {
         (self.payload.0.into(), self.payload.1.into())
@@ -407,13 +455,13 @@ mod tests {
             for form in layout.forms {
                 assert!(form.payload.0 <= form.payload.1, "{}", layout.name);
                 for field in form.fields {
-                    assert!(field.low <= field.high && field.high < 32, "{}.{}", layout.name, field.name);
+                    assert!(field.low <= field.high && field.high < 32, "{}.{}", layout.name, field.name());
                     let extra = form.tail.as_ref().map_or(0, |tail| tail.times as u16);
                     let most = form.payload.1 + extra;
-                    assert!(field.dword <= most, "{}.{}", layout.name, field.name);
-                    assert!(usize::from(field.dword) < fields::DESCRIBED_DWORDS, "{}.{}", layout.name, field.name);
+                    assert!(field.dword <= most, "{}.{}", layout.name, field.name());
+                    assert!(usize::from(field.dword) < fields::DESCRIBED_DWORDS, "{}.{}", layout.name, field.name());
                     let values = field.choices.windows(2).all(|pair| pair[0].value <= pair[1].value);
-                    assert!(values, "{}.{}: the choices are not in order", layout.name, field.name);
+                    assert!(values, "{}.{}: the choices are not in order", layout.name, field.name());
                 }
                 let dwords = form.fields.windows(2).all(|pair| pair[0].dword <= pair[1].dword);
                 assert!(dwords, "{}: the fields are not in order", layout.name);
@@ -444,14 +492,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_span_of_generations_holds_both_ends() {
-        let levels = Levels::of(&[(0, 1), (4, 4), (8, 8)]);
-        assert_eq!(
-            (0..9).map(|level| levels.has(level)).collect::<Vec<_>>(),
-            [true, true, false, false, true, false, false, false, true]
-        );
     }
 }

@@ -1,36 +1,32 @@
 //! Every table, and the way from an opcode to its layouts.
 
-use super::{Layout, control, memory, sdma_control, sdma_copy, sdma_kernel, sdma_old, sdma_tiled, state, work};
+use super::Layout;
+use super::generated::{dma, pm4, sdma};
 
 /// How many layouts may share a slot.
 const DEPTH: usize = 6;
 
 /// The layouts of a language, by opcode.
 pub(super) struct Table {
-    parts: &'static [&'static [&'static Layout]],
+    all: &'static [&'static Layout],
     slots: [[Option<&'static Layout>; DEPTH]; 0x400],
 }
 
 impl Table {
     #[expect(clippy::large_stack_arrays, reason = "it is made when the library is compiled")]
-    const fn new(parts: &'static [&'static [&'static Layout]]) -> Self {
+    const fn new(all: &'static [&'static Layout]) -> Self {
         let mut slots = [[None; DEPTH]; 0x400];
-        let mut part = 0;
-        while part < parts.len() {
-            let mut at = 0;
-            while at < parts[part].len() {
-                let layout = parts[part][at];
-                let slot = &mut slots[Self::slot(layout.opcode)];
-                let mut depth = 0;
-                while slot[depth].is_some() {
-                    depth += 1;
-                }
-                slot[depth] = Some(layout);
-                at += 1;
+        let mut at = 0;
+        while at < all.len() {
+            let slot = &mut slots[Self::slot(all[at].opcode)];
+            let mut depth = 0;
+            while slot[depth].is_some() {
+                depth += 1;
             }
-            part += 1;
+            slot[depth] = Some(all[at]);
+            at += 1;
         }
-        Self { parts, slots }
+        Self { all, slots }
     }
 
     /// Opcodes have eight bits; two of the sub-opcode keep the copy engine's apart well enough.
@@ -47,11 +43,10 @@ impl Table {
 
     /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &'static Layout> + use<> {
-        self.parts.iter().copied().flatten().copied()
+        self.all.iter().copied()
     }
 }
 
-pub(super) static PM4: Table = Table::new(&[state::STATE, memory::MEMORY, work::WORK, control::CONTROL]);
-pub(super) static SDMA: Table =
-    Table::new(&[sdma_copy::SDMA_COPY, sdma_tiled::SDMA_TILED, sdma_control::SDMA_CONTROL, sdma_kernel::SDMA_KERNEL]);
-pub(super) static SDMA_OLD: Table = Table::new(&[sdma_old::SDMA_OLD]);
+pub(super) static PM4: Table = Table::new(&pm4::ALL);
+pub(super) static SDMA: Table = Table::new(&sdma::ALL);
+pub(super) static SDMA_OLD: Table = Table::new(&dma::ALL);

@@ -212,7 +212,8 @@ impl RegisterWriter {
     /// [`RegisterError`].
     pub fn set(&mut self, register: Register, value: u32) -> Result<(), RegisterError> {
         let level = self.target.level;
-        let offset = register.offset(level).ok_or(RegisterError::NoSuchRegister { register: register.name(), level })?;
+        let offset =
+            register.offset(level).ok_or(RegisterError::NoSuchRegister { register: register.name(), level })?;
         self.set_at(offset, value)
     }
 

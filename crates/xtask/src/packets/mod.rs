@@ -1,0 +1,5 @@
+//! The packets.
+
+pub(crate) mod emit;
+mod records;
+pub(crate) mod spec;

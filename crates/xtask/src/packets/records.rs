@@ -1,0 +1,284 @@
+//! The sources of the records: a structure for each packet, with the fields of all its forms.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::spec::{Field, Form, Holds, Packet, Spec};
+
+/// A packet of one name, in one language or in both of the copy engines.
+struct Record<'s> {
+    name: &'s str,
+    about: &'s str,
+    /// The forms, with their numbers.
+    forms: Vec<(u32, &'s Form)>,
+}
+
+/// A field of a record.
+struct Member<'s> {
+    name: &'s str,
+    kind: Kind,
+    about: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Flag,
+    Number,
+    /// A number in two fields, `x_lo` and `x_hi`; the low one keeps its place.
+    Wide,
+}
+
+impl Kind {
+    const fn type_name(self) -> &'static str {
+        match self {
+            Self::Flag => "bool",
+            Self::Number => "u32",
+            Self::Wide => "u64",
+        }
+    }
+}
+
+/// Generates the records of some languages, which share them.
+pub(crate) fn language(spec: &Spec, names: &[&str]) -> String {
+    let mut text = format!("//! The packets of {}, with all their fields.\n\n", names.join(" and "));
+    let (records, mut body) = (records(spec, names), String::new());
+    for record in &records {
+        write_record(&mut body, record);
+    }
+    write_enum(&mut body, &records);
+    let on = if body.contains("on(l") { "on, " } else { "" };
+    let _ = writeln!(text, "use crate::layout::{{Fields, bits, {on}wide}};");
+    text + &body
+}
+
+fn records<'s>(spec: &'s Spec, names: &[&str]) -> Vec<Record<'s>> {
+    let mut found: Vec<Record<'s>> = Vec::new();
+    let mut number = 0;
+    for language in &spec.languages {
+        let is_here = names.contains(&language.name);
+        for packet in &language.packets {
+            let numbered = |form: &'s Form| {
+                number += 1;
+                (number - 1, form)
+            };
+            let forms: Vec<_> = packet.forms.iter().map(numbered).collect();
+            if is_here {
+                add(&mut found, packet, forms);
+            }
+        }
+    }
+    found.sort_by_key(|record| record.name);
+    found
+}
+
+fn add<'s>(found: &mut Vec<Record<'s>>, packet: &'s Packet, forms: Vec<(u32, &'s Form)>) {
+    match found.iter_mut().find(|record| record.name == packet.name) {
+        Some(record) => record.forms.extend(forms),
+        None => found.push(Record { name: &packet.name, about: &packet.about, forms }),
+    }
+}
+
+/// A name in camel case.
+fn camel(name: &str) -> String {
+    let part = |part: &str| match part.split_at_checked(1) {
+        Some((first, rest)) => format!("{first}{}", rest.to_ascii_lowercase()),
+        None => String::new(),
+    };
+    name.split('_').map(part).collect()
+}
+
+/// A name that the language does not keep for itself.
+fn safe(name: &str) -> &str {
+    match name {
+        "loop" => "loops",
+        "continue" => "continues",
+        "bool" => "boolean",
+        "priv" => "privileged",
+        name => name,
+    }
+}
+
+/// The name of a record's field: the common part of two halves.
+fn whole(name: &str) -> (&str, bool) {
+    let halves = name.strip_suffix("_lo").or_else(|| name.strip_suffix("_hi"));
+    halves.map_or((name, false), |whole| (whole, true))
+}
+
+impl<'s> Record<'s> {
+    fn fields(&self) -> impl Iterator<Item = &'s Field> {
+        self.forms.iter().flat_map(|(_, form)| &form.fields).filter(|field| !matches!(field.holds, Holds::Only(_)))
+    }
+
+    fn members(&self) -> Vec<Member<'s>> {
+        let mut found: Vec<Member<'s>> = Vec::new();
+        for field in self.fields() {
+            let (name, is_half) = whole(&field.name);
+            let (high, low) = field.bits;
+            let kind = match &field.holds {
+                _ if is_half => Kind::Wide,
+                Holds::Anything if high == low => Kind::Flag,
+                _ => Kind::Number,
+            };
+            match found.iter_mut().find(|member| member.name == name) {
+                Some(member) if member.kind == Kind::Flag && kind != Kind::Flag => member.kind = kind,
+                Some(member) if kind == Kind::Wide => member.kind = kind,
+                Some(_) => {}
+                None => {
+                    let about = match &field.holds {
+                        Holds::Choice(selector) => format!("A value of `{}`.", selector.to_lowercase()),
+                        _ => format!("`{name}`."),
+                    };
+                    found.push(Member { name, kind, about });
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns `true` if the packet has dwords besides its fields, or not always the same number of them.
+    fn has_data(&self) -> bool {
+        self.forms.iter().any(|(_, form)| {
+            let (least, most) = form.payload;
+            let described = form.fields.last().map_or(0, |field| field.dword);
+            least != most || form.tail.is_some() || u32::from(most) > described
+        })
+    }
+}
+
+fn write_record(text: &mut String, record: &Record<'_>) {
+    let (members, has_data) = (record.members(), record.has_data());
+    let (name, lifetime) = (camel(record.name), if has_data { "<'p>" } else { "" });
+    let _ = write!(text, "\n/// {}: {}. Fields that the form does not have are zero.\n", record.name, record.about);
+    let _ = writeln!(text, "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\npub struct {name}{lifetime} {{");
+    for member in &members {
+        let _ = writeln!(text, "    /// {}", member.about);
+        let _ = writeln!(text, "    pub {}: {},", safe(member.name), member.kind.type_name());
+    }
+    if has_data {
+        text.push_str("    /// All dwords of the packet.\n    pub dwords: &'p [u32],\n");
+        text.push_str("    /// The dwords behind the fields.\n    pub data: &'p [u32],\n");
+    }
+    text.push_str("}\n\n");
+    let life = if has_data { "<'p>" } else { "" };
+    let _ = writeln!(text, "impl{life} {name}{life} {{");
+    let argument = if has_data { "&Fields<'p>" } else { "&Fields<'_>" };
+    let _ = writeln!(text, "    /// Returns the packet that was read; all fields are zero where it is another one.");
+    if members.is_empty() && !has_data {
+        let _ = writeln!(text, "    pub const fn read(_: {argument}) -> Self {{\n        Self {{}}\n    }}\n}}");
+        return;
+    }
+    let _ = writeln!(text, "    pub fn read(fields: {argument}) -> Self {{");
+    let mut arms: Vec<(Vec<u32>, String)> = Vec::new();
+    for (number, form) in &record.forms {
+        let arm = arm(&members, has_data, form);
+        match arms.iter_mut().find(|known| known.1 == arm) {
+            Some((numbers, _)) => numbers.push(*number),
+            None => arms.push((vec![*number], arm)),
+        }
+    }
+    let mut body = String::from("        match fields.form() {\n");
+    for (numbers, arm) in arms.iter().filter(|arm| !arm.1.is_empty()) {
+        let numbers = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" | ");
+        let _ = writeln!(body, "            {numbers} => Self {{\n{arm}            }},");
+    }
+    body.push_str("            _ => Self::default(),\n        }\n    }\n}\n");
+    if body.contains("(p, ") {
+        text.push_str("        let p = fields.dwords();\n");
+    }
+    if body.contains("on(l") {
+        text.push_str("        let l = fields.level();\n");
+    }
+    text.push_str(&body);
+}
+
+/// The members that a form has; nothing for a form without any.
+fn arm(members: &[Member<'_>], has_data: bool, form: &Form) -> String {
+    let mut arm = String::new();
+    let mut values = 0;
+    for member in members {
+        if let Some(value) = value(member, form) {
+            let _ = writeln!(arm, "                {}: {value},", safe(member.name));
+            values += 1;
+        }
+    }
+    if has_data {
+        arm.push_str("                dwords: fields.dwords(),\n                data: fields.data(),\n");
+    }
+    if values < members.len() && !arm.is_empty() {
+        arm.push_str("                ..Self::default()\n");
+    }
+    arm
+}
+
+/// How a member is read from a form; `None` where the form has no such field.
+fn value(member: &Member<'_>, form: &Form) -> Option<String> {
+    let fields: Vec<&Field> = form
+        .fields
+        .iter()
+        .filter(|field| whole(&field.name).0 == member.name && !matches!(field.holds, Holds::Only(_)))
+        .collect();
+    let mut parts = Vec::new();
+    // Of several fields of one name the first one that the generation has counts.
+    let mut taken: BTreeMap<&str, u16> = BTreeMap::new();
+    for field in fields {
+        let before = taken.entry(&field.name).or_default();
+        let here = field.levels & !*before & form.levels;
+        *before |= field.levels;
+        if here == 0 {
+            continue;
+        }
+        let (high, low) = field.bits;
+        let is_high = field.name.ends_with("_hi") && member.kind == Kind::Wide;
+        let read = match (member.kind, is_high) {
+            (Kind::Wide, true) => format!("wide(p, {}, {high}, {low}, 32)", field.dword),
+            (Kind::Wide, false) => format!("wide(p, {}, {high}, {low}, {low})", field.dword),
+            _ => format!("bits(p, {}, {high}, {low})", field.dword),
+        };
+        parts.push(if here == form.levels {
+            read
+        } else if member.kind == Kind::Wide {
+            format!("u64::from(on(l, {here:#x})) * {read}")
+        } else {
+            format!("on(l, {here:#x}) * {read}")
+        });
+    }
+    let sum = match parts.len() {
+        0 => return None,
+        _ => parts.join(" | "),
+    };
+    Some(match (member.kind, parts.len()) {
+        (Kind::Flag, 1) if !sum.contains('*') => format!("{sum} != 0"),
+        (Kind::Flag, _) => format!("({sum}) != 0"),
+        _ => sum,
+    })
+}
+
+fn write_enum(text: &mut String, records: &[Record<'_>]) {
+    text.push_str(
+        "\n/// A packet that was read.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum Packet<'p> {\n",
+    );
+    for record in records {
+        let (name, life) = (camel(record.name), if record.has_data() { "<'p>" } else { "" });
+        let _ = writeln!(text, "    /// {}.\n    {name}({name}{life}),", record.name);
+    }
+    text.push_str("}\n\nimpl<'p> Packet<'p> {\n");
+    text.push_str("    /// Returns the packet that was read; `None` where it is of another language.\n");
+    text.push_str("    pub fn read(fields: &Fields<'p>) -> Option<Self> {\n        Some(match fields.form() {\n");
+    for record in records.iter().filter(|record| !record.forms.is_empty()) {
+        let numbers = record.forms.iter().map(|(number, _)| number.to_string()).collect::<Vec<_>>().join(" | ");
+        let name = camel(record.name);
+        let _ = writeln!(text, "            {numbers} => Self::{name}({name}::read(fields)),");
+    }
+    text.push_str("            _ => return None,\n        })\n    }\n}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_one_field() {
+        assert_eq!(whole("addr_lo"), ("addr", true));
+        assert_eq!(whole("addr"), ("addr", false));
+    }
+}
