@@ -192,7 +192,6 @@ impl Sender {
     /// The first call waits, the last one signals.
     fn call(&mut self, queue: &Shared) -> Sent {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, .. } = self;
-        let user_fence = queue.user_fence.chunk();
         if queue.options.listing == Listing::Kept {
             working_set.keep_list(queue.device());
         }
@@ -207,7 +206,7 @@ impl Sender {
                 scheduled: if is_first { scheduled } else { &[] },
                 waits: if is_first { waits } else { &[] },
                 signals: if is_last { signals } else { &[] },
-                user_fence: Some(&user_fence),
+                user_fence: Some(&queue.user_fence),
             };
             match queue.call(call, chunks) {
                 Ok(taken) => sequence = Some(taken),

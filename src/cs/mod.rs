@@ -37,7 +37,6 @@ mod snippet;
 mod stream;
 mod submission;
 mod submitter;
-mod user_fence;
 mod working_set;
 
 pub use self::{

@@ -9,11 +9,10 @@ use super::{
     call::{Sender, Sent},
     jobs::{Job, Jobs},
     marker,
-    user_fence::UserFence,
 };
 use crate::{
     uapi::{CsChunkDep, CsFence},
-    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, Syncobj, Until, WaitFor},
+    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use super::{Device, Error, RELEASE_ATTEMPTS, Result, kernel::send_raw};
+use super::{Device, Error, RELEASE_ATTEMPTS, Result, answers, kernel::send_raw};
 use crate::uapi::{self, Answered, Argument, BoListEntry, bo_list_op};
 
 /// A list of BOs that submissions can name instead of carrying it: the kernel then neither copies the entries nor looks up
@@ -30,7 +30,9 @@ impl BoList {
     /// [`Error::Ioctl`]: `EINVAL` for more than [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES), `ENOENT` for an unknown
     /// handle, `ENOMEM`. There is no list then, and none to give back.
     pub fn new(device: &Arc<Device>, entries: &[BoListEntry]) -> Result<Self> {
-        let handle = request(device, bo_list_op::CREATE, 0, entries)?;
+        // The operation, over which the answer is written, is 0.
+        let handle = answers::handle(request(device, bo_list_op::CREATE, 0, entries)?)
+            .map_err(|errno| Error::Ioctl { request: uapi::BoList::NAME, errno })?;
         Ok(Self { device: Arc::clone(device), handle })
     }
 

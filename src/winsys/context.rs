@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use super::{Deadline, Device, Error, Ip, Loss, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{Deadline, Device, Error, Ip, Loss, RELEASE_ATTEMPTS, Result, answers, kernel::send};
 use crate::uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op, priority};
 
 /// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
@@ -62,15 +62,14 @@ impl Context {
     /// # Errors
     ///
     /// [`Error::NotPermitted`] for a priority that the process may not have (Linux 6.12 `amdgpu_ctx.c`,
-    /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts.
+    /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts, and `EBADF` or `EINVAL`
+    /// when the kernel says yes and makes none.
     pub fn new(device: &Arc<Device>, priority: Priority) -> Result<Self> {
-        let mut argument = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority: priority as i32 };
-        send(device.kernel(), &mut argument).map_err(|errno| match errno {
+        let id = allocate(device, priority).map_err(|errno| match errno {
             Errno::EACCES => Error::NotPermitted { priority },
             errno => Error::Ioctl { request: Ctx::NAME, errno },
         })?;
-        // The answer to ALLOC_CTX is the first word.
-        Ok(Self { device: Arc::clone(device), id: argument.op, priority, taken: Mutex::new(0) })
+        Ok(Self { device: Arc::clone(device), id, priority, taken: Mutex::new(0) })
     }
 
     /// Allocates a context with this priority, or the highest below it that the process may have;
@@ -228,14 +227,69 @@ impl Context {
     }
 }
 
-impl Drop for Context {
-    fn drop(&mut self) {
-        for _ in 0..RELEASE_ATTEMPTS {
-            let mut argument = Ctx { op: ctx_op::FREE_CTX, flags: 0, ctx_id: self.id, priority: 0 };
-            match send(self.device.kernel(), &mut argument) {
-                Ok(()) | Err(Errno::ENODEV) => return,
-                Err(errno) => tracing::warn!(context = self.id, %errno, "context not freed"),
+/// The id that an answer which was not written looks like: the operation, over which it is written.
+const UNWRITTEN_ID: u32 = ctx_op::ALLOC_CTX;
+
+/// Allocates a context.
+///
+/// The kernel's first id is the number of the operation, and the kernel answers in the operation's place. So whether that
+/// context exists is looked up before and after; meanwhile no other context of the device comes or goes with that id.
+fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
+    let mut has_ambiguous = device.has_ambiguous_context().lock();
+    let existed = *has_ambiguous
+        || match look_up(device, UNWRITTEN_ID) {
+            Ok(()) => true,
+            Err(Errno::EINVAL) => false,
+            Err(errno) => return Err(errno),
+        };
+    let mut argument = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority: priority as i32 };
+    send(device.kernel(), &mut argument)?;
+    // The answer to ALLOC_CTX is the first word.
+    let id = answers::handle(argument.op)?;
+    if id == UNWRITTEN_ID {
+        if existed {
+            return Err(answers::UNWRITTEN);
+        }
+        let found = look_up(device, id);
+        *has_ambiguous = found.is_ok();
+        if found.is_err() {
+            // It did not exist before, so if it does now it is this one.
+            free(device, id);
+        }
+        found?;
+    }
+    Ok(id)
+}
+
+/// Looks a context up: EINVAL if the file has none with this id. The answer has a word that is always 0 where the question
+/// has the id, so one that was not written is told apart.
+fn look_up(device: &Device, id: u32) -> Result<(), Errno> {
+    let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: id, priority: 0 };
+    send(device.kernel(), &mut argument)?;
+    if argument.answer().hangs == 0 { Ok(()) } else { Err(answers::UNWRITTEN) }
+}
+
+/// Frees a context; `false` if the kernel keeps it.
+fn free(device: &Device, id: u32) -> bool {
+    (0..RELEASE_ATTEMPTS).any(|_| {
+        let mut argument = Ctx { op: ctx_op::FREE_CTX, flags: 0, ctx_id: id, priority: 0 };
+        match send(device.kernel(), &mut argument) {
+            Ok(()) | Err(Errno::ENODEV) => true,
+            Err(errno) => {
+                tracing::warn!(context = id, %errno, "context not freed");
+                false
             }
         }
+    })
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.id != UNWRITTEN_ID {
+            free(&self.device, self.id);
+            return;
+        }
+        let mut has_ambiguous = self.device.has_ambiguous_context().lock();
+        *has_ambiguous = !free(&self.device, self.id);
     }
 }

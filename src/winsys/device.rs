@@ -44,6 +44,8 @@ pub struct Device {
     observer: Option<Arc<dyn Observer>>,
     /// Who wants a VMID reserved; the kernel keeps one reservation for the file and does not count.
     vmid_users: Mutex<usize>,
+    /// Whether there is a context with the one id that an unwritten answer looks like.
+    has_ambiguous_context: Mutex<bool>,
 }
 
 impl std::fmt::Debug for Device {
@@ -110,6 +112,7 @@ impl Device {
             stranded: Mutex::default(),
             observer,
             vmid_users: Mutex::new(0),
+            has_ambiguous_context: Mutex::new(false),
         }))
     }
 
@@ -218,6 +221,10 @@ impl Device {
 
     pub(super) fn vmid_users(&self) -> &Mutex<usize> {
         &self.vmid_users
+    }
+
+    pub(super) fn has_ambiguous_context(&self) -> &Mutex<bool> {
+        &self.has_ambiguous_context
     }
 
     pub(super) fn shared_handles(&self) -> &SharedHandles {

@@ -1,15 +1,16 @@
 //! Submissions by number: waiting for several, and giving them to others.
 
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use nix::errno::Errno;
 
 use super::{
     Context, Deadline, Device, Error, Ip, Result, Syncobj, WaitFor,
+    answers::{Occupied, UNWRITTEN, descriptor},
     context::Suspects,
     kernel::{send, send_raw},
 };
-use crate::uapi::{Answered, Argument, CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ, FenceToHandle, WaitFences};
+use crate::uapi::{Answered, Argument, CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ_FD, FenceToHandle, WaitFences};
 
 /// Waits for submissions of one file. For all: `Some(0)` when they are done; for any: which one; `None` when the deadline
 /// came first. None at all are done at once.
@@ -19,7 +20,7 @@ use crate::uapi::{Answered, Argument, CsFence, FENCE_TO_SYNC_FILE_FD, FENCE_TO_S
 /// # Errors
 ///
 /// [`Error::Ioctl`] with the errno of the first that is found to have ended with an error; ask its context about it.
-/// `EINVAL` for a number that was not issued yet.
+/// `EINVAL` for a number that was not issued yet. [`Error::Absurd`] for an answer that is none.
 pub fn wait_fences(
     device: &Device,
     fences: &[CsFence],
@@ -39,22 +40,34 @@ pub fn wait_fences(
     // SAFETY: the one address is that of `fences`, as many as the count says, which the kernel only reads.
     unsafe { send_raw(device.kernel(), WaitFences::REQUEST, &mut argument) }.map_err(refused)?;
     let answer = argument.answer();
-    // What the kernel says is input: an index out of range is not passed on.
-    let first = (answer.first_signaled as usize).min(fences.len() - 1);
-    Ok((answer.status != 0).then_some(first))
+    let index = answer.first_signaled as usize;
+    match (answer.status, condition) {
+        (0, _) => Ok(None),
+        (1, WaitFor::All) => Ok(Some(0)),
+        (1, WaitFor::Any) if index < fences.len() => Ok(Some(index)),
+        (1, WaitFor::Any) => {
+            let value = answer.first_signaled.into();
+            Err(Error::Absurd { field: "first_signaled", value, reason: "not one of the fences" })
+        }
+        // What was not written is half of the address that the question starts with.
+        (value, _) => Err(Error::Absurd { field: "status", value: value.into(), reason: "neither 0 nor 1" }),
+    }
 }
 
 impl Context {
     /// A new sync object whose fence is that of the submission `sequence` on the queue (`ip`, `ring`).
     ///
-    /// Request: AMDGPU_FENCE_TO_HANDLE.
+    /// It passes through a descriptor: a handle that FENCE_TO_HANDLE answers could not be told from the context's id, over
+    /// which it is written.
+    ///
+    /// Requests: AMDGPU_FENCE_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE.
     ///
     /// # Errors
     ///
-    /// As [`Context::wait`].
+    /// As [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel says yes and makes none.
     pub fn fence_to_syncobj(&self, ip: Ip, ring: u32, sequence: u64) -> Result<Syncobj> {
-        let handle = self.fence_to_handle(ip, ring, sequence, FENCE_TO_SYNCOBJ)?;
-        Ok(Syncobj::owning(self.device(), handle))
+        let shared = self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNCOBJ_FD)?;
+        Syncobj::import(self.device(), shared)
     }
 
     /// A sync file of the submission `sequence` on the queue (`ip`, `ring`): a descriptor that is readable when it is done
@@ -64,21 +77,22 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`.
+    /// As [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel says yes and makes none.
     pub fn fence_to_sync_file(&self, ip: Ip, ring: u32, sequence: u64) -> Result<OwnedFd> {
-        let handle = self.fence_to_handle(ip, ring, sequence, FENCE_TO_SYNC_FILE_FD)?;
-        if handle.cast_signed() < 0 {
-            return Err(Error::Ioctl { request: FenceToHandle::NAME, errno: Errno::EBADF });
-        }
-        // SAFETY: the kernel just installed this descriptor for the caller, and nobody else knows its number.
-        Ok(unsafe { OwnedFd::from_raw_fd(handle.cast_signed()) })
+        self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNC_FILE_FD)
     }
 
-    fn fence_to_handle(&self, ip: Ip, ring: u32, sequence: u64, what: u32) -> Result<u32> {
+    fn fence_to_descriptor(&self, ip: Ip, ring: u32, sequence: u64, what: u32) -> Result<OwnedFd> {
+        let refused = |errno| Error::Ioctl { request: FenceToHandle::NAME, errno };
         let fence = CsFence { ctx_id: self.id(), ip_type: ip as u32, ip_instance: 0, ring, seq_no: sequence };
         let mut argument = FenceToHandle { fence, what, pad: 0 };
+        // The answer is written over the context's id. While a descriptor has that number, no new one can.
+        let _occupied = Occupied::new(self.id()).map_err(refused)?;
         send(self.device().kernel(), &mut argument)
             .map_err(|errno| self.submission_error((ip, ring), FenceToHandle::NAME, errno, Suspects::default()))?;
-        Ok(argument.answer().handle)
+        match argument.answer().handle {
+            unwritten if unwritten == self.id() => Err(refused(UNWRITTEN)),
+            written => descriptor(written.cast_signed()).map_err(refused),
+        }
     }
 }

@@ -4,7 +4,10 @@ use std::{ptr::NonNull, sync::Arc};
 
 use nix::errno::Errno;
 
-use super::{Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{
+    Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, RELEASE_ATTEMPTS, Result, answers::UNWRITTEN,
+    kernel::send,
+};
 use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 
 /// A CPU mapping of a whole BO, readable and writable.
@@ -98,6 +101,10 @@ impl Mapping {
         let mut argument = GemMmap { handle, pad: 0 };
         send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
         let offset = argument.answer().addr_ptr;
+        if offset == u64::from(handle) {
+            // Not written: offsets begin behind all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
+            return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
+        }
         let (pages, len) = extent(bo)?;
         // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
         let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }

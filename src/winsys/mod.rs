@@ -5,6 +5,8 @@
 //! with addresses in them or touch mapped memory, and nowhere else.
 
 mod address_book;
+#[expect(unsafe_code, reason = "descriptors that the kernel answers become owned")]
+mod answers;
 mod binding;
 #[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
 mod bo;
@@ -42,6 +44,7 @@ mod statistics;
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
 mod syncobj;
+mod user_fence;
 mod vmid;
 
 pub use self::{
@@ -75,6 +78,7 @@ pub use self::{
     statistics::{MoveCounters, Sensor, SystemUsage},
     submission::{ChunkScratch, Chunks},
     syncobj::{Syncobj, Until, WaitFor},
+    user_fence::UserFence,
     vmid::VmidReservation,
 };
 pub(crate) use self::{

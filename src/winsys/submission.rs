@@ -1,8 +1,12 @@
 //! The CS ioctl: chunks in, a sequence number out.
 
+use std::sync::Arc;
+
 use nix::errno::Errno;
 
-use super::{BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, context::Suspects, kernel::send_raw};
+use super::{
+    BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, UserFence, context::Suspects, kernel::send_raw,
+};
 use crate::uapi::{
     self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj, chunk_id,
 };
@@ -24,8 +28,15 @@ pub struct Chunks<'a> {
     pub waits: &'a [CsChunkSyncobj],
     /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
     pub signals: &'a [CsChunkSyncobj],
-    /// Where the GPU writes the sequence number.
-    pub user_fence: Option<&'a CsChunkFence>,
+    /// Where the GPU writes the sequence number. A handle alone is not taken: the kernel would write into any BO of one page.
+    ///
+    /// ```compile_fail,E0308
+    /// use amdgpu_winsys::{uapi::CsChunkFence, winsys::Chunks};
+    ///
+    /// let any_page = CsChunkFence { handle: 1, offset: 0 };
+    /// let chunks = Chunks { user_fence: Some(&any_page), ..Chunks::default() };
+    /// ```
+    pub user_fence: Option<&'a UserFence>,
 }
 
 /// Room for chunk headers, kept between submissions so that a steady stream of them allocates nothing.
@@ -93,7 +104,7 @@ impl Context {
     /// # Errors
     ///
     /// [`Error::DeviceLost`] when the context or the leading queue has lost work; [`Error::DependencyLost`] and
-    /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::OutOfMemory`] when the BOs do not fit
+    /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::ForeignDevice`]; [`Error::OutOfMemory`] when the BOs do not fit
     /// together; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
     /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
     /// or sync object.
@@ -101,7 +112,13 @@ impl Context {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
-        self.list_chunks(&chunks, scratch)?;
+        let user_fence = match chunks.user_fence {
+            Some(page) if !Arc::ptr_eq(page.device(), self.device()) => {
+                return Err(Error::ForeignDevice { what: "user fence" });
+            }
+            page => page.map(UserFence::chunk),
+        };
+        self.list_chunks(&chunks, user_fence.as_ref(), scratch)?;
         let inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,
@@ -124,7 +141,7 @@ impl Context {
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
         // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle
-        // lists in `scratch`, or `inline`, with its length in dwords. The kernel only reads them all.
+        // lists in `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(&chunks, errno))?;
         let sequence = argument.answer().handle;
@@ -134,12 +151,17 @@ impl Context {
     }
 
     /// Lists everything but the BOs.
-    fn list_chunks(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<()> {
+    fn list_chunks(
+        &self,
+        chunks: &Chunks<'_>,
+        user_fence: Option<&CsChunkFence>,
+        scratch: &mut ChunkScratch,
+    ) -> Result<()> {
         scratch.headers.clear();
         for ib in chunks.ibs {
             scratch.push(chunk_id::IB, std::slice::from_ref(ib));
         }
-        if let Some(fence) = chunks.user_fence {
+        if let Some(fence) = user_fence {
             scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
         }
         if !chunks.dependencies.is_empty() {

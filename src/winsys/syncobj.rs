@@ -1,14 +1,14 @@
 //! Sync objects: fences with a name.
 
 use std::{
-    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::Arc,
 };
 
 use nix::errno::Errno;
 
 use super::{
-    Deadline, Device, Error, RELEASE_ATTEMPTS, Result,
+    Deadline, Device, Error, RELEASE_ATTEMPTS, Result, answers,
     kernel::{send, send_as, send_raw},
 };
 use crate::uapi::{
@@ -53,13 +53,8 @@ impl Syncobj {
     /// [`Error::Ioctl`].
     pub fn new(device: &Arc<Device>, signalled: bool) -> Result<Self> {
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
-        send(device.kernel(), &mut argument).map_err(refused(SyncobjCreate::NAME))?;
-        Ok(Self { device: Arc::clone(device), handle: argument.handle })
-    }
-
-    /// Takes over a handle that the kernel has just made.
-    pub(super) fn owning(device: &Arc<Device>, handle: u32) -> Self {
-        Self { device: Arc::clone(device), handle }
+        let made = send(device.kernel(), &mut argument).and_then(|()| answers::handle(argument.handle));
+        Ok(Self { device: Arc::clone(device), handle: made.map_err(refused(SyncobjCreate::NAME))? })
     }
 
     /// The kernel's name for it within the device's file.
@@ -228,7 +223,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`], [`Error::Ioctl`].
+    /// [`Error::ForeignDevice`], [`Error::Ioctl`], [`Error::Absurd`].
     pub fn wait_points(
         points: &[(&Self, u64)],
         condition: WaitFor,
@@ -249,17 +244,21 @@ impl Syncobj {
             timeout_nsec: deadline.for_syncobj(),
             count_handles: handles.len() as u32,
             flags: flags.bits(),
+            first_signaled: u32::MAX,
             ..SyncobjTimelineWait::ZEROED
         };
         // SAFETY: the addresses are those of as many u32 and u64 as the count says, which the kernel only reads.
         let result = unsafe { send_raw(first.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
         let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
-        let index = match condition {
-            WaitFor::All => 0,
-            // What the kernel says is input: an index out of range is not passed on.
-            WaitFor::Any => (argument.first_signaled as usize).min(points.len() - 1),
-        };
-        Ok(is_met.then_some(index))
+        let first = argument.first_signaled;
+        match condition {
+            _ if !is_met => Ok(None),
+            WaitFor::All => Ok(Some(0)),
+            WaitFor::Any if (first as usize) < points.len() => Ok(Some(first as usize)),
+            WaitFor::Any => {
+                Err(Error::Absurd { field: "first_signaled", value: first.into(), reason: "not one of the points" })
+            }
+        }
     }
 
     /// Adds 1 to an eventfd, once, when a point meets the condition; at once if it does already. Forgotten when the last
@@ -327,11 +326,7 @@ impl Syncobj {
     fn export_as(&self, flags: u32) -> Result<OwnedFd> {
         let mut argument = SyncobjHandle { handle: self.handle, flags, fd: -1, pad: 0 };
         send(self.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
-        if argument.fd < 0 {
-            return Err(Error::Ioctl { request: SyncobjHandle::NAME, errno: Errno::EBADF });
-        }
-        // SAFETY: the kernel just installed this descriptor for the caller, and nobody else knows its number.
-        Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
+        answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
     }
 
     /// A new name for the object behind a descriptor.
@@ -344,16 +339,10 @@ impl Syncobj {
     pub fn import(device: &Arc<Device>, fd: impl AsFd) -> Result<Self> {
         let fd = fd.as_fd().as_raw_fd();
         let mut argument = SyncobjHandle { handle: 0, flags: 0, fd, pad: 0 };
-        send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
-            request: "SYNCOBJ_FD_TO_HANDLE",
-            fd,
-            errno,
-        })?;
-        if argument.handle == 0 {
-            let errno = Errno::EBADF;
-            return Err(Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno });
-        }
-        Ok(Self { device: Arc::clone(device), handle: argument.handle })
+        let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
+            .and_then(|()| answers::handle(argument.handle))
+            .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
+        Ok(Self { device: Arc::clone(device), handle: named })
     }
 
     fn same_device(&self, other: &Self) -> Result<()> {

@@ -58,6 +58,11 @@ impl Bench {
         Self { gpu, kernel, device, manager, cached, memory, dma_buf, pages, place }
     }
 
+    /// Another open file of the GPU, whose calls count with those of the device.
+    pub(crate) fn file_beside(&self) -> FaultInjector<SimKernel> {
+        self.kernel.beside(self.gpu.open())
+    }
+
     /// Another open file of the GPU, without a device.
     pub(crate) fn another_file(&self) -> Kernel {
         Arc::new(FaultInjector::new(self.gpu.open()))

@@ -28,7 +28,8 @@ use crate::{
 };
 
 /// What the kernel answers when it will not: Linux 6.12, `amdgpu_gem.c`, `amdgpu_cs.c`, `amdgpu_ctx.c`, `drm_syncobj.c`,
-/// `drm_prime.c`, and `mmap`. ENODEV is a case of its own, EINTR and EAGAIN never get through a `Kernel`.
+/// `drm_prime.c`, and `mmap`. ENODEV is a case of its own, EINTR never gets
+/// through a `Kernel`, and EAGAIN is asked again.
 const ERRNOS: [Errno; 12] = [
     Errno::ENOMEM,
     Errno::EINVAL,

@@ -82,7 +82,7 @@ fn expect(is_so: bool) -> Outcome {
 }
 
 fn bring_up(bench: &Bench) -> Outcome {
-    let device = Device::new(Arc::clone(&bench.kernel))?;
+    let device = Device::new(bench.file_beside())?;
     drop(MemoryManager::new(&device, &TableOptions::default())?);
     Ok(())
 }

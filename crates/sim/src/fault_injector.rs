@@ -4,6 +4,7 @@ use std::{
     ffi::{c_int, c_void},
     fmt,
     ptr::NonNull,
+    sync::Arc,
 };
 
 use amdgpu_uapi::{Kernel, NotReserved, OpenFile, Protection, Request};
@@ -75,8 +76,8 @@ struct Plan {
 /// ```
 pub struct FaultInjector<K> {
     inner: K,
-    plan: Mutex<Option<Plan>>,
-    calls: Mutex<u64>,
+    plan: Arc<Mutex<Option<Plan>>>,
+    calls: Arc<Mutex<u64>>,
 }
 
 impl<K: fmt::Debug> fmt::Debug for FaultInjector<K> {
@@ -89,7 +90,13 @@ impl<K: fmt::Debug> fmt::Debug for FaultInjector<K> {
 impl<K> FaultInjector<K> {
     /// Wraps a kernel; nothing fails yet.
     pub fn new(inner: K) -> Self {
-        Self { inner, plan: Mutex::new(None), calls: Mutex::new(0) }
+        Self { inner, plan: Arc::default(), calls: Arc::default() }
+    }
+
+    /// Wraps another kernel, whose calls are counted with those of this one and fail by the same plan: for what opens
+    /// several files.
+    pub fn beside<L>(&self, inner: L) -> FaultInjector<L> {
+        FaultInjector { inner, plan: Arc::clone(&self.plan), calls: Arc::clone(&self.calls) }
     }
 
     /// The kernel inside.

@@ -76,11 +76,15 @@ impl<'a> Lab<'a> {
         let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
         let memory = Arc::new(memory);
         let rings = Ring::all(device.info());
-        let witness = Context::new(&device, Priority::Normal).ok();
-        let is_stand_in = witness
-            .as_ref()
-            .zip(rings.first())
-            .is_some_and(|(context, ring)| context.wait(ring.ip, ring.index, NEVER_ISSUED, Deadline::POLL).is_ok());
+        let witness = Context::new(&device, Priority::Normal);
+        let is_stand_in = match &witness {
+            Ok(context) => rings
+                .first()
+                .is_some_and(|ring| context.wait(ring.ip, ring.index, NEVER_ISSUED, Deadline::POLL).is_ok()),
+            // It said yes and answered nothing.
+            Err(error) => error.errno() == Some(Errno::EBADF),
+        };
+        let witness = witness.ok();
         let vram_lost = device.vram_lost_counter().ok();
         let (tape, hang) = Default::default();
         Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, book, tape, hang })
@@ -185,8 +189,18 @@ impl<'a> Lab<'a> {
 
     /// The queue of a fresh context on one ring.
     pub(crate) fn queue(&self, ring: Ring) -> Result<Queue, Stop> {
-        let context = Context::new(&self.device, Priority::Normal).doing("allocating a context")?;
-        Queue::new(&Arc::new(context), ring.ip, ring.index).doing("making the queue")
+        Queue::new(&self.context()?, ring.ip, ring.index).doing("making the queue")
+    }
+
+    /// A fresh context.
+    pub(crate) fn context(&self) -> Result<Arc<Context>, Stop> {
+        match Context::new(&self.device, Priority::Normal) {
+            Ok(context) => Ok(Arc::new(context)),
+            Err(error) if self.is_stand_in => {
+                fail(format!("nothing executed: no context, though the kernel said yes: {error}"))
+            }
+            Err(error) => Err(error).doing("allocating a context"),
+        }
     }
 
     /// Memory of the type that has the required properties and most of the preferred ones.

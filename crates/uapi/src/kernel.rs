@@ -15,7 +15,7 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
 };
 
-use crate::{Argument, OpenFile, Request};
+use crate::{Argument, OpenFile, Request, patience::Patience};
 
 /// An open file of a DRM node, as the library sees it.
 ///
@@ -44,7 +44,8 @@ pub unsafe trait Kernel: Send + Sync {
     /// the kernel inside; a kernel that needs no descriptor keeps a [`FileIdentity`](crate::FileIdentity).
     fn open_file(&self) -> OpenFile<'_>;
 
-    /// Performs one ioctl. Implementations restart after EINTR and EAGAIN, as libdrm's `drmIoctl` does.
+    /// Performs one ioctl. Implementations restart after EINTR, as libdrm's `drmIoctl` does, and hand EAGAIN on: how often
+    /// a busy kernel is asked again depends on the request ([`send`]).
     ///
     /// # Errors
     ///
@@ -251,7 +252,8 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
     unsafe { send_raw(kernel, request, argument) }
 }
 
-/// Sends an argument that holds addresses.
+/// Sends an argument that holds addresses. A kernel that is busy is asked again, as long as a policy of the request
+/// (`patience.rs`) allows.
 ///
 /// # Errors
 ///
@@ -263,8 +265,14 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
 /// the kernel do there.
 #[inline]
 pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
+    let argument: *mut A = argument;
     // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
-    let result = unsafe { kernel.ioctl(request, std::ptr::from_mut(argument).cast()) };
+    let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
+    let result = match ask() {
+        // SAFETY: readable for the caller, who lends as many bytes as the request claims.
+        Err(Errno::EAGAIN) => Patience::of(request, unsafe { argument.read() }.as_bytes()).ask_again(ask),
+        result => result,
+    };
     match result {
         Ok(_) => Ok(()),
         Err(errno) => {

@@ -23,6 +23,7 @@ mod info;
 mod kernel;
 mod macros;
 mod open_file;
+mod patience;
 mod request;
 mod submission;
 mod syncobj;

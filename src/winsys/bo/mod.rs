@@ -9,6 +9,8 @@ mod userptr;
 
 use std::sync::Arc;
 
+use nix::errno::Errno;
+
 use self::handle::Handle;
 pub(super) use self::handle::SharedHandles;
 pub use self::{
@@ -19,7 +21,7 @@ pub use self::{
     userptr::UserMemory,
 };
 use super::{
-    Deadline, Device, DeviceRef, Error, Event, LedgerEntry, Result,
+    Deadline, Device, DeviceRef, Error, Event, LedgerEntry, Result, answers,
     kernel::{send, send_raw},
 };
 use crate::uapi::{
@@ -200,7 +202,7 @@ impl Bo {
         self.handle.name()
     }
 
-    pub(super) fn refused(&self, request: &'static str, errno: nix::errno::Errno) -> Error {
+    pub(super) fn refused(&self, request: &'static str, errno: Errno) -> Error {
         Error::Bo { request, handle: self.handle(), errno }
     }
 }
@@ -210,7 +212,27 @@ impl Bo {
 fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
     let &BoRequest { size, alignment, domains, flags } = request;
     request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
+    let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
     let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
-    send(device.kernel(), &mut argument).map_err(|errno| Error::CreateBo { size, alignment, domains, flags, errno })?;
-    Ok(argument.answer().handle)
+    send(device.kernel(), &mut argument).map_err(refused)?;
+    let answer = argument.answer().handle;
+    if answer == size as u32 && argument.domains == domains.bits() {
+        return ask_again(device, request).map_err(refused);
+    }
+    answers::handle(answer).map_err(refused)
+}
+
+/// Asks once more for a BO, after an answer that may not have been written: the handle is written over the size, and is
+/// equal to it, and what is behind it is as it was, while the kernel clears that (Linux 6.12 `amdgpu_gem.c`,
+/// `amdgpu_gem_create_ioctl`). The size is a byte off now, which comes to the same pages. An answer that equals that one, too,
+/// was not written. The first one is left alone: it may be the handle of something else.
+#[cold]
+fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
+    let &BoRequest { size, alignment, domains, flags } = request;
+    let bo_size = if size % PAGE_SIZE == 1 { size + 1 } else { size - 1 };
+    let mut argument = GemCreate { bo_size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
+    send(device.kernel(), &mut argument)?;
+    let answer = argument.answer().handle;
+    let is_unwritten = answer == bo_size as u32 && argument.domains == domains.bits();
+    if is_unwritten { Err(answers::UNWRITTEN) } else { answers::handle(answer) }
 }

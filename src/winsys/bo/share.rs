@@ -1,17 +1,15 @@
 //! BOs as dma-bufs: export and import.
 
 use std::{
-    os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd},
     sync::Arc,
 };
-
-use nix::errno::Errno;
 
 use super::Bo;
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
-        Capabilities, Device, Error, Event, Result,
+        Capabilities, Device, Error, Event, Result, answers,
         kernel::{send, send_as},
     },
 };
@@ -28,12 +26,8 @@ impl Bo {
         self.device().shared_handles().list(&self.handle);
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
-        if argument.fd < 0 {
-            // A shim without PRIME says yes and writes nothing.
-            return Err(self.refused(PrimeHandle::NAME, Errno::EBADF));
-        }
-        // SAFETY: the kernel just installed this descriptor for the caller, and nobody else knows its number.
-        Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
+        // A shim without PRIME says yes and writes nothing.
+        answers::descriptor(argument.fd).map_err(|errno| self.refused(PrimeHandle::NAME, errno))
     }
 
     /// Imports a dma-buf. The same BO imported twice, or imported where it was created, shares one handle.
@@ -51,8 +45,7 @@ impl Bo {
         let import = || {
             let mut argument = PrimeHandle { handle: 0, flags: 0, fd };
             send_as(device.kernel(), PRIME_FD_TO_HANDLE, &mut argument)?;
-            // Handle 0 never exists; a shim without PRIME says yes and writes nothing.
-            if argument.handle == 0 { Err(Errno::EBADF) } else { Ok(argument.handle) }
+            answers::handle(argument.handle)
         };
         let handle = device.shared_handles().import(device, import).map_err(|errno| Error::Descriptor {
             request: "PRIME_FD_TO_HANDLE",

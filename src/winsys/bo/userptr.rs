@@ -2,16 +2,11 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use nix::errno::Errno;
-
 use super::{Bo, PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
-    winsys::{Device, Error, Result, kernel::send_raw},
+    winsys::{Device, Error, Result, answers, kernel::send_raw},
 };
-
-/// How often pages that are just being moved or unmapped are looked up again.
-const ATTEMPTS: u32 = 16;
 
 /// Pages of this process that the GPU is to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,23 +62,10 @@ impl Bo {
             }
         }
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
-        let mut ask = || {
-            // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the
-            // caller vouches for.
-            unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) }.map(|()| argument.handle)
-        };
-        let mut outcome = ask();
-        for _ in 1..ATTEMPTS {
-            if outcome != Err(Errno::EAGAIN) {
-                break;
-            }
-            outcome = ask();
-        }
-        let handle = match outcome {
-            // Handle 0 never exists; a shim without user memory says yes and writes nothing.
-            Ok(0) => Err(Errno::EBADF),
-            outcome => outcome,
-        };
+        // SAFETY: the kernel follows `addr` only to look the pages up; that the GPU may later write there is what the caller
+        // vouches for.
+        let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
+        let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
         Ok(Self::own(device.into(), handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS))
     }

@@ -77,6 +77,8 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         file.vm.lock().know(&bo);
     }
     let handle = file.handles.lock().insert(&bo)?;
+    // What is behind the answer is cleared.
+    bytes.fill(0);
     answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
 }
 

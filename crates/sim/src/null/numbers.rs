@@ -8,7 +8,7 @@ use std::{
 /// How many numbers a thread takes at a time.
 const BLOCK: u32 = 64;
 
-/// Numbers that were not given out yet, from 1 on, for any number of threads. Each takes a block of them at a time: if all
+/// Numbers that were not given out yet, from 2 on (1 as a context's id would have to be proved to be one), for any number of threads. Each takes a block of them at a time: if all
 /// drew from one counter, threads would be measured waiting for each other there.
 #[derive(Debug)]
 pub(super) struct Numbers {
@@ -47,7 +47,7 @@ impl Numbers {
     #[cold]
     fn block(&self) -> Block {
         let start = self.blocks.fetch_add(1, Relaxed) % (u32::MAX / BLOCK) * BLOCK;
-        Block { of: self.of, next: start.max(1), end: start + BLOCK }
+        Block { of: self.of, next: start.max(2), end: start + BLOCK }
     }
 }
 
@@ -58,9 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_begin_at_one_and_count_up() {
+    fn numbers_begin_at_two_and_count_up() {
         let numbers = Numbers::new();
-        assert_eq!([(); 100].map(|()| numbers.next()).to_vec(), (1..=100).collect::<Vec<_>>());
+        assert_eq!([(); 100].map(|()| numbers.next()).to_vec(), (2..=101).collect::<Vec<_>>());
     }
 
     #[test]

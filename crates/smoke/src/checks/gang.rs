@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amdgpu_winsys::{
     cs::{Gang, Queue, Submission},
-    winsys::{Capabilities, Context, Ip, PAGE_SIZE, Priority},
+    winsys::{Capabilities, Ip, PAGE_SIZE},
 };
 
 use crate::{
@@ -38,7 +38,7 @@ fn submit(lab: &Lab<'_>) -> Outcome {
     lab.name(memory.memory(), "what the gang tells each other");
     memory.write(0, &vec![0; PAGE_SIZE as usize])?;
     let (first, second) = (memory.at(0)?, memory.at(LINE)?);
-    let context = Arc::new(Context::new(&lab.device, Priority::Normal).doing("allocating a context")?);
+    let context = lab.context()?;
     let [graphics, compute] = [Ip::Gfx, Ip::Compute].map(|ip| Queue::new(&context, ip, 0));
     let (graphics, compute) = (graphics.doing("making the queue")?, compute.doing("making the queue")?);
     let gang = Gang::new(&graphics, &[&compute]).doing("making a gang")?;

@@ -2,23 +2,28 @@
 
 use std::sync::Arc;
 
-use super::Result;
-use crate::{
-    uapi::{CsChunkFence, GemCreateFlags, GemDomain},
-    winsys::{Bo, BoRequest, Device, Mapping, PAGE_SIZE},
-};
+use super::{Bo, BoRequest, Device, Mapping, PAGE_SIZE, Result};
+use crate::uapi::{CsChunkFence, GemCreateFlags, GemDomain};
 
-/// A page of system memory into which the GPU writes the sequence number of each finished submission of one queue.
+/// A page of system memory into which the GPU writes the sequence number of each finished submission that names it
+/// ([`Chunks::user_fence`](super::Chunks::user_fence)).
+///
+/// The kernel writes behind the CPU's back, so it takes no other BO for this: nothing lends these bytes as a reference.
 ///
 /// The kernel wants a BO of exactly one page that is neither bound nor listed; it writes 8 bytes, and up to 24 more
 /// when a job is preempted (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`).
 #[derive(Debug)]
-pub(super) struct UserFence {
+pub struct UserFence {
     mapping: Mapping,
 }
 
 impl UserFence {
-    pub(super) fn new(device: &Arc<Device>) -> Result<Self> {
+    /// Allocates and maps a page; its number is 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Bo::create`] and [`Mapping::new`].
+    pub fn new(device: &Arc<Device>) -> Result<Self> {
         let bo = Bo::create(
             device,
             BoRequest {
@@ -34,12 +39,18 @@ impl UserFence {
         Ok(Self { mapping })
     }
 
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        self.mapping.bo().device()
+    }
+
     pub(super) fn chunk(&self) -> CsChunkFence {
         CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
     }
 
     /// The last sequence number written; 0 before the first.
-    pub(super) fn value(&self) -> u64 {
+    #[inline]
+    pub fn value(&self) -> u64 {
         // Offset 0 of a page is in range and aligned, so this never falls back.
         let value = self.mapping.load_u64(0).unwrap_or(0);
         // What the GPU wrote before the number is visible to what the caller reads after it.

@@ -1,0 +1,107 @@
+//! Proof that the kernel wrote what it was asked for.
+//!
+//! A kernel that only pretends (Mesa's no-op shim) says yes and writes nothing. What then stands in an argument is the
+//! question, and the number in it may be the name of something that is somebody else's: taken for a handle or a descriptor
+//! it would be closed in the end. So fields for answers hold, before the call, what no kernel answers; where C lays the
+//! answer over the question, the question is made such that the two can be told apart.
+
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+
+use nix::{
+    errno::Errno,
+    sys::eventfd::{EfdFlags, EventFd},
+};
+
+/// What is reported of an answer that was not written.
+pub(super) const UNWRITTEN: Errno = Errno::EBADF;
+
+/// A handle that the kernel wrote over 0, which names nothing: GEM, sync objects, contexts and lists count from 1.
+///
+/// Source: Linux 6.12 `drm_gem.c`, `drm_gem_handle_create_tail`; `drm_syncobj.c`, `drm_syncobj_get_handle`; `amdgpu_ctx.c`,
+/// `amdgpu_ctx_alloc`; `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
+pub(super) const fn handle(answer: u32) -> Result<u32, Errno> {
+    if answer == 0 { Err(UNWRITTEN) } else { Ok(answer) }
+}
+
+/// A descriptor that the kernel wrote over -1, or over a number that it [cannot answer](Occupied).
+pub(super) fn descriptor(answer: i32) -> Result<OwnedFd, Errno> {
+    if answer < 0 {
+        return Err(UNWRITTEN);
+    }
+    // SAFETY: looks a number up in the process's table of descriptors.
+    Errno::result(unsafe { libc::fcntl(answer, libc::F_GETFD) }).map_err(|_| UNWRITTEN)?;
+    // SAFETY: the kernel wrote the number, which by the contract of `Kernel` is that of a descriptor installed just now for
+    // the caller; nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(answer) })
+}
+
+/// A descriptor number that a kernel cannot answer with, because it is in use.
+#[derive(Debug)]
+pub(super) struct Occupied {
+    _event: EventFd,
+    /// A copy with the number, if it was free.
+    _copy: Option<OwnedFd>,
+}
+
+impl Occupied {
+    /// Occupies a number, unless it is in use already or beyond what the process may have.
+    ///
+    /// # Errors
+    ///
+    /// EMFILE, ENFILE or ENOMEM.
+    pub(super) fn new(number: u32) -> Result<Self, Errno> {
+        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?;
+        let lowest_free = event.as_raw_fd();
+        let wanted = i32::try_from(number).unwrap_or(i32::MAX);
+        let copy = if lowest_free < wanted { copy_from(&event, wanted)? } else { None };
+        Ok(Self { _event: event, _copy: copy })
+    }
+}
+
+/// A copy with the lowest free number from `lowest` on; `None` where the process may have none so high.
+fn copy_from(event: &EventFd, lowest: i32) -> Result<Option<OwnedFd>, Errno> {
+    // SAFETY: takes numbers only; the descriptor is open.
+    let copied = Errno::result(unsafe { libc::fcntl(event.as_raw_fd(), libc::F_DUPFD_CLOEXEC, lowest) });
+    match copied {
+        // SAFETY: the C library has just made it, for nobody else.
+        Ok(copy) => Ok(Some(unsafe { OwnedFd::from_raw_fd(copy) })),
+        Err(Errno::EINVAL) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_open(number: i32) -> bool {
+        // SAFETY: looks a number up.
+        unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn a_number_is_occupied_while_the_guard_lives() {
+        // Others open descriptors meanwhile, but none so high.
+        let number = 500;
+        assert!(!is_open(number));
+        let guard = Occupied::new(number.cast_unsigned()).unwrap();
+        assert!(is_open(number));
+        let again = Occupied::new(number.cast_unsigned()).unwrap();
+        drop(guard);
+        assert!(!is_open(number));
+        drop(again);
+        assert!(is_open(1));
+        drop(Occupied::new(1).unwrap());
+        assert!(is_open(1), "somebody else's");
+        Occupied::new(u32::MAX).unwrap();
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn what_is_no_open_descriptor_is_not_taken() {
+        assert_eq!(descriptor(-1).unwrap_err(), UNWRITTEN);
+        assert_eq!(descriptor(i32::MAX).unwrap_err(), UNWRITTEN);
+        assert_eq!((handle(0), handle(7)), (Err(UNWRITTEN), Ok(7)));
+    }
+}
