@@ -281,3 +281,42 @@ pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argum
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns `true` if a mapping of exactly so many bytes is there.
+    fn is_mapped(len: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let has_length = |line: &str| {
+            let (start, rest) = line.split_once('-')?;
+            let (end, _) = rest.split_once(' ')?;
+            let [start, end] = [start, end].map(|word| usize::from_str_radix(word, 16));
+            Some(end.ok()? - start.ok()? == len)
+        };
+        maps.lines().any(|line| has_length(line) == Some(true))
+    }
+
+    /// Without the flag the address is a hint, as MAP_FIXED_NOREPLACE is to a kernel before 4.17.
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn addresses_that_are_somebody_elses_are_not_held_and_nothing_is_left_elsewhere() {
+        // A length that nothing else in this process has.
+        let len = NonZeroUsize::new(0x123_4000).unwrap();
+        let taken_len = NonZeroUsize::new(0x135_7000).unwrap();
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let taken = unsafe { mmap_anonymous(None, taken_len, ProtFlags::PROT_READ, MapFlags::MAP_PRIVATE) }.unwrap();
+        for flags in [MapFlags::MAP_FIXED_NOREPLACE, MapFlags::empty()] {
+            // SAFETY: neither flag replaces anything.
+            assert_eq!(unsafe { hold(taken.cast(), len.get(), flags) }, Err(Errno::EEXIST), "{flags:?}");
+            assert!(!is_mapped(len.get()), "{flags:?}");
+        }
+        // SAFETY: mapped above, and nobody uses it.
+        unsafe { munmap(taken, taken_len.get()) }.unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { hold(taken.cast(), len.get(), MapFlags::MAP_FIXED_NOREPLACE) }, Ok(()));
+        // SAFETY: held just now.
+        unsafe { munmap(taken, len.get()) }.unwrap();
+    }
+}
