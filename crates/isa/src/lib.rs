@@ -21,6 +21,7 @@ mod error;
 #[expect(clippy::too_many_lines, reason = "tables")]
 mod generated;
 mod instruction;
+pub mod load;
 mod table;
 mod text;
 

@@ -13,7 +13,7 @@ fn wave() -> impl Strategy<Value = WaveSize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_dwords_decode_or_are_refused(level in level(), wave in wave(), words in prop::collection::vec(any::<u32>(), 0..8)) {

@@ -3,12 +3,15 @@
 //! `AMDGPU_ISA_SHADERS` names another folder whose `code` holds files of the same form, `CHIP.waveN.jsonl` or the same
 //! with `.gz`.
 
+#[path = "support/code.rs"]
+mod code;
 mod support;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Format, WaveSize, decode, table};
+use code::dwords;
 use serde_json::Value;
-use support::{dwords, folder, level, text};
+use support::{folder, level, text};
 
 /// The chips that have files, and their generations.
 const CHIPS: [(&str, GfxLevel); 9] = [

@@ -3,11 +3,14 @@
 //! `AMDGPU_ISA_GOLDENS` names another folder with files of the same form: `gfxN.jsonl` or `gfxN.jsonl.gz`, each line
 //! `[hex, text, wave, flag]`; flag 0 is decode-only.
 
+#[path = "support/code.rs"]
+mod code;
 mod support;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, assemble, decode};
-use support::{dwords, folder, level, text};
+use code::dwords;
+use support::{folder, level, text};
 
 /// One line of a file.
 struct Vector {

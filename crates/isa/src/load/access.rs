@@ -1,0 +1,160 @@
+//! Phase 1: a request to accesses.
+//!
+//! Source: Mesa 25.0.7 `src/amd/common/nir/ac_nir_lower_mem_access_bit_sizes.c` and
+//! `src/compiler/nir/nir_lower_mem_access_bit_sizes.c`, by the rules of the project's notes on loads, section 4.
+
+use super::{Alignment, Kind, List, LoadError, Request};
+
+/// The most bytes of one request: sixteen components of 64 bits.
+const MOST_BYTES: u32 = 128;
+
+/// The most accesses of one request.
+pub(super) const MOST_ACCESSES: usize = 64;
+
+/// The bytes at the start of an access that are not wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shift {
+    /// A known number; 0 where all are wanted.
+    #[default]
+    None,
+    /// The first bytes are dropped: 1 to 3.
+    Known(u8),
+    /// The address below its alignment, `address & (align - 1)`, and the load is from the address rounded down.
+    Dynamic,
+}
+
+/// One load of some components, with its own alignment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Bytes from the first requested byte to the first of the access; for a dynamic shift, where the request is at its
+    /// alignment's offset exactly.
+    pub at: i32,
+    /// Bits of a component: 8 to 64.
+    pub bits: u8,
+    /// The number of components.
+    pub components: u8,
+    /// The alignment of the access.
+    pub align: Alignment,
+    /// The bytes to drop.
+    pub shift: Shift,
+    /// The requested bytes it gives.
+    pub yields: u32,
+}
+
+impl Access {
+    /// Returns the bytes loaded.
+    pub const fn bytes(&self) -> u32 {
+        self.bits as u32 / 8 * self.components as u32
+    }
+}
+
+/// The accesses of one request.
+pub type Accesses = List<Access, MOST_ACCESSES>;
+
+/// An answer of the rules for one place: components of some bits, the alignment they need.
+#[derive(Clone, Copy)]
+struct Wish {
+    bits: u32,
+    components: u32,
+    align: u32,
+}
+
+fn is_scalar(kind: Kind) -> bool {
+    matches!(kind, Kind::ScalarBuffer | Kind::ScalarGlobal)
+}
+
+/// Returns how `bytes` bytes of components of `bits` bits at `align` should be loaded.
+fn wish(kind: Kind, bytes: u32, bits: u32, align: Alignment) -> Wish {
+    let scalar = is_scalar(kind);
+    let known = align.known();
+    let bits = if bits == 8 && known.is_multiple_of(2) && bytes.is_multiple_of(2) { 16 } else { bits };
+    let most = |bits: u32| if scalar { (512 / bits).min(16) } else { 4 };
+    let components = (bytes / (bits / 8)).min(most(bits));
+    let plain = Wish { bits, components, align: (bits / 8).min(4) };
+    if bits >= 32 || components == 1 && !scalar {
+        return plain;
+    }
+    let pad = 4 - known.min(4);
+    let unchecked = matches!(kind, Kind::Global | Kind::ScalarGlobal);
+    let dwords = if unchecked {
+        if align.mul < 4 && !scalar && bytes.next_multiple_of(4) - pad < bytes {
+            return plain;
+        }
+        bytes.div_ceil(4)
+    } else {
+        (bytes + pad).div_ceil(4)
+    };
+    Wish { bits: 32, components: dwords.min(most(32)), align: 4 }
+}
+
+/// Cuts and widens a request into accesses.
+///
+/// # Errors
+///
+/// [`LoadError`] for a request of impossible shape. Scalar loads of sub-dword components and unaligned ones are possible
+/// here, for this phase widens them.
+pub fn accesses(request: &Request) -> Result<Accesses, LoadError> {
+    request.check_shape(MOST_BYTES)?;
+    let kind = request.kind;
+    let bits = u32::from(request.component_bytes) * 8;
+    let size = request.bytes();
+    let mut accesses = Accesses::default();
+    let mut push = |mut access: Access| {
+        // Of an LDS access Mesa keeps only what divides the address.
+        if kind == Kind::Lds {
+            access.align = Alignment { mul: access.align.known(), offset: 0 };
+        }
+        if accesses.push(access) { Ok(()) } else { Err(LoadError::TooMany(MOST_ACCESSES)) }
+    };
+    let first = wish(kind, size, bits, request.align);
+    if first.bits == bits && first.components == request.components.into() && first.align <= request.align.known() {
+        push(Access {
+            at: 0,
+            bits: bits as u8,
+            components: request.components,
+            align: request.align,
+            shift: Shift::None,
+            yields: size,
+        })?;
+        return Ok(accesses);
+    }
+    let mut at = 0;
+    while at < size {
+        let align = request.align.advanced(at.cast_signed());
+        let left = size - at;
+        let wish = wish(kind, left, bits, align);
+        if wish.components == 0 {
+            return Err(LoadError::Bytes(left));
+        }
+        let loaded = wish.bits / 8 * wish.components;
+        let access = |at: i32, align: Alignment, shift: Shift, yields: u32| Access {
+            at,
+            bits: wish.bits as u8,
+            components: wish.components as u8,
+            align,
+            shift,
+            yields,
+        };
+        let place = at.cast_signed();
+        let piece = if align.mul < wish.align {
+            let lost = wish.align - align.known();
+            let rounded = (request.align.offset + at) / wish.align * wish.align;
+            let place = rounded.cast_signed() - request.align.offset.cast_signed();
+            let align = Alignment { mul: wish.align, offset: 0 };
+            access(place, align, Shift::Dynamic, left.min(loaded.saturating_sub(lost)))
+        } else if !align.offset.is_multiple_of(wish.align) {
+            let lost = align.offset % wish.align;
+            let aligned = Alignment { mul: align.mul, offset: align.offset - lost };
+            let yields = left.min(loaded - lost);
+            access(place - lost.cast_signed(), aligned, Shift::Known(lost as u8), yields)
+        } else {
+            access(place, align, Shift::None, left.min(loaded))
+        };
+        if piece.yields == 0 {
+            return Err(LoadError::Bytes(left));
+        }
+        push(piece)?;
+        at += piece.yields;
+    }
+    Ok(accesses)
+}

@@ -1,0 +1,21 @@
+//! Splitting of loads: from "these bytes" to load instructions that a generation has and the alignment allows.
+//!
+//! Two phases, as in Mesa's ACO (25.0.7), each pure planning:
+//!
+//! 1. [`accesses`] cuts and widens a request, so that sub-dword and badly aligned loads become dwords plus shifts.
+//! 2. [`split`] cuts one access into instructions, by size, alignment and the limits of immediate offsets.
+//!
+//! [`plan`] does both. Nothing is allocated: results are lists of bounded length.
+
+mod access;
+mod list;
+mod pick;
+mod plan;
+mod request;
+mod split;
+
+pub use access::{Access, Accesses, Shift, accesses};
+pub use list::List;
+pub use plan::{Piece, Plan, plan};
+pub use request::{Alignment, Kind, LoadError, Place, Request};
+pub use split::{Address, AddressStep, Load, Loads, split};

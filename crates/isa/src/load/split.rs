@@ -1,0 +1,155 @@
+//! Phase 2: one access to instructions.
+//!
+//! Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `emit_load` and its callbacks, by the rules of
+//! the project's notes on loads, section 5.
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    Alignment, Kind, List, LoadError, Place, Request,
+    pick::{Picked, limit, pick},
+};
+
+/// The most instructions of one access: 64 single bytes.
+pub(super) const MOST_LOADS: usize = 64;
+
+/// A change of the address registers before a load, applied to the registers of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressStep {
+    /// Adds to the 32-bit offset.
+    AddOffset(u32),
+    /// Adds to the 64-bit address.
+    AddAddress(u64),
+    /// Adds the 32-bit offset to the 64-bit address, which is then all there is.
+    AddOffsetToAddress,
+    /// Moves a scalar address or offset to vector registers.
+    ToVector,
+}
+
+/// The address operands of a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Address {
+    /// Scalar memory: base and offset in scalar registers.
+    #[default]
+    Scalar,
+    /// LDS: one vector register.
+    Lds,
+    /// MUBUF with a vector offset.
+    Offen,
+    /// MUBUF with a scalar offset.
+    Soffset,
+    /// MUBUF with a vector offset, and a scalar one for scratch.
+    OffenSoffset,
+    /// MUBUF of GFX6 with a 64-bit vector address.
+    Addr64,
+    /// FLAT, GLOBAL and SCRATCH with a vector address.
+    Vaddr,
+    /// SCRATCH with a scalar address.
+    Saddr,
+    /// GLOBAL with a scalar address and a vector offset.
+    VaddrSaddr,
+}
+
+/// One load instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// The operation, by the name it has up to GFX10; GFX11 renames them one to one.
+    pub op: &'static str,
+    /// Bytes from the first byte of the access to the load's first.
+    pub distance: i32,
+    /// Bytes that it loads.
+    pub bytes: u8,
+    /// The immediate offset as it is encoded.
+    pub immediate: u32,
+    /// The second immediate of a pair load.
+    pub immediate1: Option<u8>,
+    /// The address operands.
+    pub address: Address,
+    /// Changes of the address before it.
+    pub before: List<Option<AddressStep>, 3>,
+}
+
+/// The loads of one access.
+pub type Loads = List<Load, MOST_LOADS>;
+
+/// Splits one access into load instructions. It neither shifts nor looks before the first byte.
+///
+/// The loads together have all bytes of the request, the last one possibly some more.
+///
+/// # Errors
+///
+/// [`LoadError`] for a request that no instructions can load.
+pub fn split(request: &Request, level: GfxLevel) -> Result<Loads, LoadError> {
+    request.check()?;
+    let mut loads = Loads::default();
+    let size = request.bytes();
+    let swizzled = request.swizzle_element != 0;
+    let mul = request.align.mul;
+    let mut align = Alignment { mul, offset: request.align.offset % mul };
+    let (mut read, mut constant, mut distance) = (0, request.const_offset, 0_i32);
+    while read < size {
+        let mut need = size - read;
+        if swizzled {
+            need = need.min(request.swizzle_element.into());
+        }
+        if request.component_stride != 0 {
+            need = need.min(request.component_bytes.into());
+        }
+        let limit = limit(request.kind, level);
+        let whole = constant.checked_div(limit).map_or(0, |times| times * limit);
+        let part = constant - whole;
+        let picked = pick(request, level, align, need, part);
+        if !loads.push(finish(request, level, &picked, distance, whole)) {
+            return Err(LoadError::TooMany(MOST_LOADS));
+        }
+        let got = u32::from(picked.bytes);
+        let step = match request.component_stride {
+            0 => got,
+            stride => u32::from(stride) * (got / u32::from(request.component_bytes)).max(1),
+        };
+        constant = constant.wrapping_add(step);
+        align = align.advanced(step.cast_signed());
+        distance += step.cast_signed();
+        read += got;
+    }
+    Ok(loads)
+}
+
+/// Adds the address steps to what was picked.
+fn finish(request: &Request, level: GfxLevel, picked: &Picked, distance: i32, whole: u32) -> Load {
+    let mut before = List::default();
+    let mut step = |step: AddressStep| {
+        // Three steps are the most that any kind needs; the list has room for them.
+        let _ = before.push(Some(step));
+    };
+    match request.kind {
+        Kind::Global | Kind::ScalarGlobal if request.offset == Place::None || request.offset == Place::Constant => {
+            if whole != 0 {
+                step(AddressStep::AddAddress(whole.into()));
+            }
+        }
+        _ => {
+            if whole != 0 {
+                step(AddressStep::AddOffset(whole));
+            }
+        }
+    }
+    if picked.to_offset != 0 {
+        step(AddressStep::AddOffset(picked.to_offset));
+    }
+    let global_without_offset = request.kind == Kind::Global
+        && (level <= GfxLevel::Gfx8 || request.address == Place::Vector)
+        && matches!(request.offset, Place::Scalar | Place::Vector);
+    if global_without_offset {
+        step(AddressStep::AddOffsetToAddress);
+    }
+    Load {
+        op: picked.op,
+        distance,
+        bytes: picked.bytes,
+        immediate: picked.immediate,
+        immediate1: picked.immediate1,
+        address: picked.address,
+        before,
+    }
+}
