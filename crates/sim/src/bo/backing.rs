@@ -14,15 +14,12 @@ use std::{
 use nix::{
     errno::Errno,
     fcntl::{FallocateFlags, fallocate},
-    sys::{
-        memfd::{MFdFlags, memfd_create},
-        resource::{Resource, getrlimit, setrlimit},
-    },
-    unistd::ftruncate,
+    sys::resource::{Resource, getrlimit, setrlimit},
 };
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use self::{block::Block, view::View};
+use super::memory_file;
 
 /// BOs up to this size live in the heap as long as only the GPU knows them, bytes. Larger ones are few, and may be larger
 /// than there is memory for what nobody ever touches.
@@ -182,7 +179,7 @@ impl Backing {
 impl Shared {
     /// A process that has no descriptor left for it gets more, as far as it may have them: a real BO takes none.
     fn new(len: u64) -> Result<Self, Errno> {
-        let make = || memfd_create(c"amdgpu-sim BO", MFdFlags::MFD_CLOEXEC);
+        let make = || memory_file(c"amdgpu-sim BO", len);
         let file = make().or_else(|errno| {
             if errno != Errno::EMFILE {
                 return Err(errno);
@@ -191,7 +188,6 @@ impl Shared {
             setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
             make()
         })?;
-        ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
         Ok(Self { file: file.into(), len, view: OnceLock::new() })
     }
 

@@ -1,6 +1,7 @@
 //! Buffer objects.
 
 mod backing;
+mod memory_file;
 mod offsets;
 mod pools;
 mod reservation;
@@ -22,6 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::{
     backing::Backing,
+    memory_file::memory_file,
     offsets::Offsets,
     pools::{Pinned, Place, Pools, Request, Taken, allowed},
     reservation::Reservation,

@@ -11,11 +11,10 @@ use std::{
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, fcntl},
-    sys::memfd::{MFdFlags, memfd_create},
 };
 use parking_lot::Mutex;
 
-use super::{Backing, Bo, errno_of};
+use super::{Backing, Bo, errno_of, memory_file};
 
 /// Who knows a BO. Changes of it are ordered by the device's lock for names and exports (`device.rs`).
 #[derive(Debug, Default)]
@@ -128,7 +127,7 @@ impl Imported {
     pub(super) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
         if self.nothing.get().is_none() {
             // Whoever is first sets it; the other's is closed.
-            let _ = self.nothing.set(memfd_create(c"amdgpu-sim foreign BO", MFdFlags::MFD_CLOEXEC)?);
+            let _ = self.nothing.set(memory_file(c"amdgpu-sim foreign BO", 0)?);
         }
         self.nothing.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use amdgpu_hw::Ip;
 use amdgpu_uapi::{
-    BoList, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem, CsChunkSyncobj,
-    GemCreateFlags, IbFlags, chunk_id,
+    BoList, BoListEntry, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem,
+    CsChunkSyncobj, GemCreateFlags, IbFlags, chunk_id,
 };
 use nix::errno::Errno;
 use zerocopy::{FromBytes, IntoBytes};
@@ -77,12 +77,29 @@ impl Chunk {
 
 /// Chunks in one submission: far more than IBs and dependencies can need.
 const MOST_CHUNKS: u32 = 1 << 16;
+/// Bytes of one submission's chunks and of the list in it, together. The kernel takes as much as there is memory for, and
+/// answers ENOMEM then; a server of many clients cannot give all of it to one of them. The largest list of BOs that a
+/// client has any use for takes a tenth of this.
+const MOST_BYTES: usize = 16 << 20;
 
-/// Reads the chunk whose header is at an address.
-fn read_chunk(address: u64) -> Result<Chunk, Errno> {
-    let header: CsChunk = user::read_slice(address, 1)?.pop().ok_or(Errno::EFAULT)?;
-    let payload = user::read_slice(header.chunk_data, header.length_dw as usize)?;
-    Ok(Chunk { id: header.chunk_id, payload })
+/// What the chunks of a submission may still take.
+struct Allowance(usize);
+
+impl Allowance {
+    /// Takes so many bytes before they are read.
+    fn take(&mut self, count: usize, each: usize) -> Result<(), Errno> {
+        let left = count.checked_mul(each).and_then(|bytes| self.0.checked_sub(bytes));
+        self.0 = left.ok_or(Errno::ENOMEM)?;
+        Ok(())
+    }
+
+    /// Reads the chunk whose header is at an address.
+    fn read_chunk(&mut self, address: u64) -> Result<Chunk, Errno> {
+        let header: CsChunk = user::read_slice(address, 1)?.pop().ok_or(Errno::EFAULT)?;
+        self.take(header.length_dw as usize, size_of::<u32>())?;
+        let payload = user::read_slice(header.chunk_data, header.length_dw as usize)?;
+        Ok(Chunk { id: header.chunk_id, payload })
+    }
 }
 
 /// One entity's share of a submission.
@@ -113,15 +130,22 @@ fn first_pass(file: &File, context: &Context, request: &Cs) -> Result<(Parsed, V
     let addresses: Vec<u64> = user::read_slice(request.chunks, request.num_chunks as usize)?;
     let mut parsed = Parsed::default();
     let mut chunks = Vec::with_capacity(addresses.len());
+    let mut allowance = Allowance(MOST_BYTES);
     for address in addresses {
-        let chunk = read_chunk(address)?;
-        check_chunk(file, context, &mut parsed, &chunk)?;
+        let chunk = allowance.read_chunk(address)?;
+        check_chunk(file, context, &mut parsed, &chunk, &mut allowance)?;
         chunks.push(chunk);
     }
     Ok((parsed, chunks))
 }
 
-fn check_chunk(file: &File, context: &Context, parsed: &mut Parsed, chunk: &Chunk) -> Result<(), Errno> {
+fn check_chunk(
+    file: &File,
+    context: &Context,
+    parsed: &mut Parsed,
+    chunk: &Chunk,
+    allowance: &mut Allowance,
+) -> Result<(), Errno> {
     match chunk.id {
         chunk_id::IB => add_ib(file, context, parsed, chunk.one()?),
         chunk_id::FENCE => {
@@ -137,6 +161,7 @@ fn check_chunk(file: &File, context: &Context, parsed: &mut Parsed, chunk: &Chun
             if parsed.bos.is_some() {
                 return Err(Errno::EINVAL);
             }
+            allowance.take(list.bo_number as usize, size_of::<BoListEntry>())?;
             let entries = bo_list::read_entries(&list)?;
             parsed.bos = Some(bo_list::resolve(file, &entries)?);
             Ok(())

@@ -340,3 +340,22 @@ fn r106_two_devices_are_ordered_by_the_bo_they_share() {
     other.finish(Ip::Compute, 0, waiting).unwrap();
     assert_eq!(other.load(4), 9);
 }
+
+/// A dma-buf has one size for life: a client that could cut it off would take the memory from under everybody else.
+#[test]
+fn nobody_changes_the_size_of_a_dma_buf() {
+    let card = card();
+    let file = open(&card);
+    for domain in [GemDomain::GTT, GemDomain::VRAM] {
+        let bo = file.try_create(2 * PAGE, 0, domain, GemCreateFlags::CPU_ACCESS_REQUIRED).unwrap();
+        let fd = file.dma_buf(bo, SHARED).unwrap();
+        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let again: OwnedFd = std::fs::File::options().read(true).write(true).open(path).unwrap().into();
+        for fd in [&fd, &again] {
+            for len in [0, PAGE, 4 * PAGE] {
+                assert_eq!(nix::unistd::ftruncate(fd, len as i64), Err(Errno::EPERM), "{domain:?}, {len} bytes");
+            }
+        }
+        assert_eq!(fstat(&fd).unwrap().st_size, 2 * PAGE as i64);
+    }
+}

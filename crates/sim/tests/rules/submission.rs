@@ -272,3 +272,27 @@ fn one_preemptible_ib_a_submission_and_engine() {
     }
     assert_eq!(job().with(ib(IbFlags::from_bits_retain(!IbFlags::PREEMPT.bits()))).send(&file), Ok(1));
 }
+
+/// What one submission makes the simulator hold is bounded in sum, not only chunk by chunk: a server has many clients.
+#[test]
+fn the_chunks_of_a_submission_are_bounded_together() {
+    let file = file();
+    let context = file.context();
+    let payload = vec![0_u32; 1 << 20];
+    let with = |chunks| {
+        let job = Job::new(context).with(Chunk::ib(Ip::Gfx, 0, EMPTY));
+        (0..chunks).fold(job, |job, _| job.with(Chunk::new(chunk_id::DEPENDENCIES, &payload))).send(&file)
+    };
+    // 4 MiB each. A dependency on context 0, which is none, is looked at when all chunks were read.
+    assert_eq!(with(3), Err(Errno::EINVAL));
+    assert_eq!(with(4), Err(Errno::ENOMEM));
+    let list = BoList { bo_number: 1 << 17, bo_info_size: 8, bo_info_ptr: address(&payload), ..BoList::ZEROED };
+    let job = Job::new(context).with(Chunk::ib(Ip::Gfx, 0, EMPTY));
+    let job = (0..3).fold(job, |job, _| job.with(Chunk::new(chunk_id::DEPENDENCIES, &payload)));
+    let job = job.with(Chunk::new(chunk_id::DEPENDENCIES, &payload[..(15 << 16) - 64]));
+    assert_eq!(
+        job.with(Chunk::new(chunk_id::BO_HANDLES, &[list])).send(&file),
+        Err(Errno::ENOMEM),
+        "the list's entries"
+    );
+}

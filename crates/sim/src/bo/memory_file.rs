@@ -1,0 +1,42 @@
+//! Files in memory that clients get a descriptor of.
+
+use std::{ffi::CStr, os::fd::OwnedFd};
+
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, SealFlag, fcntl},
+    sys::memfd::{MFdFlags, memfd_create},
+    unistd::ftruncate,
+};
+
+/// Makes a file of `len` zero bytes whose size never changes.
+///
+/// Whoever has a descriptor of a plain memory file may truncate it, and then everybody who has it mapped gets SIGBUS for a
+/// load that is legal: with a real BO or dma-buf nobody can do that. The seals bind every descriptor of the file, and none
+/// can be added or taken away.
+///
+/// # Errors
+///
+/// EMFILE, ENFILE, ENOMEM.
+pub(crate) fn memory_file(name: &CStr, len: u64) -> Result<OwnedFd, Errno> {
+    let file = memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
+    ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
+    let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
+    fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_memory_file_is_final() {
+        let file = memory_file(c"test", 8192).unwrap();
+        for len in [0, 4096, 16384] {
+            assert_eq!(ftruncate(&file, len), Err(Errno::EPERM), "{len}");
+        }
+        assert_eq!(fcntl(&file, FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_WRITE)), Err(Errno::EPERM));
+        assert_eq!(ftruncate(&file, 8192), Ok(()), "the size that it has");
+    }
+}
