@@ -7,10 +7,12 @@
 //! | `packets` | an IB that every engine of every generation executes |
 //! | `dumps` | an IB that is made readable, as text and JSON |
 //! | `messages` | what a client of a world's server sends over its socket |
-//! | `recordings` | a recording that was damaged, and is replayed |
+//! | `recordings` | a recording that was damaged, or changed behind a right checksum, and is replayed under a client's life |
 //! | `environment` | the value of the variable that names the chips of a world |
 //! | `addresses` | what is asked of a VA manager |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
 //! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;
 //! `BOLERO_RANDOM_ITERATIONS` makes the former longer.
+
+pub mod recordings;

@@ -1,39 +1,204 @@
-//! Recordings from somebody else, which may be damaged.
+//! Recordings from somebody else, which may be damaged, or made to do harm.
 
 use std::{
-    io::Cursor,
-    sync::{Arc, OnceLock},
+    io::{Cursor, Write},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
+use amdgpu_fuzz::recordings::{Edit, edit};
 use amdgpu_replay::{Recording, Replay, Submissions};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    uapi::{GemCreateFlags, GemDomain},
-    winsys::{Bo, BoRequest, Device, Kernel, Mapping},
+    uapi::{GemCreateFlags, GemDomain, VaFlags},
+    vamgr::VaRequest,
+    winsys::{Binding, Bo, BoRequest, Deadline, Device, Error, Kernel, Mapping, Syncobj, Until, UserMemory},
+};
+use nix::sys::{
+    eventfd::EventFd,
+    mman::{MapFlags, ProtFlags, mmap_anonymous},
+    stat::fstat,
 };
 
-/// What a short run makes of a kernel.
-fn run(kernel: impl Kernel + 'static) -> Result<(), amdgpu_winsys::winsys::Error> {
-    let device = Device::new(kernel)?;
-    let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
-    let bo = Arc::new(Bo::create(&device, request)?);
-    let mapping = Mapping::new(&bo)?;
-    mapping.write(0, &[1, 2, 3])
+const PAGE: usize = 4096;
+/// Pages of the arena, of which the client gives the GPU some.
+const PAGES: usize = 8;
+const CANARY: u8 = 0xc5;
+
+/// A file in memory, for as many as like to write it.
+#[derive(Clone, Default)]
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
-/// A recording of that run.
+/// What belongs to the client, and that nothing but the client may touch.
+struct Belongings {
+    /// A file that is nobody's but the client's, and what is in it.
+    file: std::fs::File,
+    identity: (u64, u64),
+    arena: NonNull<u8>,
+}
+
+// SAFETY: the arena is plain memory that is never unmapped, and only reached through raw copies under the lock below.
+#[expect(unsafe_code, reason = "memory of the client's own")]
+unsafe impl Send for Belongings {}
+
+const CONTENT: &[u8] = b"the client's own";
+
+impl Belongings {
+    #[expect(unsafe_code, reason = "memory of the client's own")]
+    fn new() -> Self {
+        let fd = nix::sys::memfd::memfd_create(c"client", nix::sys::memfd::MFdFlags::MFD_CLOEXEC).unwrap();
+        let mut file = std::fs::File::from(fd);
+        file.write_all(CONTENT).unwrap();
+        let about = fstat(&file).unwrap();
+        let (size, rights) = ((PAGES * PAGE).try_into().unwrap(), ProtFlags::PROT_READ | ProtFlags::PROT_WRITE);
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let arena = unsafe { mmap_anonymous(None, size, rights, MapFlags::MAP_PRIVATE) }.unwrap();
+        Self { file, identity: (about.st_dev, about.st_ino), arena: arena.cast() }
+    }
+
+    fn page(&self, index: usize) -> NonNull<u8> {
+        assert!(index < PAGES);
+        NonNull::new(self.arena.as_ptr().wrapping_add(index * PAGE)).unwrap()
+    }
+
+    #[expect(unsafe_code, reason = "memory of the client's own")]
+    fn fill(&self, pages: std::ops::Range<usize>) {
+        for page in pages {
+            // SAFETY: a page of the arena, to which there are no references.
+            unsafe { self.page(page).as_ptr().write_bytes(CANARY, PAGE) };
+        }
+    }
+
+    #[expect(unsafe_code, reason = "memory of the client's own")]
+    fn is_whole(&self, mut pages: std::ops::Range<usize>) -> bool {
+        pages.all(|page| {
+            let mut bytes = vec![0; PAGE];
+            // SAFETY: as above; the copy is ours.
+            unsafe { self.page(page).as_ptr().copy_to_nonoverlapping(bytes.as_mut_ptr(), PAGE) };
+            bytes.iter().all(|&byte| byte == CANARY)
+        })
+    }
+
+    fn file_is_whole(&self) -> bool {
+        use std::os::unix::fs::FileExt as _;
+        let mut bytes = [0; 64];
+        let about = fstat(&self.file);
+        about.is_ok_and(|about| (about.st_dev, about.st_ino) == self.identity)
+            && self.file.read_at(&mut bytes, 0).is_ok_and(|len| &bytes[..len] == CONTENT)
+    }
+
+    /// A descriptor that the client was given is one that nobody had.
+    fn check_fresh(&self, fd: &OwnedFd) {
+        let number = fd.as_raw_fd();
+        assert!(number > 2 && number != self.file.as_raw_fd(), "descriptor {number} is somebody else's");
+        let link = std::fs::read_link(format!("/proc/self/fd/{number}")).expect("it is open");
+        let link = link.to_string_lossy();
+        assert!(link.contains("amdgpu-") || link.starts_with("socket:"), "{link} was given out");
+    }
+}
+
+fn request(flags: GemCreateFlags) -> BoRequest {
+    BoRequest { size: 2 * PAGE as u64, alignment: 0, domains: GemDomain::GTT, flags }
+}
+
+/// A life with memory that is the client's alone, memory that the GPU may write, pages of the client's own, descriptors that
+/// come and go, and calls after everything was given back.
+#[expect(unsafe_code, reason = "memory of the client's own")]
+fn live(kernel: impl Kernel + 'static, mine: &Belongings) -> Result<(), Error> {
+    mine.fill(0..PAGES);
+    let device = Device::new(kernel)?;
+    let private = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
+    let shared = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
+    let (secret, open) = (Mapping::new(&private)?, Mapping::new(&shared)?);
+    let pattern = vec![0x5a; 2 * PAGE];
+    secret.write(0, &pattern)?;
+    let rest = (|| {
+        open.write(0, &[1; 2 * PAGE])?;
+        let lease = device.addresses().allocate(VaRequest::new(2 * PAGE as u64)).expect("free addresses");
+        let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
+        let binding = Binding::new(Arc::clone(&shared), lease, rights).map_err(|(_, error)| error)?;
+        // SAFETY: the pages are the arena's, without references to them, and stay.
+        let pages = unsafe { Bo::from_user_memory(&device, UserMemory::new(mine.page(1), 2 * PAGE as u64)) }?;
+        let pages = Arc::new(pages);
+        let read_only = UserMemory { is_read_only: true, ..UserMemory::new(mine.page(4), 2 * PAGE as u64) };
+        // SAFETY: as above.
+        let lent = Arc::new(unsafe { Bo::from_user_memory(&device, read_only) }?);
+        let lease = device.addresses().allocate(VaRequest::new(2 * PAGE as u64)).expect("free addresses");
+        let bound = Binding::new(Arc::clone(&pages), lease, rights).map_err(|(_, error)| error)?;
+        device.ping()?;
+        assert!(mine.is_whole(0..1) && mine.is_whole(3..PAGES), "the GPU wrote beside the pages that are its own");
+        drop((bound, pages));
+        mine.fill(1..3);
+        device.ping()?;
+        drop(lent);
+        let dma_buf = shared.export()?;
+        mine.check_fresh(&dma_buf);
+        drop(Bo::import(&device, &dma_buf)?);
+        let syncobj = Syncobj::new(&device, true)?;
+        for fd in [syncobj.export()?, syncobj.export_sync_file()?] {
+            mine.check_fresh(&fd);
+        }
+        let counter = EventFd::new().expect("an eventfd");
+        syncobj.tell(0, Until::Signalled, counter.as_fd())?;
+        let _ = syncobj.tell(0, Until::Signalled, mine.file.as_fd());
+        syncobj.wait(Deadline::POLL)?;
+        open.write(0, &[2; 2 * PAGE])?;
+        drop(binding);
+        shared.wait_idle(Deadline::POLL)?;
+        device.ping()
+    })();
+    let mut seen = vec![0; 2 * PAGE];
+    secret.read(0, &mut seen)?;
+    assert!(seen == pattern, "memory of the client's alone was changed");
+    rest
+}
+
+/// Lives a life, and looks at what is left.
+fn live_and_look(kernel: impl Kernel + 'static) -> Result<(), Error> {
+    static MINE: OnceLock<Mutex<Belongings>> = OnceLock::new();
+    let mine =
+        MINE.get_or_init(|| Mutex::new(Belongings::new())).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let stdio: Vec<_> = [0, 1, 2].map(identity).into();
+    let lived = live(kernel, &mine);
+    assert!(mine.is_whole(0..1) && mine.is_whole(3..PAGES), "pages beside the GPU's were written");
+    if lived.is_ok() {
+        assert!(mine.is_whole(0..PAGES), "pages were written that the client has back");
+    }
+    assert!(mine.file_is_whole(), "a file of the client's was written or closed");
+    assert_eq!([0, 1, 2].map(identity).to_vec(), stdio, "a standard stream was closed");
+    lived
+}
+
+#[expect(unsafe_code, reason = "standard streams by number")]
+fn identity(fd: i32) -> Option<(u64, u64)> {
+    // SAFETY: only asked whether it is open, and what it is.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    fstat(fd).ok().map(|about| (about.st_dev, about.st_ino))
+}
+
+/// A recording of that life.
 fn recorded() -> &'static [u8] {
     static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
     RECORDED.get_or_init(|| {
-        let path = std::env::temp_dir().join(format!("amdgpu-fuzz-{}.recording", std::process::id()));
+        let tape = Tape::default();
         let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-        let recording = Recording::create(&path).unwrap();
-        run(recording.wrap(gpu.open())).unwrap();
+        let recording = Recording::new(tape.clone()).unwrap();
+        live_and_look(recording.wrap(gpu.open())).unwrap();
         recording.finish().unwrap();
-        let bytes = std::fs::read(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        bytes
+        tape.0.lock().unwrap().clone()
     })
 }
 
@@ -45,7 +210,7 @@ fn play(bytes: Vec<u8>) -> bool {
     let Ok(replay) = Replay::new(Cursor::new(bytes)) else { return false };
     let replay = replay.with_patience(Duration::from_millis(1));
     let Ok(file) = replay.open_file() else { return false };
-    let played = run(file).is_ok();
+    let played = live_and_look(file).is_ok();
     if let Some(error) = replay.error() {
         assert!(!error.to_string().is_empty());
     }
@@ -65,6 +230,15 @@ fn any_damage_to_a_recording_is_survived() {
             bytes.truncate(usize::from(*cut) % bytes.len());
         }
         play(bytes);
+    });
+}
+
+/// The checksums are right, so that whatever is said is acted upon.
+#[test]
+fn no_recording_touches_what_it_did_not_make() {
+    assert!(play(recorded().to_vec()), "unchanged it plays");
+    bolero::check!().with_type::<Vec<Edit>>().with_iterations(1_500).for_each(|edits: &Vec<Edit>| {
+        play(edit(recorded(), edits.get(..8.min(edits.len())).unwrap_or_default()));
     });
 }
 

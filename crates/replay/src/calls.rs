@@ -3,13 +3,14 @@
 //! Source: Linux 6.12 `include/uapi/drm/drm.h` and `amdgpu_drm.h`; the handlers named in `amdgpu_winsys::uapi`.
 
 use amdgpu_winsys::uapi::{
-    Argument, BoList, Cs, FenceToHandle, GEM_OP_GET_CREATE_INFO, GemClose, GemCreate, GemOp, GemUserptr, GemVaTimeline,
-    GemWaitIdle, Info, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
-    SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjEventfd, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait,
-    SyncobjWait, Version, WaitCs, WaitFences, bo_list_op, chunk_id,
+    Argument, BoList, Cs, Ctx, FenceToHandle, GEM_OP_GET_CREATE_INFO, GemClose, GemCreate, GemMmap, GemOp, GemUserptr,
+    GemVaTimeline, GemWaitIdle, Info, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
+    SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
+    SyncobjTimelineArray, SyncobjTimelineWait, SyncobjWait, UserptrFlags, Version, WaitCs, WaitFences, bo_list_op,
+    chunk_id,
 };
 
-/// Nested memory is followed up to this length; no request takes more in one piece.
+/// Nested memory of one call is followed up to this length, all pieces together; no request takes more.
 const MOST_BYTES: usize = 64 << 20;
 
 /// A field whose value is another in every run.
@@ -63,22 +64,27 @@ pub(crate) enum Effect {
     Nothing,
 }
 
+pub(crate) const GEM_CREATE: u8 = GemCreate::REQUEST.number();
+pub(crate) const GEM_MMAP: u8 = GemMmap::REQUEST.number();
+pub(crate) const CTX: u8 = Ctx::REQUEST.number();
+pub(crate) const SYNCOBJ_CREATE: u8 = SyncobjCreate::REQUEST.number();
+pub(crate) const SYNCOBJ_DESTROY: u8 = SyncobjDestroy::REQUEST.number();
 const GEM_CLOSE: u8 = GemClose::REQUEST.number();
 const INFO: u8 = Info::REQUEST.number();
-const CS: u8 = Cs::REQUEST.number();
-const BO_LIST: u8 = BoList::REQUEST.number();
+pub(crate) const CS: u8 = Cs::REQUEST.number();
+pub(crate) const BO_LIST: u8 = BoList::REQUEST.number();
 const GEM_OP: u8 = GemOp::REQUEST.number();
-const GEM_VA: u8 = GemVaTimeline::REQUEST.number();
-const USERPTR: u8 = GemUserptr::REQUEST.number();
+pub(crate) const GEM_VA: u8 = GemVaTimeline::REQUEST.number();
+pub(crate) const USERPTR: u8 = GemUserptr::REQUEST.number();
 const WAIT_CS: u8 = WaitCs::REQUEST.number();
 const WAIT_IDLE: u8 = GemWaitIdle::REQUEST.number();
 const WAIT_FENCES: u8 = WaitFences::REQUEST.number();
-const FENCE_TO_HANDLE: u8 = FenceToHandle::REQUEST.number();
+pub(crate) const FENCE_TO_HANDLE: u8 = FenceToHandle::REQUEST.number();
 const VERSION: u8 = Version::REQUEST.number();
-const EXPORT: u8 = PrimeHandle::REQUEST.number();
-const IMPORT: u8 = PRIME_FD_TO_HANDLE.number();
+pub(crate) const EXPORT: u8 = PrimeHandle::REQUEST.number();
+pub(crate) const IMPORT: u8 = PRIME_FD_TO_HANDLE.number();
 const SYNCOBJ_EXPORT: u8 = SyncobjHandle::REQUEST.number();
-const SYNCOBJ_IMPORT: u8 = SYNCOBJ_FD_TO_HANDLE.number();
+pub(crate) const SYNCOBJ_IMPORT: u8 = SYNCOBJ_FD_TO_HANDLE.number();
 const SYNCOBJ_WAIT: u8 = SyncobjWait::REQUEST.number();
 const TIMELINE_WAIT: u8 = SyncobjTimelineWait::REQUEST.number();
 const RESET: u8 = SyncobjArray::REQUEST.number();
@@ -109,6 +115,17 @@ pub(crate) fn new_descriptor(request: Request, input: &[u8]) -> Option<usize> {
 /// The client's own pages that a request makes the GPU's: address and bytes.
 pub(crate) fn user_pages(request: Request, input: &[u8]) -> Option<(u64, u64)> {
     (request.number() == USERPTR).then_some((u64_at(input, 0)?, u64_at(input, 8)?))
+}
+
+/// As [`user_pages`], of pages that the GPU may write.
+pub(crate) fn written_user_pages(request: Request, input: &[u8]) -> Option<(u64, u64)> {
+    let flags = UserptrFlags::from_bits_retain(u32_at(input, 16)?);
+    user_pages(request, input).filter(|_| !flags.contains(UserptrFlags::READONLY))
+}
+
+/// Whether a request gives a handle or another number back, which the kernel may give out again at once.
+pub(crate) fn closes(request: Request) -> bool {
+    matches!(request.number(), GEM_CLOSE | CTX | BO_LIST | SYNCOBJ_DESTROY)
 }
 
 /// The handle that a request gives back.
@@ -182,7 +199,7 @@ fn is_never(bytes: &[u8]) -> bool {
 pub(crate) fn pieces(request: Request, argument: &[u8], read: &dyn Fn(u64, usize) -> Option<Vec<u8>>) -> Vec<Piece> {
     let at = |offset| u64_at(argument, offset).unwrap_or(0);
     let count = |offset| u32_at(argument, offset).unwrap_or(0) as usize;
-    let mut found = Found(Vec::new());
+    let mut found = Found { pieces: Vec::new(), left: MOST_BYTES };
     match request.number() {
         VERSION => {
             for (len, address) in [(16, 24), (32, 40), (48, 56)] {
@@ -207,23 +224,28 @@ pub(crate) fn pieces(request: Request, argument: &[u8], read: &dyn Fn(u64, usize
         }
         _ => {}
     }
-    found.0
+    found.pieces
 }
 
-struct Found(Vec<Piece>);
+struct Found {
+    pieces: Vec<Piece>,
+    /// Bytes that may still be followed.
+    left: usize,
+}
 
 impl Found {
     /// `count` values of `each` bytes, unless there are none or their address is null.
     fn add(&mut self, address: u64, count: usize, each: usize, way: Way) {
-        let len = count.checked_mul(each).filter(|&len| len > 0 && len <= MOST_BYTES);
+        let len = count.checked_mul(each).filter(|&len| len > 0 && len <= self.left);
         if let Some(len) = len.filter(|_| address != 0) {
-            self.0.push(Piece { address, len, way, fields: Vec::new() });
+            self.left -= len;
+            self.pieces.push(Piece { address, len, way, fields: Vec::new() });
         }
     }
 
     /// Says that the last piece holds addresses.
     fn holding(&mut self, offsets: impl IntoIterator<Item = usize>) {
-        if let Some(last) = self.0.last_mut() {
+        if let Some(last) = self.pieces.last_mut() {
             last.fields = offsets.into_iter().map(|offset| Field { offset, kind: FieldKind::Address }).collect();
         }
     }
@@ -240,7 +262,7 @@ impl Found {
     fn chunks(&mut self, cs: &[u8], read: &dyn Fn(u64, usize) -> Option<Vec<u8>>) {
         let (count, addresses) = (u32_at(cs, 8).unwrap_or(0) as usize, u64_at(cs, 16).unwrap_or(0));
         self.add(addresses, count, 8, Way::In);
-        let Some(table) = self.0.last().and_then(|piece| read(piece.address, piece.len)) else { return };
+        let Some(table) = self.pieces.last().and_then(|piece| read(piece.address, piece.len)) else { return };
         self.holding((0..count).map(|index| index * 8));
         for address in table.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
             self.add(address, 1, 16, Way::In);
@@ -272,9 +294,9 @@ pub(crate) fn name(request: Request) -> &'static str {
         0x0c => "GET_CAP",
         EXPORT => "PRIME_HANDLE_TO_FD",
         IMPORT => "PRIME_FD_TO_HANDLE",
-        0x40 => "AMDGPU_GEM_CREATE",
-        0x41 => "AMDGPU_GEM_MMAP",
-        0x42 => "AMDGPU_CTX",
+        GEM_CREATE => "AMDGPU_GEM_CREATE",
+        GEM_MMAP => "AMDGPU_GEM_MMAP",
+        CTX => "AMDGPU_CTX",
         BO_LIST => "AMDGPU_BO_LIST",
         CS => "AMDGPU_CS",
         INFO => "AMDGPU_INFO",
@@ -288,8 +310,8 @@ pub(crate) fn name(request: Request) -> &'static str {
         0x53 => "AMDGPU_VM",
         FENCE_TO_HANDLE => "AMDGPU_FENCE_TO_HANDLE",
         0x55 => "AMDGPU_SCHED",
-        0xbf => "SYNCOBJ_CREATE",
-        0xc0 => "SYNCOBJ_DESTROY",
+        SYNCOBJ_CREATE => "SYNCOBJ_CREATE",
+        SYNCOBJ_DESTROY => "SYNCOBJ_DESTROY",
         SYNCOBJ_EXPORT => "SYNCOBJ_HANDLE_TO_FD",
         SYNCOBJ_IMPORT => "SYNCOBJ_FD_TO_HANDLE",
         SYNCOBJ_WAIT => "SYNCOBJ_WAIT",

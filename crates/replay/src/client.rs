@@ -3,12 +3,17 @@
 use std::{
     ffi::c_void,
     io::{IoSlice, IoSliceMut},
-    os::fd::BorrowedFd,
+    os::fd::{AsRawFd as _, BorrowedFd},
 };
 
 use nix::{
     errno::Errno,
-    sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev},
+    fcntl::{FcntlArg, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        stat::fstat,
+        uio::{RemoteIoVec, process_vm_readv, process_vm_writev},
+    },
     unistd::Pid,
 };
 
@@ -72,27 +77,43 @@ pub(crate) fn poke(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     }
 }
 
-/// Adds 1 to an eventfd of the client's.
-pub(crate) fn ring(fd: i32) -> Result<(), Errno> {
+/// Borrows a descriptor that the client names; `None` for one that is not open.
+pub(crate) fn with_descriptor<T>(fd: i32, work: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
     if fd < 0 {
-        return Err(Errno::EBADF);
+        return None;
     }
     // SAFETY: the client named the descriptor in the call that is being served, so it keeps it open meanwhile; if it does
-    // not, the write fails.
+    // not, what is done with it fails.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    nix::unistd::write(fd, &1_u64.to_ne_bytes()).map(drop)
+    fcntl(fd, FcntlArg::F_GETFD).ok().map(|_| work(fd))
 }
 
-/// The size of the file behind a descriptor, 0 where it has none.
+/// Adds 1 to an eventfd of the client's. One that is full stays so, as the kernel's own signal leaves it.
+///
+/// # Errors
+///
+/// EBADF, and EINVAL for a file that is no eventfd: the client may have named any, and only the recording says that the
+/// kernel took it.
+pub(crate) fn ring(fd: i32) -> Result<(), Errno> {
+    let done = with_descriptor(fd, |fd| {
+        let link = nix::fcntl::readlink(format!("/proc/self/fd/{}", fd.as_raw_fd()).as_str())?;
+        if link != "anon_inode:[eventfd]" {
+            return Err(Errno::EINVAL);
+        }
+        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
+        if poll(&mut fds, PollTimeout::ZERO)? == 1 {
+            nix::unistd::write(fd, &1_u64.to_ne_bytes())?;
+        }
+        Ok(())
+    });
+    done.unwrap_or(Err(Errno::EBADF))
+}
+
+/// The size of the file behind a descriptor, 0 where it has none. The file is only asked: a kernel that pretends may have
+/// left any number there.
 pub(crate) fn file_size(fd: i32) -> u64 {
-    if fd < 0 {
-        return 0;
-    }
-    // SAFETY: the kernel has just made this descriptor for the client, which does not know its number yet.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    let size = nix::unistd::lseek(fd, 0, nix::unistd::Whence::SeekEnd);
-    let _ = nix::unistd::lseek(fd, 0, nix::unistd::Whence::SeekSet);
-    size.ok().and_then(|size| u64::try_from(size).ok()).unwrap_or(0)
+    let size = with_descriptor(fd, |fd| fstat(fd).ok().and_then(|about| u64::try_from(about.st_size).ok()));
+    size.flatten().unwrap_or(0)
 }
 
 fn remote(address: u64, len: usize) -> Result<RemoteIoVec, Errno> {

@@ -64,8 +64,8 @@ pub enum FileError {
     },
 }
 
-/// Writes records.
-pub(crate) struct Writer<W: Write> {
+/// Writes a recording record by record, for those who edit one. The last is to be [`Record::End`].
+pub struct Writer<W: Write> {
     out: BufWriter<W>,
 }
 
@@ -73,14 +73,24 @@ pub(crate) struct Writer<W: Write> {
 const BUFFER_BYTES: usize = 256 << 10;
 
 impl<W: Write> Writer<W> {
-    pub(crate) fn new(out: W) -> io::Result<Self> {
+    /// Begins a recording.
+    ///
+    /// # Errors
+    ///
+    /// The writer's.
+    pub fn new(out: W) -> io::Result<Self> {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         Ok(Self { out })
     }
 
-    pub(crate) fn write(&mut self, record: &Record) -> io::Result<()> {
+    /// Appends a record.
+    ///
+    /// # Errors
+    ///
+    /// The writer's, and one of its own for a record of more than 128 MiB.
+    pub fn write(&mut self, record: &Record) -> io::Result<()> {
         let bytes = record.encode();
         let len = u32::try_from(bytes.len()).ok().filter(|&len| len <= MOST_BYTES);
         let len = len.ok_or_else(|| io::Error::other(format!("a record of {} bytes", bytes.len())))?;
@@ -89,7 +99,12 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&bytes)
     }
 
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    /// Writes what was gathered.
+    ///
+    /// # Errors
+    ///
+    /// The writer's.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

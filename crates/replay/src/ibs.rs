@@ -46,34 +46,37 @@ impl SubmittedIb {
     }
 }
 
-/// The IBs among what a submission made the kernel read: the table of chunks, and then the header and the content of each.
-pub(crate) fn submitted(read: &[impl AsRef<[u8]>]) -> Vec<SubmittedIb> {
+/// The chunks among what a submission made the kernel read, with their kinds: the table of chunks comes first, and then the
+/// header and the content of each, and the entries of a list.
+fn chunks(read: &[impl AsRef<[u8]>]) -> impl Iterator<Item = (u32, &[u8])> {
     let mut pieces = read.iter().map(AsRef::as_ref).skip(1);
-    let mut ibs = Vec::new();
-    while let Some(header) = pieces.next() {
-        let (Some(kind), Some(dwords), Some(address)) = (u32_at(header, 0), u32_at(header, 4), u64_at(header, 8))
-        else {
-            break;
-        };
-        if dwords == 0 || address == 0 {
-            continue;
-        }
-        let Some(content) = pieces.next() else { break };
-        match kind {
-            chunk_id::IB => ibs.extend(ib(content)),
-            // The entries of the list follow.
-            chunk_id::BO_HANDLES if u64_at(content, 16).is_some_and(|entries| entries != 0) => {
-                let bytes = u32_at(content, 8)
-                    .zip(u32_at(content, 12))
-                    .map_or(0, |(count, each)| count as usize * each as usize);
-                if bytes > 0 {
+    std::iter::from_fn(move || {
+        loop {
+            let header = pieces.next()?;
+            let (kind, dwords, address) = (u32_at(header, 0)?, u32_at(header, 4)?, u64_at(header, 8)?);
+            if dwords == 0 || address == 0 {
+                continue;
+            }
+            let content = pieces.next()?;
+            if kind == chunk_id::BO_HANDLES && u64_at(content, 16).is_some_and(|entries| entries != 0) {
+                let (count, each) = (u32_at(content, 8)?, u32_at(content, 12)?);
+                if count > 0 && each > 0 {
                     pieces.next();
                 }
             }
-            _ => {}
+            return Some((kind, content));
         }
-    }
-    ibs
+    })
+}
+
+/// The IBs of a submission.
+pub(crate) fn submitted(read: &[impl AsRef<[u8]>]) -> Vec<SubmittedIb> {
+    chunks(read).filter(|(kind, _)| *kind == chunk_id::IB).filter_map(|(_, content)| ib(content)).collect()
+}
+
+/// The handles of the BOs that the kernel or the GPU stores a submission's number into.
+pub(crate) fn user_fences(read: &[impl AsRef<[u8]>]) -> impl Iterator<Item = u32> {
+    chunks(read).filter(|(kind, _)| *kind == chunk_id::FENCE).filter_map(|(_, content)| u32_at(content, 0))
 }
 
 fn ib(chunk: &[u8]) -> Option<SubmittedIb> {

@@ -53,6 +53,14 @@
 //! same calls and after submissions.
 //! Mappings of dma-buf descriptors are the client's affair with another file, and are not recorded.
 //!
+//! # Recordings from strangers
+//!
+//! A replay believes nothing that its recording says about the client's things. Descriptors that it gives out were made by
+//! itself in that call; memory that it maps is its own, sealed in its size, and never that of two BOs; it is written where
+//! the client bound the BO as writeable, made it a user fence or shared it, and before the client first sees the mapping;
+//! pages of the client's own are written while the client has lent them for writing, and nowhere else; a file that is told of
+//! a sync object is an eventfd. A recording that says otherwise is [`ReplayError::Nonsense`].
+//!
 //! # IBs
 //!
 //! Before a submission goes to the kernel, its IBs are read, and those that they call or chain to, through the client's own
@@ -94,12 +102,13 @@ mod client;
 mod describe;
 mod file;
 mod ibs;
+#[expect(unsafe_code, reason = "the client's mappings")]
+mod objects;
 mod record;
 #[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
 mod recorder;
 #[expect(unsafe_code, reason = "the client's mappings")]
 mod recording;
-#[expect(unsafe_code, reason = "the client's mappings")]
 mod replay;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod replayer;
@@ -110,7 +119,7 @@ mod view;
 mod wire;
 
 pub use self::{
-    file::{FileError, OLDEST_VERSION, Reader, VERSION},
+    file::{FileError, OLDEST_VERSION, Reader, VERSION, Writer},
     ibs::SubmittedIb,
     record::{Action, Call, Ib, Ioctl, Page, Record, Run},
     recorder::Recorder,

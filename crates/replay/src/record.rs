@@ -294,7 +294,7 @@ impl Ib {
         let file = fields.narrow("the file's number")?;
         let va = fields.number("the address of an IB")?;
         let len = fields.narrow("the length of an IB")?;
-        let dwords = fields.list("the dwords of an IB", |fields| dword(fields, "a dword of an IB"))?;
+        let dwords = fields.dwords("the dwords of an IB")?;
         if !dwords.is_empty() && dwords.len() as u64 != u64::from(len) {
             return Err(Malformed::TooLarge(
                 "the difference between an IB and its length",
@@ -394,20 +394,6 @@ pub(crate) fn difference(old: &Dwords, new: &Dwords) -> Vec<Run> {
     runs
 }
 
-/// Makes the changes.
-pub(crate) fn apply(runs: &[Run], page: &mut Dwords) {
-    for run in runs {
-        match run {
-            Run::Each { first, dwords } => {
-                page.iter_mut().skip((*first).into()).zip(dwords).for_each(|(to, from)| *to = *from);
-            }
-            Run::Fill { first, count, dword } => {
-                page.iter_mut().skip((*first).into()).take((*count).into()).for_each(|to| *to = *dword);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::{collection::vec, prelude::*};
@@ -424,6 +410,27 @@ mod tests {
             page
         };
         (strokes.clone().prop_map(page), strokes.prop_map(page))
+    }
+
+    /// Makes the changes.
+    fn apply(runs: &[Run], page: &mut Dwords) {
+        for run in runs {
+            match run {
+                Run::Each { first, dwords } => {
+                    page.iter_mut().skip((*first).into()).zip(dwords).for_each(|(to, from)| *to = *from);
+                }
+                Run::Fill { first, count, dword } => {
+                    page.iter_mut().skip((*first).into()).take((*count).into()).for_each(|to| *to = *dword);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_ib_of_any_length_is_read_back() {
+        let dwords: Vec<u32> = (0..200_000).collect();
+        let record = Record::Ib(Ib { file: 0, va: 0x1000, len: 200_000, dwords });
+        assert_eq!(Record::decode(&record.encode()), Ok(record));
     }
 
     proptest! {

@@ -18,7 +18,7 @@ use crate::{
     calls::{self, Effect, Field, Piece, Way},
     client, ibs,
     record::{Action, Ib, Ioctl, Record},
-    recording::{Mapped, Recording},
+    recording::{Journal, Mapped, Recording},
     space::{Backing, Space},
     submissions::GENERATION,
     view::{PAGE, Window},
@@ -104,7 +104,15 @@ impl Question {
 }
 
 impl<K: Kernel> Recorder<K> {
-    fn answer(&self, request: Request, question: Question, now: &[u8], result: Result<c_int, Errno>, ibs: Vec<Ib>) {
+    fn answer(
+        &self,
+        journal: &mut Journal,
+        request: Request,
+        question: Question,
+        now: &[u8],
+        result: Result<c_int, Errno>,
+        ibs: Vec<Ib>,
+    ) {
         if result.is_ok() {
             self.space.lock().hear(request, &question.raw, now);
         }
@@ -118,8 +126,7 @@ impl<K: Kernel> Recorder<K> {
             // A kernel that only pretends may say yes and make none.
             .filter(|&fd| fd >= 0)
             .map(client::file_size);
-        let pages = done.and_then(|()| calls::user_pages(request, &question.raw));
-        let mut journal = self.recording.lock();
+        let pages = done.and_then(|()| calls::written_user_pages(request, &question.raw));
         let memory = pages.zip(calls::u32_at(now, 20)).map(|((address, len), handle)| {
             let key = (self.file, handle);
             journal.watch_user_pages(key, address, len)
@@ -214,11 +221,15 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         let effect = calls::effect(request);
         self.recording.lock().before(effect);
         let ibs = if effect == Effect::Submits { self.ibs(&question) } else { Vec::new() };
+        // The kernel may give a handle out again as soon as it is back, and the recording must not say it twice: so a close
+        // and its record are one step.
+        let closing = calls::closes(request).then(|| self.recording.lock());
         // SAFETY: as above.
         let result = unsafe { self.inner.ioctl(request, argument) };
         // SAFETY: as above.
         let now = unsafe { client::read(argument, request.size()) };
-        self.answer(request, question, &now, result, ibs);
+        let mut journal = closing.unwrap_or_else(|| self.recording.lock());
+        self.answer(&mut journal, request, question, &now, result, ibs);
         result
     }
 
@@ -260,8 +271,8 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
         let mut journal = self.recording.lock();
-        journal.before(Effect::Shares);
         let (memory, base) = journal.mapping(address).ok_or(Errno::EINVAL)?;
+        journal.before(Effect::Shares);
         // SAFETY: `base` is the inner kernel's mapping behind `address`, which the caller gives up; the lock that is held
         // keeps everybody from looking through the window before it is forgotten.
         let result = unsafe { self.inner.munmap(base, len) };

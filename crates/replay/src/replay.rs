@@ -1,10 +1,9 @@
 //! A recording being played.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
+    collections::{BTreeMap, HashMap, HashSet},
     io::Read,
     path::Path,
-    ptr::NonNull,
     sync::Arc,
     thread::ThreadId,
     time::{Duration, Instant},
@@ -16,8 +15,8 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::{
     FileError, Replayer, describe,
     file::Reader,
-    record::{Action, Call, Page, Record},
-    view::{UserPages, View},
+    objects::{Objects, Refused},
+    record::{Action, Call, Record},
 };
 
 /// What the client is told once a replay cannot go on: that the device is gone, after which it asks for nothing more.
@@ -69,6 +68,14 @@ pub enum ReplayError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The host has no room for what was recorded.
+    #[error("call {call} cannot be replayed on this host: {errno}")]
+    Host {
+        /// Which call.
+        call: u64,
+        /// Why not.
+        errno: Errno,
+    },
     /// The client ended before the recording did.
     #[error("call {call} was recorded and did not come: {recorded}")]
     Unplayed {
@@ -109,10 +116,7 @@ pub(crate) struct State {
     files: u32,
     lanes: HashMap<ThreadId, u32>,
     taken: HashSet<u32>,
-    views: HashMap<u32, (View, usize)>,
-    /// The client's mappings by address, with what is mapped.
-    mappings: HashMap<usize, u32>,
-    user_pages: HashMap<u32, UserPages>,
+    pub(crate) objects: Objects,
     patience: Duration,
     /// Rung by whoever advances.
     rung: bool,
@@ -155,9 +159,7 @@ impl Replay {
             files: 0,
             lanes: HashMap::new(),
             taken: HashSet::new(),
-            views: HashMap::new(),
-            mappings: HashMap::new(),
-            user_pages: HashMap::new(),
+            objects: Objects::default(),
             patience: PATIENCE,
             rung: false,
             error: None,
@@ -241,10 +243,6 @@ impl Replay {
             }
         }
     }
-
-    pub(crate) fn mapping(&self, address: NonNull<u8>) -> Option<u32> {
-        self.lock().mappings.get(&address.as_ptr().addr()).copied()
-    }
 }
 
 /// What is to be done with a call.
@@ -299,6 +297,21 @@ impl State {
         DIVERGED
     }
 
+    /// Stops where the host has no room for what the recording needs.
+    pub(crate) fn fail(&mut self, errno: Errno) -> Errno {
+        self.stop(ReplayError::Host { call: self.call, errno });
+        errno
+    }
+
+    /// What the client is told of a call that is refused. What makes no sense stops the replay; where only the host has no
+    /// room, the client hears so.
+    pub(crate) fn refuse(&mut self, refused: Refused) -> Errno {
+        match refused {
+            Refused::Nonsense(why) => self.nonsense(why),
+            Refused::Host(errno) => errno,
+        }
+    }
+
     /// Leaves the head behind and shows the client what the GPU had written by then.
     pub(crate) fn advance(&mut self) {
         self.rung = true;
@@ -308,79 +321,23 @@ impl State {
             match self.reader.next() {
                 Some(Ok(Record::Note { .. } | Record::Ib(_))) => {}
                 Some(Ok(Record::Page(page))) => {
-                    if !self.show(&page) {
-                        self.stop(ReplayError::Nonsense {
-                            call: self.call,
-                            why: "a page of memory that is not mapped",
-                        });
+                    if let Err(refused) = self.objects.show(&page) {
+                        self.refuse(refused);
                         return;
                     }
                 }
                 Some(Ok(Record::Call(call))) => {
                     self.head = Some(call);
-                    return;
+                    break;
                 }
-                Some(Ok(Record::End)) | None => return,
+                Some(Ok(Record::End)) | None => break,
                 Some(Err(error)) => {
                     self.stop(error.into());
                     return;
                 }
             }
         }
-    }
-
-    fn show(&self, page: &Page) -> bool {
-        let view = self.views.get(&page.memory).map(|(view, _)| view.replay(page));
-        let user = || self.user_pages.get(&page.memory).map(|pages| pages.replay(page));
-        view.or_else(user).unwrap_or(false)
-    }
-
-    pub(crate) fn know_user_pages(&mut self, memory: u32, address: u64, len: u64) {
-        self.user_pages.insert(memory, UserPages::new(address, len));
-    }
-
-    /// Gives the client a view.
-    ///
-    /// # Safety
-    ///
-    /// With `at`, the caller owns the range.
-    pub(crate) unsafe fn map(
-        &mut self,
-        memory: u32,
-        len: usize,
-        writable: bool,
-        at: Option<NonNull<u8>>,
-    ) -> Result<NonNull<u8>, Errno> {
-        let (view, users) = match self.views.entry(memory) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert((View::new(len as u64)?, 0)),
-        };
-        if view.len() < len {
-            return Err(self.nonsense("a mapping that is longer than its memory"));
-        }
-        // SAFETY: the caller's promise.
-        let address = unsafe { view.map(len, writable, at) }?;
-        *users += 1;
-        self.mappings.insert(address.as_ptr().expose_provenance(), memory);
-        Ok(address)
-    }
-
-    /// Takes a view away.
-    ///
-    /// # Safety
-    ///
-    /// The client uses the mapping no more.
-    pub(crate) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let memory = self.mappings.remove(&address.as_ptr().addr()).ok_or(Errno::EINVAL)?;
-        // SAFETY: the address is a mapping of a view, made by `map`, that the caller gives up.
-        unsafe { nix::sys::mman::munmap(address.cast(), len) }?;
-        if let Some((_, users)) = self.views.get_mut(&memory) {
-            *users -= 1;
-            if *users == 0 {
-                self.views.remove(&memory);
-            }
-        }
-        Ok(())
+        self.objects.seen();
     }
 }
 

@@ -7,20 +7,19 @@ use std::{
 };
 
 use amdgpu_winsys::{
-    uapi::Request,
+    uapi::{Request, bo_list_op, ctx_op},
     winsys::{FileIdentity, Kernel, OpenFile, Protection},
 };
-use nix::{
-    errno::Errno,
-    sys::memfd::{MFdFlags, memfd_create},
-};
+use nix::errno::Errno;
 
 use crate::{
-    calls::{self, Way},
-    client,
+    calls::{self, FieldKind, Way},
+    client, ibs,
+    objects::{Other, Refused, Wanted},
     record::{Action, Ioctl},
     recorder::Question,
     replay::{DIVERGED, Replay, State},
+    view::{UserPages, memory_file},
 };
 
 /// One open file of a [`Replay`].
@@ -42,51 +41,149 @@ impl Replayer {
     ///
     /// As [`Kernel::ioctl`].
     unsafe fn answer(
+        &self,
         state: &mut State,
         request: Request,
         argument: *mut c_void,
         question: &Question,
-        recorded: &Ioctl,
-    ) -> Result<(), &'static str> {
-        for (offset, bytes) in &recorded.changed {
-            let offset = *offset as usize;
-            let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= request.size());
-            if !fits || argument.is_null() {
-                return Err("a change lies outside of the argument");
+        (recorded, errno): (&Ioctl, i32),
+    ) -> Result<(), Refused> {
+        let succeeded = errno == 0;
+        let (mut now, made) = answered(request, question, recorded, succeeded)?;
+        if now != question.raw && argument.is_null() {
+            return Err(Refused::Nonsense("an answer to no argument"));
+        }
+        if succeeded {
+            if recorded.returned < 0 {
+                return Err(Refused::Nonsense("a call that succeeds returns a negative number"));
             }
-            // SAFETY: the caller vouches for `request.size()` bytes, and the change lies inside.
-            unsafe { client::write(argument, offset, bytes) };
-        }
-        let out = question.pieces.iter().filter(|piece| piece.way == Way::Out);
-        for (piece, bytes) in out.zip(&recorded.written) {
-            if bytes.len() > piece.len {
-                return Err("the kernel wrote more than there is room for");
+            let out = question.pieces.iter().filter(|piece| piece.way == Way::Out);
+            for (piece, bytes) in out.zip(&recorded.written) {
+                if bytes.len() > piece.len {
+                    return Err(Refused::Nonsense("the kernel wrote more than there is room for"));
+                }
+                let lost = |_| Refused::Nonsense("the client's memory cannot be written");
+                client::poke(piece.address, bytes).map_err(lost)?;
             }
-            client::poke(piece.address, bytes).map_err(|_| "the client's memory cannot be written")?;
-        }
-        if let (Some(size), Some(offset)) = (recorded.descriptor, calls::new_descriptor(request, &question.raw)) {
-            let fd = descriptor(size).map_err(|_| "no descriptor could be made")?;
-            if offset + 4 > request.size() || argument.is_null() {
-                return Err("the descriptor lies outside of the argument");
+            if let Some(fd) = calls::eventfd(request, &question.raw) {
+                client::ring(fd).map_err(|_| Refused::Nonsense("an eventfd that is none is told"))?;
             }
-            // SAFETY: as above.
-            unsafe { client::write(argument, offset, &fd.into_raw_fd().to_ne_bytes()) };
         }
-        if let (Some(memory), Some((address, len))) = (recorded.memory, calls::user_pages(request, &question.raw)) {
-            state.know_user_pages(memory, address, len);
+        self.learn(state, request, question, recorded, &now, made.as_ref().map(|(fd, _)| fd), succeeded)?;
+        if let Some((fd, offset)) = made
+            && let Some(place) = now.get_mut(offset..offset + 4)
+        {
+            place.copy_from_slice(&fd.into_raw_fd().to_ne_bytes());
         }
-        if let Some(fd) = calls::eventfd(request, &question.raw) {
-            client::ring(fd).map_err(|_| "the eventfd cannot be written")?;
+        if now != question.raw {
+            // SAFETY: the caller vouches for `request.size()` bytes, which is the length of `raw` and so of `now`; the
+            // argument is not null.
+            unsafe { client::write(argument, 0, &now) };
         }
         Ok(())
     }
+
+    /// Enters what a call has done into the books.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many sides")]
+    fn learn(
+        &self,
+        state: &mut State,
+        request: Request,
+        Question { raw, .. }: &Question,
+        recorded: &Ioctl,
+        now: &[u8],
+        made: Option<&OwnedFd>,
+        succeeded: bool,
+    ) -> Result<(), Refused> {
+        let (file, objects) = (self.file, &mut state.objects);
+        let before = |offset| calls::u32_at(raw, offset).unwrap_or(0);
+        let after = |offset| calls::u32_at(now, offset).unwrap_or(0);
+        if let Some(handle) = calls::closed_handle(request, raw) {
+            objects.closed(file, handle, succeeded);
+        }
+        match request.number() {
+            _ if !succeeded => Ok(()),
+            calls::GEM_CREATE => objects.created(file, after(0)),
+            calls::GEM_MMAP => objects.found_at(file, before(0), calls::u64_at(now, 0).unwrap_or(0)),
+            calls::GEM_VA => objects.bound(file, before(0), before(8), before(12)),
+            calls::CS => {
+                ibs::user_fences(&recorded.read).try_for_each(|handle| objects.written_by_others(file, handle))
+            }
+            calls::USERPTR => {
+                let pages = calls::written_user_pages(request, raw).map(|(address, len)| UserPages::new(address, len));
+                objects.user_pages(file, after(20), recorded.memory, pages)
+            }
+            calls::EXPORT => made.map_or(Ok(()), |dma_buf| objects.exported(file, before(0), dma_buf)),
+            calls::IMPORT => {
+                client::with_descriptor(before(8).cast_signed(), |fd| objects.imported(file, after(0), fd))
+                    .unwrap_or(Err(Refused::Nonsense("an import of no descriptor")))
+            }
+            calls::CTX if before(0) == ctx_op::ALLOC_CTX => objects.made(file, Other::Context, after(0)),
+            calls::BO_LIST if before(0) == bo_list_op::CREATE => objects.made(file, Other::List, after(0)),
+            calls::SYNCOBJ_CREATE => objects.made(file, Other::Syncobj, after(0)),
+            // With a flag it is a sync file, whose fence goes into an object that the client has.
+            calls::SYNCOBJ_IMPORT if before(4) == 0 => objects.made(file, Other::Syncobj, after(0)),
+            calls::FENCE_TO_HANDLE if before(24) == 0 => objects.made(file, Other::Syncobj, after(0)),
+            calls::CTX if before(0) == ctx_op::FREE_CTX => {
+                objects.gone(file, Other::Context, before(8));
+                Ok(())
+            }
+            calls::BO_LIST if before(0) == bo_list_op::DESTROY => {
+                objects.gone(file, Other::List, before(4));
+                Ok(())
+            }
+            calls::SYNCOBJ_DESTROY => {
+                objects.gone(file, Other::Syncobj, before(0));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A descriptor that was made for the client, and the offset in the argument where it belongs.
+type Made = (OwnedFd, usize);
+
+/// The argument as the client finds it afterwards, and the descriptor that goes to an offset of it.
+///
+/// Addresses and descriptors in an argument are the client's own, and mean nothing in another run. So whatever the recording
+/// has in their places, they stay what they are; and a descriptor that the client is given is always one that was made for it
+/// just now.
+fn answered(
+    request: Request,
+    question: &Question,
+    recorded: &Ioctl,
+    succeeded: bool,
+) -> Result<(Vec<u8>, Option<Made>), Refused> {
+    let mut now = question.raw.clone();
+    for (offset, bytes) in &recorded.changed {
+        let offset = *offset as usize;
+        let place = offset.checked_add(bytes.len()).and_then(|end| now.get_mut(offset..end));
+        place.ok_or(Refused::Nonsense("a change lies outside of the argument"))?.copy_from_slice(bytes);
+    }
+    let new = calls::new_descriptor(request, &question.raw);
+    for field in question.fields.iter().filter(|field| field.kind != FieldKind::Moment && Some(field.offset) != new) {
+        let range = field.offset..field.offset + field.kind.len();
+        if let (Some(place), Some(own)) = (now.get_mut(range.clone()), question.raw.get(range)) {
+            place.copy_from_slice(own);
+        }
+    }
+    let Some(offset) = new else { return Ok((now, None)) };
+    let place = now.get_mut(offset..offset + 4).ok_or(Refused::Nonsense("a descriptor outside of the argument"))?;
+    if !succeeded {
+        place.copy_from_slice(question.raw.get(offset..offset + 4).unwrap_or(&[0xff; 4]));
+        return Ok((now, None));
+    }
+    // The one that will be there, or none.
+    place.fill(0xff);
+    let made = recorded.descriptor.map(descriptor).transpose()?;
+    Ok((now, made.map(|fd| (fd, offset))))
 }
 
 /// A descriptor to stand for one that the kernel made: a file of the same size, which polls as ready.
-fn descriptor(size: u64) -> Result<OwnedFd, Errno> {
-    let fd = memfd_create(c"amdgpu-replay descriptor", MFdFlags::MFD_CLOEXEC)?;
-    nix::unistd::ftruncate(&fd, i64::try_from(size).map_err(|_| Errno::EINVAL)?)?;
-    Ok(fd)
+fn descriptor(size: u64) -> Result<OwnedFd, Refused> {
+    let size = i64::try_from(size).map_err(|_| Refused::Nonsense("a descriptor of a file that is too long"))?;
+    Ok(memory_file(c"amdgpu-replay descriptor", size)?)
 }
 
 fn result<T>(value: T, errno: i32) -> Result<T, Errno> {
@@ -94,8 +191,9 @@ fn result<T>(value: T, errno: i32) -> Result<T, Errno> {
 }
 
 // SAFETY: `ioctl` writes inside of the argument's `request.size()` bytes, and through the process's own memory calls where
-// the request makes the kernel write, no further than it may. `mmap` maps a view of our own with the length, protection
-// and address asked for; nothing but `munmap` removes it.
+// the request makes the kernel write, no further than it may. Descriptors that it gives out were made in that call. `mmap`
+// maps a view of our own with the length, protection and address asked for, which BOs that are not the same do not share;
+// nothing but `munmap` removes it, and nothing is stored there but what the client lets the GPU store (`objects.rs`).
 unsafe impl Kernel for Replayer {
     fn open_file(&self) -> OpenFile<'_> {
         OpenFile::InProcess(&self.identity)
@@ -109,8 +207,13 @@ unsafe impl Kernel for Replayer {
         let (mut state, call) = self.replay.turn(self.file, came)?;
         let Action::Ioctl(recorded) = call.action else { return Err(DIVERGED) };
         // SAFETY: as above.
-        if let Err(why) = unsafe { Self::answer(&mut state, request, argument, &question, &recorded) } {
-            return Err(state.nonsense(why));
+        let answered = unsafe { self.answer(&mut state, request, argument, &question, (&recorded, call.errno)) };
+        if let Err(refused) = answered {
+            // A client that went on without this answer would ask for something else next.
+            return Err(match refused {
+                Refused::Nonsense(why) => state.nonsense(why),
+                Refused::Host(errno) => state.fail(errno),
+            });
         }
         state.advance();
         result(recorded.returned, call.errno)
@@ -128,8 +231,9 @@ unsafe impl Kernel for Replayer {
         let (mut state, call) = self.replay.turn(self.file, came)?;
         let Action::Map { memory, .. } = call.action else { return Err(DIVERGED) };
         let mapped = if call.errno == 0 {
+            let wanted = Wanted { offset, len, writable, at };
             // SAFETY: with `at`, the caller owns the range.
-            unsafe { state.map(memory, len, writable, at) }
+            unsafe { state.objects.map(memory, wanted) }.map_err(|refused| state.refuse(refused))
         } else {
             Err(Errno::from_raw(call.errno))
         };
@@ -138,27 +242,31 @@ unsafe impl Kernel for Replayer {
     }
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let memory = self.replay.mapping(address).ok_or(Errno::EINVAL)?;
+        let memory = self.replay.lock().objects.mapped_at(address, len).ok_or(Errno::EINVAL)?;
         let came = Action::Unmap { memory, len: len as u64 };
         match self.replay.turn(self.file, came) {
             Ok((mut state, call)) => {
                 if call.errno == 0 {
                     // SAFETY: the caller gives one live mapping that nothing uses any more.
-                    unsafe { state.unmap(address, len) }?;
+                    unsafe { state.objects.unmap(address, len) }?;
                 }
                 state.advance();
                 result((), call.errno)
             }
             // The replay is over; the mapping goes all the same.
             // SAFETY: as above.
-            Err(_) => unsafe { self.replay.lock().unmap(address, len) },
+            Err(_) => unsafe { self.replay.lock().objects.unmap(address, len) },
         }
     }
 }
 
 impl Drop for Replayer {
     fn drop(&mut self) {
-        if let Ok((mut state, _)) = self.replay.turn(self.file, Action::Close) {
+        let turn = self.replay.turn(self.file, Action::Close);
+        let played = turn.is_ok();
+        let mut state = turn.map_or_else(|_| self.replay.lock(), |(state, _)| state);
+        state.objects.closed_file(self.file);
+        if played {
             state.advance();
         }
     }

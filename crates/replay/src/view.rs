@@ -1,9 +1,10 @@
 //! Memory that the client sees in place of a BO's.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, os::fd::OwnedFd, ptr::NonNull};
+use std::{collections::BTreeMap, ffi::CStr, num::NonZeroUsize, os::fd::OwnedFd, ptr::NonNull};
 
 use nix::{
     errno::Errno,
+    fcntl::{FcntlArg, SealFlag, fcntl},
     sys::{
         memfd::{MFdFlags, memfd_create},
         mman::{MapFlags, ProtFlags, mmap, munmap},
@@ -11,7 +12,7 @@ use nix::{
     unistd::{Whence, ftruncate, lseek},
 };
 
-use crate::record::{DWORDS, Dwords, Page, Run, apply, difference};
+use crate::record::{DWORDS, Dwords, Page, Run, difference};
 
 /// Page size, bytes.
 pub(crate) const PAGE: usize = 4096;
@@ -19,6 +20,15 @@ pub(crate) const PAGE: usize = 4096;
 /// Bytes rounded up to pages.
 pub(crate) const fn whole_pages(len: usize) -> usize {
     len.div_ceil(PAGE).saturating_mul(PAGE)
+}
+
+/// A file of zeros in memory whose size nobody can change: cut off, it would be SIGBUS for everybody who has it mapped.
+pub(crate) fn memory_file(name: &CStr, len: i64) -> Result<OwnedFd, Errno> {
+    let file = memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
+    ftruncate(&file, len)?;
+    let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
+    fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
+    Ok(file)
 }
 
 const ZERO: Dwords = [0; DWORDS];
@@ -132,8 +142,7 @@ impl View {
     pub(crate) fn new(len: u64) -> Result<Self, Errno> {
         let len = usize::try_from(len).ok().and_then(|len| len.checked_next_multiple_of(PAGE)).ok_or(Errno::ENOMEM)?;
         let size = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
-        let file = memfd_create(c"amdgpu-replay memory", MFdFlags::MFD_CLOEXEC)?;
-        ftruncate(&file, i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
+        let file = memory_file(c"amdgpu-replay memory", i64::try_from(len).map_err(|_| Errno::ENOMEM)?)?;
         let flags = MapFlags::MAP_SHARED | MapFlags::MAP_NORESERVE;
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         let base = unsafe { mmap(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags, &file, 0) }?;
@@ -238,7 +247,8 @@ impl UserPages {
     pub(crate) fn look(&mut self, memory: u32, mut record: impl FnMut(Page)) {
         let mut bytes = [0; PAGE];
         for page in 0..self.len / PAGE as u64 {
-            if crate::client::peek(self.address.wrapping_add(page.wrapping_mul(PAGE as u64)), &mut bytes).is_err() {
+            let Some(address) = self.start(page) else { return };
+            if crate::client::peek(address, &mut bytes).is_err() {
                 continue;
             }
             let mut seen = ZERO;
@@ -251,20 +261,24 @@ impl UserPages {
         }
     }
 
-    /// Stores what the GPU stored when this was recorded. False for what is not there.
+    /// Stores what the GPU stored when this was recorded, and nothing besides. False for what is not there.
     pub(crate) fn replay(&self, page: &Page) -> bool {
-        let Some(address) = page.page.checked_mul(PAGE as u64).filter(|&offset| offset < self.len) else {
-            return false;
-        };
-        let address = self.address.wrapping_add(address);
-        let mut bytes = [0; PAGE];
-        if crate::client::peek(address, &mut bytes).is_err() {
-            return false;
-        }
-        let mut dwords = ZERO;
-        dwords.iter_mut().zip(bytes.as_chunks().0).for_each(|(to, from)| *to = u32::from_le_bytes(*from));
-        apply(&page.runs, &mut dwords);
-        bytes.as_chunks_mut().0.iter_mut().zip(dwords).for_each(|(to, from)| *to = from.to_le_bytes());
-        crate::client::poke(address, &bytes).is_ok()
+        let Some(start) = self.start(page.page) else { return false };
+        page.runs.iter().all(|run| {
+            let (first, bytes) = match run {
+                Run::Each { first, dwords } => (*first, dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()),
+                Run::Fill { first, count, dword } => (*first, dword.to_le_bytes().repeat((*count).into())),
+            };
+            let (offset, bytes): (usize, Vec<u8>) = (usize::from(first) * 4, bytes);
+            let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= PAGE);
+            fits && crate::client::poke(start.wrapping_add(offset as u64), &bytes).is_ok()
+        })
+    }
+
+    /// The address of a page, all of which is the client's.
+    fn start(&self, page: u64) -> Option<u64> {
+        let offset = page.checked_mul(PAGE as u64)?;
+        offset.checked_add(PAGE as u64).filter(|&end| end <= self.len)?;
+        self.address.checked_add(offset)
     }
 }

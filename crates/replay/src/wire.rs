@@ -104,6 +104,16 @@ impl<'r> Fields<'r> {
         (0..count).map(|_| one(self)).collect()
     }
 
+    /// As many dwords as a count says, and no more than the record holds.
+    pub(crate) fn dwords(&mut self, what: &'static str) -> Result<Vec<u32>, Malformed> {
+        let count = self.number(what)?;
+        let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(4));
+        let taken = len.and_then(|len| self.rest.split_at_checked(len));
+        let (bytes, rest) = taken.ok_or(Malformed::TooLarge(what, count))?;
+        self.rest = rest;
+        Ok(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
+    }
+
     pub(crate) fn end(self) -> Result<(), Malformed> {
         if self.rest.is_empty() { Ok(()) } else { Err(Malformed::Surplus(self.rest.len())) }
     }
