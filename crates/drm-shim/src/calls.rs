@@ -107,8 +107,10 @@ fn keep(connection: Connection) {
 
 fn connect(world: &World) -> Result<Connection, Errno> {
     let connection = Connection::open(&world.socket).map_err(|errno| {
-        world::say_once(&format!("the server of {} does not answer: {errno}", world.name));
-        Errno::ENODEV
+        let full = errno == Errno::EUSERS;
+        let why = if full { "has no room for another connection" } else { "does not answer" };
+        world::say_once(&format!("the server of {} {why}: {errno}", world.name));
+        if full { errno } else { Errno::ENODEV }
     })?;
     if let Ok(server) = getsockopt(&connection.as_fd(), PeerCredentials) {
         world::admit(server.pid());

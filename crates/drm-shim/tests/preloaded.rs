@@ -164,6 +164,90 @@ fn a_killed_client_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_file_is_reached_by_its_descriptors_and_not_by_its_number() {
+    both_ways(&["by-number"]);
+}
+
+#[test]
+fn the_names_of_node_sockets_cannot_be_taken_before() {
+    both_ways(&["squatter"]);
+}
+
+#[test]
+fn nobody_cuts_shared_memory_off() {
+    both_ways(&["truncate"]);
+}
+
+#[test]
+fn pages_that_a_client_takes_away_harm_nobody_else() {
+    both_ways(&["cut-pages"]);
+}
+
+#[test]
+fn one_process_does_not_take_all_connections() {
+    both_ways(&["crowd"]);
+}
+
+/// A directory for worlds, so that nothing but this test's are in it.
+struct Parent(PathBuf);
+
+impl Parent {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("amdgpu-sim-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    fn worlds(&self) -> usize {
+        std::fs::read_dir(&self.0).expect("a directory").count()
+    }
+}
+
+impl Drop for Parent {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The directory of a world whose server was killed goes as soon as somebody makes another world.
+#[test]
+fn a_killed_server_leaves_nothing_behind_for_long() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    let parent = Parent::new("server");
+    for (signal, number) in [("SIGKILL", 9), ("SIGBUS", 7)] {
+        let mut run = command(guest());
+        run.args(["die", signal]).env("LD_PRELOAD", shim()).env("AMDGPU_SIM", "navi21").env("TMPDIR", &parent.0);
+        let output = run.output().expect("the guest");
+        assert_eq!(output.status.signal(), Some(number), "{output:?}");
+        let world = PathBuf::from(String::from_utf8(output.stdout).expect("text").trim());
+        assert!(world.starts_with(&parent.0) && world.exists(), "nobody could remove it: {}", world.display());
+        let mut next = launcher("navi21");
+        expect_success(&next.arg("true").env("TMPDIR", &parent.0).output().expect("the launcher"));
+        assert_eq!(parent.worlds(), 0, "after {signal}");
+    }
+}
+
+#[test]
+fn with_a_killed_launcher_its_program_ends() {
+    let parent = Parent::new("launcher");
+    let mut run = launcher("navi21");
+    // The launcher kills itself by way of its program, which would then go on for a long time.
+    run.args(["sh", "-c", "kill -KILL $PPID; exec sleep 90"]).env("TMPDIR", &parent.0);
+    let (output, end) = std::io::pipe().expect("a pipe");
+    let mut killed = run.stdout(end).spawn().expect("the launcher");
+    drop(run);
+    killed.wait().expect("the launcher");
+    // The program has the other end as long as it lives.
+    let mut output = output;
+    let started = std::time::Instant::now();
+    std::io::Read::read_to_end(&mut output, &mut Vec::new()).expect("the end of the program");
+    assert!(started.elapsed() < std::time::Duration::from_mins(1), "the program outlives its world");
+    expect_success(&launcher("navi21").arg("true").env("TMPDIR", &parent.0).output().expect("the launcher"));
+    assert_eq!(parent.worlds(), 0);
+}
+
+#[test]
 fn a_world_has_the_devices_that_were_asked_for_in_that_order() {
     launched("navi21,renoir", &["devices", "navi21", "renoir"]);
     hosted("renoir,navi21,pitcairn", &["devices", "renoir", "navi21", "pitcairn"]);
@@ -187,7 +271,7 @@ fn an_unknown_chip_is_named_and_there_is_no_device() {
 }
 
 #[test]
-fn the_launcher_ends_as_its_command_did_and_cleans_up() {
+fn the_killedends_as_its_command_did_and_cleans_up() {
     let code = |script: &str| {
         let output = launcher("navi21").args(["sh", "-c", script]).output().expect("the launcher");
         (output.status.code(), String::from_utf8(output.stdout).expect("text"))

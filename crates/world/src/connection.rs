@@ -8,7 +8,8 @@ use std::{
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, FdFlag, fcntl},
-    sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket},
+    sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket, sockopt::PeerCredentials},
+    unistd::geteuid,
 };
 
 use crate::wire::{Call, Message, receive, send};
@@ -29,19 +30,24 @@ pub struct Answer {
 }
 
 impl Connection {
-    /// Connects to the server whose socket is at this path.
+    /// Connects to the server whose socket is at this path, which must be this user's, or root's.
     ///
     /// # Errors
     ///
-    /// ENOENT or ECONNREFUSED when there is no server (any more).
+    /// ENOENT, ECONNREFUSED or ECONNRESET when there is no server (any more), EACCES when it is somebody else's or this is
+    /// somebody else to it, EUSERS when it serves as many connections as it can, or as one process may have.
     pub fn open(socket_path: &Path) -> Result<Self, Errno> {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;
-        loop {
-            match connect(fd.as_raw_fd(), &address) {
-                Err(Errno::EINTR) => {}
-                other => return other.map(|()| Self { fd }),
-            }
+        again(|| connect(fd.as_raw_fd(), &address))?;
+        let server = getsockopt(&fd, PeerCredentials)?.uid();
+        if server != 0 && server != geteuid().as_raw() {
+            return Err(Errno::EACCES);
+        }
+        let (message, _) = again(|| receive(fd.as_fd(), 0))?;
+        match message.call() {
+            Some(Call::Welcome) => message.result().map(|_| Self { fd }),
+            _ => Err(Errno::EPROTO),
         }
     }
 
@@ -95,6 +101,16 @@ impl Connection {
         match sent {
             Err(Errno::EBADF) => send(self.fd.as_fd(), &Message::answer(Call::Give, Err(Errno::EBADF)), None),
             other => other,
+        }
+    }
+}
+
+/// Makes a system call anew that a signal ended.
+fn again<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            other => return other,
         }
     }
 }

@@ -19,10 +19,16 @@ use nix::{
 
 use crate::WorldError;
 
-/// Names of world directories start with this.
+/// Names of world directories start with this. None has that name before it is locked.
 const PREFIX: &str = "amdgpu-sim.";
-/// A directory without an owner that is younger than this may be about to get one.
+/// Names of directories that are not locked yet.
+const UNLOCKED: &str = ".amdgpu-sim-new.";
+/// A directory of such a name that is younger than this may be about to be locked.
 const SETTLING: Duration = Duration::from_mins(1);
+/// Directories where worlds are made unless TMPDIR says otherwise.
+const PARENTS: [&str; 2] = ["/dev/shm", "/tmp"];
+/// Names that are tried before the parent is given up.
+const ATTEMPTS: usize = 8;
 
 /// Where things are in a world's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,13 +79,13 @@ impl Directory {
     /// [`WorldError::Write`].
     pub(crate) fn create(devices: &[(SimDevice, sysfs::Place)]) -> Result<Self, WorldError> {
         let parent = parent();
-        sweep(&parent);
+        // Killed servers may have had another TMPDIR, or none.
+        [parent.as_path()].into_iter().chain(PARENTS.map(Path::new)).for_each(sweep);
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| WorldError::Write { path, source }
         };
-        let directory = make_unique(&parent).map_err(failed(&parent))?;
-        let lock = lock(&directory).map_err(failed(&directory))?;
+        let (directory, lock) = make_unique(&parent).map_err(failed(&parent))?;
         let directory = Self { layout: Layout::new(directory), _lock: lock };
         let root = directory.layout.root();
         for (device, place) in devices {
@@ -135,10 +141,20 @@ fn parent() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Makes a directory that nobody else has, for this user alone.
-fn make_unique(parent: &Path) -> io::Result<PathBuf> {
-    let template = parent.join(format!("{PREFIX}XXXXXX"));
-    nix::unistd::mkdtemp(&template).map_err(io::Error::from)
+/// Makes a directory that nobody else has, for this user alone, and locks it.
+fn make_unique(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
+    let mut result = Err(io::Error::from(io::ErrorKind::AlreadyExists));
+    for _ in 0..ATTEMPTS {
+        let unlocked = nix::unistd::mkdtemp(&parent.join(format!("{UNLOCKED}XXXXXX")))?;
+        let named = unlocked.to_string_lossy().replacen(UNLOCKED, PREFIX, 1);
+        result = lock(&unlocked).and_then(|lock| fs::rename(&unlocked, &named).map(|()| (named.into(), lock)));
+        if result.is_ok() {
+            break;
+        }
+        // Somebody has the name.
+        let _ = fs::remove_dir(&unlocked);
+    }
+    result
 }
 
 fn lock(directory: &Path) -> io::Result<Flock<File>> {
@@ -161,16 +177,47 @@ fn write(path: &Path, entry: &Entry) -> io::Result<()> {
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
-        let stale = entry.file_name().to_string_lossy().starts_with(PREFIX) && is_ownerless(&entry.path());
-        if stale && let Err(error) = fs::remove_dir_all(entry.path()) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let settled = if name.starts_with(UNLOCKED) { is_old(&entry.path()) } else { name.starts_with(PREFIX) };
+        // Locked meanwhile, so that nobody else removes it.
+        let Some(_lock) = settled.then(|| take_over(&entry.path())).flatten() else { continue };
+        if let Err(error) = fs::remove_dir_all(entry.path()) {
             tracing::debug!(%error, "a dead world's directory stays behind");
         }
     }
 }
 
-fn is_ownerless(directory: &Path) -> bool {
-    let Ok(about) = fs::symlink_metadata(directory) else { return false };
-    let ours = about.is_dir() && about.uid() == nix::unistd::getuid().as_raw();
-    let old = about.modified().ok().and_then(|then| then.elapsed().ok()).is_some_and(|age| age > SETTLING);
-    ours && old && lock(directory).is_ok()
+/// The lock of a directory of this user's that has lost its owner.
+fn take_over(directory: &Path) -> Option<Flock<File>> {
+    let about = fs::symlink_metadata(directory).ok()?;
+    let ours = about.is_dir() && about.uid() == nix::unistd::geteuid().as_raw();
+    ours.then(|| lock(directory).ok()).flatten()
+}
+
+fn is_old(directory: &Path) -> bool {
+    let modified = fs::symlink_metadata(directory).and_then(|about| about.modified());
+    modified.ok().and_then(|then| then.elapsed().ok()).is_some_and(|age| age > SETTLING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_without_an_owner_is_removed_and_others_stay() {
+        let parent = nix::unistd::mkdtemp(&std::env::temp_dir().join("amdgpu-sweep.XXXXXX")).unwrap();
+        let (alive, lock) = make_unique(&parent).unwrap();
+        let (dead, gone) = make_unique(&parent).unwrap();
+        let (young, foreign) = (parent.join(format!("{UNLOCKED}x")), parent.join("something.else"));
+        fs::create_dir(&young).unwrap();
+        fs::create_dir(&foreign).unwrap();
+        fs::create_dir_all(dead.join("root/dev")).unwrap();
+        drop(gone);
+        sweep(&parent);
+        assert_eq!([&alive, &dead, &young, &foreign].map(|path| path.exists()), [true, false, true, true]);
+        assert!(alive.file_name().unwrap().to_string_lossy().starts_with(PREFIX));
+        drop(lock);
+        fs::remove_dir_all(&parent).unwrap();
+    }
 }

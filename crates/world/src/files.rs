@@ -27,6 +27,9 @@ use crate::NodeName;
 /// What epoll says when it is not about a file; files count from 1.
 const MAPPINGS: u64 = 0;
 
+/// Open files of a world at most, each of which takes a descriptor of the server's.
+const MOST_FILES: usize = 1 << 14;
+
 /// What one `open` of a node made.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
@@ -39,6 +42,8 @@ pub(crate) struct OpenFile {
 #[derive(Debug)]
 struct Opened {
     file: Arc<OpenFile>,
+    /// Which file system the client's end is on, and which of its files.
+    device: u64,
     inode: u64,
     _end: OwnedFd,
 }
@@ -81,22 +86,32 @@ impl Files {
 
     /// Makes a node descriptor for a file; the client's end.
     pub(crate) fn add(&self, world: &str, minor: u32, kernel: SimKernel) -> Result<OwnedFd, Errno> {
+        if self.opened.lock().len() >= MOST_FILES {
+            return Err(Errno::ENFILE);
+        }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
-        let name = NodeName { world: world.to_owned(), minor, file: number };
+        let name = NodeName::unguessable(world, minor, number);
         bind(theirs.as_raw_fd(), &UnixAddr::new_abstract(&name.to_bytes())?)?;
-        let inode = fstat(&theirs)?.st_ino;
+        let about = fstat(&theirs)?;
         self.epoll.add(&ours, EpollEvent::new(EpollFlags::EPOLLRDHUP, number))?;
         // Requests that name a node by descriptor (AMDGPU_SCHED) find the file.
         kernel.stands_for(theirs.as_fd())?;
         let file = Arc::new(OpenFile { number, minor, kernel });
-        self.opened.lock().insert(number, Opened { file, inode, _end: ours });
+        self.opened.lock().insert(number, Opened { file, device: about.st_dev, inode: about.st_ino, _end: ours });
         Ok(theirs)
     }
 
     /// The file of that number, while it has descriptors.
     pub(crate) fn get(&self, number: u64) -> Option<Arc<OpenFile>> {
         self.opened.lock().get(&number).map(|opened| Arc::clone(&opened.file))
+    }
+
+    /// Whether a descriptor is one of the file's.
+    pub(crate) fn is_of(&self, number: u64, descriptor: impl AsFd) -> bool {
+        let Ok(about) = fstat(descriptor) else { return false };
+        let opened = self.opened.lock();
+        opened.get(&number).is_some_and(|opened| (opened.device, opened.inode) == (about.st_dev, about.st_ino))
     }
 
     /// The node whose descriptor has this inode.

@@ -8,12 +8,14 @@
 //!   exec, SCM_RIGHTS and close; when the last copy is gone the server sees the hang-up and releases the file. The
 //!   client's end is bound to an abstract name that says which file it is ([`NodeName`]), so that nobody needs a table of
 //!   descriptors that could go stale.
+//! * Who calls shows once on each connection that it has a descriptor of the file: a number alone opens nothing.
 //! * A call travels over a connection of its own to the server's socket ([`Connection`]), never over the node descriptor,
 //!   so that a thread in a long wait holds up no other. The server copies arguments out of the client's memory itself; a
 //!   bad address is EFAULT. Descriptors are fetched from and installed in the client in the middle of the call.
 //! * A mapping is the client's own mmap of the BO's shared memory, through an open file of its own that carries a lock. The
 //!   lock goes with the last piece of the mapping in whichever process, however it ends, and only then does the server let
 //!   go of the BO and the file.
+//! * The directory is its user's alone, and locked. What a killed server left is removed by the next one.
 
 mod client;
 mod connection;
@@ -21,9 +23,11 @@ mod directory;
 mod error;
 mod files;
 mod name;
+mod seats;
 mod server;
 #[expect(unsafe_code, reason = "leaving the process's descriptor table")]
 mod table;
+mod text;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
 
@@ -33,6 +37,7 @@ pub use self::{
     error::WorldError,
     name::NodeName,
     server::{Running, Server, gpus},
+    text::text_file,
     wire::{Call, Message},
 };
 

@@ -1,6 +1,9 @@
 //! The name of a node descriptor's socket, by which it says what it is.
 
-use std::os::fd::RawFd;
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    os::fd::RawFd,
+};
 
 use nix::sys::socket::{UnixAddr, getsockname};
 
@@ -16,20 +19,31 @@ pub struct NodeName {
     pub minor: u32,
     /// The file's number in its world.
     pub file: u64,
+    /// A number that nobody can guess: abstract addresses belong to whoever binds them first, and any user may.
+    pub nonce: u128,
 }
 
 impl NodeName {
+    /// A name that nobody has, or could have taken before.
+    pub(crate) fn unguessable(world: &str, minor: u32, file: u64) -> Self {
+        // Each is a keyed hash with a key of the system's own randomness.
+        let [high, low] = [0_u8, 1].map(|half| u128::from(RandomState::new().hash_one((half, file))));
+        Self { world: world.to_owned(), minor, file, nonce: high << 64 | low }
+    }
+
     /// The text behind the leading zero byte of the address.
     pub fn to_bytes(&self) -> Vec<u8> {
-        format!("{PREFIX}{}/{}/{}", self.world, self.minor, self.file).into_bytes()
+        format!("{PREFIX}{}/{}/{}/{:032x}", self.world, self.minor, self.file, self.nonce).into_bytes()
     }
 
     fn parse(name: &[u8]) -> Option<Self> {
         let name = std::str::from_utf8(name).ok()?.strip_prefix(PREFIX)?;
-        let mut parts = name.rsplitn(3, '/');
+        let mut parts = name.rsplitn(4, '/');
+        let nonce = parts.next().filter(|digits| digits.len() == 32)?;
+        let nonce = u128::from_str_radix(nonce, 16).ok()?;
         let file = parts.next()?.parse().ok()?;
         let minor = parts.next()?.parse().ok()?;
-        Some(Self { world: parts.next()?.to_owned(), minor, file })
+        Some(Self { world: parts.next()?.to_owned(), minor, file, nonce })
     }
 
     /// What a descriptor is; `None` for one that is no node of any world.
@@ -45,14 +59,28 @@ mod tests {
 
     #[test]
     fn a_name_is_read_back() {
-        let name = NodeName { world: "amdgpu-sim.x/y".to_owned(), minor: 128, file: 7 };
+        let name = NodeName { world: "amdgpu-sim.x/y".to_owned(), minor: 128, file: 7, nonce: 1 << 100 };
         assert_eq!(NodeName::parse(&name.to_bytes()), Some(name));
     }
 
     #[test]
     fn other_names_are_nobodys() {
-        for other in ["", "amdgpu-sim/", "amdgpu-sim/a/b/c", "amdgpu-sim/a/1", "x/a/1/2", "amdgpu-sim/a/1/-2"] {
-            assert_eq!(NodeName::parse(other.as_bytes()), None, "{other:?}");
+        let nonce = "0123456789abcdef0123456789abcdef";
+        for other in ["", "a/b/c", "a/1", "a/1/-2", "a/1/2"] {
+            for whole in [format!("amdgpu-sim/{other}"), format!("amdgpu-sim/{other}/x"), format!("x/{other}/{nonce}")]
+            {
+                assert_eq!(NodeName::parse(whole.as_bytes()), None, "{whole:?}");
+            }
         }
+        assert!(NodeName::parse(format!("amdgpu-sim/a/1/2/{nonce}").as_bytes()).is_some());
+    }
+
+    #[test]
+    fn no_name_comes_twice() {
+        let nonces: std::collections::HashSet<_> = (0..1000)
+            .map(|_| NodeName::unguessable("a", 128, 7).nonce)
+            .flat_map(|nonce| [nonce >> 64, nonce << 64])
+            .collect();
+        assert_eq!(nonces.len(), 2000);
     }
 }

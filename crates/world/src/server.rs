@@ -1,11 +1,13 @@
 //! The server of a world.
 
 use std::{
+    collections::HashSet,
     fmt::Write as _,
     io::Write as _,
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::{Arc, mpsc},
     thread,
+    time::Duration,
 };
 
 use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, profile, sysfs::Place};
@@ -13,13 +15,13 @@ use amdgpu_winsys::uapi::Request;
 use nix::{
     errno::Errno,
     sys::{
-        memfd::{MFdFlags, memfd_create},
         signal::{SigSet, SigmaskHow},
         socket::{
-            AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, getsockopt, listen, socket,
-            sockopt::PeerCredentials,
+            AddressFamily, Backlog, SockFlag, SockType, UnixAddr, UnixCredentials, accept4, bind, getsockopt, listen,
+            socket, sockopt::PeerCredentials,
         },
     },
+    unistd::geteuid,
 };
 use parking_lot::Mutex;
 
@@ -28,9 +30,14 @@ use crate::{
     client::Remote,
     directory::Directory,
     files::{Files, OpenFile},
+    seats::{Seat, Seats},
     table,
-    wire::{Call, Message},
+    text::text_file,
+    wire::{Call, Message, send},
 };
+
+/// How long the server waits when it has no descriptor left for a connection: until some client closes one.
+const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(5);
 
 /// The chips named in a list such as `navi21,renoir`.
 ///
@@ -57,6 +64,7 @@ pub struct Server {
     devices: Vec<(SimDevice, Place)>,
     directory: Mutex<Option<Directory>>,
     files: Files,
+    seats: Arc<Seats>,
     /// How many complaints of each device were printed.
     printed: Mutex<Vec<usize>>,
 }
@@ -135,8 +143,15 @@ impl Server {
         let listener = bind_to(&layout).map_err(failed("listen on the world's socket"))?;
         let printed = Mutex::new(vec![0; devices.len()]);
         let files = Files::new().map_err(failed("watch files"))?;
-        let server =
-            Arc::new(Self { layout, machine, devices, directory: Mutex::new(Some(directory)), files, printed });
+        let server = Arc::new(Self {
+            layout,
+            machine,
+            devices,
+            directory: Mutex::new(Some(directory)),
+            files,
+            seats: Arc::default(),
+            printed,
+        });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
             loop {
@@ -151,27 +166,42 @@ impl Server {
             let connection = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
                 Ok(number) => table::own(number),
                 Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS) => {
-                    thread::yield_now();
+                    thread::sleep(OUT_OF_DESCRIPTORS);
                     continue;
                 }
                 Err(Errno::EINTR | Errno::ECONNABORTED) => continue,
                 Err(errno) => return self.say(&format!("the world's socket is gone: {errno}")),
             };
             let Ok(peer) = getsockopt(&connection, PeerCredentials) else { continue };
+            let seat = self.admit(&peer);
+            let welcome = Message::answer(Call::Welcome, seat.as_ref().map(|_| 0).map_err(|errno| *errno));
+            // Who is gone already needs no welcome; there is room for one message in any socket.
+            let sent = send(connection.as_fd(), &welcome, None);
+            let (Ok(seat), Ok(())) = (seat, sent) else { continue };
             let server = Arc::clone(self);
             let remote = Arc::new(Remote::new(peer.pid(), connection));
-            if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote)) {
+            if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
                 self.say(&error.to_string());
             }
         }
     }
 
+    /// Whether a process gets a connection. The directory is its user's alone; so this is for descriptors of it that went
+    /// to others.
+    fn admit(&self, peer: &UnixCredentials) -> Result<Seat, Errno> {
+        if peer.uid() != 0 && peer.uid() != geteuid().as_raw() {
+            return Err(Errno::EACCES);
+        }
+        self.seats.take(peer.pid())
+    }
+
     /// Serves one connection until it ends.
-    fn serve(&self, remote: &Arc<Remote>) {
+    fn serve(&self, remote: &Arc<Remote>, _: &Seat) {
+        let mut shown = HashSet::new();
         while let Ok(call) = remote.next_call() {
             // What the client closed before this call is gone when it is served.
             self.files.release();
-            let (result, beside) = match self.answer(remote, &call) {
+            let (result, beside) = match self.answer(remote, &mut shown, &call) {
                 Ok((value, beside)) => (Ok(value), beside),
                 Err(errno) => {
                     self.print_complaints();
@@ -184,9 +214,38 @@ impl Server {
         }
     }
 
-    fn answer(&self, remote: &Arc<Remote>, call: &Message) -> Result<(u64, Option<OwnedFd>), Errno> {
-        let file = || self.files.get(call.file).ok_or(Errno::ENODEV);
+    /// The file that a call names, which the client has shown that it has.
+    ///
+    /// Numbers are easily guessed, and the names of sockets are everybody's to read: what the client shows is a descriptor.
+    fn shown_file(
+        &self,
+        remote: &Remote,
+        shown: &mut HashSet<u64>,
+        number: u64,
+        descriptor: u64,
+    ) -> Result<Arc<OpenFile>, Errno> {
+        let Some(file) = self.files.get(number) else {
+            shown.remove(&number);
+            return Err(Errno::ENODEV);
+        };
+        if !shown.contains(&number) {
+            let given = remote.descriptor(RawFd::try_from(descriptor).map_err(|_| Errno::EBADF)?)?;
+            if !self.files.is_of(number, &given) {
+                return Err(Errno::EBADF);
+            }
+            shown.insert(number);
+        }
+        Ok(file)
+    }
+
+    fn answer(
+        &self,
+        remote: &Arc<Remote>,
+        shown: &mut HashSet<u64>,
+        call: &Message,
+    ) -> Result<(u64, Option<OwnedFd>), Errno> {
         let [first, second, third] = call.words;
+        let mut file = || self.shown_file(remote, shown, call.file, third);
         match call.call() {
             Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
             Some(Call::Ioctl) => {
@@ -207,9 +266,9 @@ impl Server {
             Some(Call::Refresh) => self.refresh().map(|()| (0, None)),
             Some(Call::Fdinfo) => {
                 let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
-                text(&self.fdinfo(&file)).map(|fd| (0, Some(fd)))
+                text_file(c"amdgpu-sim text", self.fdinfo(&file).as_bytes()).map(|fd| (0, Some(fd)))
             }
-            Some(Call::Census) => text(&self.census()).map(|fd| (0, Some(fd))),
+            Some(Call::Census) => text_file(c"amdgpu-sim text", self.census().as_bytes()).map(|fd| (0, Some(fd))),
             _ => Err(Errno::EPROTO),
         }
     }
@@ -291,12 +350,4 @@ fn bind_to(layout: &Layout) -> Result<OwnedFd, Errno> {
     bind(listener.as_raw_fd(), &UnixAddr::new(&layout.socket())?)?;
     listen(&listener, Backlog::MAXCONN)?;
     Ok(listener)
-}
-
-/// A file that reads as this text.
-fn text(text: &str) -> Result<OwnedFd, Errno> {
-    let fd = memfd_create(c"amdgpu-sim text", MFdFlags::MFD_CLOEXEC)?;
-    let mut file = std::fs::File::from(fd);
-    let written = file.write_all(text.as_bytes()).and_then(|()| std::io::Seek::rewind(&mut file));
-    written.map(|()| file.into()).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
 }

@@ -17,12 +17,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 pub enum Call {
     /// Client: open the node `words[0]` (minor) with the flags `words[1]`; `words[2]` is 1 for an administrator.
     Open = 1,
-    /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`.
+    /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`. The descriptor `words[2]` of
+    /// the client's shows that it has the file: the server asks for it once on each connection.
     Ioctl,
     /// Client: ioctl on the descriptor `words[2]`, which is no node (a dma-buf or a sync file), with request `words[0]` and
     /// the argument at address `words[1]`. ENOTTY when it is neither.
     DescriptorIoctl,
-    /// Client: map `words[1]` bytes of `file` at offset `words[0]`.
+    /// Client: map `words[1]` bytes of `file`, which the descriptor `words[2]` is of, at offset `words[0]`.
     Map,
     /// Client: which node is the socket with inode `words[0]`?
     Inode,
@@ -44,10 +45,12 @@ pub enum Call {
     Fetch,
     /// Server, during a call: take this descriptor, closing on exec if `words[0]` is 1, and tell its number.
     Install,
+    /// Server, first of all: the connection is served, or not, for the reason `errno`.
+    Welcome,
 }
 
 impl Call {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -62,6 +65,7 @@ impl Call {
         Self::Done,
         Self::Fetch,
         Self::Install,
+        Self::Welcome,
     ];
 }
 

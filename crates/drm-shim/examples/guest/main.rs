@@ -8,6 +8,7 @@ mod memory;
 mod node;
 mod null;
 mod paths;
+mod strangers;
 mod waits;
 
 use std::process::ExitCode;
@@ -41,6 +42,12 @@ fn main() -> ExitCode {
         "primary" => paths::primary(),
         "threads" => waits::threads(),
         "signal" => waits::signal(),
+        "by-number" => strangers::by_number(),
+        "squatter" => strangers::squatter(),
+        "truncate" => strangers::truncate(),
+        "cut-pages" => strangers::cut_pages(),
+        "crowd" => strangers::crowd(),
+        "die" => strangers::die(arguments.first().map_or("SIGKILL", String::as_str)),
         other => {
             eprintln!("no scenario {other:?}");
             return ExitCode::FAILURE;

@@ -69,7 +69,9 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
             // SAFETY: what the program passed.
             return Ok(unsafe { real::ioctl(fd, request, argument) });
         };
-        let words = [request & 0xffff_ffff, address, 0];
+        // The server asks for the descriptor itself where it has not seen it yet.
+        let shown = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
+        let words = [request & 0xffff_ffff, address, shown];
         let answer = calls::call(world, &Message::new(Call::Ioctl, file, words))?;
         Ok(c_int::try_from(answer.value).unwrap_or(c_int::MAX))
     })
@@ -104,7 +106,8 @@ unsafe fn map(
             return Err(Errno::EINVAL);
         }
         let offset = u64::try_from(offset).map_err(|_| Errno::EINVAL)?;
-        let memory = calls::call_for_descriptor(world, Call::Map, file, [offset, len as u64, 0])?;
+        let shown = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
+        let memory = calls::call_for_descriptor(world, Call::Map, file, [offset, len as u64, shown])?;
         // SAFETY: the program's own address and length, for the memory behind what it asked for. The mapping holds the
         // memory when the descriptor is closed.
         Ok(unsafe { real::mmap(address, len, protection, flags, memory.as_raw_fd(), 0) })

@@ -3,15 +3,12 @@
 use std::{
     ffi::c_int,
     fs::File,
-    io::{Read as _, Seek as _, Write as _},
+    io::Read as _,
     os::fd::{FromRawFd as _, OwnedFd},
 };
 
-use amdgpu_sim_world::Call;
-use nix::{
-    errno::Errno,
-    sys::memfd::{MFdFlags, memfd_create},
-};
+use amdgpu_sim_world::{Call, text_file};
+use nix::errno::Errno;
 
 use crate::{c_text::PathText, calls, real, world};
 
@@ -61,13 +58,9 @@ fn joined(real: &PathText, driver: OwnedFd) -> Result<OwnedFd, Errno> {
     // SAFETY: the descriptor was just opened, and nobody else knows its number.
     let generic = unsafe { OwnedFd::from_raw_fd(number) };
     let mut text = Vec::new();
-    let mut whole = File::from(memfd_create(c"fdinfo", MFdFlags::MFD_CLOEXEC)?);
-    let done = File::from(generic)
-        .read_to_end(&mut text)
-        .and_then(|_| File::from(driver).read_to_end(&mut text))
-        .and_then(|_| whole.write_all(&text))
-        .and_then(|()| whole.rewind());
-    done.map(|()| whole.into()).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+    let read = File::from(generic).read_to_end(&mut text).and_then(|_| File::from(driver).read_to_end(&mut text));
+    read.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))?;
+    text_file(c"fdinfo", &text)
 }
 
 #[cfg(test)]

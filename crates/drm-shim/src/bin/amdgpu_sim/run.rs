@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io,
-    os::unix::process::ExitStatusExt as _,
+    os::unix::process::{CommandExt as _, ExitStatusExt as _},
     path::PathBuf,
     process::{Command, ExitCode, ExitStatus},
 };
@@ -14,7 +14,14 @@ use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, NULL_VARIABLE, Server, WORLD_VARIABLE, WorldError,
     gpus,
 };
-use nix::errno::Errno;
+use nix::{
+    errno::Errno,
+    sys::{
+        prctl::set_pdeathsig,
+        signal::{SigSet, Signal},
+    },
+    unistd::{Pid, getppid},
+};
 
 use crate::signals;
 
@@ -74,6 +81,7 @@ pub(crate) fn run(
     if null {
         command.env(NULL_VARIABLE, &chips);
     }
+    end_with_this_process(&mut command);
     let child = command
         .args(arguments)
         .env("LD_PRELOAD", preloads(shim.as_os_str(), env::var_os("LD_PRELOAD")))
@@ -92,6 +100,22 @@ pub(crate) fn run(
     let status = child.wait().map_err(RunError::Wait)?;
     drop(world);
     Ok(ExitCode::from(exit_code(status)))
+}
+
+/// Makes a command end when the launcher is killed, with which its world ends. The signal must reach it, so the command does not
+/// inherit that the launcher holds signals back.
+#[expect(unsafe_code, reason = "runs between fork and exec")]
+fn end_with_this_process(command: &mut Command) {
+    let launcher = Pid::this();
+    let arrange = move || {
+        SigSet::empty().thread_set_mask()?;
+        set_pdeathsig(Signal::SIGTERM)?;
+        // It may be gone already, and then nobody sends the signal.
+        if getppid() == launcher { Ok(()) } else { Err(Errno::ESRCH.into()) }
+    };
+    // SAFETY: the closure makes three system calls and allocates nothing, which is what a child of a process with threads may
+    // do before exec. The thread that spawns, to whose end the signal is tied, is the main one.
+    unsafe { command.pre_exec(arrange) };
 }
 
 /// The library comes first, so that it stands before others that wrap the same functions.

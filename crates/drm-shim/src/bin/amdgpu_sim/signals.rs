@@ -11,8 +11,8 @@ use nix::{
 #[derive(Debug)]
 pub(crate) struct Held(SigSet);
 
-/// Holds the signals back, from this thread and from those that it starts later. A command does not inherit that: the
-/// standard library starts it with an empty mask.
+/// Holds the signals back, from this thread and from those that it starts later. A command starts with an empty mask
+/// (`run.rs`).
 pub(crate) fn hold() -> Held {
     let mut set = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP] {
