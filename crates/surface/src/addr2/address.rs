@@ -1,0 +1,116 @@
+//! Addresses of texels.
+
+use amdgpu_hw::GfxLevel;
+
+use super::equation;
+use super::image::{Image, Layout, Level};
+use crate::bits::{log2, mask};
+use crate::chip::Chip;
+use crate::equation::{Equation, Texel};
+use crate::error::{AddrError, Cause, invalid};
+
+/// Computes addresses in one image. Prepared once; an address then takes an evaluation of the block's equation.
+#[derive(Clone, Debug)]
+pub struct Addresser {
+    image: Image,
+    layout: Layout,
+    equation: Equation,
+    block_log2: [u32; 3],
+    block_bits: u32,
+    gfx9: bool,
+    xor: u32,
+}
+
+impl Addresser {
+    /// Prepares an image with the layout that [`super::layout`] gave, and a pipe and bank XOR.
+    ///
+    /// # Errors
+    /// [`AddrError`] where addrlib's `Addr2ComputeSurfaceAddrFromCoord` answers with an error: a XOR value on a mode without it
+    /// (GFX9), or a mode without addresses.
+    pub fn new(chip: &Chip, image: &Image, layout: &Layout, pipe_bank_xor: u32) -> Result<Self, AddrError> {
+        let image = image.normalised();
+        let mode = image.mode;
+        let gfx9 = chip.level() == GfxLevel::Gfx9;
+        let block_bits = mode.block_bits(chip);
+        let mut this = Self {
+            image,
+            layout: *layout,
+            equation: Equation::zero(0),
+            block_log2: layout.block.map(log2),
+            block_bits,
+            gfx9,
+            xor: 0,
+        };
+        if mode.is_linear() {
+            return Ok(this);
+        }
+        if gfx9 && !mode.is_xor() && pipe_bank_xor != 0 {
+            return invalid(Cause::PipeBankXor(pipe_bank_xor));
+        }
+        let Some(equation) = equation::of_block(chip, &image) else {
+            return invalid(Cause::Mode(u32::from(mode.number())));
+        };
+        // addrlib cannot express such a term in volumes, and refuses addresses there.
+        if image.is_3d() && equation.terms().iter().any(|term| term.components() > 3) {
+            return invalid(Cause::Mode(u32::from(mode.number())));
+        }
+        this.equation = equation;
+        if mode.is_xor() {
+            let used = if gfx9 {
+                u32::MAX
+            } else {
+                let pipes = chip.config.pipes;
+                let banks = bank_xor_bits(chip, block_bits);
+                mask(pipes) | mask(banks) << (pipes + 2)
+            };
+            this.xor = ((pipe_bank_xor & used) << 8) & mask(block_bits);
+        }
+        Ok(this)
+    }
+
+    /// Returns the address of a texel in bytes from the start of the image.
+    ///
+    /// # Errors
+    /// [`Cause::Coordinate`] for a level or a sample that the image lacks, or a place outside of the padded level.
+    pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
+        let image = &self.image;
+        if texel.level >= image.levels || texel.sample >= image.samples {
+            return invalid(Cause::Coordinate);
+        }
+        let level = self.layout.levels[texel.level];
+        let bytes = u64::from(image.bytes());
+        if image.mode.is_linear() {
+            let slice = u64::from(texel.z) * self.layout.slice_bytes;
+            let row = u64::from(texel.y) * u64::from(level.pitch);
+            return Ok(slice + level.offset + (row + u64::from(texel.x)) * bytes);
+        }
+        Ok(if self.gfx9 { self.gfx9(texel, &level) } else { self.gfx10(texel, &level) })
+    }
+
+    fn gfx9(&self, texel: Texel, level: &Level) -> u64 {
+        let [w, h, d] = self.block_log2;
+        let offset = (self.equation.evaluate(texel.x, texel.y, texel.z, texel.sample) ^ level.tail_offset ^ self.xor)
+            & mask(self.block_bits);
+        let row = u64::from(self.layout.chain_pitch >> w);
+        let slice = u64::from(self.layout.chain_height >> h) * row;
+        let block = u64::from(texel.z >> d) * slice + u64::from(texel.y >> h) * row + u64::from(texel.x >> w);
+        (block << self.block_bits) + level.block_offset + u64::from(offset)
+    }
+
+    fn gfx10(&self, texel: Texel, level: &Level) -> u64 {
+        let [w, h, d] = self.block_log2;
+        let tail = if level.tail_offset == 0 { [0; 3] } else { level.tail };
+        let offset =
+            self.equation.evaluate(texel.x + tail[0], texel.y + tail[1], texel.z + tail[2], texel.sample) ^ self.xor;
+        let slice = (self.layout.slice_bytes << d) * u64::from(texel.z >> d);
+        let row = u64::from(level.pitch >> w);
+        let block = u64::from(texel.y >> h) * row + u64::from(texel.x >> w);
+        slice + level.block_offset + (block << self.block_bits) + u64::from(offset)
+    }
+}
+
+/// Returns the number of bank bits that a XOR value has on GFX10 and later (`GetBankXorBits`).
+pub(crate) const fn bank_xor_bits(chip: &Chip, block_bits: u32) -> u32 {
+    let room = block_bits.saturating_sub(8 + chip.config.pipes + 2);
+    if room > 4 { 4 } else { room }
+}

@@ -1,0 +1,55 @@
+//! GFX9 to GFX11: images whose swizzle mode is given.
+//!
+//! Reference: addrlib's second interface (`core/addrlib2.cpp`, `gfx9/`, `gfx10/`, `gfx11/gfx11addrlib.cpp`).
+
+mod address;
+mod block;
+mod check;
+mod equation;
+mod gfx10;
+mod gfx9;
+mod image;
+mod linear;
+mod mode;
+
+pub use address::Addresser;
+pub use image::{Dimension, Format, Image, Layout, Level, Levels, MAX_LEVELS, Usage};
+pub use mode::{Order, SwizzleMode, sets};
+
+use crate::chip::Chip;
+use crate::error::{AddrError, Cause, invalid};
+use amdgpu_hw::GfxLevel;
+
+/// Computes sizes and mip levels of an image.
+///
+/// # Errors
+/// [`AddrError`] where addrlib's `Addr2ComputeSurfaceInfo` answers with an error.
+pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
+    if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
+        return invalid(Cause::Generation);
+    }
+    if image.levels as usize > MAX_LEVELS {
+        return invalid(Cause::Levels(image.levels));
+    }
+    let image = image.normalised();
+    // Elements of 96 bits are three of 32 bits, side by side.
+    let expand = if image.format == Format::Rgb96 { 3 } else { 1 };
+    let Some(width) = image.width.checked_mul(expand) else {
+        return invalid(Cause::Width(image.width));
+    };
+    if width > image::MAX_EXTENT || image.height > image::MAX_EXTENT || image.slices > image::MAX_EXTENT {
+        return invalid(Cause::Overflow);
+    }
+    let inner = Image { width, bits: if expand == 3 { 32 } else { image.bits }, ..image };
+    check::without_mode(chip, &inner)?;
+    check::mode(chip, &inner)?;
+    let mut layout = if inner.mode.is_linear() {
+        linear::layout(chip, &inner)?
+    } else if chip.level() == GfxLevel::Gfx9 {
+        gfx9::layout(chip, &inner)?
+    } else {
+        gfx10::layout(chip, &inner)
+    };
+    layout.pixel_pitch = layout.pitch / expand;
+    Ok(layout)
+}

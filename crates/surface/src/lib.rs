@@ -1,0 +1,29 @@
+//! Where every texel of an AMD image lies in memory, from Southern Islands (GFX6) to RDNA 4 (GFX12).
+//!
+//! The crate has three floors, the lowest first:
+//!
+//! 1. [`addr1`] (GFX6-8), [`addr2`] (GFX9-11) and [`addr3`] (GFX12): sizes, mip chains and addresses of an image whose tile or
+//!    swizzle mode is given, and the modes that a generation suggests. AMD's addrlib is the reference.
+//! 2. [`surface`]: chooses the mode, stacks image, FMASK, CMASK, DCC and HTILE into one buffer. Mesa's `ac_surface.c` is the
+//!    reference.
+//! 3. [`modifier`] and [`metadata`]: the names that layouts have between processes.
+//!
+//! It does no I/O, allocates nothing, and holds no `unsafe`. Every input, whether it comes from a kernel, from another process
+//! or from a user, is answered with a layout or with an error that names the value.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+
+pub mod addr2;
+mod bits;
+pub mod chip;
+pub mod equation;
+pub mod error;
+mod tables;
+
+pub use amdgpu_hw::GfxLevel;
+pub use chip::{Chip, ChipRegisters};
+pub use error::{AddrError, Cause};

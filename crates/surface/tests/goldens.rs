@@ -1,0 +1,15 @@
+//! Every answer of the real addrlib and `ac_surface`, line by line.
+
+mod support;
+
+use support::Kind;
+
+#[test]
+fn gfx9_to_gfx11_sizes_and_addresses() {
+    support::check(Kind::A2);
+}
+
+#[test]
+fn whole_images() {
+    support::check(Kind::Tile);
+}

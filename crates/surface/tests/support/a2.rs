@@ -1,0 +1,119 @@
+//! `a2`: GFX9 to GFX11 with an explicit mode.
+
+use amdgpu_surface::addr2::{self, Addresser, Dimension, Image, SwizzleMode, Usage};
+use amdgpu_surface::equation::Texel;
+use amdgpu_surface::{AddrError, Chip};
+use serde_json::json;
+
+use super::{Object, Question, put};
+
+pub fn usage(flags: &[&str]) -> Usage {
+    flags.iter().fold(Usage::empty(), |usage, flag| {
+        usage
+            | match *flag {
+                "color" => Usage::COLOR,
+                "depth" => Usage::DEPTH,
+                "stencil" => Usage::STENCIL,
+                "texture" => Usage::TEXTURE,
+                "display" => Usage::DISPLAY,
+                "prt" => Usage::PRT,
+                "fmask" => Usage::FMASK,
+                "view3das2d" => Usage::VIEW_3D_AS_2D,
+                "unordered" => Usage::UNORDERED,
+                "opt4space" => Usage::OPT_4_SPACE,
+                "minalign" => Usage::MINIMIZE_ALIGN,
+                "needmeta" => Usage::NEED_METADATA,
+                other => panic!("flag {other}"),
+            }
+    })
+}
+
+pub fn dimension(text: &str) -> Dimension {
+    match text {
+        "1d" => Dimension::D1,
+        "3d" => Dimension::D3,
+        "2d" | "" => Dimension::D2,
+        other => panic!("dimension {other}"),
+    }
+}
+
+pub fn image(question: &Question<'_>) -> Image {
+    let mode = SwizzleMode::new(question.u32("sw", 0) as u8).unwrap();
+    let mut image = Image::new(mode, question.u32("bpp", 0), question.u32("w", 1), question.u32("h", 1));
+    image.dimension = dimension(question.text("t"));
+    image.slices = question.u32("d", 1);
+    image.levels = question.u32("lv", 1);
+    image.samples = question.u32("s", 1);
+    image.pitch = question.u32("pitch", 0);
+    if question.input.contains_key("f") {
+        image.usage = usage(&question.flags());
+    }
+    image
+}
+
+pub fn error(error: AddrError) -> Object {
+    let mut out = Object::new();
+    put(&mut out, "ret", error.code());
+    out
+}
+
+pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+    let image = image(question);
+    let layout = match addr2::layout(chip, &image) {
+        Ok(layout) => layout,
+        Err(code) => return error(code),
+    };
+    let mut out = Object::new();
+    put(&mut out, "pitch", layout.pitch);
+    put(&mut out, "height", layout.height);
+    put(&mut out, "slices", layout.slices);
+    put(&mut out, "slice_size", layout.slice_bytes);
+    put(&mut out, "surf_size", layout.bytes);
+    put(&mut out, "align", layout.align);
+    put(&mut out, "blk", layout.block.to_vec());
+    put(&mut out, "bpp", image.bits);
+    put(&mut out, "chain_pitch", layout.chain_pitch);
+    put(&mut out, "chain_height", layout.chain_height);
+    put(&mut out, "chain_slices", layout.chain_slices);
+    put(&mut out, "epitch_is_height", u32::from(layout.epitch_is_height));
+    put(&mut out, "chain_in_tail", u32::from(layout.chain_in_tail));
+    if image.levels > 1 {
+        if image.mode.is_linear() {
+            // addrlib leaves the field as it was.
+            if let Some(value) = question.out.get("first_tail") {
+                put(&mut out, "first_tail", value.clone());
+            }
+        } else {
+            put(&mut out, "first_tail", layout.first_tail);
+        }
+        let mips: Vec<_> = layout
+            .levels
+            .as_slice()
+            .iter()
+            .map(|l| {
+                json!([l.pitch, l.height, l.depth, l.offset, l.block_offset, l.tail_offset, l.tail[0], l.tail[1], l.tail[2]])
+            })
+            .collect();
+        put(&mut out, "mips", mips);
+    }
+    match Addresser::new(chip, &image, &layout, question.u32("xor", 0)) {
+        Err(error) => {
+            if question.out.contains_key("pts_ret") || question.out.contains_key("pts") {
+                put(&mut out, "pts_ret", error.code());
+            }
+        }
+        Ok(addresser) => {
+            let points: Vec<_> = question
+                .points("pts")
+                .iter()
+                .map(|p| {
+                    let texel =
+                        Texel { x: p[0] as u32, y: p[1] as u32, z: p[2] as u32, sample: p[3] as u32, level: p[4] as u32 };
+                    json!([p[0], p[1], p[2], p[3], p[4], addresser.address(texel).unwrap_or(u64::MAX)])
+                })
+                .collect();
+            put(&mut out, "pts", points);
+        }
+    }
+    out
+}
