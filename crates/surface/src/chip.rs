@@ -138,7 +138,10 @@ impl AddrConfig {
         // The tables hold P = 2..=32 packers with one to four times as many pipes, and small chips with few packers.
         if level >= GfxLevel::Gfx10_3
             && level < GfxLevel::Gfx12
-            && (packers > 5 || packers > pipes.max(1) || (packers >= 2 && pipes > packers + 2) || (packers < 2 && pipes > 3))
+            && (packers > 5
+                || packers > pipes.max(1)
+                || (packers >= 2 && pipes > packers + 2)
+                || (packers < 2 && pipes > 3))
         {
             return refuse("NUM_PKRS", packers);
         }

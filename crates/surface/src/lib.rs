@@ -16,8 +16,8 @@
 #[cfg(test)]
 extern crate std;
 
-
 pub mod addr2;
+pub mod addr3;
 mod bits;
 pub mod chip;
 pub mod equation;

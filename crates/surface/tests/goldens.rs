@@ -13,3 +13,18 @@ fn gfx9_to_gfx11_sizes_and_addresses() {
 fn whole_images() {
     support::check(Kind::Tile);
 }
+
+#[test]
+fn gfx12_sizes_and_addresses() {
+    support::check(Kind::A3);
+}
+
+#[test]
+fn suggested_modes() {
+    support::check(Kind::Pref);
+}
+
+#[test]
+fn tile_swizzles() {
+    support::check(Kind::Xor);
+}

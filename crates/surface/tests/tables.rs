@@ -51,8 +51,10 @@ fn list<T: ToString>(out: &mut String, name: &str, kind: &str, values: &[T]) {
 
 fn patterns(out: &mut String, name: &str, patterns: &[Value]) {
     let mut terms = BTreeMap::new();
-    let parsed: Vec<Vec<u64>> =
-        patterns.iter().map(|p| p.as_array().unwrap().iter().map(|bit| term(bit.as_str().unwrap())).collect()).collect();
+    let parsed: Vec<Vec<u64>> = patterns
+        .iter()
+        .map(|p| p.as_array().unwrap().iter().map(|bit| term(bit.as_str().unwrap())).collect())
+        .collect();
     for &value in parsed.iter().flatten() {
         terms.entry(value).or_insert(0);
     }

@@ -83,7 +83,12 @@ fn gfx9(image: &Image) -> bool {
     }
     let by_order = match mode.order() {
         Order::Z => {
-            !((color && msaa) || thin_volume || compressed || packed || (d2 && image.bits > 64) || (msaa && image.bits > 32))
+            !((color && msaa)
+                || thin_volume
+                || compressed
+                || packed
+                || (d2 && image.bits > 64)
+                || (msaa && image.bits > 32))
         }
         Order::S => !(zbuffer || thin_volume || (d3 && image.bits == 128 && color) || fmask),
         Order::D => !(zbuffer || (prt && d3) || fmask || deepest),
@@ -101,7 +106,9 @@ fn gfx10(chip: &Chip, image: &Image) -> bool {
     let by_dimension = match image.dimension {
         Dimension::D1 => within(sets.d1),
         Dimension::D2 => {
-            within(sets.d2) && (!has(Usage::PRT) || within(sets.d2_prt)) && (!has(Usage::FMASK) || within(sets.orders[0]))
+            within(sets.d2)
+                && (!has(Usage::PRT) || within(sets.d2_prt))
+                && (!has(Usage::FMASK) || within(sets.orders[0]))
         }
         Dimension::D3 => {
             within(sets.d3)

@@ -243,18 +243,12 @@ fn gfx11_table(image: &Image) -> &'static [u16] {
         (25, true) => &t::SW_64K_S3_X,
         (26, true) => &t::SW_64K_D3_X,
         (29, true) => &t::SW_256K_S3_X,
-        (24 | 27, _) => [
-            &t::SW_64K_ZR_X_1XAA[..],
-            &t::SW_64K_ZR_X_2XAA,
-            &t::SW_64K_ZR_X_4XAA,
-            &t::SW_64K_ZR_X_8XAA,
-        ][samples],
-        (28 | 31, _) => [
-            &t::SW_256K_ZR_X_1XAA[..],
-            &t::SW_256K_ZR_X_2XAA,
-            &t::SW_256K_ZR_X_4XAA,
-            &t::SW_256K_ZR_X_8XAA,
-        ][samples],
+        (24 | 27, _) => {
+            [&t::SW_64K_ZR_X_1XAA[..], &t::SW_64K_ZR_X_2XAA, &t::SW_64K_ZR_X_4XAA, &t::SW_64K_ZR_X_8XAA][samples]
+        }
+        (28 | 31, _) => {
+            [&t::SW_256K_ZR_X_1XAA[..], &t::SW_256K_ZR_X_2XAA, &t::SW_256K_ZR_X_4XAA, &t::SW_256K_ZR_X_8XAA][samples]
+        }
         _ => &[],
     }
 }

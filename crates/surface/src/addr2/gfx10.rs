@@ -23,7 +23,7 @@ pub(crate) const fn tail_offset(max_levels: u32, index: u32) -> u32 {
 }
 
 /// Collects the even bits of `value` from bit `first` on.
-const fn every_second(value: u32, first: u32) -> u32 {
+pub(crate) const fn every_second(value: u32, first: u32) -> u32 {
     let (mut result, mut bit) = (0, 0);
     while bit < 6 {
         result |= (value >> (first + 2 * bit) & 1) << bit;
@@ -131,11 +131,8 @@ fn chain(chip: &Chip, image: &Image, layout: &mut Layout) {
         block_offset += sheet * u64::from(block[2]);
         slice += sheet;
     }
-    let micro = if thick {
-        MICRO_3D[index as usize]
-    } else {
-        [MICRO_2D[index as usize][0], MICRO_2D[index as usize][1], 1]
-    };
+    let micro =
+        if thick { MICRO_3D[index as usize] } else { [MICRO_2D[index as usize][0], MICRO_2D[index as usize][1], 1] };
     let layers = tail_depth.div_ceil(micro[2]);
     let [mut w, mut h, _] = tail;
     for (place, level) in (0..).zip(inside.iter_mut()) {

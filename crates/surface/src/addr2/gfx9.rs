@@ -113,8 +113,7 @@ impl Chain {
         let mut start = [0; 3];
         let mut index = self.fits_tail(padded).then_some(number);
         if index.is_none() {
-            let mut size =
-                [padded[0] / self.block[0], padded[1] / self.block[1], padded[2] / self.block[2]];
+            let mut size = [padded[0] / self.block[0], padded[1] / self.block[1], padded[2] / self.block[2]];
             let major = Major::of(self.thick, size);
             for level in 1..=number {
                 let axis = match (level == 1 || level == 3, major) {

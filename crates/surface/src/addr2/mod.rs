@@ -5,16 +5,21 @@
 mod address;
 mod block;
 mod check;
+mod choose;
 mod equation;
-mod gfx10;
+pub(crate) mod gfx10;
 mod gfx9;
 mod image;
 mod linear;
 mod mode;
+mod xor;
 
 pub use address::Addresser;
+pub use choose::{Blocks, Choice, Orders, Reason, Restrictions, choose};
+pub(crate) use image::MAX_EXTENT;
 pub use image::{Dimension, Format, Image, Layout, Level, Levels, MAX_LEVELS, Usage};
 pub use mode::{Order, SwizzleMode, sets};
+pub use xor::{slice_xor, surface_xor};
 
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};

@@ -231,20 +231,40 @@ pub(crate) fn display_modes(chip: &Chip, bits: u32) -> u32 {
     }
     match (chip.level(), chip.family) {
         (GfxLevel::Gfx9, Family::Vega10 | Family::Vega12 | Family::Vega20) => {
-            if bits == 32 { 0x0cc0_0ccd } else { 0x0cc0_0cc1 }
+            if bits == 32 {
+                0x0cc0_0ccd
+            } else {
+                0x0cc0_0cc1
+            }
         }
         (GfxLevel::Gfx9, Family::Raven | Family::Raven2) => {
-            if bits == 64 { 0x0666_0661 } else { 0x0222_0221 }
+            if bits == 64 {
+                0x0666_0661
+            } else {
+                0x0222_0221
+            }
         }
         (GfxLevel::Gfx9, Family::Renoir) => {
-            if bits == 64 { 0x0606_0601 } else { 0x0202_0201 }
+            if bits == 64 {
+                0x0606_0601
+            } else {
+                0x0202_0201
+            }
         }
         (GfxLevel::Gfx9, _) => 0,
         (GfxLevel::Gfx10, Family::Navi10 | Family::Navi12 | Family::Navi14) => {
-            if bits == 64 { 0x0e66_0661 } else { 0x0a22_0221 }
+            if bits == 64 {
+                0x0e66_0661
+            } else {
+                0x0a22_0221
+            }
         }
         (GfxLevel::Gfx10 | GfxLevel::Gfx10_3, _) => {
-            if bits == 64 { 0x0e06_0601 } else { 0x0a02_0201 }
+            if bits == 64 {
+                0x0e06_0601
+            } else {
+                0x0a02_0201
+            }
         }
         (GfxLevel::Gfx11, family) if family != Family::Phoenix => 0xcc04_0401,
         _ => 0x0c04_0401,

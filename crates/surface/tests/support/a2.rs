@@ -91,7 +91,17 @@ pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
             .as_slice()
             .iter()
             .map(|l| {
-                json!([l.pitch, l.height, l.depth, l.offset, l.block_offset, l.tail_offset, l.tail[0], l.tail[1], l.tail[2]])
+                json!([
+                    l.pitch,
+                    l.height,
+                    l.depth,
+                    l.offset,
+                    l.block_offset,
+                    l.tail_offset,
+                    l.tail[0],
+                    l.tail[1],
+                    l.tail[2]
+                ])
             })
             .collect();
         put(&mut out, "mips", mips);
@@ -107,8 +117,13 @@ pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
                 .points("pts")
                 .iter()
                 .map(|p| {
-                    let texel =
-                        Texel { x: p[0] as u32, y: p[1] as u32, z: p[2] as u32, sample: p[3] as u32, level: p[4] as u32 };
+                    let texel = Texel {
+                        x: p[0] as u32,
+                        y: p[1] as u32,
+                        z: p[2] as u32,
+                        sample: p[3] as u32,
+                        level: p[4] as u32,
+                    };
                     json!([p[0], p[1], p[2], p[3], p[4], addresser.address(texel).unwrap_or(u64::MAX)])
                 })
                 .collect();

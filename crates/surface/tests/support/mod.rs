@@ -1,8 +1,11 @@
 //! Reads golden lines, asks the crate the same questions, and counts the differences.
 
 mod a2;
+mod a3;
 mod chips;
+mod pref;
 mod tile;
+mod xor;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,27 +21,36 @@ pub type Object = Map<String, Value>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     A2,
+    A3,
+    Pref,
     Tile,
+    Xor,
 }
 
 impl Kind {
     fn key(self) -> &'static str {
         match self {
             Self::A2 => "a2",
+            Self::A3 => "a3",
+            Self::Pref => "pref",
             Self::Tile => "tile",
+            Self::Xor => "xor",
         }
     }
 
     fn folders(self) -> &'static [&'static str] {
         match self {
-            Self::A2 | Self::Tile => &["addr"],
+            Self::A2 | Self::A3 | Self::Pref | Self::Tile | Self::Xor => &["addr"],
         }
     }
 
     fn answer(self, chip: &Chip, question: &Question<'_>) -> Object {
         match self {
             Self::A2 => a2::answer(chip, question),
+            Self::A3 => a3::answer(chip, question),
+            Self::Pref => pref::answer(chip, question),
             Self::Tile => tile::answer(chip, question),
+            Self::Xor => xor::answer(chip, question),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `tile`: the hash of a whole tiled image.
 
 use amdgpu_surface::addr2::{self, Addresser};
+use amdgpu_surface::addr3;
 use amdgpu_surface::equation::Texel;
 use amdgpu_surface::{Chip, GfxLevel};
 
@@ -46,6 +47,17 @@ pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
             // The one who asked answered 1 in place of addrlib's error.
             Err(_) => put(&mut out, "pts_ret", 1),
         }
+    }
+    if chip.level() == GfxLevel::Gfx12 {
+        let image = super::a3::image(question);
+        let layout = match addr3::layout(chip, &image) {
+            Ok(layout) => layout,
+            Err(code) => return super::a2::error(code),
+        };
+        let addresser = addr3::Addresser::new(&image, &layout).unwrap();
+        let at = |x, y, z| addresser.address(Texel { x, y, z, ..Texel::default() }).unwrap();
+        put(&mut out, "size", layout.bytes);
+        put(&mut out, "fnv", hash(layout.bytes, bytes, extent, at));
     }
     out
 }

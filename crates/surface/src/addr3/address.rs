@@ -1,0 +1,69 @@
+//! Addresses of texels. Source: `Gfx12Lib::HwlComputeSurfaceAddrFromCoordTiled`, `-Linear`.
+
+use super::{Image, Layout, Mode};
+use crate::bits::log2;
+use crate::equation::{Equation, Texel};
+use crate::error::{AddrError, Cause, invalid};
+use crate::tables::gfx12 as t;
+
+/// Computes addresses in one image. Prepared once; an address then takes an evaluation of the block's equation.
+#[derive(Clone, Debug)]
+pub struct Addresser {
+    image: Image,
+    layout: Layout,
+    equation: Equation,
+    block_log2: [u32; 3],
+}
+
+/// Returns the equation of the offset inside a block.
+pub(crate) fn of_block(mode: Mode, bytes_log2: u32, samples_log2: u32) -> Equation {
+    let tables: [&[u16; 5]; 4] = match mode {
+        Mode::D2_256B | Mode::Linear => {
+            [&t::SW_256B_2D_1XAA, &t::SW_256B_2D_2XAA, &t::SW_256B_2D_4XAA, &t::SW_256B_2D_8XAA]
+        }
+        Mode::D2_4K => [&t::SW_4KB_2D_1XAA, &t::SW_4KB_2D_2XAA, &t::SW_4KB_2D_4XAA, &t::SW_4KB_2D_8XAA],
+        Mode::D2_64K => [&t::SW_64KB_2D_1XAA, &t::SW_64KB_2D_2XAA, &t::SW_64KB_2D_4XAA, &t::SW_64KB_2D_8XAA],
+        Mode::D2_256K => [&t::SW_256KB_2D_1XAA, &t::SW_256KB_2D_2XAA, &t::SW_256KB_2D_4XAA, &t::SW_256KB_2D_8XAA],
+        Mode::D3_4K => [&t::SW_4KB_3D; 4],
+        Mode::D3_64K => [&t::SW_64KB_3D; 4],
+        Mode::D3_256K => [&t::SW_256KB_3D; 4],
+    };
+    t::PATTERNS.equation(tables[samples_log2.min(3) as usize][bytes_log2.min(4) as usize])
+}
+
+impl Addresser {
+    /// Prepares an image with the layout that [`super::layout`] gave.
+    ///
+    /// # Errors
+    /// [`AddrError`] where addrlib's `Addr3ComputeSurfaceAddrFromCoord` answers with an error: linear images and volumes of
+    /// several samples.
+    pub fn new(image: &Image, layout: &Layout) -> Result<Self, AddrError> {
+        let image = image.normalised();
+        if image.samples > 1 && (image.mode.is_linear() || image.mode.is_3d()) {
+            return invalid(Cause::Samples(image.samples));
+        }
+        let equation = of_block(image.mode, image.bytes_log2(), log2(image.samples));
+        Ok(Self { image, layout: *layout, equation, block_log2: layout.block.map(log2) })
+    }
+
+    /// Returns the address of a texel in bytes from the start of the image.
+    ///
+    /// # Errors
+    /// [`Cause::Coordinate`] for a level or a sample that the image lacks.
+    pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
+        if texel.level >= self.image.levels || texel.sample >= self.image.samples {
+            return invalid(Cause::Coordinate);
+        }
+        let level = self.layout.levels[texel.level];
+        let (x, y, z) = (texel.x, texel.y, texel.z);
+        if self.image.mode.is_linear() {
+            let element = u64::from(y) * u64::from(level.pitch) + u64::from(x);
+            return Ok(self.layout.slice_bytes * u64::from(z) + level.offset + element * u64::from(self.image.bytes()));
+        }
+        let [w, h, d] = self.block_log2;
+        let offset = self.equation.evaluate(x + level.tail[0], y + level.tail[1], z + level.tail[2], texel.sample);
+        let block = u64::from(y >> h) * u64::from(level.pitch >> w) + u64::from(x >> w);
+        let slice = (self.layout.slice_bytes << d) * u64::from(z >> d);
+        Ok(slice + level.block_offset + (block << self.image.mode.block_bits()) + u64::from(offset))
+    }
+}
