@@ -28,3 +28,8 @@ fn suggested_modes() {
 fn tile_swizzles() {
     support::check(Kind::Xor);
 }
+
+#[test]
+fn gfx9_to_gfx11_metadata() {
+    support::check(Kind::M2);
+}

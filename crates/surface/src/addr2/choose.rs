@@ -177,7 +177,7 @@ fn orders_in(sets: &Sets, modes: u32) -> Orders {
 }
 
 /// Returns the bits of an FMASK element (`GetFmaskBpp`).
-pub(crate) const fn fmask_bits(samples: u32, fragments: u32) -> u32 {
+pub const fn fmask_bits(samples: u32, fragments: u32) -> u32 {
     let mut bits = crate::bits::log2(fragments);
     if samples > fragments {
         bits += 1;

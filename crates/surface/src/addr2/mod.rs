@@ -11,6 +11,7 @@ pub(crate) mod gfx10;
 mod gfx9;
 mod image;
 mod linear;
+pub mod meta;
 mod mode;
 mod xor;
 

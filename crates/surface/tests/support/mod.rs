@@ -3,6 +3,7 @@
 mod a2;
 mod a3;
 mod chips;
+mod m2;
 mod pref;
 mod tile;
 mod xor;
@@ -22,6 +23,7 @@ pub type Object = Map<String, Value>;
 pub enum Kind {
     A2,
     A3,
+    M2,
     Pref,
     Tile,
     Xor,
@@ -32,6 +34,7 @@ impl Kind {
         match self {
             Self::A2 => "a2",
             Self::A3 => "a3",
+            Self::M2 => "m2",
             Self::Pref => "pref",
             Self::Tile => "tile",
             Self::Xor => "xor",
@@ -41,6 +44,7 @@ impl Kind {
     fn folders(self) -> &'static [&'static str] {
         match self {
             Self::A2 | Self::A3 | Self::Pref | Self::Tile | Self::Xor => &["addr"],
+            Self::M2 => &["meta"],
         }
     }
 
@@ -48,6 +52,7 @@ impl Kind {
         match self {
             Self::A2 => a2::answer(chip, question),
             Self::A3 => a3::answer(chip, question),
+            Self::M2 => m2::answer(chip, question),
             Self::Pref => pref::answer(chip, question),
             Self::Tile => tile::answer(chip, question),
             Self::Xor => xor::answer(chip, question),

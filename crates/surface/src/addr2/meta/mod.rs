@@ -1,0 +1,282 @@
+//! Compression metadata of GFX9 to GFX11: DCC, CMASK, HTILE and FMASK.
+
+mod coord;
+mod gfx10;
+mod gfx9;
+mod gfx9_equation;
+
+use amdgpu_hw::GfxLevel;
+
+pub use super::choose::fmask_bits;
+use super::image::{Dimension, Image, Layout, MAX_LEVELS, Usage};
+use super::mode::{Order, SwizzleMode};
+use crate::chip::{Chip, Family};
+use crate::equation::Equation;
+use crate::error::{AddrError, Cause, invalid};
+
+pub use coord::{CoordTerm, MetaEquation9};
+
+/// A kind of metadata that lies beside an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MetaKind {
+    /// One byte for 256 bytes of colour.
+    Dcc,
+    /// Four bits for 8x8 pixels of FMASK or colour.
+    Cmask,
+    /// Four bytes for 8x8 pixels of depth.
+    Htile,
+}
+
+/// Metadata of an image whose mode is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetaImage {
+    /// Kind of metadata.
+    pub kind: MetaKind,
+    /// Mode of the image: of the colour, the depth or the FMASK surface.
+    pub mode: SwizzleMode,
+    /// Dimension of the image.
+    pub dimension: Dimension,
+    /// Bits of an element.
+    pub bits: u32,
+    /// Width in elements.
+    pub width: u32,
+    /// Height in elements.
+    pub height: u32,
+    /// Array layers, or depth.
+    pub slices: u32,
+    /// Mip levels.
+    pub levels: u32,
+    /// Coverage samples.
+    pub samples: u32,
+    /// Stored fragments.
+    pub fragments: u32,
+    /// The metadata of an element lies in the pipe of the element.
+    pub pipe_aligned: bool,
+    /// The metadata of an element lies with the render backend of the element (GFX9).
+    pub rb_aligned: bool,
+    /// The first level of the image that lies in its mip tail (GFX10 and later).
+    pub first_tail: u32,
+}
+
+/// A level of metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MetaLevel {
+    /// The level shares a meta block with smaller ones.
+    pub in_tail: bool,
+    /// GFX9: where the level begins, in elements of the image.
+    pub start: [u32; 3],
+    /// GFX9: the level's padded size, in elements of the image.
+    pub extent: [u32; 3],
+    /// GFX10 and later: offset in a slice, in bytes.
+    pub offset: u32,
+    /// GFX10 and later: bytes of the level in a slice; 0 for levels in the tail but the first.
+    pub bytes: u32,
+}
+
+/// Sizes of metadata. Lengths are in elements of the image (HTILE, CMASK: pixels) unless they say bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetaLayout {
+    /// Pitch, padded to meta blocks.
+    pub pitch: u32,
+    /// Height, padded.
+    pub height: u32,
+    /// Depth or layers, padded.
+    pub depth: u32,
+    /// Bytes of a slice (GFX9 DCC: the bytes that a fast clear writes).
+    pub slice_bytes: u64,
+    /// Bytes of all.
+    pub bytes: u64,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// The block of elements that one unit of metadata describes.
+    pub compressed_block: [u32; 3],
+    /// The meta block: the part of an image whose metadata is stored together.
+    pub block: [u32; 3],
+    /// Bytes of a meta block.
+    pub block_bytes: u32,
+    /// Meta blocks of a slice.
+    pub blocks_per_slice: u32,
+    /// Levels; meaningful when the image has more than one.
+    pub levels: [MetaLevel; MAX_LEVELS],
+}
+
+/// The equation of a metadata address. Addresses count nibbles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MetaEquation {
+    /// GFX9: coordinates and the index of the meta block.
+    Gfx9(MetaEquation9),
+    /// GFX10 and later: coordinates inside the meta block.
+    Gfx10(Equation),
+}
+
+fn check(chip: &Chip, image: &MetaImage) -> Result<(), AddrError> {
+    if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
+        return invalid(Cause::Generation);
+    }
+    if !matches!(image.bits, 8 | 16 | 32 | 64 | 128) {
+        return invalid(Cause::ElementBits(image.bits));
+    }
+    if !image.mode.exists(chip.level()) || image.mode.is_linear() {
+        return invalid(Cause::Mode(u32::from(image.mode.number())));
+    }
+    if !matches!(image.fragments, 1 | 2 | 4 | 8) || !matches!(image.samples, 1 | 2 | 4 | 8 | 16) {
+        return invalid(Cause::Samples(image.fragments));
+    }
+    if image.levels == 0 || image.levels as usize > MAX_LEVELS {
+        return invalid(Cause::Levels(image.levels));
+    }
+    let limit = super::MAX_EXTENT;
+    if image.width > limit || image.height > limit || image.slices > limit {
+        return invalid(Cause::Overflow);
+    }
+    Ok(())
+}
+
+impl MetaImage {
+    fn bytes_log2(&self) -> u32 {
+        crate::bits::log2(self.bits >> 3)
+    }
+
+    fn normalised(&self) -> Self {
+        Self {
+            width: self.width.max(1),
+            height: self.height.max(1),
+            slices: self.slices.max(1),
+            levels: self.levels.max(1),
+            samples: self.samples.max(1),
+            fragments: self.fragments.max(1),
+            ..*self
+        }
+    }
+
+    /// Computes the sizes of the metadata.
+    ///
+    /// # Errors
+    /// [`AddrError`] where addrlib's `Addr2ComputeDccInfo`, `-CmaskInfo` or `-HtileInfo` answers with an error.
+    pub fn layout(&self, chip: &Chip) -> Result<MetaLayout, AddrError> {
+        let image = self.normalised();
+        check(chip, &image)?;
+        if chip.level() == GfxLevel::Gfx9 { Ok(gfx9::layout(chip, &image)) } else { gfx10::layout(chip, &image) }
+    }
+
+    /// Returns the equation that addrlib reports with the sizes: for CMASK and HTILE that of one sample.
+    ///
+    /// # Errors
+    /// [`AddrError`] where there is no equation: HTILE of GFX9, and the errors of [`Self::layout`].
+    pub fn equation(&self, chip: &Chip, layout: &MetaLayout) -> Result<MetaEquation, AddrError> {
+        let single = match self.kind {
+            MetaKind::Dcc => *self,
+            MetaKind::Cmask | MetaKind::Htile => Self { samples: 1, fragments: 1, ..*self },
+        };
+        if chip.level() == GfxLevel::Gfx9 && self.kind == MetaKind::Htile {
+            return Err(AddrError::NotSupported(Cause::Metadata));
+        }
+        single.normalised().equation_of_addresses(chip, layout)
+    }
+
+    fn equation_of_addresses(&self, chip: &Chip, layout: &MetaLayout) -> Result<MetaEquation, AddrError> {
+        if chip.level() == GfxLevel::Gfx9 {
+            Ok(MetaEquation::Gfx9(gfx9_equation::of(chip, self, layout)))
+        } else {
+            gfx10::equation(chip, self).map(MetaEquation::Gfx10)
+        }
+    }
+}
+
+/// Computes addresses in metadata.
+#[derive(Clone, Debug)]
+pub struct MetaAddresser {
+    image: MetaImage,
+    layout: MetaLayout,
+    equation: MetaEquation,
+    xor: u64,
+}
+
+/// The address of a unit of metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetaAddress {
+    /// Bytes from the start of the metadata.
+    pub byte: u64,
+    /// The lowest bit in that byte: 0 or 4 for CMASK, else 0.
+    pub bit: u32,
+}
+
+impl MetaAddresser {
+    /// Prepares metadata with its layout and the pipe XOR of the image.
+    ///
+    /// # Errors
+    /// [`AddrError`] where addrlib has no addresses: images with several levels, on GFX10 and later DCC of several samples.
+    pub fn new(chip: &Chip, image: &MetaImage, layout: &MetaLayout, pipe_xor: u32) -> Result<Self, AddrError> {
+        let image = image.normalised();
+        let several = match image.kind {
+            MetaKind::Dcc => image.levels > 1 || (chip.level() > GfxLevel::Gfx9 && image.fragments > 1),
+            MetaKind::Htile => image.levels > 1,
+            MetaKind::Cmask => false,
+        };
+        if several {
+            return Err(AddrError::NotImplemented(Cause::Levels(image.levels)));
+        }
+        let equation = image.equation_of_addresses(chip, layout)?;
+        let xor = if chip.level() == GfxLevel::Gfx9 {
+            let bits = gfx9_equation::pipe_bits(chip, image.mode, image.pipe_aligned);
+            u64::from(pipe_xor & crate::bits::mask(bits)) << 8
+        } else {
+            let pipes = u64::from(pipe_xor & crate::bits::mask(chip.config.pipes)) << 8;
+            pipes & u64::from(layout.block_bytes - 1)
+        };
+        Ok(Self { image, layout: *layout, equation, xor })
+    }
+
+    /// Returns where the metadata of a place lies. `sample` matters for DCC only.
+    pub fn address(&self, x: u32, y: u32, slice: u32, sample: u32) -> MetaAddress {
+        let layout = &self.layout;
+        let [w, h, d] = layout.block;
+        let row = u64::from(layout.pitch / w);
+        let nibble = match &self.equation {
+            MetaEquation::Gfx9(equation) => {
+                let sheet = u64::from(layout.height / h) * row;
+                let index = u64::from(slice / d) * sheet + u64::from(y / h) * row + u64::from(x / w);
+                equation.evaluate(x, y, slice, sample, index)
+            }
+            MetaEquation::Gfx10(equation) => {
+                let sample = if self.image.kind == MetaKind::Dcc { 0 } else { sample };
+                let inside = u64::from(equation.evaluate(x, y, slice, sample));
+                let index = u64::from(y / h) * row + u64::from(x / w);
+                let base = u64::from(slice) * layout.slice_bytes + index * u64::from(layout.block_bytes);
+                (base << 1) + inside
+            }
+        };
+        let bit = if self.image.kind == MetaKind::Cmask { (nibble as u32 & 1) << 2 } else { 0 };
+        MetaAddress { byte: (nibble >> 1) ^ self.xor, bit }
+    }
+}
+
+/// Sizes of FMASK, which is an image of its own.
+///
+/// # Errors
+/// [`AddrError`] where addrlib's `Addr2ComputeFmaskInfo` answers with an error: always on GFX11, and for modes without Z order.
+pub fn fmask(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
+    let image = image.normalised();
+    if image.mode.order() != Order::Z || image.mode.is_linear() {
+        return invalid(Cause::Mode(u32::from(image.mode.number())));
+    }
+    let usage = Usage::FMASK | (image.usage & (Usage::META_PIPE_UNALIGNED | Usage::META_RB_UNALIGNED));
+    let inner = Image {
+        dimension: Dimension::D2,
+        bits: fmask_bits(image.samples, image.fragments),
+        levels: 1,
+        samples: 1,
+        fragments: 1,
+        usage,
+        pitch: 0,
+        ..image
+    };
+    super::layout(chip, &inner)
+}
+
+impl Chip {
+    /// GFX9 fixes of metadata alignment (`Gfx9Lib::HwlConvertChipFamily`): all chips but the first ones.
+    fn meta_alias_fix(&self) -> bool {
+        !matches!(self.family, Family::Vega10 | Family::Raven | Family::Raven2)
+    }
+}
