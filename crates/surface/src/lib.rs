@@ -22,6 +22,8 @@ mod bits;
 pub mod chip;
 pub mod equation;
 pub mod error;
+pub mod modifier;
+pub mod surface;
 mod tables;
 
 pub use amdgpu_hw::GfxLevel;

@@ -33,3 +33,13 @@ fn tile_swizzles() {
 fn gfx9_to_gfx11_metadata() {
     support::check(Kind::M2);
 }
+
+#[test]
+fn modifier_lists() {
+    support::check(Kind::Mods);
+}
+
+#[test]
+fn whole_surfaces() {
+    support::check(Kind::Surf);
+}

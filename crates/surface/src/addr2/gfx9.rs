@@ -47,10 +47,10 @@ impl Chain {
     }
 
     /// Writes the padded sizes of all levels. Returns the first level in the tail.
-    fn sizes(&self, image: &Image, padded: [u32; 3], levels: &mut Levels) -> u32 {
+    fn sizes(&self, image: &Image, levels: &mut Levels) -> u32 {
         let thin_volume = image.is_3d() && !self.thick;
-        let (mut w, mut h) = (image.width, padded[1]);
-        let mut d = if image.is_3d() { padded[2] } else { 1 };
+        let (mut w, mut h) = (image.width, image.height);
+        let mut d = if image.is_3d() { image.slices } else { 1 };
         let (mut first_tail, mut in_tail, mut last_size) = (image.levels, false, false);
         let bytes = u64::from(image.bytes());
         let mut offset = 0;
@@ -153,7 +153,7 @@ pub(super) fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
     let chain_slices = slices;
     let (mut first_tail, mut in_tail, mut epitch_is_height) = (image.levels, false, false);
     if image.levels > 1 {
-        first_tail = chain.sizes(image, [pitch, height, slices], &mut levels);
+        first_tail = chain.sizes(image, &mut levels);
         let last = first_tail.min(image.levels - 1);
         let padded = [pitch, height, slices];
         if last == 0 {
@@ -183,8 +183,8 @@ pub(super) fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
             level.block_offset =
                 ((u64::from(start[2]) * sheet + u64::from(start[1])) * row + u64::from(start[0])) << block_bits;
         }
-    } else {
-        chain.sizes(image, [pitch, height, slices], &mut levels);
+    } else if let [level] = levels.as_mut_slice() {
+        [level.pitch, level.height, level.depth] = [pitch, height, if image.is_3d() { slices } else { 1 }];
     }
     let slice_bytes =
         u64::from(chain_pitch) * u64::from(chain_height) * u64::from(image.bytes()) * u64::from(image.fragments);

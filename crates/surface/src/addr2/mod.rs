@@ -19,6 +19,7 @@ pub use address::Addresser;
 pub use choose::{Blocks, Choice, Orders, Reason, Restrictions, choose};
 pub(crate) use image::MAX_EXTENT;
 pub use image::{Dimension, Format, Image, Layout, Level, Levels, MAX_LEVELS, Usage};
+pub(crate) use mode::display_modes;
 pub use mode::{Order, SwizzleMode, sets};
 pub use xor::{slice_xor, surface_xor};
 

@@ -11,7 +11,13 @@ use super::{Object, Question, put};
 /// Writes a term as the goldens do: `y3^x7`, lowest bit first, x before y before z; samples first, block indices last.
 pub fn term_text(term: CoordTerm) -> String {
     let mut parts: Vec<(u32, u32, String)> = Vec::new();
-    let axes = [("s", u64::from(term.s)), ("x", u64::from(term.x)), ("y", u64::from(term.y)), ("z", u64::from(term.z)), ("m", term.m)];
+    let axes = [
+        ("s", u64::from(term.s)),
+        ("x", u64::from(term.x)),
+        ("y", u64::from(term.y)),
+        ("z", u64::from(term.z)),
+        ("m", term.m),
+    ];
     for (order, (name, bits)) in (0..).zip(axes) {
         for bit in (0..64).filter(|bit| bits >> bit & 1 == 1) {
             let group = match name {
@@ -41,12 +47,8 @@ pub fn equation(equation: &MetaEquation, skip: usize) -> Value {
             Value::Object(out)
         }
         MetaEquation::Gfx10(equation) => {
-            let mut flat: Vec<u16> = equation
-                .terms()
-                .iter()
-                .skip(skip)
-                .flat_map(|term| [term.x(), term.y(), term.z(), term.s()])
-                .collect();
+            let mut flat: Vec<u16> =
+                equation.terms().iter().skip(skip).flat_map(|term| [term.x(), term.y(), term.z(), term.s()]).collect();
             while flat.last() == Some(&0) {
                 flat.pop();
             }

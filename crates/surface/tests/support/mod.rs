@@ -4,7 +4,9 @@ mod a2;
 mod a3;
 mod chips;
 mod m2;
+mod mods;
 mod pref;
+mod surf;
 mod tile;
 mod xor;
 
@@ -24,6 +26,8 @@ pub enum Kind {
     A2,
     A3,
     M2,
+    Mods,
+    Surf,
     Pref,
     Tile,
     Xor,
@@ -35,6 +39,8 @@ impl Kind {
             Self::A2 => "a2",
             Self::A3 => "a3",
             Self::M2 => "m2",
+            Self::Mods => "mods",
+            Self::Surf => "surf",
             Self::Pref => "pref",
             Self::Tile => "tile",
             Self::Xor => "xor",
@@ -45,6 +51,8 @@ impl Kind {
         match self {
             Self::A2 | Self::A3 | Self::Pref | Self::Tile | Self::Xor => &["addr"],
             Self::M2 => &["meta"],
+            Self::Mods => &["mods"],
+            Self::Surf => &["layout", "mods"],
         }
     }
 
@@ -53,6 +61,8 @@ impl Kind {
             Self::A2 => a2::answer(chip, question),
             Self::A3 => a3::answer(chip, question),
             Self::M2 => m2::answer(chip, question),
+            Self::Mods => mods::answer(chip, question),
+            Self::Surf => surf::answer(chip, question),
             Self::Pref => pref::answer(chip, question),
             Self::Tile => tile::answer(chip, question),
             Self::Xor => xor::answer(chip, question),

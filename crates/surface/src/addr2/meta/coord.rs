@@ -54,13 +54,7 @@ impl CoordTerm {
     }
 
     pub(super) const fn union(self, other: Self) -> Self {
-        Self {
-            x: self.x | other.x,
-            y: self.y | other.y,
-            z: self.z | other.z,
-            s: self.s | other.s,
-            m: self.m | other.m,
-        }
+        Self { x: self.x | other.x, y: self.y | other.y, z: self.z | other.z, s: self.s | other.s, m: self.m | other.m }
     }
 
     pub(super) const fn without(self, other: Self) -> Self {
@@ -174,8 +168,7 @@ impl MetaEquation9 {
     /// Moves the bits from `start` on up by `count`; what leaves at the top is lost.
     pub(super) fn shift_up(&mut self, count: usize, start: usize) {
         for bit in (start..self.len).rev() {
-            self.bits[bit] =
-                if bit >= start + count { self.bits[bit - count] } else { CoordTerm::default() };
+            self.bits[bit] = if bit >= start + count { self.bits[bit - count] } else { CoordTerm::default() };
         }
     }
 

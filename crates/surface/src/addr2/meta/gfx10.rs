@@ -29,8 +29,7 @@ pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
     let dcc = image.kind == MetaKind::Dcc;
     let rb_plus = chip.level() >= GfxLevel::Gfx10_3;
     let gfx11 = chip.level() >= GfxLevel::Gfx11;
-    let (element, samples) =
-        if dcc { (image.bytes_log2() as i32, log2(image.fragments) as i32) } else { (0, 0) };
+    let (element, samples) = if dcc { (image.bytes_log2() as i32, log2(image.fragments) as i32) } else { (0, 0) };
     let block_bits = image.mode.block_bits(chip) as i32;
     let pipes = chip.config.pipes as i32;
     let arrays = arrays(chip);
@@ -50,8 +49,7 @@ pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
             }
             let rest = 8 - element;
             let width = rest / 3 + i32::from(rest % 3 > 1);
-            let overlap =
-                if order == Order::S { 0 } else { (effective - width + i32::from(rb_plus)).max(0) };
+            let overlap = if order == Order::S { 0 } else { (effective - width + i32::from(rb_plus)).max(0) };
             (cache + overlap + used).max(8 + used).max(12)
         } else {
             12

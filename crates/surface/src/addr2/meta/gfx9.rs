@@ -57,8 +57,20 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> MetaLayout {
                 smallest
             }
         }
-        MetaKind::Htile => if aligned { backends << 10 } else { 1 << 10 },
-        MetaKind::Cmask => if aligned { (backends << 10).max(1 << 13) } else { 1 << 13 },
+        MetaKind::Htile => {
+            if aligned {
+                backends << 10
+            } else {
+                1 << 10
+            }
+        }
+        MetaKind::Cmask => {
+            if aligned {
+                (backends << 10).max(1 << 13)
+            } else {
+                1 << 13
+            }
+        }
     };
     let small = compressed_block(image, thick);
     let mips = image.levels > 1 && image.kind != MetaKind::Cmask;
@@ -96,9 +108,7 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> MetaLayout {
     }
     let all = per_slice * u64::from(blocks[2]) * u64::from(block_bytes);
     let slice_bytes = match image.kind {
-        MetaKind::Dcc => {
-            per_slice * u64::from(count) * u64::from(fragments.min(1 << config.compressed_fragments))
-        }
+        MetaKind::Dcc => per_slice * u64::from(count) * u64::from(fragments.min(1 << config.compressed_fragments)),
         _ => per_slice * u64::from(block_bytes),
     };
     let one_block = if image.kind == MetaKind::Dcc { count } else { block_bytes };
@@ -159,16 +169,8 @@ fn chain(image: &MetaImage, block: [u32; 3], thick: bool, levels: &mut [MetaLeve
 }
 
 /// Where the smallest levels lie in a tail, relative to the first of 16x16: width, x, y.
-const SMALLEST: [[u32; 3]; 8] = [
-    [16, 32, 0],
-    [8, 0, 32],
-    [8, 16, 32],
-    [8, 32, 32],
-    [8, 48, 32],
-    [8, 0, 48],
-    [8, 16, 48],
-    [8, 32, 48],
-];
+const SMALLEST: [[u32; 3]; 8] =
+    [[16, 32, 0], [8, 0, 32], [8, 16, 32], [8, 32, 32], [8, 48, 32], [8, 0, 48], [8, 16, 48], [8, 32, 48]];
 
 fn place_tail(levels: &mut [MetaLevel], first: [u32; 3], block: [u32; 3]) {
     let thick = block[2] > 1;

@@ -140,7 +140,8 @@ fn backend_equation(per_engine: u32, engines: u32) -> Few {
     let total = (per_engine + engines) as usize;
     let mut start = 0;
     if engines > 0 && per_engine == 1 {
-        equation[0] = CoordTerm::one(Axis::X, x).union(CoordTerm::one(Axis::Y, y)).union(CoordTerm::one(Axis::Y, y + 1));
+        equation[0] =
+            CoordTerm::one(Axis::X, x).union(CoordTerm::one(Axis::Y, y)).union(CoordTerm::one(Axis::Y, y + 1));
         x += 1;
         y += 1;
         start = 1;

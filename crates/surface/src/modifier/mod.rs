@@ -1,0 +1,8 @@
+//! Format modifiers: names of layouts that processes and drivers exchange.
+
+mod amd;
+mod list;
+
+pub use amd::{AmdModifier, DccModifier, MaxBlock, Modifier, ModifierError, TileVersion};
+pub(crate) use list::stores_with;
+pub use list::{FormatClass, ListOptions, ModifierList, max_extent, supports_image_stores};

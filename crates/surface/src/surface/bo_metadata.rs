@@ -1,0 +1,96 @@
+//! The tiling word that the kernel keeps with a BO (`AMDGPU_TILING_*`).
+//!
+//! Source: `amdgpu_drm.h`; `ac_surface_apply_bo_metadata`, `ac_surface_compute_bo_metadata`.
+
+use amdgpu_hw::GfxLevel;
+
+use super::config::{SurfaceConfig, SurfaceUsage, TilingMode};
+use super::layout::{DccSettings, SurfaceLayout};
+use crate::chip::Chip;
+use crate::modifier::MaxBlock;
+use thiserror::Error;
+
+/// A tiling word that this chip cannot have written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("tiling flags {flags:#x}: {field} is {value}")]
+pub struct TilingFlagsError {
+    /// The word.
+    pub flags: u64,
+    /// The field's name, as in `amdgpu_drm.h`.
+    pub field: &'static str,
+    /// The field's value.
+    pub value: u64,
+}
+
+const fn get(value: u64, low: u32, bits: u32) -> u64 {
+    value >> low & ((1 << bits) - 1)
+}
+
+const SCANOUT: u32 = 63;
+
+impl SurfaceConfig {
+    /// Takes over the layout that a tiling word describes. The caller sets [`SurfaceUsage::IMPORTED`] where it applies.
+    ///
+    /// # Errors
+    /// [`TilingFlagsError`] for a field without meaning.
+    pub fn apply_tiling_flags(&mut self, chip: &Chip, flags: u64) -> Result<(), TilingFlagsError> {
+        let refuse = |field, value| Err(TilingFlagsError { flags, field, value });
+        let scanout = match chip.level() {
+            GfxLevel::Gfx12 => {
+                self.swizzle_mode = get(flags, 0, 3) as u8;
+                let max_block = get(flags, 3, 2);
+                let Some(max_block) = MaxBlock::new(max_block) else {
+                    return refuse("GFX12_DCC_MAX_COMPRESSED_BLOCK", max_block);
+                };
+                self.dcc = DccSettings { max_block, ..DccSettings::default() };
+                get(flags, SCANOUT, 1) == 1
+            }
+            level if level >= GfxLevel::Gfx9 => {
+                self.swizzle_mode = get(flags, 0, 5) as u8;
+                let max_block = get(flags, 45, 2);
+                let Some(max_block) = MaxBlock::new(max_block) else {
+                    return refuse("DCC_MAX_COMPRESSED_BLOCK_SIZE", max_block);
+                };
+                self.dcc = DccSettings {
+                    independent_64b: get(flags, 43, 1) == 1,
+                    independent_128b: get(flags, 44, 1) == 1,
+                    max_block,
+                };
+                get(flags, SCANOUT, 1) == 1
+            }
+            _ => return refuse("this generation", 0),
+        };
+        self.mode = if self.swizzle_mode == 0 { TilingMode::Linear } else { TilingMode::Tiled2d };
+        self.usage.set(SurfaceUsage::SCANOUT, scanout);
+        Ok(())
+    }
+}
+
+impl SurfaceLayout {
+    /// Returns the tiling word of an image; `None` where the offset of its DCC does not fit.
+    pub fn tiling_flags(&self, chip: &Chip) -> Option<u64> {
+        let scanout = u64::from(self.usage.contains(SurfaceUsage::SCANOUT)) << SCANOUT;
+        match chip.level() {
+            GfxLevel::Gfx12 => {
+                Some(u64::from(self.swizzle_mode & 7) | (self.dcc_settings.max_block as u64) << 3 | scanout)
+            }
+            level if level >= GfxLevel::Gfx9 => {
+                let offset = match (&self.display_dcc, &self.meta) {
+                    (Some(display), Some(meta)) if meta.offset > 0 => display.offset,
+                    (_, Some(meta)) => meta.offset,
+                    _ => 0,
+                } >> 8;
+                (offset < 1 << 24).then_some(
+                    u64::from(self.swizzle_mode & 31)
+                        | offset << 5
+                        | u64::from(self.display_pitch_max & 0x3fff) << 29
+                        | u64::from(self.dcc_settings.independent_64b) << 43
+                        | u64::from(self.dcc_settings.independent_128b) << 44
+                        | (self.dcc_settings.max_block as u64) << 45
+                        | scanout,
+                )
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A whole image in one buffer: texels, FMASK, CMASK, DCC, HTILE.
+//!
+//! Reference: Mesa's `src/amd/common/ac_surface.c`, `ac_compute_surface`.
+
+mod bo_metadata;
+mod config;
+mod gfx9;
+mod layout;
+mod planes;
+
+pub use bo_metadata::TilingFlagsError;
+pub use config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
+pub use layout::{
+    Cmask, Dcc, DccSettings, DisplayDcc, Fmask, LevelPlace, Levels, Metadata, Prt, Stencil, SurfaceError, SurfaceLayout,
+};
+
+pub use planes::{Plane, Planes};
+
+use crate::chip::Chip;
+use amdgpu_hw::GfxLevel;
+
+impl SurfaceLayout {
+    /// Lays out an image.
+    ///
+    /// # Errors
+    /// [`SurfaceError::Config`] where `ac_compute_surface` answers EINVAL, [`SurfaceError::Addr`] where addrlib refuses.
+    pub fn new(chip: &Chip, config: &SurfaceConfig) -> Result<Self, SurfaceError> {
+        config.check()?;
+        let mut config = *config;
+        if !chip.registers().has_image_opcodes {
+            config.mode = TilingMode::Linear;
+        }
+        let mut layout = match chip.level() {
+            GfxLevel::Gfx9 | GfxLevel::Gfx10 | GfxLevel::Gfx10_3 | GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => {
+                gfx9::compute(chip, &config)?
+            }
+            _ => return Err(SurfaceError::Config("this generation")),
+        };
+        layout.stack(chip, &config);
+        Ok(layout)
+    }
+}
