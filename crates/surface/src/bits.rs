@@ -12,7 +12,7 @@ pub(crate) const fn align64(value: u64, align: u64) -> u64 {
 
 /// Returns the exponent of the greatest power of two that is not greater than `value`; 0 for 0.
 pub(crate) const fn log2(value: u32) -> u32 {
-    if value == 0 { 0 } else { 31 - value.leading_zeros() }
+    if value == 0 { 0 } else { value.ilog2() }
 }
 
 /// Returns the lowest `count` bits of `value` in reverse order.

@@ -12,6 +12,10 @@
 //! or from a user, is answered with a layout or with an error that names the value.
 #![no_std]
 #![forbid(unsafe_code)]
+// Coordinates are x, y, z and s here, sides are w, h and d.
+#![allow(clippy::many_single_char_names)]
+// Exponents of sizes are small and subtracted all day.
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 #[cfg(test)]
 extern crate std;

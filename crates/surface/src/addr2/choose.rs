@@ -378,6 +378,7 @@ fn restrict_gfx10(chip: &Chip, image: &Image, sets: &Sets, mut modes: u32) -> u3
 }
 
 /// The mode whose size stands for that of its block type.
+#[expect(clippy::match_same_arms, reason = "one row per generation")]
 fn stand_in(level: GfxLevel, volume: bool, block: Blocks) -> SwizzleMode {
     let number = match (level, volume, block) {
         (_, _, Blocks::LINEAR) => 0,
@@ -557,34 +558,13 @@ fn pick_order(chip: &Chip, image: &Image, sets: &Sets, modes: u32) -> Option<Ord
     let ranking: &[Order] = match (image.format, image.dimension) {
         (Format::BlockCompressed, _) => &[Order::D, Order::S, Order::R],
         (Format::Packed422, _) => &[Order::S, Order::D, Order::R],
-        (_, Dimension::D3) if gfx9 => {
-            if color {
-                &[Order::D, Order::Z, Order::S]
-            } else {
-                &[Order::Z, Order::S]
-            }
-        }
-        (_, Dimension::D3) if gfx10 => {
-            if color && thick_64k {
-                &[Order::D, Order::S, Order::R, Order::Z]
-            } else {
-                &[Order::S, Order::R, Order::Z]
-            }
-        }
-        (_, Dimension::D3) => {
-            if color {
-                &[Order::R, Order::S, Order::D, Order::Z]
-            } else {
-                &[Order::S, Order::D, Order::Z]
-            }
-        }
-        _ if gfx9 => {
-            if image.usage.contains(Usage::ROTATED) {
-                &[Order::R, Order::D, Order::S, Order::Z]
-            } else {
-                &[Order::D, Order::S, Order::Z]
-            }
-        }
+        (_, Dimension::D3) if gfx9 && color => &[Order::D, Order::Z, Order::S],
+        (_, Dimension::D3) if gfx9 => &[Order::Z, Order::S],
+        (_, Dimension::D3) if gfx10 && color && thick_64k => &[Order::D, Order::S, Order::R, Order::Z],
+        (_, Dimension::D3) if gfx10 => &[Order::S, Order::R, Order::Z],
+        (_, Dimension::D3) if color => &[Order::R, Order::S, Order::D, Order::Z],
+        (_, Dimension::D3) => &[Order::S, Order::D, Order::Z],
+        _ if gfx9 && !image.usage.contains(Usage::ROTATED) => &[Order::D, Order::S, Order::Z],
         _ => &[Order::R, Order::D, Order::S, Order::Z],
     };
     let has = |order: Order| orders.contains(Orders::from_bits_truncate(1 << order as u8));

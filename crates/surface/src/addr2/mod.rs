@@ -16,6 +16,7 @@ mod mode;
 mod xor;
 
 pub use address::Addresser;
+pub(crate) use block::tail as tail_limit;
 pub use choose::{Blocks, Choice, Orders, Reason, Restrictions, choose};
 pub(crate) use image::MAX_EXTENT;
 pub use image::{Dimension, Format, Image, Layout, Level, Levels, MAX_LEVELS, Usage};

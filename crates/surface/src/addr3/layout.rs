@@ -54,16 +54,6 @@ const fn micro_block(thick: bool, bytes_log2: u32) -> [u32; 3] {
     }
 }
 
-const fn tail_limit(block: [u32; 3], block_bits: u32, thick: bool) -> [u32; 3] {
-    let [w, h, d] = block;
-    match (thick, block_bits % 3) {
-        (true, 0) => [w, h >> 1, d],
-        (true, 1) => [w >> 1, h, d],
-        (true, _) => [w, h, d >> 1],
-        (false, _) => [w >> 1, h, d],
-    }
-}
-
 fn check(image: &Image) -> Result<(), AddrError> {
     if !matches!(image.bits, 8 | 16 | 32 | 64 | 128) {
         return invalid(Cause::ElementBits(image.bits));
@@ -72,10 +62,11 @@ fn check(image: &Image) -> Result<(), AddrError> {
         return invalid(Cause::Samples(image.samples));
     }
     let msaa = image.samples > 1;
-    match image.dimension {
-        Dimension::D2 if msaa && image.levels > 1 => return invalid(Cause::Levels(image.levels)),
-        Dimension::D1 | Dimension::D3 if msaa => return invalid(Cause::Samples(image.samples)),
-        _ => {}
+    if msaa && image.dimension != Dimension::D2 {
+        return invalid(Cause::Samples(image.samples));
+    }
+    if msaa && image.levels > 1 {
+        return invalid(Cause::Levels(image.levels));
     }
     if image.format == Format::Rgb96 && !image.mode.is_linear() {
         return invalid(Cause::Mode(u32::from(image.mode.number())));
@@ -167,7 +158,7 @@ fn sizes(image: &Image, block: [u32; 3], custom: Option<u32>, levels: &mut Level
     let mode = image.mode;
     let (linear, block_bits) = (mode.is_linear(), mode.block_bits());
     let block_bytes = 1u64 << block_bits;
-    let tail = tail_limit(block, block_bits, mode.is_3d());
+    let tail = crate::addr2::tail_limit(block, block_bits, mode.is_3d());
     let max_levels = if block_bits > 8 { max_tail_levels(block_bits, mode.is_3d()) } else { 1 };
     // The last subresource in memory need not be padded to rows of 256 bytes (`CanTrimLinearPadding`).
     let trim = linear && image.slices == 1 && !image.is_3d();

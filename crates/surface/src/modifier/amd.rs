@@ -51,6 +51,7 @@ impl MaxBlock {
 
 /// The part of a modifier that describes compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent bits of a modifier")]
 pub struct DccModifier {
     /// A second DCC lies in the order that the display reads.
     pub retile: bool,

@@ -401,9 +401,7 @@ fn htile(
         levels: tail.map_or(image.levels, |tail| tail + 1),
         places,
     });
-    if chip.level() >= GfxLevel::Gfx10 {
-        surface.htile_equation = request.equation(chip, &meta).ok().map(|equation| (equation, meta.block));
-    }
+    surface.htile_image = Some(request);
     Ok(())
 }
 
@@ -470,16 +468,13 @@ fn dcc(
         None => image.levels,
     };
     let flat = image.dimension == addr2::Dimension::D2;
-    let equation_of = |request: &MetaImage, meta: &MetaLayout| {
-        request.equation(chip, meta).ok().map(|equation| (equation, meta.block))
-    };
     surface.dcc = Some(Dcc {
         rb_aligned: request.rb_aligned,
         pipe_aligned: request.pipe_aligned,
         block: meta.compressed_block,
         pitch_max: meta.pitch - 1,
         height: meta.height,
-        equation: if flat { equation_of(&request, &meta) } else { None },
+        image: flat.then_some(request),
     });
     surface.meta = Some(Metadata {
         offset: 0,
@@ -503,7 +498,7 @@ fn dcc(
             align_log2: log2(meta.align),
             pitch_max: meta.pitch - 1,
             height: meta.height,
-            equation: equation_of(&request, &meta),
+            image: Some(request),
         });
     }
     Ok(())
@@ -564,10 +559,6 @@ fn cmask(
         pitch: meta.pitch,
         height: meta.height,
         level0,
-        equation: if chip.level() == GfxLevel::Gfx9 {
-            request.equation(chip, &meta).ok().map(|equation| (equation, meta.block))
-        } else {
-            None
-        },
+        image: Some(request),
     })
 }

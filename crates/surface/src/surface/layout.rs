@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::config::{MicroMode, SurfaceConfig, SurfaceUsage};
-use crate::addr2::meta::MetaEquation;
+use crate::addr2::meta::MetaImage;
 use crate::bits::align64;
 use crate::chip::Chip;
 use crate::error::AddrError;
@@ -19,6 +19,9 @@ pub enum SurfaceError {
     /// A description that addrlib refuses.
     #[error(transparent)]
     Addr(#[from] AddrError),
+    /// A description that GFX12 refuses, for which the driver has one number.
+    #[error("{0}")]
+    Gfx12(AddrError),
 }
 
 impl SurfaceError {
@@ -27,12 +30,13 @@ impl SurfaceError {
         match self {
             Self::Config(_) => -22,
             Self::Addr(error) => error.code(),
+            Self::Gfx12(_) => 1,
         }
     }
 }
 
 /// The most mip levels (`RADEON_SURF_MAX_LEVELS`).
-pub const MAX_LEVELS: usize = 15;
+pub(super) const MAX_LEVELS: usize = 15;
 
 /// How DCC compresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -111,8 +115,8 @@ pub struct Dcc {
     pub pitch_max: u32,
     /// Height in elements.
     pub height: u32,
-    /// The address equation of a 2D image, with the meta block's size.
-    pub equation: Option<(MetaEquation, [u32; 3])>,
+    /// What addresses are computed from, of a 2D image.
+    pub image: Option<MetaImage>,
 }
 
 /// The DCC that the display reads.
@@ -128,8 +132,8 @@ pub struct DisplayDcc {
     pub pitch_max: u32,
     /// Height in elements.
     pub height: u32,
-    /// The address equation, with the meta block's size.
-    pub equation: Option<(MetaEquation, [u32; 3])>,
+    /// What addresses are computed from.
+    pub image: Option<MetaImage>,
 }
 
 /// FMASK of a multisampled image.
@@ -151,6 +155,23 @@ pub struct Fmask {
     pub epitch: u32,
 }
 
+/// HiZ or HiS of GFX12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HizHis {
+    /// Offset in the buffer, in bytes.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Width in elements of 8x8 pixels.
+    pub width: u32,
+    /// Height in elements of 8x8 pixels.
+    pub height: u32,
+    /// Swizzle mode.
+    pub swizzle_mode: u8,
+    /// The alignment in bytes that the mode wants. Mesa 25.0.7 does not heed it, and neither does the offset.
+    pub align: u32,
+}
+
 /// CMASK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cmask {
@@ -168,8 +189,8 @@ pub struct Cmask {
     pub height: u32,
     /// Offset and size of level 0 (GFX10).
     pub level0: LevelPlace,
-    /// The address equation (GFX9), with the meta block's size.
-    pub equation: Option<(MetaEquation, [u32; 3])>,
+    /// What addresses are computed from.
+    pub image: Option<MetaImage>,
 }
 
 /// The layout of an image in one buffer. Lengths are in elements, sizes in bytes.
@@ -232,8 +253,16 @@ pub struct SurfaceLayout {
     pub levels: Levels,
     /// Stencil.
     pub stencil: Stencil,
-    /// HTILE's address equation (GFX10 and later), with the meta block's size.
-    pub htile_equation: Option<(MetaEquation, [u32; 3])>,
+    /// GFX12: texels may be compressed, which is a property of their pages.
+    pub enable_dcc: bool,
+    /// GFX12: the pitch is not the one addrlib gives by itself.
+    pub custom_pitch: bool,
+    /// GFX12: HiZ of depth.
+    pub hiz: Option<HizHis>,
+    /// GFX12: HiS of stencil.
+    pub his: Option<HizHis>,
+    /// What HTILE's addresses are computed from.
+    pub htile_image: Option<MetaImage>,
 }
 
 impl SurfaceLayout {
@@ -267,7 +296,11 @@ impl SurfaceLayout {
             base_mip: [0; 2],
             levels: Levels::default(),
             stencil: Stencil::default(),
-            htile_equation: None,
+            enable_dcc: false,
+            custom_pitch: false,
+            hiz: None,
+            his: None,
+            htile_image: None,
         }
     }
 
@@ -275,6 +308,15 @@ impl SurfaceLayout {
     pub(super) fn stack(&mut self, chip: &Chip, config: &SurfaceConfig) {
         let mut total = self.bytes;
         let mut align = self.align_log2;
+        if chip.level() == GfxLevel::Gfx12 {
+            for piece in [&mut self.hiz, &mut self.his].into_iter().flatten() {
+                piece.offset = total;
+                total += piece.bytes;
+            }
+            self.total_bytes = total;
+            self.total_align_log2 = align;
+            return;
+        }
         let mut place = |bytes: u64, align_log2: u32| {
             let offset = align64(total, 1 << align_log2);
             total = offset + bytes;

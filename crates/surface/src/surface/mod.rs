@@ -3,17 +3,22 @@
 //! Reference: Mesa's `src/amd/common/ac_surface.c`, `ac_compute_surface`.
 
 mod bo_metadata;
+mod choose12;
 mod config;
+mod gfx12;
 mod gfx9;
 mod layout;
+mod nbc;
 mod planes;
 
 pub use bo_metadata::TilingFlagsError;
 pub use config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
 pub use layout::{
-    Cmask, Dcc, DccSettings, DisplayDcc, Fmask, LevelPlace, Levels, Metadata, Prt, Stencil, SurfaceError, SurfaceLayout,
+    Cmask, Dcc, DccSettings, DisplayDcc, Fmask, HizHis, LevelPlace, Levels, Metadata, Prt, Stencil, SurfaceError,
+    SurfaceLayout,
 };
 
+pub use nbc::NbcView;
 pub use planes::{Plane, Planes};
 
 use crate::chip::Chip;
@@ -34,6 +39,7 @@ impl SurfaceLayout {
             GfxLevel::Gfx9 | GfxLevel::Gfx10 | GfxLevel::Gfx10_3 | GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => {
                 gfx9::compute(chip, &config)?
             }
+            GfxLevel::Gfx12 => gfx12::compute(chip, &config).map_err(SurfaceError::Gfx12)?,
             _ => return Err(SurfaceError::Config("this generation")),
         };
         layout.stack(chip, &config);

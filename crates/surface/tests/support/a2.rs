@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Object, Question, put};
 
-pub fn usage(flags: &[&str]) -> Usage {
+pub(crate) fn usage(flags: &[&str]) -> Usage {
     flags.iter().fold(Usage::empty(), |usage, flag| {
         usage
             | match *flag {
@@ -28,7 +28,7 @@ pub fn usage(flags: &[&str]) -> Usage {
     })
 }
 
-pub fn dimension(text: &str) -> Dimension {
+pub(crate) fn dimension(text: &str) -> Dimension {
     match text {
         "1d" => Dimension::D1,
         "3d" => Dimension::D3,
@@ -37,7 +37,7 @@ pub fn dimension(text: &str) -> Dimension {
     }
 }
 
-pub fn image(question: &Question<'_>) -> Image {
+pub(crate) fn image(question: &Question<'_>) -> Image {
     let mode = SwizzleMode::new(question.u32("sw", 0) as u8).unwrap();
     let mut image = Image::new(mode, question.u32("bpp", 0), question.u32("w", 1), question.u32("h", 1));
     image.dimension = dimension(question.text("t"));
@@ -51,13 +51,13 @@ pub fn image(question: &Question<'_>) -> Image {
     image
 }
 
-pub fn error(error: AddrError) -> Object {
+pub(crate) fn error(error: AddrError) -> Object {
     let mut out = Object::new();
     put(&mut out, "ret", error.code());
     out
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let image = image(question);
     let layout = match addr2::layout(chip, &image) {
         Ok(layout) => layout,

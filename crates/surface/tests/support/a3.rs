@@ -8,7 +8,7 @@ use serde_json::json;
 use super::a2::{dimension, error};
 use super::{Object, Question, put};
 
-pub fn image(question: &Question<'_>) -> Image {
+pub(crate) fn image(question: &Question<'_>) -> Image {
     let mode = Mode::new(question.u32("sw", 0) as u8).unwrap();
     let mut image = Image::new(mode, question.u32("bpp", 0), question.u32("w", 1), question.u32("h", 1));
     image.dimension = dimension(question.text("t"));
@@ -32,7 +32,7 @@ pub fn image(question: &Question<'_>) -> Image {
     image
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let image = image(question);
     let layout = match addr3::layout(chip, &image) {
         Ok(layout) => layout,

@@ -16,7 +16,7 @@ fn array<const N: usize>(chip: &Object, key: &str) -> [u32; N] {
     values
 }
 
-pub fn read(folder: &Path) -> Vec<(String, Chip)> {
+pub(crate) fn read(folder: &Path) -> Vec<(String, Chip)> {
     let text = fs::read_to_string(folder.join("chips.json")).unwrap();
     let chips: Object = serde_json::from_str(&text).unwrap();
     chips.iter().map(|(name, chip)| (name.clone(), decode(chip.as_object().unwrap()))).collect()

@@ -9,7 +9,7 @@ use super::a2::error;
 use super::{Object, Question, put};
 
 /// Writes a term as the goldens do: `y3^x7`, lowest bit first, x before y before z; samples first, block indices last.
-pub fn term_text(term: CoordTerm) -> String {
+pub(crate) fn term_text(term: CoordTerm) -> String {
     let mut parts: Vec<(u32, u32, String)> = Vec::new();
     let axes = [
         ("s", u64::from(term.s)),
@@ -32,7 +32,7 @@ pub fn term_text(term: CoordTerm) -> String {
     parts.into_iter().map(|(_, _, text)| text).collect::<Vec<_>>().join("^")
 }
 
-pub fn equation(equation: &MetaEquation, skip: usize) -> Value {
+pub(crate) fn equation(equation: &MetaEquation, skip: usize) -> Value {
     match equation {
         MetaEquation::Gfx9(equation) => {
             let mut bits: Vec<String> = equation.terms().iter().map(|term| term_text(*term)).collect();
@@ -77,7 +77,7 @@ fn fmask(chip: &Chip, question: &Question<'_>) -> Object {
     out
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let kind = match question.text("meta") {
         "dcc" => MetaKind::Dcc,
         "cmask" => MetaKind::Cmask,

@@ -9,9 +9,10 @@ use super::{Object, Question, put};
 fn format(name: &str) -> FormatClass {
     let plain = |bits| FormatClass { bits, compressed: false, depth_stencil: false, planes: 1 };
     match name {
-        "B10G10R10A2_UNORM" | "B8G8R8A8_UNORM" | "B8G8R8X8_UNORM" | "R8G8B8A8_UNORM" | "R32_FLOAT" => plain(32),
+        "B10G10R10A2_UNORM" | "B8G8R8A8_UNORM" | "B8G8R8X8_UNORM" | "R8G8B8A8_UNORM" | "R32_FLOAT" | "YUYV" => {
+            plain(32)
+        }
         "B5G6R5_UNORM" | "R16_UNORM" | "R8G8_UNORM" => plain(16),
-        "YUYV" => plain(32),
         "R16G16B16A16_FLOAT" | "R32G32_FLOAT" => plain(64),
         "R32G32B32A32_FLOAT" => plain(128),
         "R32G32B32_FLOAT" => plain(96),
@@ -25,7 +26,7 @@ fn format(name: &str) -> FormatClass {
     }
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let options = ListOptions { dcc: question.u32("dcc", 1) != 0, retile: question.u32("retile", 1) != 0 };
     let list = ModifierList::new(chip, format(question.text("fmt")), options);
     let mut out = Object::new();

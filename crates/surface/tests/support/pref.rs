@@ -6,7 +6,7 @@ use amdgpu_surface::{Chip, GfxLevel, addr3};
 use super::a2::error;
 use super::{Object, Question, put};
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let mut out = Object::new();
     let max_align = question.u32("maxalign", 0);
     let rgb96 = question.u32("bpp", 0) == 96;

@@ -1,5 +1,6 @@
 //! `surf`: whole images.
 
+use amdgpu_surface::addr2::meta::MetaImage;
 use amdgpu_surface::modifier::{MaxBlock, Modifier};
 use amdgpu_surface::surface::{
     DccSettings, Dimension, LevelPlace, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode,
@@ -32,7 +33,7 @@ const FLAGS: [(&str, SurfaceUsage); 20] = [
     ("video_ref", SurfaceUsage::VIDEO_REFERENCE),
 ];
 
-pub fn config(chip: &Chip, question: &Question<'_>) -> SurfaceConfig {
+pub(crate) fn config(chip: &Chip, question: &Question<'_>) -> SurfaceConfig {
     let mut config = SurfaceConfig::new(question.u32("w", 1), question.u32("h", 1), question.u32("bpe", 4));
     config.depth = question.u32("d", 1);
     config.layers = question.u32("a", 1);
@@ -80,17 +81,15 @@ fn place(place: &LevelPlace) -> Value {
     json!([place.offset, place.pitch])
 }
 
-fn equation(
-    found: Option<&(amdgpu_surface::addr2::meta::MetaEquation, [u32; 3])>,
-    skip: usize,
-    sides: usize,
-) -> Object {
+fn equation(chip: &Chip, image: Option<&MetaImage>, skip: usize, sides: usize) -> Object {
     let mut out = Object::new();
-    let Some((found, block)) = found else { return out };
-    for (key, side) in ["bw", "bh", "bd"].iter().zip(block).take(sides) {
-        put(&mut out, key, *side);
+    let Some(image) = image else { return out };
+    let layout = image.layout(chip).unwrap();
+    let Ok(found) = image.equation(chip, &layout) else { return out };
+    for (key, side) in ["bw", "bh", "bd"].iter().zip(layout.block).take(sides) {
+        put(&mut out, key, side);
     }
-    match super::m2::equation(found, skip) {
+    match super::m2::equation(&found, skip) {
         Value::Object(inner) => out.extend(inner),
         bits => put(&mut out, "bits", bits),
     }
@@ -122,7 +121,7 @@ fn metadata(chip: &Chip, question: &Question<'_>, layout: &SurfaceLayout, out: &
     }
     let Some(dcc) = &layout.dcc else {
         if with_equations {
-            put(&mut object, "eq", equation(layout.htile_equation.as_ref(), 2, 2));
+            put(&mut object, "eq", equation(chip, layout.htile_image.as_ref(), 2, 2));
         }
         out.insert("htile".into(), Value::Object(object));
         return;
@@ -139,7 +138,7 @@ fn metadata(chip: &Chip, question: &Question<'_>, layout: &SurfaceLayout, out: &
     put(&mut object, "stores", u32::from(layout.supports_dcc_image_stores(chip)));
     let skip = 1;
     if with_equations {
-        put(&mut object, "eq", equation(dcc.equation.as_ref(), skip, 3));
+        put(&mut object, "eq", equation(chip, dcc.image.as_ref(), skip, 3));
     }
     out.insert("dcc".into(), Value::Object(object));
     if let Some(display) = &layout.display_dcc {
@@ -150,13 +149,13 @@ fn metadata(chip: &Chip, question: &Question<'_>, layout: &SurfaceLayout, out: &
         put(&mut object, "pitch_max", display.pitch_max);
         put(&mut object, "height", display.height);
         if with_equations {
-            put(&mut object, "eq", equation(display.equation.as_ref(), skip, 3));
+            put(&mut object, "eq", equation(chip, display.image.as_ref(), skip, 3));
         }
         out.insert("display_dcc".into(), Value::Object(object));
     }
 }
 
-fn masks(question: &Question<'_>, layout: &SurfaceLayout, out: &mut Object) {
+fn masks(chip: &Chip, question: &Question<'_>, layout: &SurfaceLayout, out: &mut Object) {
     if let Some(fmask) = &layout.fmask {
         let mut object = Object::new();
         put(&mut object, "off", fmask.offset);
@@ -180,13 +179,64 @@ fn masks(question: &Question<'_>, layout: &SurfaceLayout, out: &mut Object) {
             put(&mut object, "lv0", place(&cmask.level0));
         }
         if question.u32("eq", 0) != 0 {
-            put(&mut object, "eq", equation(cmask.equation.as_ref(), 0, 3));
+            put(
+                &mut object,
+                "eq",
+                equation(chip, cmask.image.as_ref().filter(|_| chip.level() == GfxLevel::Gfx9), 0, 3),
+            );
         }
         out.insert("cmask".into(), Value::Object(object));
     }
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+/// The keys of GFX9 and later.
+fn blocks(chip: &Chip, config: &SurfaceConfig, layout: &SurfaceLayout, out: &mut Object) {
+    let levels = config.levels as usize;
+    if chip.level() >= GfxLevel::Gfx9 {
+        put(out, "sw", layout.swizzle_mode);
+        put(out, "rsrc", layout.resource_type);
+        put(out, "pitch", layout.pitch);
+        put(out, "height", layout.height);
+        put(out, "slice", layout.slice_bytes);
+        if chip.level() == GfxLevel::Gfx9 {
+            put(out, "epitch", layout.epitch);
+        }
+        if layout.base_mip != [0, 0] {
+            put(out, "base_mip", layout.base_mip.to_vec());
+        }
+        if layout.linear {
+            put(out, "lv", layout.levels[..levels].iter().map(place).collect::<Vec<_>>());
+        }
+        if layout.has_stencil {
+            let mut object = Object::new();
+            put(&mut object, "off", layout.stencil.offset);
+            put(&mut object, "sw", layout.stencil.swizzle_mode);
+            if chip.level() == GfxLevel::Gfx9 {
+                put(&mut object, "epitch", layout.stencil.epitch);
+            }
+            put(out, "st", object);
+        }
+    }
+    if chip.level() == GfxLevel::Gfx12 {
+        put(out, "enable_dcc", u32::from(layout.enable_dcc));
+        if layout.enable_dcc && !layout.usage.intersects(SurfaceUsage::Z_OR_S) {
+            put(out, "dcc_max", layout.dcc_settings.max_block as u32);
+        }
+        put(out, "custom_pitch", u32::from(layout.custom_pitch));
+        for (key, piece) in [("hiz", &layout.hiz), ("his", &layout.his)] {
+            if let Some(piece) = piece {
+                put(
+                    out,
+                    key,
+                    json!({"off": piece.offset, "size": piece.bytes, "w": piece.width, "h": piece.height,
+                        "sw": piece.swizzle_mode}),
+                );
+            }
+        }
+    }
+}
+
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let mut chip = *chip;
     if question.input.contains_key("drm_minor") {
         let mut registers = *chip.registers();
@@ -229,31 +279,18 @@ pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
         }
     }
     metadata(chip, question, &layout, &mut out);
-    masks(question, &layout, &mut out);
-    if chip.level() >= GfxLevel::Gfx9 {
-        put(&mut out, "sw", layout.swizzle_mode);
-        put(&mut out, "rsrc", layout.resource_type);
-        put(&mut out, "pitch", layout.pitch);
-        put(&mut out, "height", layout.height);
-        put(&mut out, "slice", layout.slice_bytes);
-        if chip.level() == GfxLevel::Gfx9 {
-            put(&mut out, "epitch", layout.epitch);
-        }
-        if layout.base_mip != [0, 0] {
-            put(&mut out, "base_mip", layout.base_mip.to_vec());
-        }
-        if layout.linear {
-            put(&mut out, "lv", layout.levels[..levels].iter().map(place).collect::<Vec<_>>());
-        }
-        if layout.has_stencil {
-            let mut object = Object::new();
-            put(&mut object, "off", layout.stencil.offset);
-            put(&mut object, "sw", layout.stencil.swizzle_mode);
-            if chip.level() == GfxLevel::Gfx9 {
-                put(&mut object, "epitch", layout.stencil.epitch);
-            }
-            put(&mut out, "st", object);
-        }
+    masks(chip, question, &layout, &mut out);
+    blocks(chip, &config, &layout, &mut out);
+    if question.u32("nbc", 0) != 0 {
+        let views: Vec<Value> = question
+            .points("nbc")
+            .iter()
+            .map(|p| match layout.nbc_view(chip, &config, p[0] as u32, p[1] as u32) {
+                Ok(v) => json!([p[0], p[1], 1, v.width, v.height, v.level, v.levels, v.tile_swizzle, v.offset]),
+                Err(_) => json!([p[0], p[1], 0]),
+            })
+            .collect();
+        put(&mut out, "nbc", views);
     }
     if config.modifier.is_some() {
         let planes: Vec<Value> = layout

@@ -28,7 +28,7 @@ fn hash(size: u64, bytes: u32, [w, h, d]: [u32; 3], address: impl Fn(u32, u32, u
     format!("{fnv:#x}")
 }
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let mut out = Object::new();
     let extent = [question.u32("w", 1), question.u32("h", 1), question.u32("d", 1)];
     let bytes = question.u32("bpp", 8) / 8;

@@ -4,7 +4,7 @@ use amdgpu_surface::{Chip, GfxLevel, addr2, addr3};
 
 use super::{Object, Question, put};
 
-pub fn answer(chip: &Chip, question: &Question<'_>) -> Object {
+pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let mut out = Object::new();
     if chip.level() == GfxLevel::Gfx12 {
         let image = super::a3::image(question);

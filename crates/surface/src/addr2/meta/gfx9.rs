@@ -29,7 +29,7 @@ fn grow(mut block: [u32; 3], count: u32, mips: bool, thick: bool) -> [u32; 3] {
     let mut done = 1;
     while done < count {
         let [w, h, d] = block;
-        let side = if h < w || (mips && h == w) { 1 } else { 0 };
+        let side = usize::from(h < w || (mips && h == w));
         if thick && block[side] > d {
             block[2] <<= 1;
         } else {
@@ -175,12 +175,14 @@ const SMALLEST: [[u32; 3]; 8] =
 fn place_tail(levels: &mut [MetaLevel], first: [u32; 3], block: [u32; 3]) {
     let thick = block[2] > 1;
     let (mut width, mut height, mut depth) = (block[0], block[1] >> 1, block[2]);
-    let increment = match (thick, block[1]) {
-        (false, 1024..) => 256,
-        (false, 512) => 128,
-        (true, 0..=64) => 32,
-        (true, 256..) => 128,
-        _ => 64,
+    let [small, middle] = if thick { [32, 64] } else { [64, 128] };
+    let (low, high) = if thick { (128, 256) } else { (512, 1024) };
+    let increment = if block[1] >= high {
+        2 * middle
+    } else if block[1] >= low {
+        middle
+    } else {
+        small
     };
     let mut at = first;
     let mut squares = None;

@@ -117,16 +117,16 @@ fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, sample
         return equation;
     }
     let thick = mode.is_thick(GfxLevel::Gfx9, image.dimension) && color;
-    for pipe in 0..pipes {
+    for (pipe, term) in equation[..pipes].iter_mut().enumerate() {
         let opposite = pipes - 1 - pipe;
         if thick {
             let from = INTERLEAVE + pipes + 2 * opposite;
-            equation[pipe] = equation[pipe].union(data.bits[from]).union(data.bits[from + 1]);
+            *term = term.union(data.bits[from]).union(data.bits[from + 1]);
         } else {
             if samples == 0 && !mode.is_prt_xor() {
-                equation[pipe] = equation[pipe].union(CoordTerm::one(Axis::Z, opposite as u32));
+                *term = term.union(CoordTerm::one(Axis::Z, opposite as u32));
             }
-            equation[pipe] = equation[pipe].union(data.bits[INTERLEAVE + start + pipes + opposite]);
+            *term = term.union(data.bits[INTERLEAVE + start + pipes + opposite]);
         }
     }
     equation
@@ -257,7 +257,7 @@ pub(super) fn of(chip: &Chip, image: &MetaImage, layout: &MetaLayout) -> MetaEqu
             }
         }
     }
-    assemble(image, meta, &all_pipes[..pipes], &all_backends[..backends], &left, compressed..compressed + uncompressed)
+    assemble(image, meta, &all_pipes[..pipes], &all_backends[..backends], left, compressed..compressed + uncompressed)
 }
 
 fn drop_coordinate(meta: &mut MetaEquation9, coordinate: CoordTerm) {
@@ -273,7 +273,7 @@ fn assemble(
     mut meta: MetaEquation9,
     pipes: &[CoordTerm],
     backends: &[CoordTerm],
-    left: &[bool; 8],
+    left: [bool; 8],
     fragments: core::ops::Range<usize>,
 ) -> MetaEquation9 {
     let size = meta.len;
@@ -286,7 +286,7 @@ fn assemble(
         MetaKind::Htile => meta.shift_up(3, 0),
         MetaKind::Cmask => {}
     }
-    let backends_left = || backends.iter().zip(left).filter(|(_, left)| **left).map(|(term, _)| *term);
+    let backends_left = || backends.iter().zip(left).filter(|(_, left)| *left).map(|(term, _)| *term);
     let start = INTERLEAVE + 1;
     meta.shift_up(pipes.len() + backends_left().count() + fragments.len(), start);
     let inserted = pipes

@@ -102,6 +102,7 @@ pub struct MetaLayout {
 
 /// The equation of a metadata address. Addresses count nibbles.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger one on")]
 pub enum MetaEquation {
     /// GFX9: coordinates and the index of the meta block.
     Gfx9(MetaEquation9),

@@ -1,0 +1,98 @@
+//! The choice of a mode on GFX12. Source: `gfx12_select_swizzle_mode`, `ac_estimate_size`.
+
+use super::config::{SurfaceConfig, SurfaceUsage};
+use crate::addr2::{Dimension, Format};
+use crate::addr3::{self, Image, Mode};
+use crate::bits::log2;
+use crate::chip::Chip;
+use crate::error::AddrError;
+
+/// How far a size may exceed the tight one. The driver keeps these as single-precision constants and compares doubles.
+mod limits {
+    pub(super) const D3_256K: f64 = 1.1f32 as f64;
+    pub(super) const D3_64K: f64 = 1.2f32 as f64;
+    pub(super) const D3_4K: f64 = 2.0;
+    pub(super) const D2_256K: f64 = 1.1f32 as f64;
+    pub(super) const D2_64K: f64 = 1.3f32 as f64;
+    pub(super) const D2_4K: f64 = 2.0;
+    pub(super) const D2_256B: f64 = 3.0;
+}
+
+/// Estimates the size of an image in blocks of a size. It is not exact for mip chains, and must not be: it decides layouts.
+fn estimate(image: &Image, pixels: [u32; 2], unit: [u32; 2], bytes: u32, [w, h, d]: [u32; 3]) -> f64 {
+    let mut width = u64::from(pixels[0]).next_multiple_of(u64::from(w * unit[0]));
+    let mut height = u64::from(pixels[1]).next_multiple_of(u64::from(h * unit[1]));
+    let mut depth = u64::from(image.slices).next_multiple_of(u64::from(d));
+    let element = u64::from(image.samples) * u64::from(bytes);
+    let block = u64::from(w) * u64::from(h) * u64::from(d) * element;
+    if image.levels > 1 && h > 1 {
+        width = width.next_power_of_two();
+        height = height.next_power_of_two();
+    }
+    let mut size = 0u64;
+    for _ in 0..image.levels {
+        let level = width.div_ceil(u64::from(unit[0])) * height.div_ceil(u64::from(unit[1])) * depth * element;
+        size += level;
+        if block >= 4096 && level <= block / 2 {
+            break;
+        }
+        width = (width >> 1).max(1);
+        height = (height >> 1).max(1);
+        if image.dimension == Dimension::D3 {
+            depth = (depth >> 1).max(1);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "the driver divides sizes as doubles")]
+    let size = size as f64;
+    size
+}
+
+/// Chooses a mode. `texels` is `false` for HiZ and HiS, whose blocks have nothing to do with the format's.
+pub(super) fn choose(chip: &Chip, config: &SurfaceConfig, image: &Image, texels: bool) -> Result<Mode, AddrError> {
+    let mut limit = if chip.info.has_dedicated_vram { 256 * 1024 } else { 64 * 1024 };
+    if config.usage.contains(SurfaceUsage::PREFER_4K_ALIGNMENT) {
+        limit = 4096;
+    } else if config.usage.contains(SurfaceUsage::PREFER_64K_ALIGNMENT) {
+        limit = limit.min(65536);
+    }
+    let mut modes = addr3::possible_modes(image, limit)?;
+    if image.format == Format::BlockCompressed {
+        modes &= !Mode::Linear.bit();
+    }
+    let can = |mode: Mode| modes & mode.bit() != 0;
+    let unit = if texels { [config.block.0, config.block.1] } else { [1, 1] };
+    let pixels = if texels { [config.width, config.height] } else { [image.width, image.height] };
+    let bytes = image.bits / 8;
+    let size = |block| estimate(image, pixels, unit, bytes, block);
+    let (element, samples) = (log2(bytes).min(4), log2(image.samples));
+    let ideal = size([1, 1, 1]);
+    let of = |mode: Mode| size(mode.block(element, if mode.is_3d() { 0 } else { samples }));
+    if image.dimension == Dimension::D3 {
+        if can(Mode::D3_256K) && (of(Mode::D3_256K) / ideal <= limits::D3_256K || !can(Mode::D3_64K)) {
+            return Ok(Mode::D3_256K);
+        }
+        if can(Mode::D3_64K) && (of(Mode::D3_64K) / ideal <= limits::D3_64K || !can(Mode::D3_4K)) {
+            return Ok(Mode::D3_64K);
+        }
+        let deep = image.slices >= Mode::D3_4K.block(element, 0)[2] * 3;
+        if can(Mode::D3_4K) && (of(Mode::D3_4K) / ideal <= limits::D3_4K || deep) {
+            return Ok(Mode::D3_4K);
+        }
+    }
+    if can(Mode::D2_256K) && (of(Mode::D2_256K) / ideal <= limits::D2_256K || !can(Mode::D2_64K)) {
+        return Ok(Mode::D2_256K);
+    }
+    if can(Mode::D2_64K) && (of(Mode::D2_64K) / ideal <= limits::D2_64K || !can(Mode::D2_4K)) {
+        return Ok(Mode::D2_64K);
+    }
+    let smaller = can(Mode::D2_256B) || can(Mode::Linear);
+    if can(Mode::D2_4K) && (of(Mode::D2_4K) / ideal <= limits::D2_4K || !smaller) {
+        return Ok(Mode::D2_4K);
+    }
+    let rows = size([256 >> element, 1, 1]);
+    if can(Mode::D2_256B) && (!can(Mode::Linear) || of(Mode::D2_256B) / rows <= limits::D2_256B) {
+        Ok(Mode::D2_256B)
+    } else {
+        Ok(Mode::Linear)
+    }
+}
