@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, Write},
+    io,
     os::fd::{AsFd, OwnedFd},
     path::Path,
     process::ExitCode,
@@ -14,18 +14,21 @@ use clap::{CommandFactory, Parser};
 use crate::{
     checks::process,
     child::{self, Task},
+    choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
     exit::Exit,
     level::Level,
     list,
+    options::Options,
     outputs::Reports,
     parent::Parent,
     plan, recordings,
     report::{Gpu, Report},
-    run::{Options, run},
+    run::run,
     sink::{Sink, Troubles},
     surroundings,
     target::Target,
+    terminal::{after_troubles, complain, print_lines},
 };
 
 /// What the binary does with its arguments, the program's name first; its exit status tells how the run ended.
@@ -85,21 +88,12 @@ fn print(text: &str) -> Exit {
     after_troubles(Exit::Pass, &troubles)
 }
 
-/// A report that did not arrive makes a run that passed a bad one.
-fn after_troubles(exit: Exit, troubles: &Troubles) -> Exit {
-    let all = troubles.all();
-    for trouble in &all {
-        complain(trouble);
-    }
-    if !all.is_empty() && matches!(exit, Exit::Pass | Exit::Skip) { Exit::Invalid } else { exit }
-}
-
 fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     if arguments.list_profiles {
-        return list(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_owned()));
+        return print_lines(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_owned()));
     }
     if arguments.list_checks {
-        return list(list::lines(arguments.level, arguments.filter.as_ref()).into_iter());
+        return print_lines(list::lines(arguments.level, arguments.filter.as_ref()).into_iter());
     }
     if let Some(path) = &arguments.dump {
         return recordings::dump(path);
@@ -155,7 +149,7 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
 fn options(arguments: &RunArguments) -> Options {
     Options {
         level: if arguments.read_only { Level::Inventory } else { arguments.level },
-        choice: plan::Choice { filter: arguments.filter.clone(), shard: arguments.shard, repeat: arguments.repeat },
+        choice: Choice { filter: arguments.filter.clone(), shard: arguments.shard, repeat: arguments.repeat },
         seed: arguments.seed,
         memory: arguments.memory,
         keep_going: arguments.keep_going,
@@ -211,8 +205,8 @@ fn be_child(arguments: &RunArguments, target: Target, options: &Options) -> Exit
     let id = arguments.child.child.as_deref().unwrap_or(crate::checks::inventory::OPEN);
     let Some(path) = &arguments.record else { return child::work(&task, &target, options, trouble) };
     // A recording of one check replays that check.
-    let alone = plan::Filter::exactly(id).ok();
-    let noted = Options { choice: plan::Choice { filter: alone, ..plan::Choice::default() }, ..options.clone() };
+    let alone = Filter::exactly(id).ok();
+    let noted = Options { choice: Choice { filter: alone, ..Choice::default() }, ..options.clone() };
     recordings::record(path, target, &noted, |target| child::work(&task, target, options, trouble))
 }
 
@@ -236,8 +230,8 @@ fn expectations(arguments: &RunArguments, target: &Target, options: &mut Options
 }
 
 fn dry_run(target: &Target, options: &Options) -> Exit {
-    match target.plan(options) {
-        Ok(ids) => list(ids.into_iter()),
+    match plan::ids(target, options) {
+        Ok(ids) => print_lines(ids.into_iter()),
         Err(error) => {
             complain(&error);
             Exit::Fail
@@ -306,18 +300,6 @@ fn interrupted() -> Arc<AtomicBool> {
         }
     }
     flag
-}
-
-/// Prints lines as long as somebody reads them.
-pub(crate) fn list(lines: impl Iterator<Item = String>) -> Exit {
-    let troubles = Troubles::default();
-    let mut out = Sink::stdout(&troubles);
-    lines.for_each(|line| out.line(&line));
-    after_troubles(Exit::Pass, &troubles)
-}
-
-pub(crate) fn complain(error: &dyn std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "amdgpu-smoke: {error}");
 }
 
 /// RUST_LOG turns the library's spans and events on.

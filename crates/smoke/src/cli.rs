@@ -7,9 +7,9 @@ use clap_complete::Shell;
 
 use crate::{
     child::Trouble,
+    choice::{Filter, Shard},
     level::Level,
     mutant::Mutant,
-    plan::{Filter, Shard},
 };
 
 /// Hardware smoke test for AMD GPUs: on a Radeon if there is one, else on the embedded simulator.

@@ -20,6 +20,7 @@ mod app;
 mod bundle;
 mod checks;
 mod child;
+mod choice;
 mod cli;
 mod evidence;
 mod exit;
@@ -36,6 +37,7 @@ mod level;
 mod list;
 mod message;
 mod mutant;
+mod options;
 mod outcome;
 mod outputs;
 mod parent;
@@ -51,19 +53,23 @@ mod surroundings;
 mod tap;
 mod tape;
 mod target;
+mod terminal;
 mod text;
 #[expect(unsafe_code, reason = "pages of this process are shared with the GPU")]
 mod user_pages;
+mod word;
 
 pub use self::{
     app::main,
+    choice::{BadFilter, BadShard, Choice, Filter, Shard},
     evidence::{Difference, Evidence, Refusal},
     exit::Exit,
-    expectations::{Expectations, ExpectationsError, Expected, List},
+    expectations::{Expectations, ExpectationsError, List},
     level::Level,
     mutant::{Mutant, UnknownMutant},
-    plan::{BadFilter, BadShard, Choice, Filter, Shard},
-    report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow, Word},
-    run::{Observer, Options, run},
+    options::Options,
+    report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+    run::{Observer, run},
     target::{Count, NoTarget, Target},
+    word::{Expected, Word},
 };

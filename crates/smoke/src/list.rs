@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{
-    level::Level,
-    plan::{self, Check, Filter},
-};
+use crate::{checks::check::Check, choice::Filter, level::Level, plan};
 
 /// One line a check.
 pub(crate) fn lines(level: Level, filter: Option<&Filter>) -> Vec<String> {

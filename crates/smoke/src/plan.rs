@@ -1,111 +1,20 @@
-//! The checks there are, in order, and which of them a run takes.
+//! The checks there are, in order, and those that a run takes.
 
-use std::{fmt, str::FromStr, time::Duration};
-
-use regex::Regex;
+use amdgpu_winsys::winsys;
 
 use crate::{
-    checks,
+    checks::{
+        self,
+        check::{Body, Check},
+    },
+    choice::{Choice, Shard},
     lab::Lab,
     level::Level,
-    outcome::{Outcome, Stop, skip},
+    options::Options,
+    outcome::{Outcome, skip},
     ring::Ring,
+    target::Target,
 };
-
-/// One check: what it proves, and how.
-#[derive(Clone, Copy)]
-pub(crate) struct Check {
-    /// `area.name`, stable. A check that runs on each ring gets the ring appended.
-    pub(crate) id: &'static str,
-    /// The level it belongs to.
-    pub(crate) level: Level,
-    /// What it proves, in one sentence.
-    pub(crate) proves: &'static str,
-    /// What it is skipped without, beside an amdgpu that opens.
-    pub(crate) needs: &'static str,
-    /// The test of the IGT suite that looks after the same thing; empty where there is none.
-    pub(crate) anchor: &'static str,
-    /// How long it may take.
-    pub(crate) budget: Duration,
-    /// How it is tried.
-    pub(crate) body: Body,
-    /// Whether a kernel that [only pretends](Lab::is_stand_in) makes its failure a skip.
-    pub(crate) needs_a_kernel: bool,
-}
-
-/// How a check is tried.
-#[derive(Clone, Copy)]
-pub(crate) enum Body {
-    /// Once for the GPU.
-    Once(fn(&Lab<'_>) -> Outcome),
-    /// On each ring.
-    EachRing(fn(&Lab<'_>, Ring) -> Outcome),
-}
-
-impl Check {
-    const fn new(level: Level, id: &'static str, proves: &'static str, body: Body) -> Self {
-        let budget = Duration::from_secs(match level {
-            Level::Inventory | Level::Quick => 20,
-            Level::Core => 60,
-            Level::Stress => 300,
-            Level::Destructive => 120,
-        });
-        Self { id, level, proves, needs: "", anchor: "", budget, body, needs_a_kernel: false }
-    }
-
-    /// A check that only reads.
-    pub(crate) const fn inventory(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
-        Self::new(Level::Inventory, id, proves, Body::Once(body))
-    }
-
-    /// A check of the quick level that runs once.
-    pub(crate) const fn once(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
-        Self::new(Level::Quick, id, proves, Body::Once(body))
-    }
-
-    /// A check of the quick level that runs on each ring.
-    pub(crate) const fn each_ring(id: &'static str, proves: &'static str, body: fn(&Lab<'_>, Ring) -> Outcome) -> Self {
-        Self::new(Level::Quick, id, proves, Body::EachRing(body))
-    }
-
-    /// The same at another level, with that level's time.
-    pub(crate) const fn at(self, level: Level) -> Self {
-        let moved = Self::new(level, self.id, self.proves, self.body);
-        Self { needs: self.needs, anchor: self.anchor, needs_a_kernel: self.needs_a_kernel, ..moved }
-    }
-
-    /// The same, skipped where the kernel only pretends to have what is checked.
-    pub(crate) const fn needing_a_kernel(self) -> Self {
-        Self { needs_a_kernel: true, ..self }
-    }
-
-    /// The same with what it is skipped without.
-    pub(crate) const fn needs(self, needs: &'static str) -> Self {
-        Self { needs, ..self }
-    }
-
-    /// The same with its place in IGT.
-    pub(crate) const fn anchor(self, anchor: &'static str) -> Self {
-        Self { anchor, ..self }
-    }
-
-    /// The id with the place of the ring held.
-    pub(crate) fn pattern(&self) -> String {
-        match self.body {
-            Body::Once(_) => self.id.to_owned(),
-            Body::EachRing(_) => format!("{}.RING", self.id),
-        }
-    }
-
-    fn try_with(&self, lab: &Lab<'_>, body: impl FnOnce() -> Outcome) -> Outcome {
-        match body() {
-            Err(Stop::Fail(failure)) if self.needs_a_kernel && lab.is_stand_in() => {
-                skip(format!("this kernel only pretends: {}", failure.detail))
-            }
-            outcome => outcome,
-        }
-    }
-}
 
 /// A check on the ring it is for, if it is for one.
 #[derive(Clone)]
@@ -162,100 +71,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
     areas.into_iter().flatten()
 }
 
-/// Which checks of a level are taken. The default takes all.
-#[derive(Clone, Debug, Default)]
-pub struct Choice {
-    /// Only checks whose id the expression matches, anywhere in it.
-    pub filter: Option<Filter>,
-    /// Only one part of them.
-    pub shard: Option<Shard>,
-    /// How often each runs; 0 counts as 1.
-    pub repeat: u32,
-}
-
-/// A regular expression for ids of checks.
-#[derive(Clone, Debug)]
-pub struct Filter(Regex);
-
-impl Filter {
-    /// Takes an expression of the `regex` crate.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the expression.
-    pub fn new(expression: &str) -> Result<Self, BadFilter> {
-        Regex::new(expression).map(Self).map_err(|error| BadFilter(last_line(&error)))
-    }
-
-    /// The filter that fits one id and no other.
-    ///
-    /// # Errors
-    ///
-    /// None for an id of any reasonable length.
-    pub fn exactly(id: &str) -> Result<Self, BadFilter> {
-        Self::new(&format!("^{}$", regex::escape(id)))
-    }
-
-    /// The expression.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-
-    /// Whether it fits an id.
-    pub fn fits(&self, id: &str) -> bool {
-        self.0.is_match(id)
-    }
-}
-
-/// The parser's message shows the expression on lines of its own; its last line says what is wrong.
-fn last_line(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let line = text.lines().last().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
-}
-
-impl FromStr for Filter {
-    type Err = BadFilter;
-
-    fn from_str(text: &str) -> Result<Self, BadFilter> {
-        Self::new(text)
-    }
-}
-
-/// An expression that is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a regular expression: {0}")]
-pub struct BadFilter(String);
-
-/// One of several parts of a plan, each of which takes every n-th check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    index: usize,
-    count: usize,
-}
-
-/// Not a part of a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a shard is I/N with 1 <= I <= N")]
-pub struct BadShard;
-
-impl FromStr for Shard {
-    type Err = BadShard;
-
-    fn from_str(text: &str) -> Result<Self, BadShard> {
-        let (index, count) = text.split_once('/').ok_or(BadShard)?;
-        let number = |text: &str| text.parse::<usize>().map_err(|_| BadShard);
-        let (index, count) = (number(index)?, number(count)?);
-        if (1..=count).contains(&index) { Ok(Self { index, count }) } else { Err(BadShard) }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.count)
-    }
-}
-
 /// What a run does: every check of the level and below, on each of `rings` where it is for rings, as far as it is chosen.
 pub(crate) fn plan(rings: &[Ring], level: Level, choice: &Choice) -> Vec<Step> {
     let Shard { index, count } = choice.shard.unwrap_or(Shard { index: 1, count: 1 });
@@ -268,11 +83,18 @@ pub(crate) fn plan(rings: &[Ring], level: Level, choice: &Choice) -> Vec<Step> {
     steps.flat_map(|step| std::iter::repeat_n(step, choice.repeat.max(1) as usize)).collect()
 }
 
+/// Returns the ids of the checks that a run on `target` would take; the GPU is opened for its rings.
+pub(crate) fn ids(target: &Target, options: &Options) -> winsys::Result<Vec<String>> {
+    let rings = Ring::all(target.open()?.info());
+    Ok(plan(&rings, options.level, &options.choice).into_iter().map(|step| step.id).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::choice::{BadShard, Filter};
 
     const RINGS: [Ring; 2] =
         [Ring { ip: amdgpu_winsys::winsys::Ip::Gfx, index: 0 }, Ring { ip: amdgpu_winsys::winsys::Ip::Sdma, index: 1 }];
@@ -325,12 +147,5 @@ mod tests {
     fn a_repeated_check_follows_itself() {
         let choice = Choice { filter: Some(Filter::exactly("bo.map").unwrap()), repeat: 3, ..Choice::default() };
         assert_eq!(ids(&choice), ["bo.map"; 3]);
-    }
-
-    #[test]
-    fn a_filter_that_is_no_expression_says_why_in_one_line() {
-        let error = Filter::new("exec.(nop").unwrap_err().to_string();
-        assert_eq!(error, "not a regular expression: unclosed group");
-        assert!(Filter::exactly("bo.map").is_ok_and(|filter| !filter.fits("bo.mapped") && !filter.fits("boxmap")));
     }
 }

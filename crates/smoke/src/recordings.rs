@@ -6,12 +6,12 @@ use amdgpu_replay::{FileError, Reader, Recording, Replay};
 use clap::ValueEnum;
 
 use crate::{
-    app::{complain, list},
+    choice::{Choice, Filter},
     exit::Exit,
     level::Level,
-    plan::{Choice, Filter},
-    run::Options,
+    options::Options,
     target::Target,
+    terminal::{complain, print_lines},
 };
 
 /// Notes of a recording.
@@ -76,7 +76,7 @@ pub(crate) fn dump(path: &Path) -> Exit {
     };
     let mut trouble: Option<FileError> = None;
     let mut calls = 0_u64;
-    list(reader.map_while(|record| match record {
+    print_lines(reader.map_while(|record| match record {
         Ok(record) => {
             let is_call = matches!(record, amdgpu_replay::Record::Call(_));
             let line = if is_call { format!("{calls:5} {record}") } else { format!("      {record}") };

@@ -9,9 +9,9 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, ensure, fail, same, skip},
-    plan::Check,
     report,
 };
 

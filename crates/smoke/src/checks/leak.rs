@@ -15,9 +15,9 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure},
-    plan::Check,
     recorder::Recorder,
     ring::Ring,
     target::Count,

@@ -1,6 +1,7 @@
 //! The checks, one file for each area.
 
 pub(crate) mod address;
+pub(crate) mod check;
 pub(crate) mod execute;
 pub(crate) mod gang;
 pub(crate) mod inventory;

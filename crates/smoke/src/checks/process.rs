@@ -17,12 +17,12 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     checks::share,
     lab::Lab,
     level::Level,
     outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
     pattern::pattern,
-    plan::Check,
     target::Target,
 };
 

@@ -10,10 +10,10 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     level::Level,
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
-    plan::Check,
     ring::Ring,
 };
 

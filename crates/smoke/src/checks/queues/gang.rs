@@ -8,10 +8,10 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     level::Level,
     outcome::{Doing, Outcome, same, skip},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] =

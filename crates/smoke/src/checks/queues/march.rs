@@ -6,10 +6,10 @@
 use amdgpu_winsys::{heaps::DeviceMemory, winsys::Ip};
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     level::Level,
     outcome::{Outcome, Stop, same_bytes, skip},
-    plan::Check,
     ring::Ring,
 };
 

@@ -11,11 +11,11 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     level::Level,
     outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
     pattern::Random,
-    plan::Check,
     ring::Ring,
 };
 

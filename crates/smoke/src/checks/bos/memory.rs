@@ -5,9 +5,9 @@ use amdgpu_winsys::heaps::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -8,9 +8,9 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

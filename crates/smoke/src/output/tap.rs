@@ -1,9 +1,10 @@
 //! TAP 14 (<https://testanything.org/tap-version-14-specification.html>), diagnostics in YAML.
 
 use crate::{
-    report::{CheckResult, Gpu, Report, Word},
+    report::{CheckResult, Gpu, Report},
     run::Observer,
     sink::Sink,
+    word::Word,
 };
 
 /// Writes a run as TAP, a test point for each check.
@@ -84,7 +85,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{expectations::Expected, sink::Troubles, text::Text};
+    use crate::{sink::Troubles, text::Text, word::Expected};
 
     fn written(results: &[CheckResult]) -> String {
         let captured = Text::default();

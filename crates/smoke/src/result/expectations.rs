@@ -11,23 +11,11 @@ use std::{
 };
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 
-use crate::report::{CheckResult, Word};
-
-/// What the lists say of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Expected {
-    /// It fails as listed.
-    Fail,
-    /// It fails, and is known to do so now and then.
-    Flake,
-    /// It was left out.
-    Skip,
-    /// It is listed as failing, and passed.
-    UnexpectedPass,
-}
+use crate::{
+    report::CheckResult,
+    word::{Expected, Word},
+};
 
 /// What is known of a GPU.
 #[derive(Clone, Debug, Default)]

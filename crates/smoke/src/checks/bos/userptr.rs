@@ -9,9 +9,9 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},
-    plan::Check,
     ring::Ring,
     user_pages::UserPages,
 };

@@ -7,9 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    report::{CheckResult, Report, Word},
+    report::{CheckResult, Report},
     run::Observer,
     sink::Sink,
+    word::Word,
 };
 
 /// Version of the layout.

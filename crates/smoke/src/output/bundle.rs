@@ -7,10 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{
-    json, parent,
-    report::{Report, Word},
-};
+use crate::{json, parent, report::Report, word::Word};
 
 /// A bundle that is being made: a directory for the children's recordings, and the file it all goes into.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use amdgpu_winsys::winsys::{Capabilities, Deadline, Syncobj};
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, same, skip},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -9,11 +9,11 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     level::Level,
     outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
     pattern::pattern_dwords,
-    plan::Check,
     recorder::Recorder,
     ring::Ring,
 };

@@ -12,9 +12,9 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

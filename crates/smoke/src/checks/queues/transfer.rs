@@ -8,11 +8,11 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     level::Level,
     outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
     pattern::pattern_dwords,
-    plan::Check,
     ring::Ring,
 };
 

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::{
-    report::{CheckResult, Report, Word},
+    report::{CheckResult, Report},
     run::Observer,
     sink::Sink,
+    word::Word,
 };
 
 /// Writes the report when the run has ended.

@@ -7,13 +7,16 @@ use std::{
 
 use crate::{
     checks::inventory,
+    choice::Choice,
     exit::Exit,
     lab::{Lab, Settings},
     message::{Message, Planned},
+    options::Options,
     plan::{self, Step},
-    report::{CheckResult, Gpu, Word},
-    run::{Options, in_lab, judged, shielded},
+    report::{CheckResult, Gpu},
+    run::{in_lab, judged, shielded},
     target::Target,
+    word::Word,
 };
 
 /// What a child is for: the first makes the plan, each other one tries a check of it.
@@ -77,7 +80,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
 
 /// The check, whether or not the user's choice holds it: the parent asks for the opening after every trouble.
 fn step(lab: &Lab<'_>, options: &Options, id: &str) -> Option<Step> {
-    plan::plan(&lab.rings, options.level, &plan::Choice::default()).into_iter().find(|step| step.id == id)
+    plan::plan(&lab.rings, options.level, &Choice::default()).into_iter().find(|step| step.id == id)
 }
 
 fn told((result, lost): (CheckResult, Option<String>)) {

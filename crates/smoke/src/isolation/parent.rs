@@ -16,12 +16,13 @@ use std::{
 use crate::{
     checks::inventory,
     evidence::Evidence,
-    expectations::Expected,
     fork::{self, Ended, Limits, Why},
     kernel_log::KernelLog,
     message::{Message, Planned},
-    report::{CheckResult, Gpu, Report, Word},
-    run::{Ending, Observer, Options},
+    options::Options,
+    report::{CheckResult, Gpu, Report},
+    run::{Ending, Observer},
+    word::{Expected, Word},
 };
 
 /// How checks are run.

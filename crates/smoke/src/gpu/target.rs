@@ -13,7 +13,7 @@ use amdgpu_replay::{Recording, Replay};
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
-use crate::{mutant::Mutant, plan, report::Gpu, ring::Ring, run::Options};
+use crate::{mutant::Mutant, report::Gpu};
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
@@ -271,12 +271,6 @@ impl Target {
     /// RADV's name of the chip, for which it is opened.
     pub(crate) fn chip(&self) -> winsys::Result<String> {
         Ok(self.open()?.info().chip_name().to_owned())
-    }
-
-    /// The checks that a run would take, for which it is opened.
-    pub(crate) fn plan(&self, options: &Options) -> winsys::Result<Vec<String>> {
-        let rings = Ring::all(self.open()?.info());
-        Ok(plan::plan(&rings, options.level, &options.choice).into_iter().map(|step| step.id).collect())
     }
 
     /// What the kernel counts, where it does.

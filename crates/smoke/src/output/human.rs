@@ -7,10 +7,10 @@ use std::{
 };
 
 use crate::{
-    expectations::Expected,
-    report::{CheckResult, Facts, Gpu, Report, Word},
+    report::{CheckResult, Facts, Gpu, Report},
     run::Observer,
     sink::Sink,
+    word::{Expected, Word},
 };
 
 /// Writes a run as text. On a terminal the check that runs is shown while it does.

@@ -8,7 +8,11 @@ use amdgpu_winsys::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{evidence::Evidence, expectations::Expected, ring::Ring};
+use crate::{
+    evidence::Evidence,
+    ring::Ring,
+    word::{Expected, Word},
+};
 
 /// The version of the JSON layout.
 pub const SCHEMA: &str = "amdgpu-smoke/1";
@@ -159,53 +163,6 @@ impl TypeRow {
                 amdgpu_winsys::heaps::Addressing::Bits64 => 64,
             },
         }
-    }
-}
-
-/// The outcome of one check, in IGT's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Word {
-    /// It holds.
-    Pass,
-    /// It does not.
-    Fail,
-    /// It could not be tried here; the reason says why.
-    Skip,
-    /// The check itself broke.
-    Crash,
-    /// It holds, and something else happened that should not.
-    Warn,
-    /// It took longer than it may, and was ended.
-    Timeout,
-    /// It could not be ended, or the user ended the run.
-    Incomplete,
-    /// It holds, and the kernel complained of the GPU meanwhile.
-    DmesgWarn,
-}
-
-impl Word {
-    /// All there are.
-    pub const ALL: [Self; 8] =
-        [Self::Pass, Self::Fail, Self::Skip, Self::Crash, Self::Warn, Self::Timeout, Self::Incomplete, Self::DmesgWarn];
-
-    /// As IGT writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Skip => "skip",
-            Self::Crash => "crash",
-            Self::Warn => "warn",
-            Self::Timeout => "timeout",
-            Self::Incomplete => "incomplete",
-            Self::DmesgWarn => "dmesg-warn",
-        }
-    }
-
-    /// Whether the GPU, or the check, did not do what it should.
-    pub const fn is_bad(self) -> bool {
-        matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::Incomplete)
     }
 }
 

@@ -6,9 +6,9 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     outcome::{Doing, Outcome, Stop, ensure, refused, same},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

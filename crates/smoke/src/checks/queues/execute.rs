@@ -8,10 +8,10 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::{HostMemory, Lab},
     outcome::{Doing, Outcome, Stop, same, same_bytes},
     pattern::pattern_dwords,
-    plan::Check,
     recorder::Recorder,
     ring::Ring,
 };

@@ -14,10 +14,10 @@ use amdgpu_winsys::{
 };
 
 use crate::{
+    checks::check::Check,
     lab::Lab,
     level::Level,
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
-    plan::Check,
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -1,0 +1,106 @@
+//! A check: what it proves, and how it is tried.
+
+use std::time::Duration;
+
+use crate::{
+    lab::Lab,
+    level::Level,
+    outcome::{Outcome, Stop, skip},
+    ring::Ring,
+};
+
+/// One check: what it proves, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Check {
+    /// `area.name`, stable. A check that runs on each ring gets the ring appended.
+    pub(crate) id: &'static str,
+    /// The level it belongs to.
+    pub(crate) level: Level,
+    /// What it proves, in one sentence.
+    pub(crate) proves: &'static str,
+    /// What it is skipped without, beside an amdgpu that opens.
+    pub(crate) needs: &'static str,
+    /// The test of the IGT suite that looks after the same thing; empty where there is none.
+    pub(crate) anchor: &'static str,
+    /// How long it may take.
+    pub(crate) budget: Duration,
+    /// How it is tried.
+    pub(crate) body: Body,
+    /// Whether a kernel that [only pretends](Lab::is_stand_in) makes its failure a skip.
+    pub(crate) needs_a_kernel: bool,
+}
+
+/// How a check is tried.
+#[derive(Clone, Copy)]
+pub(crate) enum Body {
+    /// Once for the GPU.
+    Once(fn(&Lab<'_>) -> Outcome),
+    /// On each ring.
+    EachRing(fn(&Lab<'_>, Ring) -> Outcome),
+}
+
+impl Check {
+    const fn new(level: Level, id: &'static str, proves: &'static str, body: Body) -> Self {
+        let budget = Duration::from_secs(match level {
+            Level::Inventory | Level::Quick => 20,
+            Level::Core => 60,
+            Level::Stress => 300,
+            Level::Destructive => 120,
+        });
+        Self { id, level, proves, needs: "", anchor: "", budget, body, needs_a_kernel: false }
+    }
+
+    /// A check that only reads.
+    pub(crate) const fn inventory(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
+        Self::new(Level::Inventory, id, proves, Body::Once(body))
+    }
+
+    /// A check of the quick level that runs once.
+    pub(crate) const fn once(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
+        Self::new(Level::Quick, id, proves, Body::Once(body))
+    }
+
+    /// A check of the quick level that runs on each ring.
+    pub(crate) const fn each_ring(id: &'static str, proves: &'static str, body: fn(&Lab<'_>, Ring) -> Outcome) -> Self {
+        Self::new(Level::Quick, id, proves, Body::EachRing(body))
+    }
+
+    /// The same at another level, with that level's time.
+    pub(crate) const fn at(self, level: Level) -> Self {
+        let moved = Self::new(level, self.id, self.proves, self.body);
+        Self { needs: self.needs, anchor: self.anchor, needs_a_kernel: self.needs_a_kernel, ..moved }
+    }
+
+    /// The same, skipped where the kernel only pretends to have what is checked.
+    pub(crate) const fn needing_a_kernel(self) -> Self {
+        Self { needs_a_kernel: true, ..self }
+    }
+
+    /// The same with what it is skipped without.
+    pub(crate) const fn needs(self, needs: &'static str) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// The same with its place in IGT.
+    pub(crate) const fn anchor(self, anchor: &'static str) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// The id with the place of the ring held.
+    pub(crate) fn pattern(&self) -> String {
+        match self.body {
+            Body::Once(_) => self.id.to_owned(),
+            Body::EachRing(_) => format!("{}.RING", self.id),
+        }
+    }
+
+    /// Tries it with `body`, and forgives what only a pretending kernel fails at.
+    pub(crate) fn try_with(&self, lab: &Lab<'_>, body: impl FnOnce() -> Outcome) -> Outcome {
+        match body() {
+            Err(Stop::Fail(failure)) if self.needs_a_kernel && lab.is_stand_in() => {
+                skip(format!("this kernel only pretends: {}", failure.detail))
+            }
+            outcome => outcome,
+        }
+    }
+}

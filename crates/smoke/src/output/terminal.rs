@@ -1,0 +1,30 @@
+//! Lines on standard output, and complaints on standard error.
+
+use std::io::{self, Write as _};
+
+use crate::{
+    exit::Exit,
+    sink::{Sink, Troubles},
+};
+
+/// Prints lines as long as somebody reads them.
+pub(crate) fn print_lines(lines: impl Iterator<Item = String>) -> Exit {
+    let troubles = Troubles::default();
+    let mut out = Sink::stdout(&troubles);
+    lines.for_each(|line| out.line(&line));
+    after_troubles(Exit::Pass, &troubles)
+}
+
+/// Says what went wrong on standard error.
+pub(crate) fn complain(error: &dyn std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "amdgpu-smoke: {error}");
+}
+
+/// A report that did not arrive makes a run that passed a bad one.
+pub(crate) fn after_troubles(exit: Exit, troubles: &Troubles) -> Exit {
+    let all = troubles.all();
+    for trouble in &all {
+        complain(trouble);
+    }
+    if !all.is_empty() && matches!(exit, Exit::Pass | Exit::Skip) { Exit::Invalid } else { exit }
+}
