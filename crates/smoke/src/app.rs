@@ -13,22 +13,27 @@ use clap::{CommandFactory, Parser};
 
 use crate::{
     checks::process,
-    child::{self, Task},
     choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
-    exit::Exit,
+    gpu::{surroundings, target::Target},
+    isolation::{
+        child::{self, Task},
+        parent::Parent,
+    },
     level::Level,
     list,
     options::Options,
-    outputs::Reports,
-    parent::Parent,
+    output::{
+        outputs::Reports,
+        sink::{Sink, Troubles},
+        terminal::{after_troubles, complain, print_lines},
+    },
     plan, recordings,
-    report::{Gpu, Report},
+    result::{
+        exit::Exit,
+        report::{Gpu, Report},
+    },
     run::run,
-    sink::{Sink, Troubles},
-    surroundings,
-    target::Target,
-    terminal::{after_troubles, complain, print_lines},
 };
 
 /// What the binary does with its arguments, the program's name first; its exit status tells how the run ended.
@@ -211,7 +216,7 @@ fn be_child(arguments: &RunArguments, target: Target, options: &Options) -> Exit
 }
 
 fn expectations(arguments: &RunArguments, target: &Target, options: &mut Options) -> Result<(), String> {
-    use crate::expectations::List;
+    use crate::result::expectations::List;
     let lists = &arguments.lists;
     let files = [(List::Fails, &lists.fails), (List::Flakes, &lists.flakes), (List::Skips, &lists.skips)];
     let known = &mut options.expectations;

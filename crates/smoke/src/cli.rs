@@ -6,10 +6,10 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    child::Trouble,
     choice::{Filter, Shard},
+    gpu::mutant::Mutant,
+    isolation::child::Trouble,
     level::Level,
-    mutant::Mutant,
 };
 
 /// Hardware smoke test for AMD GPUs: on a Radeon if there is one, else on the embedded simulator.

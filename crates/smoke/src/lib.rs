@@ -17,59 +17,35 @@
 //! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report for people or as JSON.
 
 mod app;
-mod bundle;
 mod checks;
-mod child;
 mod choice;
 mod cli;
-mod evidence;
-mod exit;
-mod expectations;
-mod fork;
-mod human;
-mod igt;
-mod json;
-mod jsonl;
-mod junit;
-mod kernel_log;
-mod lab;
+mod gpu;
+mod isolation;
 mod level;
 mod list;
-mod message;
-mod mutant;
 mod options;
-mod outcome;
-mod outputs;
-mod parent;
-mod pattern;
+mod output;
 mod plan;
-mod recorder;
 mod recordings;
-mod report;
-mod ring;
+mod result;
 mod run;
-mod sink;
-mod surroundings;
-mod tap;
-mod tape;
-mod target;
-mod terminal;
-mod text;
-#[expect(unsafe_code, reason = "pages of this process are shared with the GPU")]
-mod user_pages;
-mod word;
 
 pub use self::{
     app::main,
     choice::{BadFilter, BadShard, Choice, Filter, Shard},
-    evidence::{Difference, Evidence, Refusal},
-    exit::Exit,
-    expectations::{Expectations, ExpectationsError, List},
+    gpu::{
+        mutant::{Mutant, UnknownMutant},
+        target::{Count, NoTarget, Target},
+    },
     level::Level,
-    mutant::{Mutant, UnknownMutant},
     options::Options,
-    report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+    result::{
+        evidence::{Difference, Evidence, Refusal},
+        exit::Exit,
+        expectations::{Expectations, ExpectationsError, List},
+        report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
+        word::{Expected, Word},
+    },
     run::{Observer, run},
-    target::{Count, NoTarget, Target},
-    word::{Expected, Word},
 };

@@ -2,9 +2,9 @@
 
 use crate::{
     choice::{BadFilter, Choice, Filter},
-    expectations::Expectations,
-    lab::Settings,
+    gpu::lab::Settings,
     level::Level,
+    result::expectations::Expectations,
 };
 
 /// What to check.

@@ -4,16 +4,15 @@ use amdgpu_winsys::winsys;
 
 use crate::{
     checks::{
-        self,
+        bos,
         check::{Body, Check},
+        inventory, leak, process, queues,
     },
     choice::{Choice, Shard},
-    lab::Lab,
+    gpu::{lab::Lab, ring::Ring, target::Target},
     level::Level,
     options::Options,
-    outcome::{Outcome, skip},
-    ring::Ring,
-    target::Target,
+    result::outcome::{Outcome, skip},
 };
 
 /// A check on the ring it is for, if it is for one.
@@ -49,24 +48,24 @@ impl Step {
 /// Every check there is, in the order of the plan.
 pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
     let areas = [
-        checks::inventory::CHECKS,
-        checks::address::CHECKS,
-        checks::object::CHECKS,
-        checks::memory::CHECKS,
-        checks::share::CHECKS,
-        checks::sync::CHECKS,
-        checks::execute::CHECKS,
-        checks::order::CHECKS,
-        checks::userptr::CHECKS,
-        checks::leak::CHECKS,
-        checks::transfer::CHECKS,
-        checks::sparse::CHECKS,
-        checks::placement::CHECKS,
-        checks::process::CHECKS,
-        checks::gang::CHECKS,
-        checks::pressure::CHECKS,
-        checks::march::CHECKS,
-        checks::reset::CHECKS,
+        inventory::CHECKS,
+        bos::address::CHECKS,
+        bos::object::CHECKS,
+        bos::memory::CHECKS,
+        bos::share::CHECKS,
+        queues::sync::CHECKS,
+        queues::execute::CHECKS,
+        queues::order::CHECKS,
+        bos::userptr::CHECKS,
+        leak::CHECKS,
+        queues::transfer::CHECKS,
+        bos::sparse::CHECKS,
+        bos::placement::CHECKS,
+        process::CHECKS,
+        queues::gang::CHECKS,
+        bos::pressure::CHECKS,
+        queues::march::CHECKS,
+        queues::reset::CHECKS,
     ];
     areas.into_iter().flatten()
 }

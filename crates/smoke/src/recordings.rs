@@ -7,11 +7,11 @@ use clap::ValueEnum;
 
 use crate::{
     choice::{Choice, Filter},
-    exit::Exit,
+    gpu::target::Target,
     level::Level,
     options::Options,
-    target::Target,
-    terminal::{complain, print_lines},
+    output::terminal::{complain, print_lines},
+    result::exit::Exit,
 };
 
 /// Notes of a recording.

@@ -8,14 +8,15 @@ use std::{
 
 use crate::{
     checks::inventory,
-    lab::Lab,
+    gpu::{lab::Lab, target::Target},
     level::Level,
     options::Options,
-    outcome::{Failure, Stop},
     plan::{self, Step},
-    report::{CheckResult, Gpu, Report, SCHEMA, Summary},
-    target::Target,
-    word::{Expected, Word},
+    result::{
+        outcome::{Failure, Stop},
+        report::{CheckResult, Gpu, Report, SCHEMA, Summary},
+        word::{Expected, Word},
+    },
 };
 
 /// Who wants to see a run while it goes on. `()` does not.
@@ -185,7 +186,7 @@ pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) 
         Ok(detail) => result(Word::Pass, detail),
         Err(Broken::Stopped(Stop::Fail(failure))) => {
             let Failure { detail, difference, refusal } = *failure;
-            let evidence = crate::evidence::Evidence { difference, refusal, ..Default::default() };
+            let evidence = crate::result::evidence::Evidence { difference, refusal, ..Default::default() };
             CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail, detail) }
         }
         Err(Broken::Stopped(Stop::Skip(reason))) => result(Word::Skip, reason),
@@ -221,7 +222,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Outcome;
+    use crate::result::outcome::Outcome;
 
     fn word(body: impl FnOnce() -> Outcome) -> (Word, String) {
         let result = judged("a.check", Instant::now(), shielded(body));
@@ -231,8 +232,8 @@ mod tests {
     #[test]
     fn every_way_to_end_has_its_word() {
         assert_eq!(word(|| Ok("figures".to_owned())), (Word::Pass, "figures".to_owned()));
-        assert_eq!(word(|| crate::outcome::fail("evidence")), (Word::Fail, "evidence".to_owned()));
-        assert_eq!(word(|| crate::outcome::skip("reason")), (Word::Skip, "reason".to_owned()));
+        assert_eq!(word(|| crate::result::outcome::fail("evidence")), (Word::Fail, "evidence".to_owned()));
+        assert_eq!(word(|| crate::result::outcome::skip("reason")), (Word::Skip, "reason".to_owned()));
     }
 
     #[test]

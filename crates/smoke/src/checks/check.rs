@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    lab::Lab,
+    gpu::{lab::Lab, ring::Ring},
     level::Level,
-    outcome::{Outcome, Stop, skip},
-    ring::Ring,
+    result::outcome::{Outcome, Stop, skip},
 };
 
 /// One check: what it proves, and how.

@@ -10,9 +10,11 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, ensure, fail, same, skip},
-    report,
+    gpu::lab::Lab,
+    result::{
+        outcome::{Doing, Outcome, ensure, fail, same, skip},
+        report,
+    },
 };
 
 /// The check that is the opening itself.

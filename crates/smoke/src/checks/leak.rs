@@ -16,11 +16,8 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure},
-    recorder::Recorder,
-    ring::Ring,
-    target::Count,
+    gpu::{lab::Lab, recorder::Recorder, ring::Ring, target::Count},
+    result::outcome::{Doing, Outcome, Stop, ensure},
 };
 
 pub(crate) const CHECKS: &[Check] =

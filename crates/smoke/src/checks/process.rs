@@ -17,13 +17,10 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    checks::check::Check,
-    checks::share,
-    lab::Lab,
+    checks::{bos::share, check::Check},
+    gpu::{lab::Lab, pattern::pattern, target::Target},
     level::Level,
-    outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
-    pattern::pattern,
-    target::Target,
+    result::outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

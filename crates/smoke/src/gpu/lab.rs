@@ -11,14 +11,12 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 
 use crate::{
-    evidence::Evidence,
-    outcome::{Doing, Stop, fail},
-    pattern,
-    recorder::Recorder,
-    report::Facts,
-    ring::Ring,
-    tape::Tape,
-    target::Target,
+    gpu::{pattern, recorder::Recorder, ring::Ring, tape::Tape, target::Target},
+    result::{
+        evidence::Evidence,
+        outcome::{Doing, Stop, fail},
+        report::Facts,
+    },
 };
 
 /// How long a job of this test may take: far more than any needs, less than the kernel's own time-out.
@@ -159,7 +157,7 @@ impl<'a> Lab<'a> {
     /// The ring of an IP with the lowest number, else any.
     pub(crate) fn ring_of(&self, ip: amdgpu_winsys::winsys::Ip) -> Result<Ring, Stop> {
         let found = self.rings.iter().find(|ring| ring.ip == ip).or_else(|| self.rings.first());
-        found.copied().map_or_else(|| crate::outcome::skip("no ring takes packets"), Ok)
+        found.copied().map_or_else(|| crate::result::outcome::skip("no ring takes packets"), Ok)
     }
 
     /// Whether the kernel says yes to what every real one refuses: it only pretends, as Mesa's no-op shim does.

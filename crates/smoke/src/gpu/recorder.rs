@@ -8,7 +8,7 @@ use amdgpu_winsys::{
     winsys::{Device, GfxLevel},
 };
 
-use crate::tape::{Tape, Taped};
+use crate::gpu::tape::{Tape, Taped};
 
 /// Room for any job of this test, in dwords.
 const CAPACITY: usize = 4096;

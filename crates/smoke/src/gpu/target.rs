@@ -13,7 +13,7 @@ use amdgpu_replay::{Recording, Replay};
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
-use crate::{mutant::Mutant, report::Gpu};
+use crate::{gpu::mutant::Mutant, result::report::Gpu};
 
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";

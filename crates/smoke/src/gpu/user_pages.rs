@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 };
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::outcome::{Doing, Stop, ensure, fail};
+use crate::result::outcome::{Doing, Stop, ensure, fail};
 
 /// Private pages, bound where the GPU finds them.
 ///

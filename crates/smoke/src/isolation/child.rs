@@ -8,15 +8,19 @@ use std::{
 use crate::{
     checks::inventory,
     choice::Choice,
-    exit::Exit,
-    lab::{Lab, Settings},
-    message::{Message, Planned},
+    gpu::{
+        lab::{Lab, Settings},
+        target::Target,
+    },
+    isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
-    report::{CheckResult, Gpu},
+    result::{
+        exit::Exit,
+        report::{CheckResult, Gpu},
+        word::Word,
+    },
     run::{in_lab, judged, shielded},
-    target::Target,
-    word::Word,
 };
 
 /// What a child is for: the first makes the plan, each other one tries a check of it.

@@ -14,7 +14,7 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::message::Message;
+use crate::isolation::message::Message;
 
 /// How long a process may take.
 #[derive(Clone, Copy, Debug)]

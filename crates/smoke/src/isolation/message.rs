@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{CheckResult, Gpu};
+use crate::result::report::{CheckResult, Gpu};
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]

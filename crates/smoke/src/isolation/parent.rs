@@ -15,14 +15,18 @@ use std::{
 
 use crate::{
     checks::inventory,
-    evidence::Evidence,
-    fork::{self, Ended, Limits, Why},
-    kernel_log::KernelLog,
-    message::{Message, Planned},
+    gpu::kernel_log::KernelLog,
+    isolation::{
+        fork::{self, Ended, Limits, Why},
+        message::{Message, Planned},
+    },
     options::Options,
-    report::{CheckResult, Gpu, Report},
+    result::{
+        evidence::Evidence,
+        report::{CheckResult, Gpu, Report},
+        word::{Expected, Word},
+    },
     run::{Ending, Observer},
-    word::{Expected, Word},
 };
 
 /// How checks are run.

@@ -7,7 +7,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{json, parent, report::Report, word::Word};
+use crate::{
+    isolation::parent,
+    output::json,
+    result::{report::Report, word::Word},
+};
 
 /// A bundle that is being made: a directory for the children's recordings, and the file it all goes into.
 #[derive(Debug)]

@@ -7,10 +7,12 @@ use std::{
 };
 
 use crate::{
-    report::{CheckResult, Facts, Gpu, Report},
+    output::sink::Sink,
+    result::{
+        report::{CheckResult, Facts, Gpu, Report},
+        word::{Expected, Word},
+    },
     run::Observer,
-    sink::Sink,
-    word::{Expected, Word},
 };
 
 /// Writes a run as text. On a terminal the check that runs is shown while it does.
@@ -241,7 +243,7 @@ impl Display for Milliseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{sink::Troubles, text::Text};
+    use crate::output::{sink::Troubles, text::Text};
 
     fn written(coloured: bool, tell: impl FnOnce(&mut Human)) -> String {
         let captured = Text::default();
@@ -284,7 +286,7 @@ mod tests {
     #[test]
     fn a_failure_shows_its_evidence_and_says_what_to_send() {
         let evidence =
-            crate::evidence::Evidence { fault: Some("page fault at 0x1000".to_owned()), ..Default::default() };
+            crate::result::evidence::Evidence { fault: Some("page fault at 0x1000".to_owned()), ..Default::default() };
         let failed = CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail) };
         let report =
             Report::new(Gpu::default(), &crate::Options::default(), vec![failed], crate::run::Ending::default());

@@ -7,10 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    report::{CheckResult, Report},
+    output::sink::Sink,
+    result::{
+        report::{CheckResult, Report},
+        word::Word,
+    },
     run::Observer,
-    sink::Sink,
-    word::Word,
 };
 
 /// Version of the layout.

@@ -1,6 +1,6 @@
 //! The report as JSON.
 
-use crate::{report::Report, run::Observer, sink::Sink};
+use crate::{output::sink::Sink, result::report::Report, run::Observer};
 
 /// Writes the report, schema [`SCHEMA`](crate::SCHEMA), when the run has ended.
 pub(crate) struct Json(pub(crate) Sink);

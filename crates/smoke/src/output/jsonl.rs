@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    report::{CheckResult, Gpu, Report},
+    output::sink::Sink,
+    result::report::{CheckResult, Gpu, Report},
     run::Observer,
-    sink::Sink,
 };
 
 /// Writes an event a line: `began`, `planned`, `started`, `result`, `ended`.

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use crate::{
-    report::{CheckResult, Report},
+    output::sink::Sink,
+    result::{
+        report::{CheckResult, Report},
+        word::Word,
+    },
     run::Observer,
-    sink::Sink,
-    word::Word,
 };
 
 /// Writes the report when the run has ended.

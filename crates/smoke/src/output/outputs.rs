@@ -3,18 +3,20 @@
 use std::{fs, path::PathBuf};
 
 use crate::{
-    bundle::Bundle,
     cli::Outputs,
-    human::{self, Human},
-    igt::Igt,
-    json::Json,
-    jsonl::JsonLines,
-    junit::Junit,
-    report::{CheckResult, Gpu, Report},
+    output::{
+        bundle::Bundle,
+        human::{self, Human},
+        igt::Igt,
+        json::Json,
+        jsonl::JsonLines,
+        junit::Junit,
+        sink::{STDOUT, Sink, Troubles},
+        tap::Tap,
+        text::Text,
+    },
+    result::report::{CheckResult, Gpu, Report},
     run::Observer,
-    sink::{STDOUT, Sink, Troubles},
-    tap::Tap,
-    text::Text,
 };
 
 /// Whoever is told of a run.
@@ -30,7 +32,7 @@ pub(crate) enum NoReports {
     #[error("only one of --json, --jsonl and --tap can be on standard output")]
     Crowd,
     #[error(transparent)]
-    Create(#[from] crate::sink::CannotCreate),
+    Create(#[from] crate::output::sink::CannotCreate),
     #[error("{}: {source}", path.display())]
     Directory { path: PathBuf, source: std::io::Error },
 }

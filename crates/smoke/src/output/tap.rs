@@ -1,10 +1,12 @@
 //! TAP 14 (<https://testanything.org/tap-version-14-specification.html>), diagnostics in YAML.
 
 use crate::{
-    report::{CheckResult, Gpu, Report},
+    output::sink::Sink,
+    result::{
+        report::{CheckResult, Gpu, Report},
+        word::Word,
+    },
     run::Observer,
-    sink::Sink,
-    word::Word,
 };
 
 /// Writes a run as TAP, a test point for each check.
@@ -85,7 +87,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{sink::Troubles, text::Text, word::Expected};
+    use crate::{
+        output::{sink::Troubles, text::Text},
+        result::word::Expected,
+    };
 
     fn written(results: &[CheckResult]) -> String {
         let captured = Text::default();

@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 
 use crate::{
-    exit::Exit,
-    sink::{Sink, Troubles},
+    output::sink::{Sink, Troubles},
+    result::exit::Exit,
 };
 
 /// Prints lines as long as somebody reads them.

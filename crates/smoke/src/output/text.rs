@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::sink::{Sink, Troubles};
+use crate::output::sink::{Sink, Troubles};
 
 /// What was written to its sink.
 #[derive(Clone, Default)]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::report::Report;
+use crate::result::report::Report;
 
 /// How the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::{
 
 use regex::Regex;
 
-use crate::{
+use crate::result::{
     report::CheckResult,
     word::{Expected, Word},
 };

@@ -4,7 +4,7 @@ use std::{error::Error, fmt::Display};
 
 use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
 
-use crate::evidence::{Difference, Refusal};
+use crate::result::evidence::{Difference, Refusal};
 
 /// Why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]

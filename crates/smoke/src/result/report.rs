@@ -9,9 +9,11 @@ use amdgpu_winsys::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    evidence::Evidence,
-    ring::Ring,
-    word::{Expected, Word},
+    gpu::ring::Ring,
+    result::{
+        evidence::Evidence,
+        word::{Expected, Word},
+    },
 };
 
 /// The version of the JSON layout.

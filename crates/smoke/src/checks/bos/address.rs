@@ -7,8 +7,8 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure, refused, same},
+    gpu::lab::Lab,
+    result::outcome::{Doing, Outcome, Stop, ensure, refused, same},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

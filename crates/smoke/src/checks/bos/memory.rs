@@ -6,8 +6,8 @@ use amdgpu_winsys::heaps::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
+    gpu::lab::Lab,
+    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

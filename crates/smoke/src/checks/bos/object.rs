@@ -13,8 +13,8 @@ use nix::errno::Errno;
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
+    gpu::lab::Lab,
+    result::outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -105,7 +105,7 @@ fn refusals(lab: &Lab<'_>) -> Outcome {
     let shown = bo(lab, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
     let mapping = Mapping::new(&shown).doing("mapping a page")?;
     refused("a load past the end", mapping.load_u32(PAGE_SIZE), range)?;
-    ensure(lab.queue(crate::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
+    ensure(lab.queue(crate::gpu::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
         "a queue on a ring that does not exist was not refused".to_owned()
     })?;
     let capacity = cs::Stream::new(&lab.device, cs::pm4::Target::gfx(lab.device.info().gfx_level), 0);

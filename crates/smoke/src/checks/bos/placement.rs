@@ -15,9 +15,9 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
+    gpu::lab::Lab,
     level::Level,
-    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
+    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -72,7 +72,7 @@ fn slabs(lab: &Lab<'_>) -> Outcome {
     let tables = lab.memory.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);
     let Some(memory_type) = tables.find_type(usable, host, MemoryPropertyFlags::HOST_CACHED) else {
-        return crate::outcome::fail(format!("no memory type with {host:?}"));
+        return crate::result::outcome::fail(format!("no memory type with {host:?}"));
     };
     let cache = MemoryCache::new(&lab.memory, CacheLimits::default());
     let pool = SlabPool::new(&cache);
@@ -145,7 +145,7 @@ fn replay(lab: &Lab<'_>) -> Outcome {
     let back = other.host_memory(PAGE_SIZE)?;
     let blank = vec![0; PAGE_SIZE as usize];
     back.write(0, &blank)?;
-    let Some(first) = again.first() else { return crate::outcome::fail("nothing was replayed") };
+    let Some(first) = again.first() else { return crate::result::outcome::fail("nothing was replayed") };
     let (a, b) = (first.address(), back.at(0)?);
     other.run(
         ring,
@@ -197,7 +197,9 @@ fn alias(lab: &Lab<'_>) -> Outcome {
     let (from, to) = (lab.host_memory(SIZE / 2)?, lab.host_memory(SIZE / 2)?);
     let bytes = lab.pattern(41, SIZE as usize / 2);
     from.write(0, &bytes)?;
-    let Some(half) = memory.address().checked_add(SIZE / 2) else { return crate::outcome::fail("no such address") };
+    let Some(half) = memory.address().checked_add(SIZE / 2) else {
+        return crate::result::outcome::fail("no such address");
+    };
     let (a, b) = (from.at(0)?, to.at(0)?);
     let queue = lab.queue(ring)?;
     let list = lab.record(&queue, |recorder| {

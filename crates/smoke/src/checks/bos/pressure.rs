@@ -12,11 +12,13 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
+    gpu::{
+        lab::{HostMemory, Lab},
+        pattern::Random,
+        ring::Ring,
+    },
     level::Level,
-    outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
-    pattern::Random,
-    ring::Ring,
+    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -9,8 +9,8 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
+    gpu::lab::Lab,
+    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -23,7 +23,7 @@ pub(crate) const CHECKS: &[Check] = &[
 const SIZE: u64 = 64 << 10;
 
 /// Exportable system memory.
-pub(super) fn exportable(lab: &Lab<'_>, size: u64) -> Result<DeviceMemory, Stop> {
+pub(crate) fn exportable(lab: &Lab<'_>, size: u64) -> Result<DeviceMemory, Stop> {
     let tables = lab.memory.properties();
     let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
     let usable = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);

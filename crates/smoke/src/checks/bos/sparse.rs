@@ -11,10 +11,12 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
+    gpu::{
+        lab::{HostMemory, Lab},
+        ring::Ring,
+    },
     level::Level,
-    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
-    ring::Ring,
+    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -10,10 +10,12 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
-    outcome::{Doing, Outcome, Stop, same_bytes, skip},
-    ring::Ring,
-    user_pages::UserPages,
+    gpu::{
+        lab::{HostMemory, Lab},
+        ring::Ring,
+        user_pages::UserPages,
+    },
+    result::outcome::{Doing, Outcome, Stop, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] =

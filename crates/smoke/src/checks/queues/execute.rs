@@ -9,11 +9,13 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
-    outcome::{Doing, Outcome, Stop, same, same_bytes},
-    pattern::pattern_dwords,
-    recorder::Recorder,
-    ring::Ring,
+    gpu::{
+        lab::{HostMemory, Lab},
+        pattern::pattern_dwords,
+        recorder::Recorder,
+        ring::Ring,
+    },
+    result::outcome::{Doing, Outcome, Stop, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

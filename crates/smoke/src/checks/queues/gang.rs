@@ -9,9 +9,9 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
+    gpu::lab::Lab,
     level::Level,
-    outcome::{Doing, Outcome, same, skip},
+    result::outcome::{Doing, Outcome, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] =

@@ -7,10 +7,12 @@ use amdgpu_winsys::{heaps::DeviceMemory, winsys::Ip};
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
+    gpu::{
+        lab::{HostMemory, Lab},
+        ring::Ring,
+    },
     level::Level,
-    outcome::{Outcome, Stop, same_bytes, skip},
-    ring::Ring,
+    result::outcome::{Outcome, Stop, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

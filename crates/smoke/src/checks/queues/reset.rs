@@ -10,12 +10,14 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::{HostMemory, Lab},
+    gpu::{
+        lab::{HostMemory, Lab},
+        pattern::pattern_dwords,
+        recorder::Recorder,
+        ring::Ring,
+    },
     level::Level,
-    outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
-    pattern::pattern_dwords,
-    recorder::Recorder,
-    ring::Ring,
+    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

@@ -4,8 +4,8 @@ use amdgpu_winsys::winsys::{Capabilities, Deadline, Syncobj};
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
-    outcome::{Doing, Outcome, Stop, ensure, same, skip},
+    gpu::lab::Lab,
+    result::outcome::{Doing, Outcome, Stop, ensure, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

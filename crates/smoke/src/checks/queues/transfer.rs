@@ -9,11 +9,9 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    lab::Lab,
+    gpu::{lab::Lab, pattern::pattern_dwords, ring::Ring},
     level::Level,
-    outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
-    pattern::pattern_dwords,
-    ring::Ring,
+    result::outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[

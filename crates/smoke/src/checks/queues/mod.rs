@@ -1,0 +1,9 @@
+//! Checks of what queues execute.
+
+pub(crate) mod execute;
+pub(crate) mod gang;
+pub(crate) mod march;
+pub(crate) mod order;
+pub(crate) mod reset;
+pub(crate) mod sync;
+pub(crate) mod transfer;

@@ -1,0 +1,6 @@
+//! A process for each check.
+
+pub(crate) mod child;
+pub(crate) mod fork;
+pub(crate) mod message;
+pub(crate) mod parent;

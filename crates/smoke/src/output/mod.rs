@@ -1,0 +1,13 @@
+//! The reports of a run, one file for each form.
+
+pub(crate) mod bundle;
+pub(crate) mod human;
+pub(crate) mod igt;
+pub(crate) mod json;
+pub(crate) mod jsonl;
+pub(crate) mod junit;
+pub(crate) mod outputs;
+pub(crate) mod sink;
+pub(crate) mod tap;
+pub(crate) mod terminal;
+pub(crate) mod text;

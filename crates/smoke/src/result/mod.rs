@@ -1,0 +1,8 @@
+//! The results of checks, and what was expected of them.
+
+pub(crate) mod evidence;
+pub(crate) mod exit;
+pub(crate) mod expectations;
+pub(crate) mod outcome;
+pub(crate) mod report;
+pub(crate) mod word;
