@@ -17,13 +17,13 @@ use amdgpu_replay::Recording;
 use amdgpu_winsys::winsys::Kernel;
 
 use crate::{
-    app::{self, Outcome, Stop},
     cli::Global,
     collect::Collector,
     exit::Exit,
     files::{Entry, Files, Stamp, Tee},
     info,
     machine::{MOMENT_FILE, Machine, Moment, session_path},
+    session::{self, Outcome, Stop},
 };
 
 /// Writes the tree.
@@ -36,7 +36,7 @@ pub(super) fn run(directory: &Path, names: bool, global: &Global, out: &mut dyn 
     if directory.read_dir().map_err(failed)?.next().is_some() {
         return Err(Stop::Message(Exit::Usage, format!("{} is not empty", directory.display())));
     }
-    let mut collector = Collector::new(Overheard::new(app::machine(global)?), app::wishes(global, false));
+    let mut collector = Collector::new(Overheard::new(session::machine(global)?), session::wishes(global, false));
     let Some(snapshot) = collector.look()? else { return Ok(Exit::Fine) };
     let overheard = collector.machine();
     let mut seen = overheard.files.seen();

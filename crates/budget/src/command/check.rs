@@ -6,11 +6,11 @@
 use std::io::Write;
 
 use crate::{
-    app::{self, Outcome, Stop},
     cli::{Check, Global},
     exit::Exit,
     metric::{Condition, Rates},
     model::{Gpu, Snapshot},
+    session::{self, Outcome, Stop},
     units::Units,
 };
 
@@ -56,12 +56,12 @@ pub(super) fn run(options: &Check, global: &Global, out: &mut dyn Write) -> Outc
         Rule::new("evictions-per-s", "evictions_per_s>", options.evictions_per_s.as_ref())?,
     ];
     let rules: Vec<Rule> = rules.into_iter().flatten().collect();
-    let mut source = app::source(global, false)?;
-    let mut snapshot = app::first(&mut *source, global)?;
+    let mut source = session::source(global, false)?;
+    let mut snapshot = session::first(&mut *source, global)?;
     let mut earlier = None;
     if options.evictions_per_s.is_some() {
-        app::pause(&*source, options.interval);
-        if let Some(later) = app::next(&mut *source, global)? {
+        session::pause(&*source, options.interval);
+        if let Some(later) = session::next(&mut *source, global)? {
             earlier = Some(std::mem::replace(&mut snapshot, later));
         }
     }

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, io::Write, path::Path};
 
 use crate::{
-    app::{self, Outcome, Stop},
     cli::Global,
     exit::Exit,
     model::{Gpu, Process, Snapshot},
+    render,
+    session::{self, Outcome, Stop},
     text::{Table, known},
     units::Units,
 };
@@ -17,7 +18,7 @@ pub(super) fn run(before: &Path, after: Option<&Path>, global: &Global, out: &mu
     if let Some(after) = after {
         last = ends(after, global)?.1;
     }
-    let style = app::style(global);
+    let style = render::style(global);
     for gpu in &last.gpus {
         let Some(was) = first.gpus.iter().find(|was| was.pci == gpu.pci) else {
             writeln!(out, "GPU {}  {}  was not there before", gpu.index, gpu.pci)?;
@@ -31,10 +32,10 @@ pub(super) fn run(before: &Path, after: Option<&Path>, global: &Global, out: &mu
 }
 
 fn ends(path: &Path, global: &Global) -> Result<(Snapshot, Snapshot), Stop> {
-    let mut recording = app::recording(path)?;
-    let first = app::first(&mut recording, global)?;
+    let mut recording = session::recording(path)?;
+    let first = session::first(&mut recording, global)?;
     let mut last = None;
-    while let Some(snapshot) = app::next(&mut recording, global)? {
+    while let Some(snapshot) = session::next(&mut recording, global)? {
         last = Some(snapshot);
     }
     Ok((first.clone(), last.unwrap_or(first)))

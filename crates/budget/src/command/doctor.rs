@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use crate::{
-    app::{self, Outcome},
     cli::Global,
     collect::{Collector, LookError},
     exit::Exit,
     files::{Files, reason},
     model::Gpu,
+    session::{self, Outcome},
 };
 
 /// Writes a line for each thing looked at: `ok`, `no` with the cure, or `--` for what need not be there.
 pub(super) fn run(global: &Global, out: &mut dyn Write) -> Outcome {
-    let machine = app::machine(global)?;
-    let mut collector = Collector::new(machine, app::wishes(global, false));
+    let machine = session::machine(global)?;
+    let mut collector = Collector::new(machine, session::wishes(global, false));
     let found = collector.look();
     let files = collector.machine().files();
     match &found {

@@ -9,7 +9,7 @@ use std::{
 use amdgpu_winsys::heaps::DUMP_SCHEMA;
 use serde::Deserialize;
 
-use crate::app::Stop;
+use crate::session::Stop;
 
 /// What of a dump is looked at.
 #[derive(Debug, Deserialize)]

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::dump::{Bo, Dump};
 use crate::{
-    app::{self, Outcome, Stop},
     cli::{ExportFormat, Global},
     exit::Exit,
     model::Gpu,
+    session::{self, Outcome, Stop},
 };
 
 /// Writes what the format wants: of a dump, else of the first GPU that is selected.
@@ -25,8 +25,8 @@ pub(super) fn run(format: ExportFormat, dump: Option<&Path>, global: &Global, ou
 }
 
 fn of_machine(global: &Global) -> Result<Value, Stop> {
-    let mut source = app::source(global, false)?;
-    let snapshot = app::first(&mut *source, global)?;
+    let mut source = session::source(global, false)?;
+    let snapshot = session::first(&mut *source, global)?;
     let gpu = snapshot.gpus.iter().find(|gpu| gpu.heaps.is_some());
     Ok(vma(gpu.ok_or_else(|| Stop::failed("no GPU told its heaps"))?))
 }

@@ -15,10 +15,12 @@ use std::io::Write;
 use clap::CommandFactory as _;
 
 use crate::{
-    app::{self, Outcome, Shown, Stop},
     cli::{Arguments, Command, View},
     exit::Exit,
-    plot, screen,
+    plot,
+    render::{self, Shown},
+    screen,
+    session::{self, Outcome, Stop},
     text::ps,
 };
 
@@ -56,9 +58,9 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
 
 fn once(arguments: &Arguments, shown: &Shown, per_client: bool, out: &mut dyn Write) -> Outcome {
     let global = &arguments.global;
-    let mut source = app::source(global, per_client)?;
-    let snapshot = app::first(&mut *source, global)?;
-    app::render(&snapshot, shown, global, true, out)?;
+    let mut source = session::source(global, per_client)?;
+    let snapshot = session::first(&mut *source, global)?;
+    render::render(&snapshot, shown, global, true, out)?;
     Ok(Exit::Fine)
 }
 

@@ -9,10 +9,10 @@ use std::{
 };
 
 use crate::{
-    app::{self, Outcome, Stop},
     cli::{Global, Serve},
     exit::Exit,
     figures::{Labels, prometheus},
+    session::{self, Outcome, Stop},
     source::Source,
 };
 
@@ -24,9 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Writes a file once, or answers requests.
 pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outcome {
     let labels = Labels { per_process: options.per_process, most_processes: options.most_processes };
-    let mut source = app::source(global, false)?;
+    let mut source = session::source(global, false)?;
     if let Some(path) = &options.textfile {
-        let text = prometheus(&app::first(&mut *source, global)?, labels);
+        let text = prometheus(&session::first(&mut *source, global)?, labels);
         write_whole(path, &text)
             .map_err(|error| Stop::Message(Exit::NotWritten, format!("{}: {error}", path.display())))?;
         return Ok(Exit::Fine);
@@ -83,7 +83,7 @@ fn answer(mut stream: &TcpStream, source: &mut dyn Source, global: &Global, labe
 }
 
 fn metrics(source: &mut dyn Source, global: &Global, labels: Labels) -> (&'static str, &'static str, String) {
-    match app::next(source, global) {
+    match session::next(source, global) {
         Ok(Some(snapshot)) => ("200 OK", "metrics", prometheus(&snapshot, labels)),
         Ok(None) => ("503 Service Unavailable", "text/plain", "nothing more to see\n".to_owned()),
         Err(Stop::Message(_, message)) => ("503 Service Unavailable", "text/plain", format!("{message}\n")),

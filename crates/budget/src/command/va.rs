@@ -4,9 +4,10 @@ use std::{io, path::Path};
 
 use super::dump::{Dump, Place};
 use crate::{
-    app::{self, Outcome},
     cli::Global,
     exit::Exit,
+    render,
+    session::Outcome,
     text::{Style, Table},
 };
 
@@ -15,7 +16,7 @@ const HEADINGS: [&str; 8] = ["WINDOW", "START", "LEASES", "LEASED", "FREE", "HOL
 /// Shows a dump.
 pub(super) fn run(path: &Path, global: &Global, out: &mut dyn io::Write) -> Outcome {
     let dump = Dump::read(path)?;
-    let style = app::style(global);
+    let style = render::style(global);
     let mut table = Table::new(if style.header { &HEADINGS } else { &[] }, &[1, 2, 3, 4, 5, 6, 7]);
     for window in &dump.windows {
         // Per mille of the free bytes that the largest hole does not have.

@@ -10,11 +10,12 @@ use std::{
 };
 
 use crate::{
-    app::{self, Outcome, Shown, Stop},
     cli::{Global, Record, Replay, Wait, Watch},
     exit::Exit,
     metric::{Condition, Rates},
     model::Snapshot,
+    render::{self, Shown},
+    session::{self, Outcome, Stop},
 };
 
 /// Whether a condition holds on any GPU of a snapshot.
@@ -36,18 +37,18 @@ fn holding<'s>(
 
 /// Repeats a view.
 pub(super) fn watch(options: &Watch, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = app::source(global, false)?;
+    let mut source = session::source(global, false)?;
     let (mut earlier, mut looks) = (None, 0);
     let mut crossed = BTreeMap::new();
     while options.count.is_none_or(|count| looks < count) {
         if looks > 0 {
-            app::pause(&*source, options.interval);
+            session::pause(&*source, options.interval);
         }
-        let Some(snapshot) = app::next(&mut *source, global)? else { break };
+        let Some(snapshot) = session::next(&mut *source, global)? else { break };
         if looks > 0 && !(global.json || global.jsonl || global.csv) {
             writeln!(out)?;
         }
-        app::render(&snapshot, &Shown::Plain(options.view), &compact(global), looks == 0, out)?;
+        render::render(&snapshot, &Shown::Plain(options.view), &compact(global), looks == 0, out)?;
         out.flush()?;
         if let (Some(condition), Some(command)) = (&options.when, &options.on_cross) {
             alert(condition, command, earlier.as_ref(), &snapshot, &mut crossed)?;
@@ -92,7 +93,7 @@ fn alert(
 
 /// Writes a recording.
 pub(super) fn record(options: &Record, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = app::source(global, false)?;
+    let mut source = session::source(global, false)?;
     let mut file;
     let out: &mut dyn Write = if options.output == Path::new("-") {
         out
@@ -106,11 +107,11 @@ pub(super) fn record(options: &Record, global: &Global, out: &mut dyn Write) -> 
     let mut looks = 0;
     while options.count.is_none_or(|count| looks < count) {
         if looks > 0 {
-            app::pause(&*source, options.interval);
+            session::pause(&*source, options.interval);
         }
-        let Some(snapshot) = app::next(&mut *source, global)? else { break };
+        let Some(snapshot) = session::next(&mut *source, global)? else { break };
         // Every line is flushed: a recording that is cut off is whole up to there.
-        app::render(&snapshot, &Shown::Plain(crate::cli::View::Show), &lines, looks == 0, out)?;
+        render::render(&snapshot, &Shown::Plain(crate::cli::View::Show), &lines, looks == 0, out)?;
         looks += 1;
     }
     Ok(Exit::Fine)
@@ -118,9 +119,9 @@ pub(super) fn record(options: &Record, global: &Global, out: &mut dyn Write) -> 
 
 /// Shows a recording in its own time.
 pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = app::recording(&options.file)?;
+    let mut source = session::recording(&options.file)?;
     let mut earlier: Option<u64> = None;
-    while let Some(snapshot) = app::next(&mut source, global)? {
+    while let Some(snapshot) = session::next(&mut source, global)? {
         if let Some(was) = earlier
             && options.speed > 0.0
         {
@@ -130,7 +131,7 @@ pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> 
         if earlier.is_some() && !(global.json || global.jsonl || global.csv) {
             writeln!(out)?;
         }
-        app::render(&snapshot, &Shown::Plain(options.view), &compact(global), earlier.is_none(), out)?;
+        render::render(&snapshot, &Shown::Plain(options.view), &compact(global), earlier.is_none(), out)?;
         out.flush()?;
         earlier = Some(snapshot.monotonic_ns);
     }
@@ -139,9 +140,9 @@ pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> 
 
 /// Blocks until a condition holds on a GPU. The time is that of the source: a simulated second is one.
 pub(super) fn wait(options: &Wait, global: &Global) -> Outcome {
-    let mut source = app::source(global, false)?;
+    let mut source = session::source(global, false)?;
     let (began, mut began_there, mut earlier) = (Instant::now(), None, None);
-    while let Some(snapshot) = app::next(&mut *source, global)? {
+    while let Some(snapshot) = session::next(&mut *source, global)? {
         if holds(&options.condition, earlier.as_ref(), &snapshot) {
             return Ok(Exit::Fine);
         }
@@ -155,7 +156,7 @@ pub(super) fn wait(options: &Wait, global: &Global) -> Outcome {
             return Err(Stop::Message(Exit::TimedOut, format!("'{}' did not come to hold in time", options.condition)));
         }
         earlier = Some(snapshot);
-        app::pause(&*source, options.interval);
+        session::pause(&*source, options.interval);
     }
     Err(Stop::Message(Exit::TimedOut, format!("'{}' never holds in what there is to see", options.condition)))
 }

@@ -11,10 +11,11 @@ use std::{fs, io::Write, path::Path};
 
 use self::{bitmap::Bitmap, chart::draw, series::Series, svg::Svg};
 use crate::{
-    app::{self, Outcome, Stop},
     cli::{Global, Plot, PlotFormat},
     exit::Exit,
     model::Snapshot,
+    render,
+    session::{self, Outcome, Stop},
 };
 
 /// Snapshots that are kept at most: more than a picture has columns, many times over.
@@ -22,14 +23,14 @@ const MOST_SNAPSHOTS: usize = 100_000;
 
 /// Takes the snapshots, and draws the first GPU that is selected.
 pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = app::source(global, false)?;
+    let mut source = session::source(global, false)?;
     let mut snapshots: Vec<Snapshot> = Vec::new();
     let most = if global.from.is_some() { MOST_SNAPSHOTS as u64 } else { options.count };
     while (snapshots.len() as u64) < most {
         if !snapshots.is_empty() {
-            app::pause(&*source, options.interval);
+            session::pause(&*source, options.interval);
         }
-        match app::next(&mut *source, global)? {
+        match session::next(&mut *source, global)? {
             Some(snapshot) => snapshots.push(snapshot),
             None => break,
         }
@@ -42,7 +43,7 @@ pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outco
                 Bitmap::new(chart::WIDTH, chart::HEIGHT).ok_or_else(|| Stop::failed("no memory for a picture"))?;
             draw(&series, canvas).into_png().map_err(Stop::failed)?
         }
-        PlotFormat::Braille => braille::draw(&series, 72, 16, app::style(global).ascii).into_bytes(),
+        PlotFormat::Braille => braille::draw(&series, 72, 16, render::style(global).ascii).into_bytes(),
     };
     if options.output == Path::new("-") {
         out.write_all(&picture)?;

@@ -3,7 +3,7 @@
 use ratatui::{
     Frame,
     layout::Rect,
-    style::{Color, Modifier, Style},
+    style::{Modifier, Style},
     text::{Line, Span},
     widgets::{Clear, Paragraph},
 };
@@ -11,6 +11,7 @@ use ratatui::{
 use super::{
     keys::KEYS,
     panes,
+    parts::{split_bottom, split_top},
     state::{Screen, State},
 };
 
@@ -32,24 +33,6 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
         help(frame, body);
     }
     frame.render_widget(Paragraph::new(footer(state)), bottom);
-}
-
-/// The first `height` rows, and the rest.
-pub(super) fn split_top(area: Rect, height: u16) -> (Rect, Rect) {
-    let height = height.min(area.height);
-    let rest = Rect { y: area.y + height, height: area.height - height, ..area };
-    (Rect { height, ..area }, rest)
-}
-
-fn split_bottom(area: Rect, height: u16) -> (Rect, Rect) {
-    let height = height.min(area.height);
-    let (above, below) = split_top(area, area.height - height);
-    (above, below)
-}
-
-/// A style with a colour, where colours are wanted.
-pub(super) fn coloured(state: &State, colour: Color) -> Style {
-    if state.style.colour { Style::new().fg(colour) } else { Style::new() }
 }
 
 fn tabs(state: &State) -> Line<'static> {

@@ -7,6 +7,7 @@ pub mod draw;
 pub mod history;
 pub mod keys;
 mod panes;
+mod parts;
 mod picture;
 mod settings;
 pub mod state;
@@ -25,16 +26,17 @@ use ratatui::{
 
 use self::state::State;
 use crate::{
-    app::{self, Outcome, Stop},
     cli::{Global, Top},
     exit::Exit,
+    render,
+    session::{self, Outcome, Stop},
     source::Source,
 };
 
 /// Shows the screen until somebody quits, or once as text.
 pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = app::source(global, true)?;
-    let mut state = State::new(app::style(global), options.interval);
+    let mut source = session::source(global, true)?;
+    let mut state = State::new(render::style(global), options.interval);
     if let Some(size) = options.once {
         return once(options, size, global, &mut *source, state, out);
     }
@@ -42,7 +44,7 @@ pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcom
         return Err(Stop::Message(Exit::Usage, "top needs a terminal; --once 80x24 prints one screen".to_owned()));
     }
     // What is wrong from the start is said before the screen is taken.
-    state.see(app::first(&mut *source, global)?);
+    state.see(session::first(&mut *source, global)?);
     settings::load(&mut state);
     let mut terminal = ratatui::try_init()?;
     let outcome = keep_up(&mut terminal, &mut *source, global, &mut state);
@@ -75,7 +77,7 @@ fn keep_up(
         }
         looked = Instant::now();
         if !state.paused && !is_over {
-            match app::next(source, global)? {
+            match session::next(source, global)? {
                 Some(snapshot) => state.see(snapshot),
                 None => is_over = true,
             }
@@ -92,10 +94,10 @@ fn once(
     mut state: State,
     out: &mut dyn Write,
 ) -> Outcome {
-    state.see(app::first(source, global)?);
+    state.see(session::first(source, global)?);
     for _ in 1..options.looks {
-        app::pause(source, options.interval);
-        let Some(snapshot) = app::next(source, global)? else { break };
+        session::pause(source, options.interval);
+        let Some(snapshot) = session::next(source, global)? else { break };
         state.see(snapshot);
     }
     for key in options.keys.iter().flat_map(|keys| keys.chars()) {

@@ -9,7 +9,7 @@ use ratatui::{
 };
 
 use super::{
-    draw::{coloured, split_top},
+    parts::{coloured, split_top},
     state::State,
 };
 use crate::{
