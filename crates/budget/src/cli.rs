@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{metric::Condition, text::ps, units::Units};
+use crate::{
+    snapshot::{metric::Condition, units::Units},
+    text::ps,
+};
 
 /// How much memory an AMD GPU has, who holds it, what is pushed out, and why every figure is what it is.
 ///

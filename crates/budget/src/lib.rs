@@ -25,22 +25,19 @@ pub mod app;
 pub mod cli;
 pub mod collect;
 mod command;
-pub mod effective;
 pub mod exit;
-pub mod fdinfo;
-pub mod figures;
 pub mod files;
-pub mod info;
 pub mod machine;
-pub mod metric;
-pub mod model;
 pub mod plot;
-pub mod recording;
 pub mod render;
 pub mod screen;
 pub mod session;
+mod snapshot;
 pub mod source;
 pub mod text;
-pub mod units;
-pub mod vulkan;
-pub mod warnings;
+
+pub use self::{
+    collect::{fdinfo, info},
+    snapshot::{effective, figures, metric, model, units, vulkan, warnings},
+    source::recording,
+};

@@ -5,9 +5,8 @@ use std::io::{self, IsTerminal as _, Write};
 use crate::{
     cli::{Colour, Global, View},
     exit::Exit,
-    figures,
-    model::Snapshot,
     session::Stop,
+    snapshot::{figures, model::Snapshot},
     text::{self, Style, ps},
 };
 

@@ -11,9 +11,8 @@ use crate::{
     collect::{Collector, LookError, Wishes},
     exit::Exit,
     machine::{Captured, Live, Machine, Simulated},
-    model::{Gpu, Snapshot},
-    recording::Recording,
-    source::Source,
+    snapshot::model::{Gpu, Snapshot},
+    source::{Source, recording::Recording},
 };
 
 /// Why a command ended early.

@@ -5,11 +5,13 @@ use std::{collections::BTreeMap, io};
 use amdgpu_winsys::{heaps::OwnUsage, uapi::HeapInfo, winsys::GpuInfo};
 
 use crate::{
+    collect::info,
     files::{self, Files},
-    info,
     machine::Machine,
-    model::{CgroupLimit, Domain, Gpu, Missing},
-    vulkan::Tables,
+    snapshot::{
+        model::{CgroupLimit, Domain, Gpu, Missing},
+        vulkan::Tables,
+    },
 };
 
 /// A render node of an amdgpu GPU, known from sysfs alone: nothing is opened, so a sleeping GPU sleeps on.

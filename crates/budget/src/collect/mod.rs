@@ -1,6 +1,8 @@
 //! From files and answers to a [`Snapshot`].
 
+pub mod fdinfo;
 mod gpus;
+pub mod info;
 mod proc_file;
 mod processes;
 mod sums;
@@ -11,10 +13,12 @@ use amdgpu_winsys::winsys::GpuInfo;
 
 use self::{gpus::Node, processes::Scanner};
 use crate::{
-    effective::effective,
     machine::Machine,
-    model::{Gpu, Process, SCHEMA, Snapshot, System, Unreadable},
-    warnings,
+    snapshot::{
+        effective::effective,
+        model::{Gpu, Process, SCHEMA, Snapshot, System, Unreadable},
+        warnings,
+    },
 };
 
 /// What is wanted of a look.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{files::Files, model::System};
+use crate::{files::Files, snapshot::model::System};
 
 /// MemTotal and MemAvailable.
 pub(super) fn meminfo(files: &dyn Files) -> System {

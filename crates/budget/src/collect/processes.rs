@@ -12,9 +12,9 @@ use std::{
 
 use super::proc_file::{self, Identity};
 use crate::{
-    fdinfo::{FdInfo, MOST_BYTES},
+    collect::fdinfo::{FdInfo, MOST_BYTES},
     files::{Files, Kept, Stamp},
-    model::{Client, Evicted, Pair, Process, Unreadable, add},
+    snapshot::model::{Client, Evicted, Pair, Process, Unreadable, add},
 };
 
 /// After so many looks, even a process that seems unchanged is looked at anew.

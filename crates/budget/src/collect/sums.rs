@@ -1,6 +1,6 @@
 //! Sums that add up.
 
-use crate::model::{Domains, Pair, Process, Unattributed, add};
+use crate::snapshot::model::{Domains, Pair, Process, Unattributed, add};
 
 /// What all processes would like in VRAM and do not have there.
 pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::Domain;
+    use crate::snapshot::model::Domain;
 
     proptest! {
         #[test]

@@ -18,10 +18,9 @@ use amdgpu_winsys::winsys::Kernel;
 
 use crate::{
     cli::Global,
-    collect::Collector,
+    collect::{Collector, info},
     exit::Exit,
     files::{Entry, Files, Stamp, Tee},
-    info,
     machine::{MOMENT_FILE, Machine, Moment, session_path},
     session::{self, Outcome, Stop},
 };

@@ -8,10 +8,12 @@ use std::io::Write;
 use crate::{
     cli::{Check, Global},
     exit::Exit,
-    metric::{Condition, Rates},
-    model::{Gpu, Snapshot},
     session::{self, Outcome, Stop},
-    units::Units,
+    snapshot::{
+        metric::{Condition, Rates},
+        model::{Gpu, Snapshot},
+        units::Units,
+    },
 };
 
 /// A rule: the condition for WARNING, the one for CRITICAL, and what it is about.

@@ -5,11 +5,13 @@ use std::{collections::BTreeMap, io::Write, path::Path};
 use crate::{
     cli::Global,
     exit::Exit,
-    model::{Gpu, Process, Snapshot},
     render,
     session::{self, Outcome, Stop},
+    snapshot::{
+        model::{Gpu, Process, Snapshot},
+        units::Units,
+    },
     text::{Table, known},
-    units::Units,
 };
 
 /// Compares the first snapshot of a file with the last one of another, or of the same.

@@ -7,8 +7,8 @@ use crate::{
     collect::{Collector, LookError},
     exit::Exit,
     files::{Files, reason},
-    model::Gpu,
     session::{self, Outcome},
+    snapshot::model::Gpu,
 };
 
 /// Writes a line for each thing looked at: `ok`, `no` with the cure, or `--` for what need not be there.
@@ -79,7 +79,7 @@ fn of_gpu(gpu: &Gpu, out: &mut dyn Write) -> io::Result<()> {
         let word = if known { "ok" } else { "--" };
         (word, format!("{pci}: fdinfo tells {what}"))
     };
-    let any = |of: fn(&crate::model::Process) -> bool| gpu.processes.iter().flatten().any(of);
+    let any = |of: fn(&crate::snapshot::model::Process) -> bool| gpu.processes.iter().flatten().any(of);
     if any(|_| true) {
         for (word, text) in [
             tells("what is requested and evicted (Linux 6.1 and later)", any(|process| process.evicted.vram.is_some())),

@@ -8,8 +8,8 @@ use super::dump::{Bo, Dump};
 use crate::{
     cli::{ExportFormat, Global},
     exit::Exit,
-    model::Gpu,
     session::{self, Outcome, Stop},
+    snapshot::model::Gpu,
 };
 
 /// Writes what the format wants: of a dump, else of the first GPU that is selected.

@@ -104,7 +104,7 @@ fn man(out: &mut dyn Write) -> Outcome {
     }
     writeln!(text, ".PP\nThe command check ends with 0 OK, 1 WARNING, 2 CRITICAL or 3 UNKNOWN instead.")?;
     writeln!(text, ".SH CONDITIONS\nFigures that watch, wait and check compare, of any GPU:")?;
-    for metric in crate::metric::METRICS {
+    for metric in crate::snapshot::metric::METRICS {
         writeln!(text, ".TP\n{}\n{}", metric.name, metric.help)?;
     }
     out.write_all(&text).map_err(Stop::from)?;

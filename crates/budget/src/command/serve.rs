@@ -11,8 +11,8 @@ use std::{
 use crate::{
     cli::{Global, Serve},
     exit::Exit,
-    figures::{Labels, prometheus},
     session::{self, Outcome, Stop},
+    snapshot::figures::{Labels, prometheus},
     source::Source,
 };
 

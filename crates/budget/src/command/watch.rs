@@ -12,10 +12,12 @@ use std::{
 use crate::{
     cli::{Global, Record, Replay, Wait, Watch},
     exit::Exit,
-    metric::{Condition, Rates},
-    model::Snapshot,
     render::{self, Shown},
     session::{self, Outcome, Stop},
+    snapshot::{
+        metric::{Condition, Rates},
+        model::Snapshot,
+    },
 };
 
 /// Whether a condition holds on any GPU of a snapshot.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::series::Series;
-use crate::units::Units;
+use crate::snapshot::units::Units;
 
 /// Bits of a braille cell's dots, from the bottom up, for the left and the right column (Unicode 15, chapter 21.1).
 const DOTS: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];

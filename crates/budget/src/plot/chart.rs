@@ -4,7 +4,7 @@ use super::{
     canvas::{Anchor, Canvas, Colour},
     series::Series,
 };
-use crate::units::Units;
+use crate::snapshot::units::Units;
 
 /// Pixels.
 pub const WIDTH: u16 = 960;

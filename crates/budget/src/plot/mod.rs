@@ -13,9 +13,9 @@ use self::{bitmap::Bitmap, chart::draw, series::Series, svg::Svg};
 use crate::{
     cli::{Global, Plot, PlotFormat},
     exit::Exit,
-    model::Snapshot,
     render,
     session::{self, Outcome, Stop},
+    snapshot::model::Snapshot,
 };
 
 /// Snapshots that are kept at most: more than a picture has columns, many times over.

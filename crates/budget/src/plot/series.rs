@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     cli::By,
-    model::{Gpu, Snapshot},
+    snapshot::model::{Gpu, Snapshot},
 };
 
 /// Processes with a layer of their own.

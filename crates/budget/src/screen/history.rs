@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{
-    metric::Rates,
-    model::Snapshot,
     plot::series::{Layer, Series},
+    snapshot::{metric::Rates, model::Snapshot},
 };
 
 /// Looks that are remembered.
@@ -40,7 +39,7 @@ pub struct History {
     began: Option<u64>,
 }
 
-fn by_process(snapshot: &Snapshot, of: impl Fn(&crate::model::Process) -> u64) -> ByProcess {
+fn by_process(snapshot: &Snapshot, of: impl Fn(&crate::snapshot::model::Process) -> u64) -> ByProcess {
     let rows = snapshot.gpus.iter().flat_map(|gpu| gpu.processes.iter().flatten().map(move |process| (gpu, process)));
     rows.map(|(gpu, process)| ((gpu.pci.clone(), process.pid), of(process))).collect()
 }
@@ -63,7 +62,7 @@ impl History {
                 points.pop_front();
             }
         }
-        self.memory.push_back((now, by_process(snapshot, crate::model::Process::memory)));
+        self.memory.push_back((now, by_process(snapshot, crate::snapshot::model::Process::memory)));
         let minute = now.saturating_sub(60_000_000_000);
         while self.memory.len() > 2 && self.memory.get(1).is_some_and(|(when, _)| *when <= minute) {
             self.memory.pop_front();
@@ -94,7 +93,7 @@ impl History {
         let then = self.memory.iter().rev().nth(1)?.0;
         let key = (pci.to_owned(), pid);
         let worked = self.engines[1].get(&key)?.saturating_sub(*self.engines[0].get(&key)?);
-        crate::units::percent(worked, now.checked_sub(then)?)
+        crate::snapshot::units::percent(worked, now.checked_sub(then)?)
     }
 
     /// The past of a GPU as a plot.

@@ -13,10 +13,12 @@ use super::{
     state::State,
 };
 use crate::{
-    model::{Domain, Gpu, Process, Snapshot},
     plot::braille,
+    snapshot::{
+        model::{Domain, Gpu, Process, Snapshot},
+        units::Age,
+    },
     text::{self, cut, known, ps},
-    units::Age,
 };
 
 /// Cells beside a bar: its name and the figures.
@@ -201,7 +203,7 @@ fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State)
     format!("{start}{requested:>11} {growth:>11} {age:>7}  {:<16} {cgroup}", cut(&name, 16))
 }
 
-fn client_line(client: &crate::model::Client, state: &State) -> Line<'static> {
+fn client_line(client: &crate::snapshot::model::Client, state: &State) -> Line<'static> {
     let size = |bytes| state.style.units.known(bytes);
     let (vram, visible, gtt) = (size(client.vram), size(client.visible_vram), size(client.gtt));
     let text =

@@ -2,7 +2,7 @@
 
 use super::history::History;
 use crate::{
-    model::{Gpu, Process, Snapshot},
+    snapshot::model::{Gpu, Process, Snapshot},
     text::{Style, ps},
 };
 

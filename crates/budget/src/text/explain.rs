@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Style, known};
-use crate::model::{Domain, Gpu, Heap, Snapshot, System};
+use crate::snapshot::model::{Domain, Gpu, Heap, Snapshot, System};
 
 /// One explanation: the figure, how it comes about, and what would change it.
 struct Explanation {
@@ -201,9 +201,9 @@ fn heap_figures(heap: &Heap, gpu: &Gpu, style: &Style, list: &mut Vec<Explanatio
 fn rest(gpu: &Gpu, style: &Style, list: &mut Vec<Explanation>) {
     let Some(rest) = &gpu.unattributed else { return };
     let text = |bytes| style.units.known(bytes);
-    let own = |of: fn(&crate::model::Pair) -> Option<u64>| {
+    let own = |of: fn(&crate::snapshot::model::Pair) -> Option<u64>| {
         let mut sum = None;
-        gpu.processes.iter().flatten().for_each(|process| crate::model::add(&mut sum, of(&process.own())));
+        gpu.processes.iter().flatten().for_each(|process| crate::snapshot::model::add(&mut sum, of(&process.own())));
         sum
     };
     let rows = [

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Style, Table, known};
-use crate::{
+use crate::snapshot::{
     model::{Gpu, Heap, Snapshot},
     units::Units,
 };

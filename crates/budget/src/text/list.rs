@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Style, Table, known};
-use crate::model::Snapshot;
+use crate::snapshot::model::Snapshot;
 
 /// Writes a line for each GPU.
 ///

@@ -8,7 +8,7 @@ pub mod show;
 mod table;
 
 pub use self::table::Table;
-use crate::units::Units;
+use crate::snapshot::units::Units;
 
 /// How text looks.
 #[derive(Clone, Debug, PartialEq, Eq)]

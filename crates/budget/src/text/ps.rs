@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Style, Table, cut, known};
-use crate::{
+use crate::snapshot::{
     model::{Gpu, Pair, Process, Snapshot},
     units::{Age, percent},
 };
@@ -231,8 +231,8 @@ fn others<'p>(processes: impl Iterator<Item = &'p Process>, style: &Style, table
     let (mut count, mut vram, mut gtt) = (0_usize, None, None);
     for process in processes {
         count += 1;
-        crate::model::add(&mut vram, process.own().vram);
-        crate::model::add(&mut gtt, process.own().gtt);
+        crate::snapshot::model::add(&mut vram, process.own().vram);
+        crate::snapshot::model::add(&mut gtt, process.own().gtt);
     }
     sum_row(vram, gtt, &format!("({count} more processes)"), style, table);
 }

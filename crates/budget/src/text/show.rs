@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Style, known, ps};
-use crate::{
+use crate::snapshot::{
     model::{Domain, Gpu, Snapshot},
     units::percent,
 };

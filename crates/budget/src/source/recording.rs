@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     collect::LookError,
-    model::{SCHEMA, Snapshot},
+    snapshot::model::{SCHEMA, Snapshot},
 };
 
 /// A line longer than this is no snapshot: five hundred processes take a quarter of a MiB.

@@ -1,10 +1,12 @@
 //! Where snapshots come from: one trait over machines and recordings.
 
+pub mod recording;
+
 use crate::{
     collect::{Collector, LookError},
     machine::Machine,
-    model::Snapshot,
-    recording::Recording,
+    snapshot::model::Snapshot,
+    source::recording::Recording,
 };
 
 /// Something that gives one snapshot after the other.

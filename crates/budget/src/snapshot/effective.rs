@@ -11,7 +11,7 @@
 //!
 //! Where a term is unknown the sum is, too.
 
-use crate::model::{CgroupLimit, Domains, Effective, System};
+use crate::snapshot::model::{CgroupLimit, Domains, Effective, System};
 
 /// The effective pool of a GPU.
 pub fn effective(apu: Option<bool>, domains: &Domains, system: &System, limit: Option<&CgroupLimit>) -> Effective {
@@ -58,7 +58,7 @@ fn apu_pool(domains: &Domains, system: &System) -> Effective {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Domain;
+    use crate::snapshot::model::Domain;
 
     const GIB: u64 = 1 << 30;
 

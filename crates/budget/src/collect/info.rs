@@ -7,7 +7,7 @@ use amdgpu_winsys::{
 };
 use nix::errno::Errno;
 
-use crate::model::Counters;
+use crate::snapshot::model::Counters;
 
 /// The answers to one round of questions.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What somebody should look at, with a name that stays.
 
-use crate::{
+use crate::snapshot::{
     model::{Gpu, Snapshot, Warning},
     units::{Units, percent},
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Domain, Gpu, Process, Snapshot};
+use crate::snapshot::model::{Domain, Gpu, Process, Snapshot};
 
 /// One number that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ mod tests {
     fn snapshot() -> Snapshot {
         let process = Process { pid: 7, name: Some("a\"b\\\n".to_owned()), vram: Some(5), ..Process::default() };
         let vram = Domain { total: Some(9), ..Domain::default() };
-        let domains = crate::model::Domains { vram, ..Default::default() };
+        let domains = crate::snapshot::model::Domains { vram, ..Default::default() };
         let gpu = Gpu { pci: "0000:03:00.0".to_owned(), domains, processes: Some(vec![process]), ..Gpu::default() };
         Snapshot { time: "t,1".to_owned(), gpus: vec![gpu], ..Snapshot::default() }
     }

@@ -1,6 +1,6 @@
 //! Figures by name, and conditions on them: `free>4GiB && vram.used<80%`.
 
-use crate::{
+use crate::snapshot::{
     model::{Gpu, Snapshot},
     units::{parse_size, percent},
 };
@@ -55,7 +55,9 @@ impl Rates {
 }
 
 fn process_max(gpu: &Gpu) -> Option<u64> {
-    gpu.processes.as_ref().map(|processes| processes.iter().map(crate::model::Process::memory).max().unwrap_or(0))
+    gpu.processes
+        .as_ref()
+        .map(|processes| processes.iter().map(crate::snapshot::model::Process::memory).max().unwrap_or(0))
 }
 
 const NO_WHOLE: fn(&Gpu) -> Option<u64> = |_| None;
@@ -257,7 +259,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Domain, Domains, Effective};
+    use crate::snapshot::model::{Domain, Domains, Effective};
 
     fn gpu() -> Gpu {
         let vram = Domain { total: Some(100), used: Some(80), ..Domain::default() };
@@ -289,7 +291,7 @@ mod tests {
     #[test]
     fn rates_are_unknown_when_a_counter_began_anew() {
         let at = |monotonic_ns, evictions| {
-            let counters = crate::model::Counters { evictions: Some(evictions), ..Default::default() };
+            let counters = crate::snapshot::model::Counters { evictions: Some(evictions), ..Default::default() };
             Snapshot { monotonic_ns, gpus: vec![Gpu { counters, ..Gpu::default() }], ..Snapshot::default() }
         };
         assert_eq!(Rates::between(&at(0, 5), &at(2_000_000_000, 25), "").evictions, Some(10));

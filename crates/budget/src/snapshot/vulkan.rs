@@ -8,7 +8,7 @@ use amdgpu_winsys::{
     winsys::GpuInfo,
 };
 
-use crate::model::{Domains, Heap, MemoryType, Process};
+use crate::snapshot::model::{Domains, Heap, MemoryType, Process};
 
 /// The heap and type tables of a GPU.
 #[derive(Clone, Debug)]

@@ -1,0 +1,9 @@
+//! The snapshot, and what follows from it alone.
+
+pub mod effective;
+pub mod figures;
+pub mod metric;
+pub mod model;
+pub mod units;
+pub mod vulkan;
+pub mod warnings;
