@@ -1,0 +1,77 @@
+//! The plan of the house, held against the sources: no file leads back to itself through what it uses, no part uses one above
+//! it, and ARCHITECTURE.md shows which uses which.
+
+mod graph;
+mod picture;
+mod source;
+mod workspace;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// Parts of the workspace in which files still use one another, and how many do: to become fewer, never more.
+const TIED: &[(&str, usize)] = &[
+    ("crates/bench", 7),
+    ("crates/ib", 2),
+    ("crates/packets", 27),
+    ("crates/registers", 3),
+    ("crates/replay", 4),
+    ("crates/sim", 59),
+    ("crates/vulkan-client", 15),
+    ("src/cs", 19),
+    ("src/heaps", 8),
+    ("src/vamgr", 12),
+    ("src/winsys", 19),
+];
+
+/// Returns the root of the workspace.
+fn root() -> PathBuf {
+    std::fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
+}
+
+/// Returns the part of the workspace that a file belongs to: its package, or its folder in the library.
+fn part(file: &Path) -> String {
+    let segments: Vec<_> = file.iter().map(|segment| segment.to_string_lossy()).collect();
+    segments[..2.min(segments.len())].join("/")
+}
+
+#[test]
+fn no_file_uses_what_uses_it() {
+    let root = root();
+    let edges = graph::Graph::read(&workspace::packages()).edges();
+    let show = |file: &Path| file.strip_prefix(&root).unwrap_or(file).to_path_buf();
+    let mut tied: BTreeMap<String, usize> = BTreeMap::new();
+    for circle in &graph::circles(&edges) {
+        *tied.entry(part(&show(&circle[0]))).or_default() += circle.len();
+        println!("{} files use one another:", circle.len());
+        for file in circle {
+            for (to, names) in edges[file].iter().filter(|(to, _)| circle.contains(to)) {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                println!("  {} -> {} for {}", show(file).display(), show(to).display(), names.join(", "));
+            }
+        }
+    }
+    let allowed: BTreeMap<_, _> = TIED.iter().map(|&(part, files)| (part.to_owned(), files)).collect();
+    println!("files in circles, by part: {tied:?}");
+    let worse: Vec<_> =
+        tied.iter().filter(|(part, files)| allowed.get(*part).is_none_or(|most| most < files)).collect();
+    assert!(worse.is_empty(), "files that use one another, by part: {worse:?}");
+}
+
+#[test]
+fn no_part_uses_one_above_it_and_architecture_shows_them() {
+    let edges = graph::Graph::read(&workspace::packages()).edges();
+    let picture = picture::draw(&picture::uses(&root(), &edges));
+    let file = root().join("ARCHITECTURE.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once(picture::BEGIN).expect("the beginning of the picture");
+    let (shown, after) = rest.split_once(picture::END).expect("the end of the picture");
+    if shown != picture && std::env::var_os("XTASK_WRITE_PICTURE").is_some() {
+        let text = [before, picture::BEGIN, &picture, picture::END, after].concat();
+        std::fs::write(&file, text).unwrap();
+        return;
+    }
+    assert_eq!(shown, picture, "XTASK_WRITE_PICTURE=1 brings ARCHITECTURE.md up to date");
+}
