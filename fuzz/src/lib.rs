@@ -10,9 +10,12 @@
 //! | `recordings` | a recording that was damaged, or changed behind a right checksum, and is replayed under a client's life |
 //! | `environment` | the value of the variable that names the chips of a world |
 //! | `addresses` | what is asked of a VA manager |
+//! | `lying_kernel` | what a driver does, and what its kernel lies about |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
 //! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;
 //! `BOLERO_RANDOM_ITERATIONS` makes the former longer.
 
+#[expect(unsafe_code, reason = "a kernel that lies")]
+pub mod lying;
 pub mod recordings;
