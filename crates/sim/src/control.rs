@@ -15,6 +15,15 @@ use parking_lot::Mutex;
 
 use crate::{Mutation, SimDevice, events::Events, mutation::Scope, ring::Shared};
 
+/// What hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hang {
+    /// The ring's front end: only a reset helps.
+    FrontEnd,
+    /// Waves of a shader: killing them helps, where the ring can.
+    Waves,
+}
+
 /// A ring of a device: which IP, and the index among its rings.
 pub(crate) type RingName = (Ip, u32);
 
@@ -26,8 +35,8 @@ const RUNNING: u64 = u64::MAX;
 pub(crate) struct Control {
     /// Which rings are held, as often as they are.
     held: Mutex<Vec<RingName>>,
-    /// Whose next job hangs, as often as it is to.
-    hanging: Mutex<Vec<RingName>>,
+    /// Whose next job hangs, and how, as often as it is to.
+    hanging: Mutex<Vec<(RingName, Hang)>>,
     /// What the clock shows, or [`RUNNING`].
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
@@ -59,11 +68,11 @@ impl Control {
         self.held.lock().contains(&ring)
     }
 
-    /// Whether the job that a ring runs now is one that hangs; the next one then is not, unless told again.
-    pub(crate) fn takes_hang(&self, ring: RingName) -> bool {
+    /// How the job that a ring runs now hangs, if it is to; the next one then does not, unless told again.
+    pub(crate) fn takes_hang(&self, ring: RingName) -> Option<Hang> {
         let mut hanging = self.hanging.lock();
-        let found = hanging.iter().position(|hanging| *hanging == ring);
-        found.map(|index| hanging.swap_remove(index)).is_some()
+        let found = hanging.iter().position(|(hanging, _)| *hanging == ring);
+        found.map(|index| hanging.remove(index).1)
     }
 
     /// What a stopped clock shows.
@@ -243,7 +252,17 @@ impl SimDevice {
     /// Makes the next job that ends on a ring hang instead, after it has done its work: the ring times out, the GPU is
     /// reset, and the job's context is the guilty one. Told twice, two jobs hang.
     pub fn hang_next_job(&self, ip: Ip, index: u32) {
-        self.control().hanging.lock().push((ip, index));
+        self.control().hanging.lock().push(((ip, index), Hang::FrontEnd));
+    }
+
+    /// Makes the next job that ends on a ring hang in a shader instead, after it has done its work. When the ring times out,
+    /// the kernel kills the shader's waves (soft recovery): the job ends with ENODATA, its number is written, nobody is
+    /// guilty, and what was queued behind it runs. Where the ring cannot do that (copy engines, GFX6), it is as
+    /// [`SimDevice::hang_next_job`].
+    ///
+    /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`; `amdgpu_job.c`, `amdgpu_job_timedout`.
+    pub fn hang_next_job_in_a_shader(&self, ip: Ip, index: u32) {
+        self.control().hanging.lock().push(((ip, index), Hang::Waves));
     }
 
     /// Stops the GPU's clock where it is; from now on only [`SimDevice::advance_clock`] moves it. For good: a clock that

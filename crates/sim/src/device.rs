@@ -255,6 +255,16 @@ impl Gpu {
         self.events.ring();
     }
 
+    /// The kernel killed the waves of a job, or reset its ring alone; whether it came to that before another reset took the
+    /// job. Contexts see that there was a reset, and nobody is blamed.
+    pub(crate) fn recovered(&self, is_lost: impl FnOnce() -> bool) -> bool {
+        let rings = self.rings.lock();
+        let recovers = !is_lost();
+        self.resets.fetch_add(recovers.into(), Ordering::AcqRel);
+        drop(rings);
+        recovers
+    }
+
     fn reset<'r>(&self, rings: impl Iterator<Item = &'r Arc<Ring>>) {
         self.resets.fetch_add(1, Ordering::AcqRel);
         rings.for_each(|ring| ring.cancel_running());

@@ -17,6 +17,15 @@ pub struct SimOptions {
     pub max_ibs: bool,
     /// Whether the process may have context priorities above normal.
     pub may_raise_priority: bool,
+    /// Whether a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset alone:
+    /// its job is lost and nobody is guilty. Otherwise the whole GPU is reset.
+    ///
+    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
+    pub ring_reset: bool,
+    /// Whether a job that touches a BO that its submission does not list, and that is not always valid, faults there and is
+    /// complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that shows
+    /// only when memory is short.
+    pub strict: bool,
     /// Where it sits among its siblings: the PCI slot and the minor numbers.
     pub place: Place,
 }
@@ -29,6 +38,8 @@ impl Default for SimOptions {
             sdma: true,
             max_ibs: true,
             may_raise_priority: false,
+            ring_reset: false,
+            strict: true,
             place: Place::FIRST,
         }
     }
@@ -45,6 +56,8 @@ impl SimOptions {
         sdma: false,
         max_ibs: false,
         may_raise_priority: false,
+        ring_reset: false,
+        strict: true,
         place: Place::FIRST,
     };
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -20,7 +20,7 @@ use crate::{
     bo::Bo,
     complaints::Complaints,
     context::{Context, Entity},
-    control::{Control, RingName, Turn},
+    control::{Control, Hang, RingName, Turn},
     device::{Gpu, Ticker},
     events::{Events, Until},
     fence::Fence,
@@ -55,6 +55,8 @@ pub(crate) struct Job {
     pub(crate) meter: Arc<Meter>,
     /// What the job uses lives until it is done.
     pub(crate) keep: Vec<Arc<Bo>>,
+    /// Whether it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
+    pub(crate) is_on_the_ring: bool,
 }
 
 impl Job {
@@ -98,6 +100,7 @@ pub(crate) struct Shared {
     cancelled: AtomicBool,
     target: Target,
     hang_timeout: Duration,
+    ring_reset: bool,
     captures: Option<IbCaptures>,
 }
 
@@ -119,6 +122,7 @@ impl Ring {
             cancelled: AtomicBool::new(false),
             target,
             hang_timeout: gpu.options.hang_timeout,
+            ring_reset: gpu.options.ring_reset,
             captures: IbCaptures::from_environment(),
         });
         gpu.control.register(name, &shared);
@@ -225,11 +229,11 @@ impl Shared {
         engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
         let followed = self.follow(engine, &job, &running);
         *job.entity.gpu.lock() = engine.switch(gpu::State::new());
-        let outcome = match followed {
-            _ if self.control.takes_hang(self.name) => Err(self.time_out(&job, running.started, &"it was told to")),
+        let outcome = match (self.control.takes_hang(self.name), followed) {
+            (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
-            Ok(()) => Ok(()),
-            Err(stop) => Err(self.hang(&job, running.started, &stop)),
+            (None, Ok(())) => Ok(()),
+            (None, Err(stop)) => Err(self.hang(&job, running.started, &stop)),
         };
         drop(timed);
         self.end(job, outcome);
@@ -249,7 +253,7 @@ impl Shared {
                 job.ibs.iter().rev().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
             }
             Some(Mutation::StalePageTable) => {
-                let before = self.stale.lock().replace(Space(job.space.0.clone()));
+                let before = self.stale.lock().replace(job.space.clone());
                 run(engine, before.as_ref().unwrap_or(&job.space))
             }
             Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
@@ -265,18 +269,23 @@ impl Shared {
             return Some(Errno::ECANCELED);
         };
         let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
-        job.entity.error().or_else(|| is_cut_off.then_some(Errno::ECANCELED))
+        job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
 
     /// Gives back what the job used, and then tells: whoever hears of the end finds nothing left of it.
     fn end(&self, job: Job, outcome: Result<(), Errno>) {
-        if let Err(errno) = outcome {
+        // An entity's error is that of the last job of it that reached the hardware ring.
+        let has_successor = outcome == Err(Errno::ENODATA) && self.is_followed_by(&job.entity);
+        if let Err(errno) = outcome
+            && !has_successor
+        {
             job.entity.fail(errno);
         }
         let Job { fence, user_fence, keep, space, .. } = job;
         let mutation = self.control.mutation_of(self.name.0);
         drop((keep, space));
-        if let (Ok(()), Some((bo, offset, number))) = (outcome, user_fence) {
+        // A ring whose waves were killed goes on with the packet that writes the number.
+        if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
             let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
             bo.write(offset, &number.to_le_bytes());
         }
@@ -295,17 +304,59 @@ impl Shared {
         if let Stop::Fetch { fault, .. } = stop {
             job.faults.record(*fault);
         }
-        self.time_out(job, started, stop)
+        self.time_out(job, started, stop, Hang::FrontEnd)
     }
 
-    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display) -> Errno {
+    /// What the kernel does with a ring that is stuck: it kills the job's waves, resets the ring, or resets the GPU, whichever
+    /// helps first.
+    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
         self.complaints.say(format!("{} hangs: {why}", self.target));
         let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
-        if let Some(gpu) = self.gpu.upgrade() {
-            gpu.reset_for(&job.context, || self.is_cancelled());
+        let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
+        if hang == Hang::Waves && self.can_kill_waves() {
+            if !gpu.recovered(|| self.is_cancelled()) {
+                return Errno::ECANCELED;
+            }
+            // The job behind is on the hardware ring by now.
+            self.advance_next();
+            return Errno::ENODATA;
         }
+        if self.ring_reset && self.can_be_reset() {
+            gpu.recovered(|| self.is_cancelled());
+            return Errno::ECANCELED;
+        }
+        gpu.reset_for(&job.context, || self.is_cancelled());
         Errno::ECANCELED
+    }
+
+    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions.
+    fn can_kill_waves(&self) -> bool {
+        matches!(self.target, Target::Pm4(target) if target.level >= GfxLevel::Gfx7)
+    }
+
+    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions.
+    fn can_be_reset(&self) -> bool {
+        let first = if self.name.0 == Ip::Gfx { GfxLevel::Gfx7 } else { GfxLevel::Gfx9 };
+        matches!(self.target, Target::Pm4(target) if target.level >= first)
+    }
+
+    /// Puts the job that comes next on the hardware ring, which holds two jobs: the one that runs, and one behind it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_sched_hw_submission`.
+    fn advance_next(&self) {
+        let mut waiting = self.waiting.lock();
+        let next = due(&waiting).filter(|(_, job)| job.gang.is_none());
+        let next = next.min_by_key(|(index, job)| (Reverse(job.context.level()), *index)).map(|(index, _)| index);
+        if let Some(mut job) = next.and_then(|index| waiting.remove(index)) {
+            job.is_on_the_ring = true;
+            waiting.push_front(job);
+        }
+    }
+
+    /// Whether a job of the entity is on the hardware ring.
+    fn is_followed_by(&self, entity: &Arc<Entity>) -> bool {
+        self.waiting.lock().iter().any(|job| job.is_on_the_ring && Arc::ptr_eq(&job.entity, entity))
     }
 }
 
@@ -319,6 +370,9 @@ fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
 
 /// The one of those that starts: of the context with the highest priority, and of several the oldest.
 fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
+    if waiting.front().is_some_and(|job| job.is_on_the_ring) {
+        return Some(0);
+    }
     let mut candidates: Vec<_> = due(waiting).collect();
     candidates.sort_by_key(|(_, job)| Reverse(job.context.level()));
     candidates.into_iter().find(|(_, job)| job.may_start()).map(|(index, _)| index)

@@ -1,17 +1,48 @@
-//! What a job sees of memory: the bindings of its submission.
+//! What a job sees of memory: the bindings of its submission, and which of the BOs there it may count on.
+
+use std::{collections::HashSet, sync::Arc};
 
 use amdgpu_hw::GpuVa;
-use amdgpu_uapi::VaFlags;
+use amdgpu_uapi::{GemCreateFlags, VaFlags};
 
 use crate::{
-    bo::PAGE,
+    bo::{Bo, PAGE},
+    complaints::Complaints,
     gpu::{Access, Memory, PageFault},
     vm::{Bound, Table},
 };
 
 /// The GPU's view of one file's memory at the moment of a submission.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    table: Table,
+    /// What the job may touch, where that is enforced.
+    listed: Option<Arc<Listed>>,
+}
+
+/// The BOs that a submission lists, which are resident while it runs.
 #[derive(Debug)]
-pub(crate) struct Space(pub(crate) Table);
+pub(crate) struct Listed {
+    /// Their mmap offsets, which tell BOs apart.
+    offsets: HashSet<u64>,
+    complaints: Arc<Complaints>,
+}
+
+impl Listed {
+    pub(crate) fn new(bos: &[Arc<Bo>], complaints: &Arc<Complaints>) -> Self {
+        Self { offsets: bos.iter().map(|bo| bo.mmap_offset()).collect(), complaints: Arc::clone(complaints) }
+    }
+
+    /// Whether a BO is resident for the job; complains if not. Those that the file created always valid are.
+    fn has(&self, bo: &Bo, va: GpuVa) -> bool {
+        let is_resident =
+            bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());
+        if !is_resident {
+            self.complaints.say(format!("a job touches {va}, whose BO its submission does not list"));
+        }
+        is_resident
+    }
+}
 
 /// A piece of a range that lies in one binding.
 struct Piece<'s> {
@@ -25,13 +56,22 @@ struct Piece<'s> {
 const FILL_BYTES: usize = 4096;
 
 impl Space {
+    pub(crate) fn new(table: Table, listed: Option<Arc<Listed>>) -> Self {
+        Self { table, listed }
+    }
+
     /// The part of `[va, va + len)` that the binding at `va` covers.
     fn piece(&self, va: GpuVa, len: u64, access: Access) -> Result<Piece<'_>, PageFault> {
         let fault = PageFault { va, access };
         let address = va.low_48_bits();
         let page = address / PAGE;
-        let (&first, bound) = self.0.get_prev(&page).ok_or(fault)?;
+        let (&first, bound) = self.table.get_prev(&page).ok_or(fault)?;
         if page >= first + bound.pages || !allows(bound, access) {
+            return Err(fault);
+        }
+        if let (Some(listed), Some(bo)) = (&self.listed, &bound.bo)
+            && !listed.has(bo, va)
+        {
             return Err(fault);
         }
         let into = address - first * PAGE;

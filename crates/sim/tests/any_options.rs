@@ -14,14 +14,17 @@ proptest! {
         chip in prop::sample::select(profiles().iter().map(|profile| profile.name).collect::<Vec<_>>()),
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
-        switches: [bool; 3],
+        switches: [bool; 5],
     ) {
         let options = SimOptions {
             drm_minor,
             hang_timeout: Duration::from_nanos(hang),
             sdma: switches[0],
             max_ibs: switches[1],
-            ..SimOptions { may_raise_priority: switches[2], ..SimOptions::default() }
+            may_raise_priority: switches[2],
+            ring_reset: switches[3],
+            strict: switches[4],
+            ..SimOptions::default()
         };
         let gpu = SimDevice::new(profile(chip).unwrap(), options);
         if let Err(error) = Device::new(gpu.open()) {

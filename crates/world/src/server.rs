@@ -107,7 +107,7 @@ impl Server {
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((machine.add(profile, SimOptions { place, ..SimOptions::default() }), place))
+                Ok((machine.add(profile, SimOptions { place, strict: false, ..SimOptions::default() }), place))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);

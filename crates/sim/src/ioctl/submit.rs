@@ -26,7 +26,7 @@ use crate::{
     gang::Gang,
     gpu::Ib,
     ring::{self, Job},
-    space::Space,
+    space::{Listed, Space},
     syncobj::Syncobj,
     user,
 };
@@ -341,7 +341,8 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
     }
-    let table = file.vm.lock().snapshot();
+    let listed = file.gpu.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.complaints)));
+    let space = Space::new(file.vm.lock().snapshot(), listed);
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
     for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
         let is_leader = Arc::ptr_eq(fence, leader_fence);
@@ -354,7 +355,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
         member.entity.queued(fence);
         ring.push(Job {
             ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
-            space: Space(table.clone()),
+            space: space.clone(),
             context: Arc::clone(context),
             entity: Arc::clone(&member.entity),
             fence: Arc::clone(fence),
@@ -365,6 +366,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             faults: Arc::clone(&file.faults),
             meter: file.work.meter(member.ip),
             keep: bos.clone(),
+            is_on_the_ring: false,
         });
     }
     file.gpu.events.ring();

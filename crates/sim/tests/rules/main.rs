@@ -17,6 +17,7 @@ mod handles;
 mod info;
 mod memory_law;
 mod primary;
+mod recovery;
 mod resets;
 mod sharing;
 mod submission;
