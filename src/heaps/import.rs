@@ -114,7 +114,7 @@ impl MemoryManager {
         info: &ImportInfo,
         accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
     ) -> Result<DeviceMemory, MemoryError> {
-        let _span = tracing::trace_span!("import", size = info.size, memory_type = info.memory_type).entered();
+        let span = tracing::trace_span!("import", size = info.size, memory_type = info.memory_type).entered();
         let ty = *self.properties().type_at(info.memory_type)?;
         let bo = Arc::new(Bo::import(self.device(), fd)?);
         if bo.size() < info.size {
@@ -128,7 +128,10 @@ impl MemoryManager {
         let alignment = self.device().addresses().fragment_alignment(bo.size(), DMA_BUF_ALIGNMENT);
         let va_flags = self.properties().va_flags(&ty, info.flags);
         let binding = self.bind(info, bo, window(ty.addressing), alignment, va_flags)?;
-        Ok(self.keep(info, &ty, binding, None))
+        let memory = self.keep(info, &ty, binding, None);
+        // Left while the memory has an owner: a subscriber may panic.
+        drop(span);
+        Ok(memory)
     }
 
     /// Imports memory of the process (`VkImportMemoryHostPointerInfoEXT`). Address and length are multiples of 4096,

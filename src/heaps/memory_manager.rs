@@ -137,10 +137,13 @@ impl MemoryManager {
             self.policy.residency.apply(&mut plan, &self.properties, self.ledger());
         }
         plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
-        let _span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
-        let _turn = self.admit(plan.heap, plan.bo.size)?;
+        let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
+        let turn = self.admit(plan.heap, plan.bo.size)?;
         let memory = DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)?;
+        drop(turn);
         self.announce(&memory);
+        // Left while the memory has an owner: a subscriber may panic.
+        drop(span);
         Ok(memory)
     }
 }

@@ -5,7 +5,11 @@ use std::sync::{
     atomic::{AtomicU8, Ordering::Relaxed},
 };
 
-use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{
+    Bo, Device, Error, Event, PAGE_SIZE, Result,
+    kernel::{send, send_quietly},
+    release::{Release, release},
+};
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
@@ -73,7 +77,9 @@ impl Binding {
         let len = bo.size();
         bind(&bo, 0, len, &lease, flags)?;
         let part = Part { offset: 0, len, flags };
-        Ok(Arc::new(Self::bound(bo, lease, part, narrow(priority))))
+        let binding = Arc::new(Self::bound(bo, lease, part, narrow(priority)));
+        binding.announce();
+        Ok(binding)
     }
 
     /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
@@ -98,7 +104,17 @@ impl Binding {
         if let Err(error) = bind(&bo, offset, len, &lease, flags) {
             return Err((lease, error));
         }
-        Ok(Self::bound(bo, lease, Part { offset, len, flags }, DEFAULT_PRIORITY))
+        let binding = Self::bound(bo, lease, Part { offset, len, flags }, DEFAULT_PRIORITY);
+        binding.announce();
+        Ok(binding)
+    }
+
+    /// Tells of the binding, which owns by now what it tells of.
+    #[inline]
+    fn announce(&self) {
+        let (bo, at, len, flags) = (&self.bo, self.address(), self.len, self.flags);
+        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
+        tell_bound(bo, at, self.offset, len, flags);
     }
 
     /// What the kernel has bound.
@@ -132,18 +148,13 @@ impl Binding {
             return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
         }
         let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
-        binding.guard_page(VaOperation::Map, flags - VaFlags::WRITEABLE)?;
-        binding.has_guard_page = true;
-        if let Some(behind) = binding.address().checked_add(size) {
-            tell_bound(&binding.bo, behind, 0, PAGE_SIZE, flags - VaFlags::WRITEABLE);
-        }
-        Ok(binding)
-    }
-
-    fn guard_page(&self, operation: VaOperation, flags: VaFlags) -> Result<()> {
         // The lease reaches a page further, so the address exists.
-        let Some(at) = self.address().checked_add(self.len) else { return Ok(()) };
-        operate(&self.bo, operation, at, 0, PAGE_SIZE, flags)
+        let Some(behind) = binding.address().checked_add(size) else { return Ok(binding) };
+        let rights = flags - VaFlags::WRITEABLE;
+        operate(&binding.bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
+        binding.has_guard_page = true;
+        tell_bound(&binding.bo, behind, 0, PAGE_SIZE, rights);
+        Ok(binding)
     }
 
     /// The BO behind the addresses.
@@ -245,16 +256,13 @@ fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
     Ok(())
 }
 
-/// Binds, if there is nothing against it, and tells the observer.
+/// Binds, if there is nothing against it.
 #[inline]
 fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
     let at = lease.start();
     check(bo, offset, len, lease)?;
     check_flags(bo, flags)?;
-    operate(bo, VaOperation::Map, at, offset, len, flags)?;
-    tracing::trace!(handle = bo.handle(), %at, len, ?flags, "bound");
-    tell_bound(bo, at, offset, len, flags);
-    Ok(())
+    operate(bo, VaOperation::Map, at, offset, len, flags)
 }
 
 #[inline]
@@ -273,15 +281,7 @@ fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
 
 #[inline]
 fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
-    let mut argument = GemVa {
-        handle: bo.handle(),
-        pad: 0,
-        operation: operation as u32,
-        flags: flags.bits(),
-        va_address: at.as_u64(),
-        offset_in_bo: offset,
-        map_size: len,
-    };
+    let mut argument = argument(bo.handle(), operation, at, offset, len, flags);
     send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
         request: GemVa::NAME,
         handle: bo.handle(),
@@ -292,38 +292,40 @@ fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, fl
 }
 
 #[inline]
+fn argument(handle: u32, operation: VaOperation, at: GpuVa, offset_in_bo: u64, len: u64, flags: VaFlags) -> GemVa {
+    let (operation, flags) = (operation as u32, flags.bits());
+    GemVa { handle, pad: 0, operation, flags, va_address: at.as_u64(), offset_in_bo, map_size: len }
+}
+
+#[inline]
 fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
     if let Some(range) = VaRange::new(at, len) {
         bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
     }
 }
 
-/// Tries an unbinding as often as a drop may; whether it was done.
-fn unbind(attempt: impl Fn() -> Result<()>) -> bool {
-    (0..RELEASE_ATTEMPTS).any(|_| match attempt() {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::warn!(%error, "not unbound");
-            false
-        }
-    })
-}
-
 impl Drop for Binding {
     fn drop(&mut self) {
-        let (at, guard_flags) = (self.address(), self.flags - VaFlags::WRITEABLE);
-        let guard_gone = !self.has_guard_page || unbind(|| self.guard_page(VaOperation::Unmap, guard_flags));
-        let gone = unbind(|| operate(&self.bo, VaOperation::Unmap, at, self.offset, self.len, self.flags));
-        let guard = if self.has_guard_page { PAGE_SIZE } else { 0 };
-        if let (true, Some(range)) = (gone, VaRange::new(at, self.len + guard)) {
-            self.bo.device().tell(|| Event::Unbound { range });
-        }
+        let (at, device) = (self.address(), self.bo.device());
+        let unbind = |at, offset, len, flags| {
+            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
+            release(|| send_quietly(device.kernel(), &mut argument))
+        };
+        let behind = if self.has_guard_page { at.checked_add(self.len) } else { None };
+        let guard = behind.map(|behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
+        let bound = unbind(at, self.offset, self.len, self.flags);
         let Some(lease) = self.lease.take() else { return };
-        if guard_gone && gone {
-            self.bo.device().addresses().give(lease);
+        if bound.is_done() && guard.is_none_or(Release::is_done) {
+            device.addresses().give(lease);
         } else {
             // The page tables may still point through these addresses: nobody may have them again.
-            self.bo.device().strand(lease);
+            device.strand(lease);
         }
+        // The addresses have an owner again before anybody hears of anything.
+        let guard_len = if self.has_guard_page { PAGE_SIZE } else { 0 };
+        if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
+            device.tell(|| Event::Unbound { range });
+        }
+        [Some(bound), guard].into_iter().flatten().for_each(|release| release.report(GemVa::NAME, self.bo_handle));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use super::{Device, Error, RELEASE_ATTEMPTS, Result, answers, kernel::send_raw};
+use super::{Device, Error, Result, answers, kernel::send_raw_quietly, release::release};
 use crate::uapi::{self, Answered, Argument, BoListEntry, bo_list_op};
 
 /// A list of BOs that submissions can name instead of carrying it: the kernel then neither copies the entries nor looks up
@@ -55,18 +55,18 @@ impl BoList {
 
 impl Drop for BoList {
     fn drop(&mut self) {
-        for _ in 0..RELEASE_ATTEMPTS {
-            match request(&self.device, bo_list_op::DESTROY, self.handle, &[]) {
-                Ok(_) | Err(Error::Ioctl { errno: Errno::ENODEV, .. }) => return,
-                Err(error) => tracing::warn!(list = self.handle, %error, "BO list not destroyed"),
-            }
-        }
+        let destroy = || ask(&self.device, bo_list_op::DESTROY, self.handle, &[]).map(drop);
+        release(destroy).report(uapi::BoList::NAME, self.handle);
     }
 }
 
 fn request(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry]) -> Result<u32> {
     let refused = |errno| Error::Ioctl { request: uapi::BoList::NAME, errno };
-    let bo_number = u32::try_from(entries.len()).map_err(|_| refused(Errno::EINVAL))?;
+    ask(device, operation, list_handle, entries).map_err(refused)
+}
+
+fn ask(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry]) -> Result<u32, Errno> {
+    let bo_number = u32::try_from(entries.len()).map_err(|_| Errno::EINVAL)?;
     let mut argument = uapi::BoList {
         operation,
         list_handle,
@@ -76,6 +76,6 @@ fn request(device: &Device, operation: u32, list_handle: u32, entries: &[BoListE
     };
     // SAFETY: the one address is that of `entries`, as many as `bo_number` says and as large as `bo_info_size` says, which
     // the kernel only reads.
-    unsafe { send_raw(device.kernel(), uapi::BoList::REQUEST, &mut argument) }.map_err(refused)?;
+    unsafe { send_raw_quietly(device.kernel(), uapi::BoList::REQUEST, &mut argument) }?;
     Ok(argument.answer().list_handle)
 }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use super::{Deadline, Device, Error, Ip, Loss, RELEASE_ATTEMPTS, Result, answers, kernel::send};
+use super::{
+    Deadline, Device, Error, Ip, Loss, Result, answers,
+    kernel::{send, send_quietly},
+    release::{Release, release},
+};
 use crate::uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op, priority};
 
 /// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
@@ -254,7 +258,7 @@ fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
         *has_ambiguous = found.is_ok();
         if found.is_err() {
             // It did not exist before, so if it does now it is this one.
-            free(device, id);
+            let _not_told = free(device, id);
         }
         found?;
     }
@@ -265,31 +269,29 @@ fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
 /// has the id, so one that was not written is told apart.
 fn look_up(device: &Device, id: u32) -> Result<(), Errno> {
     let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: id, priority: 0 };
-    send(device.kernel(), &mut argument)?;
+    // Quietly: the context that is looked up has no owner yet.
+    send_quietly(device.kernel(), &mut argument)?;
     if argument.answer().hangs == 0 { Ok(()) } else { Err(answers::UNWRITTEN) }
 }
 
-/// Frees a context; `false` if the kernel keeps it.
-fn free(device: &Device, id: u32) -> bool {
-    (0..RELEASE_ATTEMPTS).any(|_| {
+/// Frees a context.
+fn free(device: &Device, id: u32) -> Release {
+    release(|| {
         let mut argument = Ctx { op: ctx_op::FREE_CTX, flags: 0, ctx_id: id, priority: 0 };
-        match send(device.kernel(), &mut argument) {
-            Ok(()) | Err(Errno::ENODEV) => true,
-            Err(errno) => {
-                tracing::warn!(context = id, %errno, "context not freed");
-                false
-            }
-        }
+        send_quietly(device.kernel(), &mut argument)
     })
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.id != UNWRITTEN_ID {
-            free(&self.device, self.id);
-            return;
-        }
-        let mut has_ambiguous = self.device.has_ambiguous_context().lock();
-        *has_ambiguous = !free(&self.device, self.id);
+        let freed = if self.id == UNWRITTEN_ID {
+            let mut has_ambiguous = self.device.has_ambiguous_context().lock();
+            let freed = free(&self.device, self.id);
+            *has_ambiguous = !freed.is_over();
+            freed
+        } else {
+            free(&self.device, self.id)
+        };
+        freed.report(Ctx::NAME, self.id);
     }
 }

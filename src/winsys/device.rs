@@ -96,13 +96,13 @@ impl Device {
     }
 
     fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Arc<Self>> {
-        let _span = tracing::debug_span!("bring-up").entered();
+        let span = tracing::debug_span!("bring-up").entered();
         let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
         let ledger = Ledger::new(info.memory.gart_page.into());
-        Ok(Arc::new(Self {
+        let device = Arc::new(Self {
             _claim: claim,
             kernel: Box::new(kernel),
             info,
@@ -113,7 +113,10 @@ impl Device {
             observer,
             vmid_users: Mutex::new(0),
             has_ambiguous_context: Mutex::new(false),
-        }))
+        });
+        // Left while the device has an owner: a subscriber may panic.
+        drop(span);
+        Ok(device)
     }
 
     /// What is known about the GPU.
@@ -209,14 +212,22 @@ impl Device {
 
     /// Keeps addresses for ever, because the page tables may still point through them.
     pub(super) fn strand(&self, lease: VaLease) {
-        tracing::error!(start = %lease.start(), len = lease.len(), "addresses lost: the kernel would not unbind them");
+        let range = lease.range();
         self.stranded.lock().push(lease);
+        let (start, len) = (range.start(), range.len());
+        tracing::error!(%start, len, "addresses lost: the kernel would not unbind them");
     }
 
     /// Tells the observer, if there is one; otherwise the event is not even made.
     #[inline]
     pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
         tell(self.observer.as_ref(), event);
+    }
+
+    /// Whether anybody hears of events.
+    #[inline]
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
     }
 
     pub(super) fn vmid_users(&self) -> &Mutex<usize> {

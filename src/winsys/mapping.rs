@@ -5,8 +5,8 @@ use std::{ptr::NonNull, sync::Arc};
 use nix::errno::Errno;
 
 use super::{
-    Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, RELEASE_ATTEMPTS, Result, answers::UNWRITTEN,
-    kernel::send,
+    Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, kernel::send,
+    release::release,
 };
 use crate::uapi::{Answered, Argument, GemCreateFlags, GemMmap};
 
@@ -110,8 +110,9 @@ impl Mapping {
         let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
             .map_err(|errno| bo.refused("mmap", errno))?;
         // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
+        let mapping = Self { base, bo: Arc::clone(bo), pages, ending: Ending::Unmap };
         bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
-        Ok(Self { base, bo: Arc::clone(bo), pages, ending: Ending::Unmap })
+        Ok(mapping)
     }
 
     /// The view of user memory that its owner has anyway. Nothing is unmapped in the end.
@@ -326,12 +327,12 @@ impl Drop for Mapping {
         if self.ending == Ending::Leave {
             return;
         }
-        for _ in 0..RELEASE_ATTEMPTS {
-            // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
-            match unsafe { self.bo.device().kernel().munmap(self.base, self.len()) } {
-                Ok(()) => return self.forget(),
-                Err(errno) => tracing::warn!(handle = self.bo.handle(), %errno, "munmap refused"),
-            }
+        // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
+        let unmap = || unsafe { self.bo.device().kernel().munmap(self.base, self.len()) };
+        let unmapped = release(unmap);
+        if unmapped.is_done() {
+            self.forget();
         }
+        unmapped.report("munmap", self.bo.handle());
     }
 }

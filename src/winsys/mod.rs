@@ -35,6 +35,7 @@ mod node;
 mod observer;
 #[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
 mod query;
+mod release;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
 mod reservation;

@@ -146,7 +146,8 @@ pub enum PressureLevel {
 /// [`AddressBook`](super::AddressBook). See [`Device::with_observer`](super::Device::with_observer).
 ///
 /// It is called from whatever thread does the thing, after the kernel has agreed, and must not use the device's objects
-/// itself. A device without an observer pays one comparison for each event, which is then not even made.
+/// itself. It may panic: what it hears of has an owner by then, which gives it back. Panics while a panic unwinds already
+/// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
 ///
 /// A list of observers is one: each hears of everything, in the list's order.
 pub trait Observer: Send + Sync + fmt::Debug {
@@ -184,7 +185,20 @@ impl Observer for Vec<Arc<dyn Observer>> {
 #[inline]
 pub(super) fn tell(observer: Option<&Arc<dyn Observer>>, event: impl FnOnce() -> Event) {
     if let Some(observer) = observer {
+        if std::thread::panicking() {
+            return tell_while_unwinding(&**observer, &event());
+        }
         observer.observe(&event());
+    }
+}
+
+/// A second panic would end the process.
+#[cold]
+fn tell_while_unwinding(observer: &dyn Observer, event: &Event) {
+    let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observer.observe(event)));
+    if told.is_err() {
+        // The panic that unwinds already says enough; dropping this one's payload could panic again.
+        std::mem::forget(told);
     }
 }
 

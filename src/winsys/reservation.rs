@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Bo, Device, Error, Event, PAGE_SIZE, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{
+    Bo, Device, Error, Event, PAGE_SIZE, Result,
+    kernel::{send, send_quietly},
+    release::release,
+};
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{VaLease, VaRange},
@@ -62,6 +66,13 @@ impl Reservation {
     /// [`Error::Misaligned`], [`Error::Range`], [`Error::ForeignDevice`], and [`Error::Bind`] when the kernel refuses.
     /// Nothing has changed then.
     pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
+        let event = self.bind_untold(offset, len, bo, bo_offset, flags)?;
+        self.device.tell(|| event);
+        Ok(())
+    }
+
+    /// As [`Reservation::bind`], for callers that tell the observer themselves, once they keep the BO.
+    pub(crate) fn bind_untold(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
         if !Arc::ptr_eq(bo.device(), &self.device) {
             return Err(Error::ForeignDevice { what: "BO" });
         }
@@ -71,8 +82,7 @@ impl Reservation {
             return Err(Error::Range { handle: bo.handle(), offset: bo_offset, len, size: bo.size() });
         }
         operate(&self.device, VaOperation::Replace, piece, Some((bo, bo_offset)), flags)?;
-        self.device.tell(|| Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags });
-        Ok(())
+        Ok(Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags })
     }
 
     /// Takes away whatever is bound in `len` bytes from byte `offset` on.
@@ -83,10 +93,16 @@ impl Reservation {
     ///
     /// [`Error::Misaligned`], [`Error::Range`], and [`Error::Bind`] when the kernel refuses. Nothing has changed then.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
+        let event = self.unbind_untold(offset, len)?;
+        self.device.tell(|| event);
+        Ok(())
+    }
+
+    /// As [`Reservation::unbind`], for callers that tell the observer themselves.
+    pub(crate) fn unbind_untold(&self, offset: u64, len: u64) -> Result<Event> {
         let piece = self.piece(offset, len)?;
         operate(&self.device, VaOperation::Replace, piece, None, VaFlags::PRT)?;
-        self.device.tell(|| Event::Unbound { range: piece });
-        Ok(())
+        Ok(Event::Unbound { range: piece })
     }
 
     fn piece(&self, offset: u64, len: u64) -> Result<VaRange> {
@@ -105,6 +121,13 @@ fn aligned(what: &'static str, value: u64) -> Result<()> {
     if value.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Error::Misaligned { what, value, alignment: PAGE_SIZE }) }
 }
 
+fn argument(operation: VaOperation, range: VaRange, backing: Option<(&Bo, u64)>, flags: VaFlags) -> GemVa {
+    let (handle, offset_in_bo) = backing.map_or((0, 0), |(bo, offset)| (bo.handle(), offset));
+    let (operation, flags) = (operation as u32, flags.bits());
+    let (va_address, map_size) = (range.start().as_u64(), range.len());
+    GemVa { handle, pad: 0, operation, flags, va_address, offset_in_bo, map_size }
+}
+
 fn operate(
     device: &Device,
     operation: VaOperation,
@@ -112,19 +135,10 @@ fn operate(
     backing: Option<(&Bo, u64)>,
     flags: VaFlags,
 ) -> Result<()> {
-    let (handle, offset_in_bo) = backing.map_or((0, 0), |(bo, offset)| (bo.handle(), offset));
-    let mut argument = GemVa {
-        handle,
-        pad: 0,
-        operation: operation as u32,
-        flags: flags.bits(),
-        va_address: range.start().as_u64(),
-        offset_in_bo,
-        map_size: range.len(),
-    };
+    let mut argument = argument(operation, range, backing, flags);
     send(device.kernel(), &mut argument).map_err(|errno| Error::Bind {
         request: GemVa::NAME,
-        handle,
+        handle: argument.handle,
         at: range.start(),
         len: range.len(),
         errno,
@@ -133,20 +147,18 @@ fn operate(
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let clear = || operate(&self.device, VaOperation::Clear, self.range, None, VaFlags::empty());
-        let gone = (0..RELEASE_ATTEMPTS).any(|_| match clear() {
-            Ok(()) => {
-                self.device.tell(|| Event::Unbound { range: self.range });
-                true
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a reservation was not cleared");
-                false
-            }
-        });
-        if let (false, Some(lease)) = (gone, self.lease.take()) {
+        let (device, range) = (&self.device, self.range);
+        let mut argument = argument(VaOperation::Clear, range, None, VaFlags::empty());
+        let cleared = release(|| send_quietly(device.kernel(), &mut argument));
+        match self.lease.take() {
+            Some(lease) if cleared.is_done() => device.addresses().give(lease),
             // The page tables may still point through these addresses: nobody may have them again.
-            self.device.strand(lease);
+            Some(lease) => device.strand(lease),
+            None => {}
         }
+        if cleared.is_done() {
+            device.tell(|| Event::Unbound { range });
+        }
+        cleared.report(GemVa::NAME, 0);
     }
 }

@@ -109,6 +109,18 @@ impl Context {
     /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
     /// or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+        let sequence = self.submit_untold(chunks, scratch)?;
+        self.device().tell(|| self.submitted(&chunks, sequence));
+        Ok(sequence)
+    }
+
+    /// The event of a submission that the kernel took.
+    pub(crate) fn submitted(&self, chunks: &Chunks<'_>, sequence: u64) -> Event {
+        Event::Submitted { context: self.id(), sequence, ibs: chunks.ibs.len(), bos: chunks.bos.len() }
+    }
+
+    /// As [`Context::submit`], for callers that tell the observer themselves, once they keep what the submission uses.
+    pub(crate) fn submit_untold(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
@@ -144,10 +156,7 @@ impl Context {
         // lists in `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them all.
         unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
             .map_err(|errno| self.refused(&chunks, errno))?;
-        let sequence = argument.answer().handle;
-        let Chunks { ibs, bos, .. } = chunks;
-        self.device().tell(|| Event::Submitted { context: self.id(), sequence, ibs: ibs.len(), bos: bos.len() });
-        Ok(sequence)
+        Ok(argument.answer().handle)
     }
 
     /// Lists everything but the BOs.

@@ -8,8 +8,9 @@ use std::{
 use nix::errno::Errno;
 
 use super::{
-    Deadline, Device, Error, RELEASE_ATTEMPTS, Result, answers,
-    kernel::{send, send_as, send_raw},
+    Deadline, Device, Error, Result, answers,
+    kernel::{send, send_as, send_quietly, send_raw},
+    release::release,
 };
 use crate::uapi::{
     Argument, CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
@@ -356,12 +357,8 @@ impl Syncobj {
 
 impl Drop for Syncobj {
     fn drop(&mut self) {
-        for _ in 0..RELEASE_ATTEMPTS {
-            match send(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 }) {
-                Ok(()) | Err(Errno::ENODEV) => return,
-                Err(errno) => tracing::warn!(handle = self.handle, %errno, "sync object not destroyed"),
-            }
-        }
+        let destroy = || send_quietly(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 });
+        release(destroy).report(SyncobjDestroy::NAME, self.handle);
     }
 }
 

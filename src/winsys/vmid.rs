@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use nix::errno::Errno;
-
-use super::{Device, Error, RELEASE_ATTEMPTS, Result, kernel::send};
+use super::{
+    Device, Error, Result,
+    kernel::{send, send_quietly},
+    release::release,
+};
 use crate::uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm};
 
 /// Keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until this and every
@@ -31,7 +33,8 @@ impl VmidReservation {
     pub fn new(device: &Arc<Device>) -> Result<Self> {
         let mut users = device.vmid_users().lock();
         if *users == 0 {
-            vm(device, VM_OP_RESERVE_VMID).map_err(|errno| Error::Ioctl { request: Vm::NAME, errno })?;
+            let mut argument = Vm { op: VM_OP_RESERVE_VMID, flags: 0 };
+            send(device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Vm::NAME, errno })?;
         }
         *users += 1;
         Ok(Self { device: Arc::clone(device) })
@@ -45,15 +48,9 @@ impl Drop for VmidReservation {
         if *users > 0 {
             return;
         }
-        for _ in 0..RELEASE_ATTEMPTS {
-            match vm(&self.device, VM_OP_UNRESERVE_VMID) {
-                Ok(()) | Err(Errno::ENODEV) => return,
-                Err(errno) => tracing::warn!(%errno, "VMID not given back"),
-            }
-        }
+        let kernel = self.device.kernel();
+        let given_back = release(|| send_quietly(kernel, &mut Vm { op: VM_OP_UNRESERVE_VMID, flags: 0 }));
+        drop(users);
+        given_back.report(Vm::NAME, 0);
     }
-}
-
-fn vm(device: &Device, op: u32) -> Result<(), Errno> {
-    send(device.kernel(), &mut Vm { op, flags: 0 })
 }

@@ -265,6 +265,44 @@ pub fn send_as<A: Plain>(kernel: &dyn Kernel, request: Request, argument: &mut A
 /// the kernel do there.
 #[inline]
 pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argument: &mut A) -> Result<(), Errno> {
+    // SAFETY: the caller's promises are passed on unchanged.
+    unsafe { send_raw_quietly(kernel, request, argument) }.inspect_err(|&errno| refused::<A>(errno))
+}
+
+#[cold]
+fn refused<A: Argument>(errno: Errno) {
+    tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
+}
+
+/// As [`send`], but logs nothing: for drops, which settle their books before anybody hears of anything.
+///
+/// # Errors
+///
+/// As [`send`].
+#[inline]
+pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
+    if A::REQUEST.size() != size_of::<A>() {
+        return Err(Errno::EINVAL);
+    }
+    // SAFETY: as in `send_as`.
+    unsafe { send_raw_quietly(kernel, A::REQUEST, argument) }
+}
+
+/// As [`send_raw`], but logs nothing.
+///
+/// # Errors
+///
+/// As [`send_raw`].
+///
+/// # Safety
+///
+/// As for [`send_raw`].
+#[inline]
+pub unsafe fn send_raw_quietly<A: Argument>(
+    kernel: &dyn Kernel,
+    request: Request,
+    argument: &mut A,
+) -> Result<(), Errno> {
     let argument: *mut A = argument;
     // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
     let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
@@ -273,13 +311,7 @@ pub unsafe fn send_raw<A: Argument>(kernel: &dyn Kernel, request: Request, argum
         Err(Errno::EAGAIN) => Patience::of(request, unsafe { argument.read() }.as_bytes()).ask_again(ask),
         result => result,
     };
-    match result {
-        Ok(_) => Ok(()),
-        Err(errno) => {
-            tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
-            Err(errno)
-        }
-    }
+    result.map(drop)
 }
 
 #[cfg(test)]

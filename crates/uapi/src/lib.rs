@@ -36,7 +36,10 @@ pub use self::{
     drm::*,
     gem::*,
     info::*,
-    kernel::{Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_raw},
+    kernel::{
+        Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_quietly, send_raw,
+        send_raw_quietly,
+    },
     open_file::{FileIdentity, IdentityClaim, OpenFile},
     request::*,
     submission::*,

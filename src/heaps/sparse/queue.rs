@@ -81,11 +81,19 @@ impl SparseFence {
     ///
     /// # Errors
     ///
-    /// What ended the queue; [`MemoryError::Abandoned`] when it was dropped before.
+    /// What ended the queue; [`MemoryError::Abandoned`] when it was dropped before, or its thread has panicked.
     pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
         let mut result = self.outcome.result.lock();
         self.outcome.done.wait_while_for(&mut result, |result| result.is_none(), deadline.remaining());
         result.clone().map_or(Ok(false), |result| result.map(|()| true))
+    }
+}
+
+/// Nobody waits in vain for a job that goes undone, because its queue was dropped or its thread has panicked.
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.outcome.result.lock().get_or_insert(Err(MemoryError::Abandoned));
+        self.outcome.done.notify_all();
     }
 }
 
@@ -155,7 +163,6 @@ fn work(inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
             lost = Some(error.clone());
         }
         *job.outcome.result.lock() = Some(result);
-        job.outcome.done.notify_all();
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     heaps::MemoryError,
     vamgr::{GpuVa, VaRequest},
     winsys::{
-        Binding, Capabilities, Device, Error as WinsysError, PAGE_SIZE, Reservation, ResidentSet,
+        Binding, Capabilities, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet,
         interval_map::{IntervalMap, Run},
     },
 };
@@ -144,35 +144,46 @@ impl SparseRange {
             self.check(change)?;
             merged.set(change.offset..change.offset + change.len, Some(change.backing.clone()), |_, _| {});
         }
+        // What goes and what is told outlives the lock: BOs may be closed, and observers may take their time, or panic.
+        let (mut gone, mut events) = (Vec::new(), Vec::new());
         let mut bound = self.bound.lock();
-        for (range, backing) in merged.iter() {
-            self.apply(&mut bound, range, backing.as_ref())?;
-        }
-        Ok(merged.len())
+        let mut changed = merged.iter().map(|(range, backing)| {
+            events.push(self.apply(&mut bound, range, backing.as_ref(), &mut gone)?);
+            Ok(())
+        });
+        let outcome = changed.try_for_each(|change| change);
+        drop(bound);
+        events.into_iter().for_each(|event| self.device().tell(|| event));
+        drop(gone);
+        outcome.map(|()| merged.len())
     }
+
+    /// Makes one change. What it replaces goes to `gone`; what observers are to hear comes back.
 
     fn apply(
         &self,
         bound: &mut IntervalMap<Backing>,
         range: Range<u64>,
         backing: Option<&Backing>,
-    ) -> Result<(), MemoryError> {
+        gone: &mut Vec<Backing>,
+    ) -> Result<Event, MemoryError> {
         let len = range.end - range.start;
-        match backing {
+        let event = match backing {
             Some(Backing { memory, offset }) => {
                 // Where the memory's own binding starts in its BO.
                 let bo_offset = memory.offset() + offset;
-                self.reservation.bind(range.start, len, memory.bo(), bo_offset, memory.flags())?;
+                self.reservation.bind_untold(range.start, len, memory.bo(), bo_offset, memory.flags())?
             }
-            None => self.reservation.unbind(range.start, len)?,
-        }
+            None => self.reservation.unbind_untold(range.start, len)?,
+        };
         if let Some(backing) = backing {
             self.residents.add_times(&backing.memory, len);
         }
-        bound.set(range, backing.cloned(), |gone, backing| {
-            self.residents.remove_times(&backing.memory, gone.end - gone.start);
+        bound.set(range, backing.cloned(), |replaced, backing| {
+            gone.push(backing.clone());
+            self.residents.remove_times(&backing.memory, replaced.end - replaced.start);
         });
-        Ok(())
+        Ok(event)
     }
 
     fn check(&self, change: &SparseBind) -> Result<(), WinsysError> {

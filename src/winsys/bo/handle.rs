@@ -10,8 +10,12 @@ use once_cell::race::OnceBox;
 
 use crate::{
     sync::{AtomicU64, Mutex, OnceLock},
-    uapi::GemClose,
-    winsys::{Device, DeviceRef, Event, LedgerEntry, kernel::send},
+    uapi::{Argument, GemClose},
+    winsys::{
+        Device, DeviceRef, Event, LedgerEntry,
+        kernel::send_quietly,
+        release::{Release, release},
+    },
 };
 
 /// A BO's part in its GEM handle. The last part closes it, and then takes the BO off the ledger.
@@ -100,10 +104,11 @@ impl Drop for Handle {
     #[inline]
     fn drop(&mut self) {
         if self.shared().is_none() {
-            close(&self.device, self.raw);
+            let closed = close(&self.device, self.raw);
             if let Some(entry) = self.entry {
                 self.device.ledger().remove(entry);
             }
+            tell(&self.device, self.raw, closed);
         }
     }
 }
@@ -121,9 +126,12 @@ pub(super) struct SharedHandle {
 
 impl Drop for SharedHandle {
     fn drop(&mut self) {
-        self.device.shared_handles().close(&self.device, self.raw, self.generation);
+        let closed = self.device.shared_handles().close(&self.device, self.raw, self.generation);
         if let Some(entry) = self.entry.get().copied().flatten() {
             self.device.ledger().remove(entry);
+        }
+        if let Some(closed) = closed {
+            tell(&self.device, self.raw, closed);
         }
     }
 }
@@ -182,28 +190,30 @@ impl SharedHandles {
         handle
     }
 
-    fn close(&self, device: &Device, raw: u32, generation: u64) {
+    /// Closes a handle, unless an import has made it its own meanwhile. The lock is held until the kernel has closed it.
+    fn close(&self, device: &Device, raw: u32, generation: u64) -> Option<Release> {
         let mut table = self.table.lock();
         if table.get(&raw).is_some_and(|entry| entry.generation == generation) {
             table.remove(&raw);
-            close(device, raw);
+            return Some(close(device, raw));
         }
+        None
     }
 }
 
 /// Closes a handle. Nobody can be told of a failure here, so what may be transient is tried again; a handle that
 /// cannot be closed lives until the device's file does.
-fn close(device: &Device, raw: u32) {
-    for _ in 0..super::super::RELEASE_ATTEMPTS {
-        match send(device.kernel(), &mut GemClose { handle: raw, pad: 0 }) {
-            Ok(()) => {
-                tracing::trace!(handle = raw, "BO closed");
-                device.tell(|| Event::BoClosed { handle: raw });
-                return;
-            }
-            // Unplugged: the file's handles go with the file.
-            Err(Errno::ENODEV) => return,
-            Err(errno) => tracing::warn!(handle = raw, %errno, "GEM_CLOSE refused"),
-        }
+#[inline]
+fn close(device: &Device, raw: u32) -> Release {
+    release(|| send_quietly(device.kernel(), &mut GemClose { handle: raw, pad: 0 }))
+}
+
+/// Tells what became of a handle, once it is off the books.
+#[inline]
+fn tell(device: &Device, raw: u32, closed: Release) {
+    if closed.is_done() {
+        tracing::trace!(handle = raw, "BO closed");
+        device.tell(|| Event::BoClosed { handle: raw });
     }
+    closed.report(GemClose::NAME, raw);
 }

@@ -81,32 +81,42 @@ impl Bo {
     /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
     pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
         let raw = ask(device, &request)?;
-        Ok(Self::created(device.into(), raw, &request))
+        let bo = Self::created(device.into(), raw, &request);
+        bo.announce();
+        Ok(bo)
     }
 
     /// As [`Bo::create`], for those who share it.
     #[inline]
     pub(crate) fn create_shared(device: DeviceRef, request: &BoRequest) -> Result<Arc<Self>> {
         let raw = ask(&device, request)?;
-        Ok(Arc::new(Self::created(device, raw, request)))
+        let bo = Arc::new(Self::created(device, raw, request));
+        bo.announce();
+        Ok(bo)
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
     fn created(device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
         let &BoRequest { size, domains, flags, .. } = request;
-        tracing::trace!(handle = raw, size, ?domains, ?flags, "BO created");
         Self::own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
     }
 
-    /// The BO of a handle that nobody else has. Charges it and tells the observer.
+    /// The BO of a handle that nobody else has, charged. Nobody has heard of it yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
     fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
         let entry = device.ledger().enter_bo(domains, flags, size);
-        device.tell(|| Event::BoOpened { handle: raw, size, domains, flags });
         let handle = Handle::new(device, raw, entry);
         Self { handle, size, domains, flags }
+    }
+
+    /// Tells of the BO, which owns its handle and its charge by now.
+    #[inline]
+    fn announce(&self) {
+        let &Self { ref handle, size, domains, flags } = self;
+        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
+        handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 
     /// The kernel's name for the BO within the device's file.

@@ -9,7 +9,7 @@ use super::Bo;
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
-        Capabilities, Device, Error, Event, Result, answers,
+        Capabilities, Device, Error, Result, answers,
         kernel::{send, send_as},
     },
 };
@@ -63,7 +63,7 @@ impl Bo {
         bo.flags = info.flags;
         let Self { handle, size, domains, flags, .. } = &bo;
         handle.charge_imported(|| device.ledger().enter_bo(*domains, *flags, *size));
-        device.tell(|| Event::BoOpened { handle: handle.raw(), size: *size, domains: *domains, flags: *flags });
+        bo.announce();
         Ok(bo)
     }
 

@@ -67,6 +67,8 @@ impl Bo {
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
-        Ok(Self::own(device.into(), handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS))
+        let bo = Self::own(device.into(), handle, len, GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
+        bo.announce();
+        Ok(bo)
     }
 }

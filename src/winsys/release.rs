@@ -1,0 +1,52 @@
+//! Giving things back in drops.
+
+use nix::errno::Errno;
+
+use super::RELEASE_ATTEMPTS;
+
+/// What the kernel made of something that was given back.
+///
+/// Whoever gives back settles its own books first, and only then [reports](Release::report): an observer or a tracing
+/// subscriber that panics must not come between what the kernel has done and what the library believes.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "refusals are to be reported"]
+pub(super) struct Release {
+    is_done: bool,
+    /// The last refusal, and how many there were.
+    refused: Option<(Errno, usize)>,
+}
+
+/// Tries to give something back as often as a drop may: what is refused once may be granted the next time. A GPU that was
+/// removed is not asked again. `attempt` must not tell anybody of anything.
+pub(super) fn release(mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
+    let mut refused = None;
+    for count in 1..=RELEASE_ATTEMPTS {
+        match attempt() {
+            Ok(()) => return Release { is_done: true, refused },
+            Err(errno) => refused = Some((errno, count)),
+        }
+        if let Some((Errno::ENODEV, _)) = refused {
+            break;
+        }
+    }
+    Release { is_done: false, refused }
+}
+
+impl Release {
+    /// Returns `true` if the kernel has it back.
+    pub(super) fn is_done(self) -> bool {
+        self.is_done
+    }
+
+    /// Returns `true` if the kernel has it back, or the GPU was removed and everything goes with the file.
+    pub(super) fn is_over(self) -> bool {
+        self.is_done || matches!(self.refused, Some((Errno::ENODEV, _)))
+    }
+
+    /// Logs what was refused. That the GPU was removed is no refusal: everything goes with the file.
+    pub(super) fn report(self, request: &'static str, handle: u32) {
+        if let Some((errno, times)) = self.refused.filter(|&(errno, _)| errno != Errno::ENODEV) {
+            tracing::warn!(request, handle, %errno, times, is_done = self.is_done, "refused to give back");
+        }
+    }
+}
