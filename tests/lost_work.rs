@@ -250,7 +250,11 @@ fn what_lost_work_used_is_given_back() {
     assert!(binding.upgrade().is_some());
     let [first, _behind] = fences;
     assert_eq!(told(first.unwrap().wait(job_time())), (LossReason::Hung, Blame::Guilty));
-    assert_eq!((rig.queue.in_flight(), binding.upgrade().is_none()), (0, true));
+    // What was queued behind ends a moment later.
+    while rig.queue.in_flight() > 0 {
+        std::thread::yield_now();
+    }
+    assert!(binding.upgrade().is_none());
 }
 
 /// A stream with marks: 1 is done, 2 hangs.

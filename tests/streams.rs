@@ -191,18 +191,21 @@ fn w24_w32_a_submission_of_many_lists_signals_with_its_last_call_only() {
     lists.push(stream.finish().unwrap());
     let lists: Vec<_> = lists.iter().collect();
     let done = Syncobj::new(&device, false).unwrap();
+    let points = Syncobj::new(&device, false).unwrap();
     let ready = Syncobj::new(&device, true).unwrap();
     let submission = Submission {
         lists: &lists,
         memory: &[Arc::clone(gate.binding())],
         waits: &[SyncPoint::binary(&ready)],
-        signals: &[SyncPoint::binary(&done)],
+        // A call replaces the binary fence of the one before; points of a timeline stay.
+        signals: &[SyncPoint::binary(&done), SyncPoint::timeline(&points, 7)],
         ..Submission::default()
     };
     let fence = queue.submit(&submission).unwrap();
     assert_eq!(fence.sequence(), 3, "301 IBs in calls of 125");
     assert!(queue.context().wait(Ip::Compute, 0, 2, job_time()).unwrap(), "the first two calls are done");
     assert!(!done.wait(amdgpu_winsys::winsys::Deadline::POLL).unwrap(), "and have signalled nothing");
+    assert_eq!((points.query().unwrap(), points.last_submitted().unwrap()), (0, 7));
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
     assert!(fence.wait(job_time()).unwrap() && done.wait(job_time()).unwrap());
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Ip, Residents},
+    winsys::{BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Ip, Residents},
 };
 
 /// Validation order of IBs, as in RADV; memory has its own.
@@ -16,15 +16,6 @@ const IB_PRIORITY: u32 = 31;
 
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
-
-/// What became of a submission. It is small, because what it is made of is handed from function to function.
-#[derive(Debug)]
-pub(super) struct Sent {
-    /// The number of the last call that the kernel took, if it took any.
-    pub(super) sequence: Option<u64>,
-    /// Why it did not take all of them. Without a number and without an error there was nothing to submit.
-    pub(super) error: Option<Box<Error>>,
-}
 
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
@@ -40,27 +31,29 @@ pub(super) struct Sender {
     scheduled: Vec<CsChunkDep>,
     waits: Vec<CsChunkSyncobj>,
     signals: Vec<CsChunkSyncobj>,
+    /// What observers are to hear of, once the job is kept; empty without observers.
+    events: Vec<Event>,
 }
 
 impl Sender {
-    /// Hands the kernel a submission, in as few calls as it allows.
+    /// Hands the kernel a submission, in as few calls as it allows, and notes in `job` the number of the last call that the
+    /// kernel took. Returns the error why it did not take all of them.
     pub(super) fn send(
         &mut self,
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
-        sets: &[Residents],
-    ) -> Sent {
-        if let Err(error) = self.prepare(queue, beside, submission, sets) {
-            return Sent { sequence: None, error: Some(Box::new(error)) };
+        job: &mut Job,
+    ) -> Option<Box<Error>> {
+        match self.prepare(queue, beside, submission, &job.sets) {
+            Ok(()) => self.call(queue, &mut job.sequence),
+            Err(error) => Some(Box::new(error)),
         }
-        let sent = self.call(queue);
-        if let Some(error) = &sent.error
-            && let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref()
-        {
-            queue.note_loss(error);
-        }
-        sent
+    }
+
+    /// What observers are to hear of.
+    pub(super) fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
     }
 
     fn prepare(
@@ -77,8 +70,9 @@ impl Sender {
         Ok(())
     }
 
-    pub(super) fn forget_memory(&mut self) {
-        self.working_set.give_up_kernel_list();
+    /// The list that the kernel keeps, if there is one.
+    pub(super) fn take_kernel_list(&mut self) -> Option<BoList> {
+        self.working_set.take_kernel_list()
     }
 
     fn check(
@@ -190,12 +184,12 @@ impl Sender {
     }
 
     /// The first call waits, the last one signals.
-    fn call(&mut self, queue: &Shared) -> Sent {
-        let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, .. } = self;
+    fn call(&mut self, queue: &Shared, sequence: &mut u64) -> Option<Box<Error>> {
+        let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
         if queue.options.listing == Listing::Kept {
             working_set.keep_list(queue.device());
         }
-        let mut sequence = None;
+        let is_observed = queue.device().is_observed();
         for (part, range) in calls.iter().enumerate() {
             let (is_first, is_last) = (part == 0, part + 1 == calls.len());
             let call = Chunks {
@@ -209,15 +203,19 @@ impl Sender {
                 user_fence: Some(&queue.user_fence),
             };
             match queue.call(call, chunks) {
-                Ok(taken) => sequence = Some(taken),
+                Ok(taken) => {
+                    *sequence = taken;
+                    if is_observed {
+                        events.push(queue.context.submitted(&call, taken));
+                    }
+                }
+                Err(source) if is_first => return Some(Box::new(source.into())),
                 Err(source) => {
-                    let parts = calls.len();
-                    let error = if is_first { source.into() } else { Error::PartlySubmitted { part, parts, source } };
-                    return Sent { sequence, error: Some(Box::new(error)) };
+                    return Some(Box::new(Error::PartlySubmitted { part, parts: calls.len(), source }));
                 }
             }
         }
-        Sent { sequence, error: None }
+        None
     }
 }
 
@@ -261,7 +259,7 @@ impl Shared {
         let patience = self.options.patience;
         let mut end = None;
         loop {
-            let error = match self.context.submit(chunks, scratch) {
+            let error = match self.context.submit_untold(chunks, scratch) {
                 Ok(sequence) => return Ok(sequence),
                 Err(error @ WinsysError::OutOfMemory { .. }) => error,
                 Err(error) => return Err(error),
@@ -270,7 +268,7 @@ impl Shared {
             if end.remaining().is_zero() {
                 return Err(error);
             }
-            self.jobs.lock().retire_up_to(self.user_fence.value());
+            self.jobs.retire_up_to(self.user_fence.value());
             std::thread::sleep(patience.pause.min(end.remaining()));
         }
     }

@@ -44,8 +44,9 @@ impl Fence {
         self.sequence
     }
 
-    /// Whether the GPU has written the sequence number. No ioctl; a lost job never signals this way, ask
-    /// [`Fence::wait`].
+    /// Whether the GPU has written the sequence number. No ioctl. A job that a reset took never signals this way, ask
+    /// [`Fence::wait`]. One that the kernel stopped alone does, because the ring goes on behind it (Linux 6.12
+    /// `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`): [`Fence::outcome`] tells.
     pub fn is_signalled(&self) -> bool {
         self.shared.has_reached(self.sequence)
     }
@@ -57,6 +58,17 @@ impl Fence {
     /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when the job was lost to a reset.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         self.shared.wait(self.sequence, deadline)
+    }
+
+    /// Asks the kernel how the submission has ended: false while it runs. Unlike [`Fence::wait`] it always makes an ioctl, so
+    /// that it tells of a hung job that the kernel stopped alone, whose number was written all the same. The kernel remembers
+    /// the last 32 submissions of a queue; what is older counts as done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fence::wait`].
+    pub fn outcome(&self) -> Result<bool> {
+        self.shared.ask(self.sequence, Deadline::POLL)
     }
 
     /// Waits for submissions to queues of one device. For all: `Some(0)` when they are done; for any: which one is; `None`

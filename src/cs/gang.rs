@@ -112,7 +112,10 @@ impl Gang {
         });
         let followers = followers.collect::<Result<_>>()?;
         let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
-        Ok(Self { leader, followers, begin, end, resident })
+        let gang = Self { leader, followers, begin, end, resident };
+        // The CPU's view is not needed. It ends while the gang has an owner: an observer may panic.
+        drop(page);
+        Ok(gang)
     }
 
     /// Submits, in one call of the kernel: `submission` to the leader, and to each follower, in the order in which they were

@@ -103,24 +103,20 @@ impl HangReport {
 
 impl QueueTrace {
     fn of(shared: &Shared, breadcrumbs: Option<&Breadcrumbs>) -> Self {
-        let state = shared.context.check(shared.ip, shared.ring);
-        if let Err(error) = &state {
-            shared.note_loss(error);
-        }
+        let state = shared.check();
         let done = shared.user_fence.value();
-        let jobs = shared.jobs.lock();
-        let stuck = jobs.stuck().filter(|job| job.sequence > done);
+        let stuck = shared.jobs.stuck_behind(done);
         Self {
             context: shared.context.id(),
             ip: shared.ip,
             ring: shared.ring,
             done,
-            submitted: jobs.last(),
+            submitted: shared.jobs.last(),
             progress: breadcrumbs.map(Breadcrumbs::progress),
             state,
-            excerpt: stuck.and_then(|job| {
+            excerpt: stuck.and_then(|(sequence, lists)| {
                 let book = shared.device().address_book();
-                Excerpt::of(shared.target, job.sequence, &job.lists, breadcrumbs, book)
+                Excerpt::of(shared.target, sequence, &lists, breadcrumbs, book)
             }),
         }
     }

@@ -2,13 +2,16 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::CommandList;
+use parking_lot::Mutex;
+
+use super::{CommandList, Submission, queue::Shared};
 use crate::winsys::{Binding, Residents};
 
 /// What one running submission uses. It is moved about as a box, for a move of all of it, right after it was filled, takes
 /// longer than the filling.
 #[derive(Debug, Default)]
 pub(super) struct Job {
+    /// The last number that the kernel gave it; 0 as long as it took no part of it.
     pub(super) sequence: u64,
     pub(super) lists: Vec<CommandList>,
     pub(super) memory: Vec<Arc<Binding>>,
@@ -16,8 +19,18 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// Keeps alive what a submission uses.
+    pub(super) fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        self.lists.extend(submission.lists.iter().copied().cloned());
+        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
+        self.memory.extend(submission.memory.iter().cloned());
+        self.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+    }
+
     /// Lets go of everything, and keeps the containers.
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
+        self.sequence = 0;
         self.lists.clear();
         self.memory.clear();
         self.sets.clear();
@@ -25,8 +38,15 @@ impl Job {
 }
 
 /// The submissions of a queue that were not yet seen to be done.
+///
+/// The lock inside is held for a few steps at a time, and never while a job lets go of what it used: that can unbind and
+/// close BOs, and tell observers.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
+pub(super) struct Jobs(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// In the order of their numbers.
     running: VecDeque<Box<Job>>,
     /// Emptied containers of finished submissions, so that a steady stream of submissions allocates nothing.
     #[expect(clippy::vec_box, reason = "they come from `running` and go there again")]
@@ -35,53 +55,141 @@ pub(super) struct Jobs {
     lost: Option<Box<Job>>,
     /// The last number that the kernel gave out.
     last: u64,
+    /// Whether work was lost, so that some of what runs may have ended without writing its number.
+    is_in_doubt: bool,
+}
+
+/// What a submission leaves behind when its way to the kernel has ended.
+pub(super) struct Ended {
+    /// The last number that the kernel gave it, if it took any of it.
+    pub(super) sequence: Option<u64>,
+    /// An empty job for the next submission.
+    pub(super) spare: Option<Box<Job>>,
+    /// A job to [let go of](Jobs::let_go): one that has finished, or this one where the kernel took nothing.
+    pub(super) over: Option<Box<Job>>,
+}
+
+/// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
+/// alive as long as it runs.
+pub(super) struct Underway<'q> {
+    jobs: &'q Jobs,
+    /// Taken only by the end.
+    job: Option<Box<Job>>,
+}
+
+impl Underway<'_> {
+    /// The job; `None` never before the end.
+    pub(super) fn job(&mut self) -> Option<&mut Job> {
+        self.job.as_deref_mut()
+    }
+
+    /// The kernel was asked. `done` is the last number that the GPU has written.
+    pub(super) fn end(mut self, done: u64) -> Ended {
+        match self.job.take() {
+            Some(job) if job.sequence > 0 => self.jobs.add(job, done),
+            job => Ended { sequence: None, spare: None, over: job },
+        }
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take_if(|job| job.sequence > 0) {
+            self.jobs.add(job, 0);
+        }
+    }
 }
 
 impl Jobs {
-    /// An empty job whose containers were used before, if there is one.
-    pub(super) fn spare(&mut self) -> Option<Box<Job>> {
-        self.spare.pop()
+    /// Begins a submission, in a container that was emptied.
+    pub(super) fn begin(&self, spare: Option<Box<Job>>) -> Underway<'_> {
+        Underway { jobs: self, job: Some(spare.unwrap_or_default()) }
     }
 
-    /// The kernel took it.
-    pub(super) fn add(&mut self, job: Box<Job>) {
-        self.last = job.sequence;
-        self.running.push_back(job);
+    fn add(&self, job: Box<Job>, done: u64) -> Ended {
+        let mut state = self.0.lock();
+        let sequence = Some(job.sequence);
+        state.last = job.sequence;
+        state.running.push_back(job);
+        Ended { sequence, spare: state.spare.pop(), over: state.take_up_to(done) }
     }
 
     /// Lets go of what submissions up to this number used.
-    pub(super) fn retire_up_to(&mut self, done: u64) {
-        while let Some(mut job) = self.running.pop_front_if(|job| job.sequence <= done) {
+    pub(super) fn retire_up_to(&self, done: u64) {
+        let first = self.0.lock().take_up_to(done);
+        self.let_go(first, done);
+    }
+
+    /// Lets go of what a job used that is over, and then of what submissions up to this number used.
+    pub(super) fn let_go(&self, first: Option<Box<Job>>, done: u64) {
+        let mut next = first;
+        while let Some(mut job) = next {
             job.clear();
-            self.spare.push(job);
+            let mut state = self.0.lock();
+            state.spare.push(job);
+            next = state.take_up_to(done);
         }
     }
 
-    /// What submissions behind `done` used is used no more, for they are lost. The first of them is remembered.
-    pub(super) fn lose(&mut self, done: u64) {
+    /// Work was lost: what still runs may end without writing its number.
+    pub(super) fn doubt(&self) {
+        self.0.lock().is_in_doubt = true;
+    }
+
+    /// Whether something runs that may end without writing its number.
+    pub(super) fn are_in_doubt(&self) -> bool {
+        let state = self.0.lock();
+        state.is_in_doubt && !state.running.is_empty()
+    }
+
+    /// Lets go of what submissions up to `over` used, for all of them have ended; those behind `done` did so without writing
+    /// their numbers, so they were lost. The first of these is remembered.
+    pub(super) fn lose(&self, done: u64, over: u64) {
         self.retire_up_to(done);
-        if self.lost.is_none() {
-            self.lost = self.running.pop_front().map(|mut job| {
-                job.memory.clear();
-                job.sets.clear();
+        let mut state = self.0.lock();
+        state.is_in_doubt = false;
+        let mut used = None;
+        if state.lost.is_none() {
+            state.lost = state.take_up_to(over).map(|mut job| {
+                used = Some((std::mem::take(&mut job.memory), std::mem::take(&mut job.sets)));
                 job
             });
         }
-        self.retire_up_to(u64::MAX);
+        drop(state);
+        drop(used);
+        self.retire_up_to(over);
     }
 
-    /// The submission that keeps the queue from going on: the first that was lost, else the oldest that runs.
-    pub(super) fn stuck(&self) -> Option<&Job> {
-        self.lost.as_deref().or_else(|| self.running.front().map(Box::as_ref))
+    /// The submission behind `done` that keeps the queue from going on, with its lists: the first that was lost, else the
+    /// oldest that runs.
+    pub(super) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<CommandList>)> {
+        let state = self.0.lock();
+        let stuck = state.lost.as_deref().or_else(|| state.running.front().map(Box::as_ref));
+        stuck.filter(|job| job.sequence > done).map(|job| (job.sequence, job.lists.clone()))
     }
 
     /// The last number that the kernel gave out; 0 before the first.
     pub(super) fn last(&self) -> u64 {
-        self.last
+        self.0.lock().last
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.running.len()
+        self.0.lock().running.len()
+    }
+
+    /// Keeps what still runs for ever: nobody will ask again whether it has ended.
+    pub(super) fn abandon(&self) -> usize {
+        let running = std::mem::take(&mut self.0.lock().running);
+        let count = running.len();
+        std::mem::forget(running);
+        count
+    }
+}
+
+impl State {
+    /// The oldest submission, if its number is not above this one.
+    fn take_up_to(&mut self, done: u64) -> Option<Box<Job>> {
+        self.running.pop_front_if(|job| job.sequence <= done)
     }
 }

@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use super::{
     CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
-    call::{Sender, Sent},
-    jobs::{Job, Jobs},
+    call::Sender,
+    jobs::{Ended, Jobs},
     marker,
 };
 use crate::{
@@ -30,8 +31,15 @@ pub enum QueueKind {
 /// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
 ///
 /// There is one object for each; [`Queues`](super::Queues) makes them on demand. Several threads may submit to it: it
-/// serialises them, as the kernel would. Waiting and retiring take another lock, which nobody holds during an ioctl, so
-/// a submission that the kernel keeps waiting, for memory or for room in the ring, keeps nobody else from anything.
+/// serialises them, as the kernel would. Waiting and retiring take another lock, which is never held during an ioctl nor
+/// while something is let go of, so a submission that the kernel keeps waiting, for memory or for room in the ring, keeps
+/// nobody else from anything; and what a finished submission used is let go of under neither lock.
+///
+/// # Lost work
+///
+/// A loss ends no job by itself: the kernel first tries to stop the hung job alone, and what is queued behind it then runs
+/// (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). So what a submission uses is let go of only when the GPU has written
+/// its number, or when the kernel reports that the queue is idle.
 #[derive(Debug)]
 pub struct Queue {
     shared: Arc<Shared>,
@@ -46,9 +54,9 @@ pub(super) struct Shared {
     pub(super) target: Target,
     pub(super) options: QueueOptions,
     pub(super) user_fence: UserFence,
-    /// Taken before `jobs`.
+    /// Held while the kernel takes a submission, one after the other.
     pub(super) sender: Mutex<Sender>,
-    pub(super) jobs: Mutex<Jobs>,
+    pub(super) jobs: Jobs,
 }
 
 impl Queue {
@@ -148,7 +156,7 @@ impl Queue {
     /// The place of what was submitted last: it has signalled when all submissions so far are done. That of a queue that
     /// was never used has.
     pub fn last(&self) -> Fence {
-        Fence::new(Arc::clone(&self.shared), self.shared.jobs.lock().last())
+        Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
     }
 
     /// Waits for everything submitted so far; false when the deadline came first.
@@ -185,14 +193,13 @@ impl Queue {
     ///
     /// [`Error::Winsys`], with [`DeviceLost`](WinsysError::DeviceLost) when it does not.
     pub fn check(&self) -> Result<()> {
-        Ok(self.shared.context.check(self.shared.ip, self.shared.ring)?)
+        Ok(self.shared.check()?)
     }
 
     /// Submissions that were not yet seen to be done.
     pub fn in_flight(&self) -> usize {
-        let mut jobs = self.shared.jobs.lock();
-        jobs.retire_up_to(self.shared.user_fence.value());
-        jobs.len()
+        self.shared.retire();
+        self.shared.jobs.len()
     }
 
     /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`Listing::Kept`], memory that
@@ -200,7 +207,9 @@ impl Queue {
     ///
     /// [`Listing::Kept`]: super::Listing::Kept
     pub fn forget_memory(&self) {
-        self.shared.sender.lock().forget_memory();
+        let list = self.shared.sender.lock().take_kernel_list();
+        // Destroyed without the lock.
+        drop(list);
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -210,14 +219,34 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        match self.wait_idle(Deadline::after(DRAIN)) {
-            Ok(true) => {}
-            // The kernel holds its own references and orders every unbinding behind the running jobs.
-            Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
-            Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
+        let outcome = self.wait_idle(Deadline::after(DRAIN));
+        if outcome.is_err() {
+            // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
+            self.shared.wait_for_the_end(Deadline::after(DRAIN));
         }
         self.forget_memory();
         self.shared.context.give_back_queue(self.shared.ip, self.shared.ring);
+        match outcome {
+            Ok(true) => {}
+            // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
+            Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
+            Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
+        }
+    }
+}
+
+/// The last of a queue and its fences.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.jobs.len() == 0 {
+            return;
+        }
+        self.jobs.doubt();
+        self.retire();
+        let abandoned = self.jobs.abandon();
+        if abandoned > 0 {
+            tracing::error!(abandoned, "memory lost: the kernel does not report the end of submissions that use it");
+        }
     }
 }
 
@@ -233,25 +262,29 @@ impl Shared {
         submission: &Submission<'_>,
     ) -> Result<Fence> {
         let mut sender = self.sender.lock();
-        let mut job = sender.spare.take().unwrap_or_default();
-        job.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
-        let Sent { sequence, error } = sender.send(self, beside, submission, &job.sets);
-        if let Some(sequence) = sequence {
-            job.keep(sequence, beside, submission);
-            let mut jobs = self.jobs.lock();
-            jobs.retire_up_to(self.user_fence.value());
-            sender.spare = jobs.spare();
-            jobs.add(job);
-        } else {
-            job.clear();
-            sender.spare = Some(job);
-        }
+        let mut underway = self.jobs.begin(sender.spare.take());
+        let error = underway.job().and_then(|job| {
+            job.keep(beside, submission);
+            sender.send(self, beside, submission, job)
+        });
+        let events = sender.take_events();
+        let done = self.user_fence.value();
+        let Ended { sequence, spare, over } = underway.end(done);
+        sender.spare = spare;
         drop(sender);
+        // From here on the job is kept, whatever an observer does.
+        self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
+        events.into_iter().for_each(|event| self.device().tell(|| event));
         match (sequence, error) {
-            (_, Some(error)) => Err(*error),
+            (_, Some(error)) => {
+                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref() {
+                    self.note_loss(error);
+                }
+                Err(*error)
+            }
             (Some(sequence), None) => Ok(Fence::new(Arc::clone(self), sequence)),
-            (None, None) => Err(super::Error::NothingToSubmit),
+            (None, None) => Err(Error::NothingToSubmit),
         }
     }
 
@@ -262,7 +295,7 @@ impl Shared {
         for signal in signals {
             self.own("sync object", signal.syncobj.device())?;
         }
-        let last = self.jobs.lock().last();
+        let last = self.jobs.last();
         let fence =
             if self.has_reached(last) { None } else { Some(self.context.fence_to_syncobj(self.ip, self.ring, last)?) };
         for SyncPoint { syncobj, point } in signals {
@@ -286,23 +319,53 @@ impl Shared {
 
     pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
         if !self.has_reached(sequence) {
-            match self.context.wait(self.ip, self.ring, sequence, deadline) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) => {
-                    self.note_loss(&error);
-                    return Err(error.into());
-                }
-            }
+            return self.ask(sequence, deadline);
         }
-        self.jobs.lock().retire_up_to(sequence);
+        self.jobs.retire_up_to(sequence);
         Ok(true)
     }
 
-    /// A lost job uses nothing any more.
-    pub(super) fn note_loss(&self, error: &WinsysError) {
+    /// Waits inside the kernel.
+    pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
+        if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
+            self.jobs.retire_up_to(sequence);
+        }
+        Ok(is_done?)
+    }
+
+    /// Whether the queue still works, and how work was lost if it does not.
+    pub(super) fn check(&self) -> Result<(), WinsysError> {
+        self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
+    }
+
+    /// Notes that work was lost. What has ended by then is let go of; what has not, later.
+    fn note_loss(&self, error: &WinsysError) {
         if matches!(error, WinsysError::DeviceLost { .. }) {
-            self.jobs.lock().lose(self.user_fence.value());
+            self.jobs.doubt();
+            self.retire();
+        }
+    }
+
+    /// Lets go of what submissions used that have ended. No ioctl, unless work was lost before.
+    fn retire(&self) {
+        self.jobs.retire_up_to(self.user_fence.value());
+        if self.jobs.are_in_doubt() {
+            self.wait_for_the_end(Deadline::POLL);
+        }
+    }
+
+    /// Waits until everything submitted so far has ended, in whatever way, and lets go of what it used. Nothing is let go of
+    /// when the deadline comes first, or the kernel does not tell.
+    fn wait_for_the_end(&self, deadline: Deadline) {
+        // Looked at before the question: the answer does not say anything of what is submitted meanwhile.
+        let last = self.jobs.last();
+        match self.user_fence.wait_idle(deadline) {
+            Ok(true) => self.jobs.lose(self.user_fence.value(), last),
+            Ok(false) => {}
+            // A GPU that was removed runs nothing, and the kernel answers nothing any more.
+            Err(error) if error.errno() == Some(Errno::ENODEV) => self.jobs.lose(self.user_fence.value(), last),
+            Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
         }
     }
 
@@ -319,16 +382,5 @@ impl Shared {
             ring: self.ring,
             seq_no: sequence,
         }
-    }
-}
-
-impl Job {
-    /// Keeps alive what a submission uses.
-    fn keep(&mut self, sequence: u64, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
-        self.sequence = sequence;
-        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
-        self.lists.extend(submission.lists.iter().copied().cloned());
-        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
-        self.memory.extend(submission.memory.iter().cloned());
     }
 }

@@ -1,7 +1,7 @@
 //! All queues of a context.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -30,7 +30,8 @@ use crate::winsys::{Context, Ip};
 pub struct Queues {
     context: Arc<Context>,
     options: QueueOptions,
-    made: Mutex<HashMap<(Ip, u32), Arc<Queue>>>,
+    /// By IP and ring. A hash table would forget the rest of its queues when the end of one panics.
+    made: Mutex<BTreeMap<(u32, u32), Arc<Queue>>>,
     turns: [AtomicUsize; 10],
 }
 
@@ -58,11 +59,11 @@ impl Queues {
     /// As [`Queue::new`].
     pub fn get(&self, ip: Ip, ring: u32) -> Result<Arc<Queue>> {
         let mut made = self.made.lock();
-        if let Some(queue) = made.get(&(ip, ring)) {
+        if let Some(queue) = made.get(&(ip as u32, ring)) {
             return Ok(Arc::clone(queue));
         }
         let queue = Arc::new(Queue::with_options(&self.context, ip, ring, self.options)?);
-        made.insert((ip, ring), Arc::clone(&queue));
+        made.insert((ip as u32, ring), Arc::clone(&queue));
         Ok(queue)
     }
 
@@ -91,9 +92,7 @@ impl Queues {
 
     /// Those that were made so far.
     pub fn made(&self) -> Vec<Arc<Queue>> {
-        let mut queues: Vec<_> = self.made.lock().values().cloned().collect();
-        queues.sort_unstable_by_key(|queue| (queue.ip() as u32, queue.ring()));
-        queues
+        self.made.lock().values().cloned().collect()
     }
 
     /// The context.

@@ -71,6 +71,14 @@ struct Outcome {
     decided: Condvar,
 }
 
+/// Nobody waits in vain for a submission that is never made, because the submitter was dropped or its thread has panicked.
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.outcome.fence.lock().get_or_insert(Err(Error::Abandoned));
+        self.outcome.decided.notify_all();
+    }
+}
+
 /// A submission that may still wait to be made.
 #[derive(Clone, Debug)]
 pub struct PendingFence {
@@ -150,10 +158,10 @@ impl Drop for Submitter {
 }
 
 fn work(queue: &Queue, inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
-    for Job { submission, outcome } in inbox {
+    for job in inbox {
+        let Job { submission, outcome } = &job;
         let result = submission.wait_for_submitters(queue, abandoned).and_then(|()| submission.submit(queue));
         *outcome.fence.lock() = Some(result);
-        outcome.decided.notify_all();
     }
 }
 

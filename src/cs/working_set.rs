@@ -112,8 +112,8 @@ impl WorkingSet {
         self.kernel_list.list.as_ref()
     }
 
-    /// Gives the kernel's list up, and with it what it keeps alive.
-    pub(super) fn give_up_kernel_list(&mut self) {
-        self.kernel_list = KernelList::default();
+    /// Takes the kernel's list away, and with it what it keeps alive.
+    pub(super) fn take_kernel_list(&mut self) -> Option<BoList> {
+        std::mem::take(&mut self.kernel_list).list
     }
 }

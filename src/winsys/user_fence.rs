@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Bo, BoRequest, Device, Mapping, PAGE_SIZE, Result};
+use super::{Bo, BoRequest, Deadline, Device, Mapping, PAGE_SIZE, Result};
 use crate::uapi::{CsChunkFence, GemCreateFlags, GemDomain};
 
 /// A page of system memory into which the GPU writes the sequence number of each finished submission that names it
@@ -46,6 +46,22 @@ impl UserFence {
 
     pub(super) fn chunk(&self) -> CsChunkFence {
         CsChunkFence { handle: self.mapping.bo().handle(), offset: 0 }
+    }
+
+    /// Waits until every submission that was given the page has ended, whether it wrote its number or not; false when the
+    /// deadline came first. A gang's followers are waited for too.
+    ///
+    /// A wait for the number tells nothing once work was lost: it answers with the error of the queue, also while jobs behind
+    /// the lost one run (Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`). But the fences of all jobs are added to the page
+    /// (`amdgpu_cs.c`, `amdgpu_cs_submit`).
+    ///
+    /// Request: AMDGPU_GEM_WAIT_IDLE.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bo::wait_idle`].
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+        self.mapping.bo().wait_idle(deadline)
     }
 
     /// The last sequence number written; 0 before the first.
