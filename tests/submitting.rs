@@ -113,18 +113,6 @@ fn preambles_run_around_each_call_and_depend_on_what_is_waited_for() {
     }
 }
 
-/// W-33: RADV marks every IB as preemptible, of which the kernel takes one.
-#[test]
-fn w33_one_ib_of_a_call_is_preemptible() {
-    let device = device("navi21");
-    let queue = queue(&device, Ip::Gfx, 0);
-    let lists = idle_lists(&queue, 200);
-    let lists: Vec<_> = lists.iter().collect();
-    let fence = queue.submit(&Submission { lists: &lists, is_preemptible: true, ..Submission::default() }).unwrap();
-    assert!(fence.wait(job_time()).unwrap());
-    assert_eq!(fence.sequence(), 2, "192 at once, and the rest");
-}
-
 /// Row 88. W-30: RADV searches its list for each BO that it adds.
 #[test]
 fn w30_a_bo_is_listed_once_however_often_it_is_named() {

@@ -275,7 +275,9 @@ impl Shared {
         // From here on the job is kept, whatever an observer does.
         self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
-        events.into_iter().for_each(|event| self.device().tell(|| event));
+        for event in events {
+            self.device().tell(|| event);
+        }
         match (sequence, error) {
             (_, Some(error)) => {
                 if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref() {

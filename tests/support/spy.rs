@@ -10,7 +10,7 @@ use std::{
 
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    uapi::{Argument, Cs, CsChunk, Request, chunk_id},
+    uapi::{Argument, Cs, CsChunk, OpenFile, Request, chunk_id},
     winsys::{Kernel, NotReserved, Protection},
 };
 use nix::errno::Errno;
@@ -107,6 +107,10 @@ unsafe fn entries(list: &[u32]) -> Vec<(u32, u32)> {
 
 // SAFETY: every call is passed on unchanged after it was looked at; the promises are those of the simulator.
 unsafe impl Kernel for Spy {
+    fn open_file(&self) -> OpenFile<'_> {
+        self.inner.open_file()
+    }
+
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         let hook = self.hook.read().clone();
         if let Some(hook) = hook {

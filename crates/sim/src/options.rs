@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::sysfs::Place;
 
 /// Options of a [`SimDevice`](crate::SimDevice).
+#[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
     /// Minor version of the driver. What a minor before the reference kernel's did not have is refused.

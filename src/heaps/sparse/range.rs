@@ -153,13 +153,14 @@ impl SparseRange {
         });
         let outcome = changed.try_for_each(|change| change);
         drop(bound);
-        events.into_iter().for_each(|event| self.device().tell(|| event));
+        for event in events {
+            self.device().tell(|| event);
+        }
         drop(gone);
         outcome.map(|()| merged.len())
     }
 
     /// Makes one change. What it replaces goes to `gone`; what observers are to hear comes back.
-
     fn apply(
         &self,
         bound: &mut IntervalMap<Backing>,
