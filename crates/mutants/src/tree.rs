@@ -1,0 +1,202 @@
+//! The copy of the workspace that the mutants are written into.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use syn::Item;
+
+use crate::{
+    mutant::{Mutant, Site},
+    points::{self, Skipped},
+};
+
+/// A crate of the library.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) package: String,
+    /// Its manifest, from the workspace's root.
+    pub(crate) manifest: String,
+    /// The root of its library target, from the workspace's root.
+    pub(crate) root: String,
+}
+
+/// A file that gets mutants.
+#[derive(Debug)]
+pub(crate) struct MutatedFile {
+    pub(crate) path: String,
+    pub(crate) source: String,
+    pub(crate) sites: Vec<Site>,
+}
+
+/// All that can be mutated.
+#[derive(Debug, Default)]
+pub(crate) struct Points {
+    pub(crate) members: Vec<Member>,
+    pub(crate) files: Vec<MutatedFile>,
+    pub(crate) mutants: Vec<Mutant>,
+    pub(crate) skipped: Skipped,
+}
+
+/// Runs a command and returns what it prints.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Finds the library's crates, those that `package` leans on inside the workspace, and every place in them.
+pub(crate) fn points(root: &Path, package: &str) -> Result<Points> {
+    let mut points = Points { members: members(root, package)?, ..Points::default() };
+    for member in &points.members {
+        let mut files = Vec::new();
+        walk(root, Path::new(&member.root), true, &mut files)?;
+        for (path, source, items) in files {
+            let sites = points::collect(&path, &source, &items, &mut points.mutants, &mut points.skipped);
+            points.files.push(MutatedFile { path, source, sites });
+        }
+    }
+    Ok(points)
+}
+
+fn members(root: &Path, package: &str) -> Result<Vec<Member>> {
+    let mut metadata = Command::new("cargo");
+    metadata.args(["metadata", "--format-version=1", "--no-deps"]).current_dir(root);
+    let metadata: Value = serde_json::from_str(&output(&mut metadata)?)?;
+    let packages: BTreeMap<&str, &Value> =
+        metadata["packages"].as_array().into_iter().flatten().map(|p| (p["name"].as_str().unwrap_or(""), p)).collect();
+
+    let (mut found, mut waiting) = (Vec::new(), vec![package]);
+    while let Some(name) = waiting.pop() {
+        if found.contains(&name) || !packages.contains_key(name) {
+            continue;
+        }
+        found.push(name);
+        let dependencies = packages[name]["dependencies"].as_array().into_iter().flatten();
+        // A dependency for tests only is no part of the library.
+        waiting.extend(dependencies.filter(|d| d["kind"].is_null()).filter_map(|d| d["name"].as_str()));
+    }
+    found.sort_unstable();
+    let relative = |path: &Value| -> Result<String> {
+        let path = Path::new(path.as_str().context("a path")?);
+        Ok(path.strip_prefix(root)?.to_str().context("a path in UTF-8")?.to_owned())
+    };
+    let member = |name: &str| {
+        let package = packages[name];
+        let is_library = |target: &&Value| target["kind"][0] == "lib";
+        let target = package["targets"].as_array().into_iter().flatten().find(is_library).context("no library")?;
+        Ok(Member {
+            package: name.to_owned(),
+            manifest: relative(&package["manifest_path"])?,
+            root: relative(&target["src_path"])?,
+        })
+    };
+    found.into_iter().map(member).collect()
+}
+
+/// Collects a file and the files of its modules, except those for tests.
+fn walk(root: &Path, file: &Path, owns_folder: bool, files: &mut Vec<(String, String, Vec<Item>)>) -> Result<()> {
+    let source = fs::read_to_string(root.join(file)).with_context(|| file.display().to_string())?;
+    let syntax = syn::parse_file(&source).with_context(|| file.display().to_string())?;
+    let folder = file.parent().context("no folder")?;
+    let folder = if owns_folder || file.file_name().is_some_and(|name| name == "mod.rs") {
+        folder.to_owned()
+    } else {
+        folder.join(file.file_stem().context("no name")?)
+    };
+    let modules: Vec<PathBuf> = syntax
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Mod(module) if module.content.is_none() && !points::is_for_tests(&module.attrs) => {
+                let name = module.ident.to_string();
+                let flat = folder.join(format!("{name}.rs"));
+                Some(if root.join(&flat).exists() { flat } else { folder.join(name).join("mod.rs") })
+            }
+            _ => None,
+        })
+        .collect();
+    files.push((file.to_str().context("a path in UTF-8")?.to_owned(), source, syntax.items));
+    modules.iter().try_for_each(|module| walk(root, module, false, files))
+}
+
+/// The folder that the copy is in.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// Copies what git knows of the workspace or would take, and writes the runtime beside it.
+    pub(crate) fn copy(from: &Path, root: PathBuf, points: &Points) -> Result<Self> {
+        let tree = Self { root };
+        let mut list = Command::new("git");
+        list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(from);
+        let listed = output(&mut list)?;
+        let names: BTreeSet<&str> = listed.split_terminator('\0').filter(|name| from.join(name).is_file()).collect();
+
+        let before = tree.root.join("files");
+        for gone in fs::read_to_string(&before).unwrap_or_default().lines().filter(|name| !names.contains(name)) {
+            let _ = fs::remove_file(tree.path(gone));
+        }
+        let mutated: BTreeSet<&str> = points.files.iter().map(|file| file.path.as_str()).collect();
+        for name in names.iter().filter(|name| !mutated.contains(*name)) {
+            let mut content = fs::read(from.join(name))?;
+            if points.members.iter().any(|member| member.manifest == *name) {
+                let runtime = tree.root.join("runtime");
+                let dependency = format!("\n[dependencies.amdgpu-mutants-runtime]\npath = \"{}\"\n", runtime.display());
+                content.extend_from_slice(dependency.as_bytes());
+            }
+            write(&tree.path(name), &content)?;
+        }
+        let manifest = "[package]\nname = \"amdgpu-mutants-runtime\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+                        [lib]\npath = \"lib.rs\"\n\n[dependencies]\nlibc = \"0.2\"\n\n[workspace]\n";
+        write(&tree.root.join("runtime/Cargo.toml"), manifest.as_bytes())?;
+        write(&tree.root.join("runtime/lib.rs"), include_bytes!("../runtime/lib.rs"))?;
+        fs::write(before, names.into_iter().collect::<Vec<_>>().join("\n"))?;
+        Ok(tree)
+    }
+
+    /// Returns where a file of the workspace is in the copy.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join("workspace").join(name)
+    }
+
+    /// Writes a file of the workspace, if it says something else now.
+    pub(crate) fn write(&self, name: &str, content: &str) -> Result<()> {
+        write(&self.path(name), content.as_bytes())
+    }
+
+    /// Starts a cargo command in the copy.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(arguments)
+            .current_dir(self.root.join("workspace"))
+            .env("CARGO_TARGET_DIR", self.root.join("build"))
+            // A mutant may well trip a lint, and the runtime needs one unstable function.
+            .env("RUSTFLAGS", "--cap-lints=allow")
+            .env("RUSTC_BOOTSTRAP", "amdgpu_mutants_runtime")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+        cargo
+    }
+}
+
+/// Writes a file only if that changes it, so that cargo builds no more than it must.
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|before| before == content) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, content).with_context(|| path.display().to_string())
+}
