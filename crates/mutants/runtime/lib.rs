@@ -79,16 +79,21 @@ fn asked() -> u32 {
 
 /// Maps the file, by system calls of its own: the C library's functions may be those of a preloaded library under test.
 fn map(path: &CString) -> bool {
-    // SAFETY: the path is a C string; the structure is the kernel's; the mapping is at an address that the kernel chooses.
+    // Whole words: a call with a variable number of arguments takes no care of an int's upper half.
+    const NOTHING: libc::c_long = 0;
+    let word = |int: libc::c_int| libc::c_long::from(int);
+    let (access, flags) = (word(libc::PROT_READ | libc::PROT_WRITE), word(libc::MAP_SHARED));
+    // SAFETY: the path is a C string; the mapping is at an address that the kernel chooses, and as long as the file.
     unsafe {
-        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        let mode = word(libc::O_RDWR | libc::O_CLOEXEC);
+        let fd = libc::syscall(libc::SYS_openat, word(libc::AT_FDCWD), path.as_ptr(), mode, NOTHING);
         if fd < 0 {
             return false;
         }
-        let len = libc::syscall(libc::SYS_lseek, fd, 0, libc::SEEK_END);
-        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        let start = libc::syscall(libc::SYS_mmap, 0, len, access, flags, fd, 0);
+        let len = libc::syscall(libc::SYS_lseek, fd, NOTHING, word(libc::SEEK_END));
+        let start = libc::syscall(libc::SYS_mmap, NOTHING, len, access, flags, fd, NOTHING);
         libc::syscall(libc::SYS_close, fd);
+        // A refusal is -1.
         if len <= 0 || start <= 0 {
             return false;
         }

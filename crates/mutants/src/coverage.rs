@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    process,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -61,11 +62,15 @@ impl Coverage {
         }
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let worker = |job: usize| -> Result<()> {
-            let reached = scratch.join(format!("reached-{job}"));
+            // In memory where there is such a place: the disk would be written all the time.
+            let shared = Path::new("/dev/shm");
+            let folder = if shared.is_dir() { shared } else { scratch };
+            let reached = folder.join(format!("amdgpu-mutants-{}-{job}", process::id()));
             while let Some((binary, name)) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let test = run(binary, name, &reached, mutants, &scratch.join(format!("log-{job}")))?;
                 done.lock().expect("no worker panics with it").push(test);
             }
+            let _ = fs::remove_file(reached);
             Ok(())
         };
         thread::scope(|scope| {
@@ -82,7 +87,12 @@ impl Coverage {
 fn run(binary: &Binary, name: &str, reached: &PathBuf, mutants: usize, log: &Path) -> Result<Test> {
     fs::write(reached, vec![0; mutants + 1])?;
     let path = reached.to_str().context("a path in UTF-8")?;
-    let (end, took) = binary.run(&[name], ("AMDGPU_MUTANTS_REACHED", path), LIMIT, log)?;
+    let run = || binary.run(&[name], ("AMDGPU_MUTANTS_REACHED", path), LIMIT, log);
+    let (mut end, mut took) = run()?;
+    if end != End::Passed {
+        // Once may be chance on a busy machine.
+        (end, took) = run()?;
+    }
     let flags = fs::read(reached)?;
     if end != End::Passed {
         eprintln!("{} {name} fails without a mutant: {end:?}", binary.name);

@@ -179,6 +179,8 @@ impl Tree {
         let mut cargo = Command::new("cargo");
         cargo
             .args(arguments)
+            // Most of what is compiled is the many test programs of this package, and most of what runs is in others.
+            .args(["--config", "profile.dev.package.amdgpu-winsys.opt-level=0"])
             .current_dir(self.root.join("workspace"))
             .env("CARGO_TARGET_DIR", self.root.join("build"))
             // A mutant may well trip a lint, and the runtime needs one unstable function.
