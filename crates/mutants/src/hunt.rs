@@ -49,12 +49,14 @@ impl Fate {
     }
 }
 
-/// Hunts mutants on some threads; fates come in the order of `mutants`.
+/// Hunts mutants on some threads; fates come in the order of `mutants`. A mutant's tests end when those that ran would
+/// usually have taken `most`.
 pub(crate) fn hunt(
     mutants: &[&Mutant],
     binaries: &[Binary],
     coverage: &Coverage,
     jobs: usize,
+    most: Duration,
     scratch: &Path,
 ) -> Result<Vec<Fate>> {
     let by_name: HashMap<&str, &Binary> = binaries.iter().map(|binary| (binary.name.as_str(), binary)).collect();
@@ -80,7 +82,7 @@ pub(crate) fn hunt(
                 // Soon done, and about little else.
                 (test.millis + 5) * (100 + test.reached.len() as u64) / (1 + 4 * caught)
             });
-            let fate = one(mutant, &tests, &by_name, &log)?;
+            let fate = one(mutant, within(&tests, most), &by_name, &log)?;
             if let Fate::Caught { binary, by } = &fate {
                 let key = (mutant.file.clone(), binary.clone(), by.clone());
                 *luck.lock().expect("no worker panics with it").entry(key).or_default() += 1;
@@ -102,6 +104,16 @@ pub(crate) fn hunt(
         workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
     })?;
     Ok(fates.into_inner()?.into_iter().flatten().collect())
+}
+
+/// Returns the first tests, as many as usually take so long.
+fn within<'a, 'b>(tests: &'b [&'a Test], most: Duration) -> &'b [&'a Test] {
+    let mut took = Duration::ZERO;
+    let end = tests.iter().position(|test| {
+        took += Duration::from_millis(test.millis);
+        took > most
+    });
+    &tests[..end.unwrap_or(tests.len())]
 }
 
 fn one(mutant: &Mutant, tests: &[&Test], binaries: &HashMap<&str, &Binary>, log: &Path) -> Result<Fate> {

@@ -20,6 +20,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 
 use anyhow::{Context as _, Result, ensure};
@@ -63,6 +64,9 @@ struct Options {
     /// How many tests run at a time.
     #[arg(long, default_value_t = thread::available_parallelism().map_or(1, usize::from))]
     jobs: usize,
+    /// Seconds of tests for each mutant, where a look is enough. Some that survive would not survive all tests.
+    #[arg(long)]
+    most: Option<u64>,
     /// The folder for the copy, what is built from it, and the outcomes.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
@@ -131,7 +135,8 @@ fn main() -> Result<()> {
     println!("left alone: {:?}", points.skipped);
 
     let drawn = drawn(&options, &root, living)?;
-    let fates = hunt::hunt(&drawn, &binaries, &coverage, options.jobs, &folder)?;
+    let most = options.most.map_or(Duration::MAX, Duration::from_secs);
+    let fates = hunt::hunt(&drawn, &binaries, &coverage, options.jobs, most, &folder)?;
     let outcomes: Vec<Outcome> =
         drawn.into_iter().cloned().zip(fates).map(|(mutant, fate)| Outcome { mutant, fate }).collect();
     let part = options.shard.map(|shard| format!("-{shard}")).unwrap_or_default();
