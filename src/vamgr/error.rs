@@ -115,3 +115,27 @@ impl VaError {
         matches!(self, Self::NoSpace { .. } | Self::Taken { .. } | Self::OutsideWindow { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_what_could_help() {
+        let (start, size, window) = (GpuVa::NULL, 4096, VaWindow::Low);
+        let range = VaRange::of_48_bits(0, 4096);
+        let no_space = VaError::NoSpace { size, alignment: 1, window, free: 0, largest: 0 };
+        for (error, space, address, other_window) in [
+            (VaError::ZeroSize, false, false, false),
+            (VaError::HostMemory { window, live: 1 }, false, false, false),
+            (VaError::Misaligned { start, alignment: 8 }, false, true, false),
+            (VaError::Wraps { start, size }, false, true, false),
+            (VaError::Taken { start, size, taken: range }, false, true, true),
+            (VaError::OutsideWindow { start, size, window, range }, false, true, true),
+            (no_space, true, false, true),
+        ] {
+            let said = (error.is_out_of_space(), error.is_about_the_address(), error.depends_on_window());
+            assert_eq!(said, (space, address, other_window), "{error}");
+        }
+    }
+}

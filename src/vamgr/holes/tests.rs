@@ -348,8 +348,59 @@ fn giving_back_needs_no_memory() {
     }
     holes.check();
     assert_eq!(holes.count(), 1);
+    assert!(memory.0 > 8 * RUNS, "{} bytes for the places and lengths of {RUNS} runs", memory.0);
     // What an index has anyway counts among few runs.
     assert!(cfg!(miri) || memory.0 < 100 * RUNS, "{} bytes for {RUNS} runs", memory.0);
+}
+
+#[test]
+fn memory_is_reserved_for_half_as_many_runs_again_and_only_when_all_of_it_is_promised() {
+    let mut holes = Holes::new(0..1 << 20).unwrap();
+    let reserved: Vec<u64> = (0..145)
+        .map(|_| {
+            holes.take_lowest(1, Step::ONE).unwrap();
+            holes.reserved
+        })
+        .collect();
+    let after = |takes: usize| reserved[takes - 1];
+    assert_eq!([1, 64, 65, 96, 97, 144, 145].map(after), [64, 64, 96, 96, 144, 144, 216]);
+}
+
+#[test]
+fn nine_holes_become_a_tree_and_two_a_list_again() {
+    let mut holes = Holes::new(0..100).unwrap();
+    let taken = [1, 3, 5, 7, 9, 11, 13, 15];
+    let growing: Vec<_> = taken
+        .iter()
+        .map(|&cell| {
+            holes.take_at(cell, 1).unwrap();
+            (holes.count(), holes.is_list())
+        })
+        .collect();
+    assert_eq!(growing[6..], [(8, true), (9, false)]);
+    let shrinking: Vec<_> = taken
+        .iter()
+        .map(|&cell| {
+            holes.give(cell, 1).unwrap();
+            (holes.count(), holes.is_list())
+        })
+        .collect();
+    assert_eq!(shrinking[5..], [(3, false), (2, true), (1, true)]);
+}
+
+#[test]
+fn an_index_has_a_region_for_each_2_to_30_cells_that_its_span_meets() {
+    const REGION: u64 = 1 << 30;
+    for (span, regions) in [
+        (0..1, 1),
+        (0..REGION, 1),
+        (0..REGION + 1, 2),
+        (REGION - 1..REGION + 1, 2),
+        (REGION - 1..3 * REGION, 3),
+        (REGION..REGION, 1),
+    ] {
+        assert_eq!(Holes::new(span.clone()).unwrap().tree.regions(), regions, "{span:?}");
+    }
 }
 
 #[test]

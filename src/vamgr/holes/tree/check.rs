@@ -27,6 +27,11 @@ impl Tree {
         assert!(self.inners.capacity() > leaves / inner::MIN);
     }
 
+    /// How many regions there are, with holes or without.
+    pub(in super::super) fn regions(&self) -> usize {
+        self.regions.len()
+    }
+
     /// The place of the nodes in host memory.
     pub(in super::super) fn addresses(&self) -> (*const u8, *const u8) {
         (self.leaves.as_ptr().cast(), self.inners.as_ptr().cast())
