@@ -104,17 +104,21 @@ fn row_65_addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
 /// fit; RADV has nothing else.
 #[test]
 fn w46_memory_is_always_valid_while_it_fits_comfortably_and_listed_beyond() {
-    let local = |policy| {
-        let manager = with_policy("navi21", MemoryPolicy { residency: policy, ..MemoryPolicy::default() });
-        let heap = manager.properties().heaps()[0].size;
-        let memories: Vec<_> = (0..4).map(|_| manager.allocate(&AllocateInfo::new(0, heap / 5)).unwrap()).collect();
-        memories.iter().map(amdgpu_winsys::heaps::DeviceMemory::is_always_valid).collect::<Vec<_>>()
-    };
-    assert_eq!(local(ResidencyPolicy::AlwaysValid), [true; 4]);
-    assert_eq!(local(ResidencyPolicy::Listed), [false; 4]);
-    assert_eq!(local(ResidencyPolicy::UpTo { percent: 50 }), [true, true, false, false]);
-    assert_eq!(local(ResidencyPolicy::UpTo { percent: 0 }), [false; 4]);
-    assert_eq!(local(ResidencyPolicy::UpTo { percent: 200 }), [true; 4]);
+    // VRAM that the CPU never sees, VRAM that it sees, and GTT: each counts by itself.
+    for memory_type in [0, 3, 5] {
+        let local = |policy| {
+            let manager = with_policy("navi21", MemoryPolicy { residency: policy, ..MemoryPolicy::default() });
+            let heap = manager.properties().types()[memory_type as usize].heap;
+            let info = AllocateInfo::new(memory_type, manager.properties().heaps()[heap as usize].size / 5);
+            let memories: Vec<_> = (0..4).map(|_| manager.allocate(&info).unwrap()).collect();
+            memories.iter().map(amdgpu_winsys::heaps::DeviceMemory::is_always_valid).collect::<Vec<_>>()
+        };
+        assert_eq!(local(ResidencyPolicy::AlwaysValid), [true; 4]);
+        assert_eq!(local(ResidencyPolicy::Listed), [false; 4]);
+        assert_eq!(local(ResidencyPolicy::UpTo { percent: 50 }), [true, true, false, false], "type {memory_type}");
+        assert_eq!(local(ResidencyPolicy::UpTo { percent: 0 }), [false; 4]);
+        assert_eq!(local(ResidencyPolicy::UpTo { percent: 200 }), [true; 4]);
+    }
     let manager = manager("navi21");
     let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(0, 4096) };
     assert!(!manager.allocate(&listed).unwrap().is_always_valid());

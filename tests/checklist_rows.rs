@@ -6,6 +6,7 @@ mod listener;
 mod support;
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -15,10 +16,13 @@ use std::{
 
 use amdgpu_sim::{FaultInjector, SimDevice, SimOptions};
 use amdgpu_winsys::{
-    cs::{Error as CsError, Patience, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, Target, sdma},
+    cs::{
+        CommandList, Error as CsError, Gang, Listing, Patience, Preambles, Queue, QueueOptions, Queues, Stream,
+        Submission, SyncPoint, Target, sdma,
+    },
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    uapi::{Argument, Cs, chunk_id, query},
-    winsys::{Device, Error, Ip, Syncobj},
+    uapi::{Argument, Cs, IbFlags, chunk_id, query},
+    winsys::{Device, Error, Ip, ResidentSet, Syncobj},
 };
 use listener::{Change, Listener};
 use nix::errno::Errno;
@@ -131,7 +135,7 @@ fn row_95_chunks_come_in_the_order_of_the_reference() {
         chunk_id::SYNCOBJ_TIMELINE_SIGNAL,
         chunk_id::BO_HANDLES,
     ];
-    assert_eq!(heard.chunks.lock().unwrap().last().unwrap(), &expected);
+    assert_eq!(heard.kinds().last().unwrap(), &expected);
 }
 
 /// W-32: RADV leaves what goes behind out of the count, and submits nothing for ever when a list alone is too long.
@@ -151,7 +155,7 @@ fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
         let both = Preambles::new().with_initial(before.clone(), before.clone()).unwrap();
         let both = both.with_further(before).unwrap().with_postamble(after).unwrap();
         for (around, preambles) in [(0, None), (1, Some(&behind)), (2, Some(&both))] {
-            heard.chunks.lock().unwrap().clear();
+            heard.calls.lock().unwrap().clear();
             memory.mapping().unwrap().write(0, &[0; 36]).unwrap();
             let submission = Submission { lists: &lists, preambles, memory: &bindings, ..Submission::default() };
             let result = queue.submit(&submission);
@@ -221,4 +225,151 @@ fn w42_a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
     assert!((2..TRIES).contains(&tries), "{tries} tries");
     kernel.stop();
     assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap(), "the queue is as good as before");
+}
+
+/// Of several calls the first one waits, for all that the submission waits for, and the last one signals.
+#[test]
+fn the_first_of_several_calls_waits_and_the_last_one_signals() {
+    let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(2));
+    let device = Device::new(kernel).unwrap();
+    let context = jobs::context(&device);
+    let [queue, other] = [0, 1].map(|ring| Queue::new(&context, Ip::Compute, ring).unwrap());
+    let memory = host_memory(&device, 4096);
+    let bindings = [Arc::clone(memory.binding())];
+    let list = jobs::store(&device, queue.target(), memory.address(), 7);
+    let plain = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+    let before = other.submit(&plain).unwrap();
+    let [ready, done] = [true, false].map(|is_signalled| Syncobj::new(&device, is_signalled).unwrap());
+    let all = Submission {
+        lists: &[&list; 5],
+        waits: &[SyncPoint::binary(&ready)],
+        signals: &[SyncPoint::timeline(&done, 3)],
+        after: &[&before],
+        after_start: &[&before],
+        ..plain
+    };
+    heard.calls.lock().unwrap().clear();
+    assert!(queue.submit(&all).unwrap().wait(job_time()).unwrap());
+    let waits = [chunk_id::DEPENDENCIES, chunk_id::SCHEDULED_DEPENDENCIES, chunk_id::SYNCOBJ_TIMELINE_WAIT];
+    let [first, middle, last] = &heard.kinds()[..] else { panic!("{:?}", heard.kinds()) };
+    let count = |kinds: &[u32], kind: u32| kinds.iter().filter(|&&other| other == kind).count();
+    for kind in waits {
+        assert_eq!([first, middle, last].map(|kinds| count(kinds, kind)), [1, 0, 0], "chunk {kind:#x}");
+    }
+    let signals = [first, middle, last].map(|kinds| count(kinds, chunk_id::SYNCOBJ_TIMELINE_SIGNAL));
+    assert_eq!(signals, [0, 0, 1]);
+}
+
+/// Everything that a call runs is listed: what it is given, what goes around it, and what runs beside it.
+#[test]
+fn lists_preambles_and_followers_are_all_in_the_list_of_bos() {
+    let (kernel, heard) = Listener::new(&gpu("navi21"));
+    let device = Device::new(kernel).unwrap();
+    let queues = Queues::new(&jobs::context(&device));
+    let [leader, follower] = [Ip::Gfx, Ip::Compute].map(|ip| queues.get(ip, 0).unwrap());
+    let memory = host_memory(&device, 4096);
+    let bindings = [Arc::clone(memory.binding())];
+    let store = |queue: &Queue| jobs::store(&device, queue.target(), memory.address(), 7);
+    let [list, full, plain, further, after] = [(); 5].map(|()| store(&leader));
+    let preambles = Preambles::new().with_initial(full, plain).unwrap();
+    let preambles = preambles.with_further(further).unwrap().with_postamble(after).unwrap();
+    let preambles = Some(&preambles);
+    let submission = Submission { lists: &[&list], preambles, memory: &bindings, ..Submission::default() };
+    let listed = || {
+        let [entries] = &heard.last_payloads(chunk_id::BO_HANDLES)[..] else { panic!("no list, or several") };
+        let handles: BTreeSet<u32> = entries.chunks_exact(2).map(|entry| entry[0]).collect();
+        assert_eq!(handles.len(), entries.len() / 2, "each once");
+        assert!(handles.contains(&memory.bo().handle()));
+        handles.len()
+    };
+    assert!(leader.submit(&submission).unwrap().wait(job_time()).unwrap());
+    assert_eq!(listed(), 6, "an IB, four around it, and the memory");
+    let beside = store(&follower);
+    let gang = Gang::new(&leader, &[&follower]).unwrap();
+    assert!(gang.submit(&[&[&beside]], &submission).unwrap().wait(job_time()).unwrap());
+    assert_eq!(listed(), 6 + 1 + 5, "and the follower's IB, and what the gang meets with: two IBs each, and a page");
+}
+
+#[test]
+fn every_ib_of_an_encrypted_submission_is_marked_and_none_of_another() {
+    let (kernel, heard) = Listener::new(&gpu("renoir"));
+    let device = Device::new(kernel).unwrap();
+    let queue = Queue::new(&jobs::context(&device), Ip::Gfx, 0).unwrap();
+    let memory = host_memory(&device, 4096);
+    let bindings = [Arc::clone(memory.binding())];
+    let [list, around] = [(); 2].map(|()| jobs::store(&device, queue.target(), memory.address(), 7));
+    let preambles = Preambles::new().with_postamble(around).unwrap();
+    for is_secure in [true, false] {
+        let preambles = Some(&preambles);
+        let lists: &[&CommandList] = &[&list, &list];
+        let submission = Submission { lists, preambles, memory: &bindings, is_secure, ..Submission::default() };
+        assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+        // The flags are the second dword.
+        let flags: Vec<_> = heard.last_payloads(chunk_id::IB).iter().map(|ib| IbFlags::from_bits(ib[1])).collect();
+        let expected = if is_secure { IbFlags::SECURE } else { IbFlags::empty() };
+        assert_eq!(flags, [Some(expected); 3]);
+    }
+}
+
+/// The kernel waits until something is submitted for a point that nothing was submitted for yet.
+#[test]
+fn a_submission_may_wait_for_a_point_that_is_signalled_later() {
+    let device = Device::new(gpu("navi21").open()).unwrap();
+    let queue = Queue::new(&jobs::context(&device), Ip::Compute, 0).unwrap();
+    let memory = host_memory(&device, 4096);
+    let bindings = [Arc::clone(memory.binding())];
+    let list = jobs::store(&device, queue.target(), memory.address(), 7);
+    let later = Syncobj::new(&device, false).unwrap();
+    let waits = [SyncPoint::timeline(&later, 1)];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            later.signal_point(1).unwrap();
+        });
+        let submission = Submission { lists: &[&list], memory: &bindings, waits: &waits, ..Submission::default() };
+        assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+    });
+    assert_eq!(jobs::load(&memory, 0), 7);
+}
+
+/// The entries of sets are kept from one submission to the next, and those of other memory behind them; what is listed is
+/// what this submission names, each once.
+#[test]
+fn what_was_listed_before_neither_stands_in_for_nor_doubles_what_is_listed_now() {
+    for listing in [Listing::Inline, Listing::Kept] {
+        let (kernel, heard) = Listener::new(&gpu("navi21"));
+        let device = Device::new(kernel).unwrap();
+        let options = QueueOptions { listing, ..QueueOptions::default() };
+        let queue = Queue::with_options(&jobs::context(&device), Ip::Compute, 0, options).unwrap();
+        let memories = [(); 5].map(|()| host_memory(&device, 4096));
+        let list = jobs::store(&device, queue.target(), memories[0].address(), 7);
+        let [one, two, three] = [0, 1, 2].map(|member: usize| {
+            let set = ResidentSet::new();
+            assert!(set.add(memories[member].binding()));
+            set
+        });
+        let [common, both, others] = [[&one, &one], [&one, &two], [&one, &three]];
+        for (sets, beside, expected) in [
+            (&both[..], 3, vec![0, 1, 3]),
+            (&others, 3, vec![0, 2, 3]),
+            (&others, 4, vec![0, 2, 4]),
+            (&others[..1], 4, vec![0, 4]),
+            (&common, 0, vec![0]),
+            (&both, 1, vec![0, 1]),
+            (&both, 4, vec![0, 1, 4]),
+        ] {
+            let bindings = [Arc::clone(memories[beside].binding())];
+            let submission = Submission { lists: &[&list], sets, memory: &bindings, ..Submission::default() };
+            assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+            let payloads = heard.last_payloads(chunk_id::BO_HANDLES);
+            let [entries] = &payloads[..] else { panic!("{listing:?}: no list, or several") };
+            let mut listed: Vec<_> = entries.chunks_exact(2).map(|entry| entry[0]).collect();
+            listed.sort_unstable();
+            let mut handles: Vec<_> = expected.iter().map(|&at: &usize| memories[at].bo().handle()).collect();
+            // The IB is the newest but for the rest.
+            handles.extend(listed.iter().filter(|handle| !memories.iter().any(|own| own.bo().handle() == **handle)));
+            handles.sort_unstable();
+            assert_eq!((&listed, handles.len()), (&handles, expected.len() + 1), "{listing:?}: {expected:?}");
+        }
+    }
 }

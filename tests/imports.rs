@@ -14,6 +14,7 @@ use amdgpu_winsys::{
         ImportInfo, MemoryError, MemoryManager, MemoryPropertyFlags, Resource, TableOptions, TypeMask, VkResult,
     },
     uapi::{Argument, GemDomain, GemOp, GemUserptr, GemVa, PRIME_FD_TO_HANDLE, VaFlags},
+    vamgr::VaWindow,
     winsys::{BoMetadata, Device, Error, Mapping, Origin, UserMemory},
 };
 use nix::errno::Errno;
@@ -64,6 +65,24 @@ fn what_one_file_exports_another_imports_as_the_same_bytes() {
         assert_eq!(imported.exportable_as(), DMA_BUF | OPAQUE);
         imported.export(handle_type).unwrap();
     }
+}
+
+#[test]
+fn an_import_has_the_addresses_of_its_type_and_the_priority_it_was_given() {
+    let [ours, theirs] = two_files("navi21");
+    let memory = ours.allocate(&exportable(CACHED)).unwrap();
+    let tables = theirs.properties();
+    let types = tables.types_of_memory(memory.bo().domains(), memory.bo().flags());
+    let mut narrow = 0;
+    for (memory_type, (priority, expected)) in types.iter().zip([(0.0, 0), (1.0, 27), (0.5, 14)]) {
+        let info = ImportInfo { priority, ..ImportInfo::new(memory_type, SIZE) };
+        let imported = theirs.import_fd(memory.export(DMA_BUF).unwrap(), &info).unwrap();
+        assert_eq!(imported.binding().priority(), expected, "type {memory_type}");
+        let is_narrow = imported.address().high() == theirs.device().addresses().windows().address32_hi();
+        assert_eq!(is_narrow, tables.types()[memory_type as usize].addressing == Addressing::Bits32);
+        narrow += u32::from(is_narrow);
+    }
+    assert!(narrow > 0, "{types:?}");
 }
 
 /// W-08, W-09: RADV charges an import to the wrong counter, or to two.
@@ -277,6 +296,9 @@ fn host_pointers_have_the_type_and_the_binding_that_radv_gives_them() {
             assert_eq!(u64::from(memory.binding().flags().bits()), number(&map["flags"]), "{name}");
             assert_eq!((memory.size(), memory.binding().has_guard_page()), (number(&map["map_size"]), false), "{name}");
             assert_eq!(manager.ledger().usage().gtt, size, "{name}");
+            let windows = manager.device().addresses().windows();
+            let found = windows.containing(memory.address());
+            assert_eq!(found, Some(windows.serving(VaWindow::High)), "{name}: {}", memory.address());
             // The mapping is the pointer, and stays.
             let mut memory = memory;
             assert_eq!(memory.map().unwrap().as_ptr(), pages.base());

@@ -2,18 +2,21 @@
 
 mod support;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_sim::{Attempt, FaultInjector, SimKernel};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, Target, sdma},
     heaps::{
-        AllocateInfo, Backing, DeviceMemory, MemoryError, MemoryManager, SparseBind, SparsePoint, SparseQueue,
-        SparseRange, SparseSubmission, TableOptions, VkResult,
+        AllocateFlags, AllocateInfo, Backing, DeviceMemory, MemoryError, MemoryManager, SparseBind, SparsePoint,
+        SparseQueue, SparseRange, SparseSubmission, TableOptions, VkResult,
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
-    winsys::{Deadline, Device, Error, Ip, Syncobj},
+    winsys::{Binding, Deadline, Device, Error, Ip, Syncobj},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -218,6 +221,52 @@ fn w17_a_range_that_fails_half_way_and_one_that_is_dropped_leave_nothing() {
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::ENOMEM);
     drop(range);
     assert_eq!(counts(), before);
+}
+
+/// A binding may be of a part of its BO; what backs a range is that part.
+#[test]
+fn a_part_of_a_bo_backs_a_range_from_its_own_start_to_its_own_end() {
+    let device = device("navi21");
+    let (range, memory) = (sparse_range(&device, 4), numbered(&device, 4, 100));
+    let lease = device.addresses().allocate(VaRequest::new(2 * PAGE)).unwrap();
+    let flags = memory.binding().flags();
+    let part = Binding::of_part(Arc::clone(memory.bo()), PAGE, 2 * PAGE, lease, flags).unwrap();
+    let part = Arc::new(part);
+    let bind = |offset: u64, pages: u64| {
+        let backing = Some(Backing { memory: Arc::clone(&part), offset: offset * PAGE });
+        range.bind(&[SparseBind { offset: PAGE, len: pages * PAGE, backing }])
+    };
+    bind(0, 2).unwrap();
+    assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [0, 101, 102, 0]);
+    let beyond = Error::Range { handle: memory.bo().handle(), offset: PAGE, len: 2 * PAGE, size: 2 * PAGE };
+    assert_eq!(bind(1, 2).unwrap_err(), MemoryError::Winsys(beyond), "the BO goes on, the part does not");
+}
+
+#[test]
+fn pages_of_a_range_have_the_rights_of_the_memory_behind_them() {
+    let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let range = sparse_range(&device, 4);
+    for wishes in [AllocateFlags::empty(), AllocateFlags::READ_ONLY, AllocateFlags::NO_EXECUTE] {
+        let memory = manager.allocate(&AllocateInfo { flags: wishes, ..AllocateInfo::new(0, PAGE) }).unwrap();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&told);
+        kernel.fail_every_where(Errno::EIO, move |attempt| {
+            if let Attempt::Ioctl { argument, .. } = attempt
+                && attempt.is(GemVa::REQUEST)
+            {
+                // The flags are the fourth dword.
+                heard.lock().unwrap().push(argument.get(12..16).map(<[u8]>::to_vec));
+            }
+            false
+        });
+        range.bind(&[change(0, 1, Some((&memory, 0)))]).unwrap();
+        kernel.stop();
+        let flags = memory.binding().flags().bits().to_ne_bytes().to_vec();
+        // What was bound there before may go afterwards.
+        assert_eq!(told.lock().unwrap().first(), Some(&Some(flags)), "{wishes:?}");
+    }
 }
 
 #[test]

@@ -227,6 +227,21 @@ fn the_oldest_goes_when_the_heap_has_its_share() {
     assert_eq!(rig.bos(), kept);
 }
 
+/// Whatever the sizes: the ages of pieces in different lists are compared too.
+#[test]
+fn the_oldest_goes_among_pieces_of_all_sizes() {
+    let heap = rig(CacheLimits::default()).cache.manager().properties().heaps()[1].size;
+    let rig = rig(CacheLimits { heap_divisor: heap / (4 * MIB), ..CacheLimits::default() });
+    let [old, young, new] = [MIB, 2 * MIB, 3 * MIB / 2].map(|size| rig.take(size));
+    let kept = young.bo().handle();
+    for (now, memory) in [(10, old), (20, young), (30, new)] {
+        rig.hands.0.store(now, SeqCst);
+        drop(memory);
+    }
+    assert_eq!((rig.cache.stats().entries, rig.cache.stats().bytes), (2, 7 * MIB / 2), "1 MiB made room for 1.5");
+    assert_eq!(rig.take(2 * MIB).bo().handle(), kept);
+}
+
 #[test]
 fn nothing_is_kept_of_a_heap_without_a_share() {
     let rig = rig(CacheLimits { heap_divisor: 0, ..CacheLimits::default() });

@@ -16,6 +16,7 @@ use amdgpu_winsys::{
     winsys::{Device, Error},
 };
 use nix::errno::Errno;
+use proptest::prelude::*;
 use support::chip;
 
 struct Rig {
@@ -25,10 +26,14 @@ struct Rig {
 }
 
 fn rig() -> Rig {
+    rig_with(CacheLimits::default())
+}
+
+fn rig_with(limits: CacheLimits) -> Rig {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
-    let cache = MemoryCache::new(&manager, CacheLimits::default());
+    let cache = MemoryCache::new(&manager, limits);
     Rig { kernel, pool: SlabPool::new(&cache), cache }
 }
 
@@ -137,15 +142,59 @@ fn a_pool_that_goes_leaves_busy_slabs_to_the_cache_until_the_gpu_is_done() {
 
 #[test]
 fn caches_are_flushed_and_the_kernel_asked_again_when_memory_is_out() {
+    // A cache that keeps nothing frees the slab itself, and has nothing left to flush.
+    for limits in [CacheLimits::default(), CacheLimits { heap_divisor: 0, ..CacheLimits::default() }] {
+        let rig = rig_with(limits);
+        let (done, pending) = work();
+        rig.pool.allocate(GTT, 4096, 1).unwrap().free_after(pending);
+        done.store(true, SeqCst);
+        // The cache has nothing idle to give and passes the error on; the pool finds its own slab.
+        rig.kernel.fail_nth(0, Errno::ENOMEM);
+        rig.pool.allocate(VRAM, 4096, 1).unwrap();
+        assert!(rig.kernel.has_fired());
+        assert_eq!(rig.pool.stats().parked, 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// A slab comes when all entries of the others are in use, and goes with its last entry; entries are nobody else's.
+    #[test]
+    fn there_are_as_many_slabs_as_there_must_be(
+        steps in prop::collection::vec((0..5_u8, any::<prop::sample::Index>()), 1..100),
+    ) {
+        let (rig, mut held) = (rig(), Vec::<SubAllocation>::new());
+        for (step, which) in steps {
+            let before = rig.pool.stats().slabs;
+            if step < 3 || held.is_empty() {
+                // Two entries in each slab.
+                let is_full = rig.pool.stats().entries == 2 * before;
+                let piece = rig.pool.allocate(GTT, 1 << 20, 1).unwrap();
+                prop_assert_eq!(rig.pool.stats().slabs, before + usize::from(is_full));
+                prop_assert!(held.iter().all(|other| other.address() != piece.address()));
+                held.push(piece);
+            } else {
+                let piece = held.swap_remove(which.index(held.len()));
+                let slab = piece.memory().address();
+                drop(piece);
+                let is_used = held.iter().any(|other| other.memory().address() == slab);
+                prop_assert_eq!(rig.pool.stats().slabs, before - usize::from(!is_used));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_busy_entry_does_not_hide_one_that_is_done_behind_it() {
     let rig = rig();
-    let (done, pending) = work();
-    rig.pool.allocate(GTT, 4096, 1).unwrap().free_after(pending);
-    done.store(true, SeqCst);
-    // The cache has nothing idle to give and passes the error on; the pool finds its own slab.
-    rig.kernel.fail_nth(0, Errno::ENOMEM);
-    rig.pool.allocate(VRAM, 4096, 1).unwrap();
-    assert!(rig.kernel.has_fired());
-    assert_eq!(rig.pool.stats().parked, 0);
+    let [first, second] = [(); 2].map(|()| rig.pool.allocate(GTT, 1 << 20, 1).unwrap());
+    let place = second.address();
+    let (_done, pending) = work();
+    first.free_after(pending);
+    second.free_after(|| true);
+    assert_eq!(rig.pool.allocate(GTT, 1 << 20, 1).unwrap().address(), place);
+    assert_eq!(rig.pool.stats().slabs, 1);
 }
 
 /// A bit of everything.
@@ -241,6 +290,20 @@ fn a_ring_comes_free_in_order_as_submissions_are_done() {
     assert_eq!(batch.allocate(1, 1).unwrap_err(), full, "the first is not done");
     first.store(true, SeqCst);
     assert_eq!(batch.allocate(4096, 4096).unwrap().offset(), 0);
+}
+
+#[test]
+fn the_pieces_of_an_open_batch_are_nobody_elses() {
+    let rig = rig();
+    let ring = UploadRing::new(&rig.cache, GTT, 4096).unwrap();
+    let (open, other) = (ring.batch(), ring.batch());
+    assert_eq!(open.allocate(2048, 256).unwrap().offset(), 0);
+    assert_eq!(other.allocate(2048, 256).unwrap().offset(), 2048);
+    other.finish(|| true);
+    let full = SuballocationError::RingFull { size: 1, used: 4096, capacity: 4096 };
+    assert_eq!(ring.batch().allocate(1, 1).unwrap_err(), full);
+    open.finish(|| true);
+    assert_eq!(ring.batch().allocate(4096, 1).unwrap().offset(), 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     heaps::*,
-    winsys::{Chip, GfxLevel, TilingRegisters},
+    winsys::{Chip, GfxLevel, PressureLevel, TilingRegisters},
 };
 use proptest::prelude::*;
 
@@ -230,4 +230,44 @@ fn one_pool_counts_everything_together() {
     let system = SystemUsage { vram: 64 << 20, visible_vram: 64 << 20, gtt: 936 << 20 };
     let budgets = memory.budgets(&own, &system, BudgetRule::Radv);
     assert_eq!(budgets.heaps(), [HeapBudget { budget: (4160 - 1000 + 7) << 20, usage: 7 << 20 }]);
+}
+
+/// Four fifths and all of the budget, each left a twentieth of it lower than it was reached.
+#[test]
+fn a_level_of_pressure_is_left_lower_than_it_was_reached() {
+    use PressureLevel::{Exceeded, High, Low};
+    let level = |usage, before| HeapBudget { budget: 100, usage }.pressure(before);
+    for (usage, from) in [
+        (0, [Low, Low, Low]),
+        (75, [Low, Low, Low]),
+        (76, [Low, High, High]),
+        (79, [Low, High, High]),
+        (80, [High, High, High]),
+        (95, [High, High, High]),
+        (96, [High, High, Exceeded]),
+        (100, [High, High, Exceeded]),
+        (101, [Exceeded, Exceeded, Exceeded]),
+    ] {
+        assert_eq!([Low, High, Exceeded].map(|before| level(usage, before)), from, "{usage} of 100");
+    }
+    for (budget, usage, expected) in [(0, 0, Low), (0, 1, Exceeded), (u64::MAX, u64::MAX, High)] {
+        assert_eq!(HeapBudget { budget, usage }.pressure(Low), expected, "{usage} of {budget}");
+    }
+}
+
+#[test]
+fn an_effective_pool_has_left_what_neither_the_gpu_nor_the_host_has_given_away() {
+    const MIB: u64 = 1 << 20;
+    let facts = facts("navi10");
+    let (vram, gtt) = (facts.reported_vram(), facts.gtt());
+    let own = OwnUsage { invisible_vram: MIB, visible_vram: 2 * MIB, gtt: 4 * MIB };
+    let system = SystemUsage { vram: 100 * MIB, visible_vram: 50 * MIB, gtt: 200 * MIB };
+    let ample = HostMemory { total: 1 << 44, available: 1 << 44 };
+    let pool = EffectivePool::new(&facts, &own, &system, &ample);
+    let (size, available) = (vram + gtt, vram + gtt - 300 * MIB);
+    assert_eq!(pool, EffectivePool { size, available, own: 7 * MIB, limit: PoolLimit::Gpu });
+    let short = HostMemory { total: 2048 * MIB, available: 10 * MIB };
+    let pool = EffectivePool::new(&facts, &own, &system, &short);
+    let (size, available) = (vram + 2048 * MIB, vram - 100 * MIB + 10 * MIB);
+    assert_eq!(pool, EffectivePool { size, available, own: 7 * MIB, limit: PoolLimit::Host });
 }

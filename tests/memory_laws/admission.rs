@@ -1,16 +1,24 @@
 //! What is let in, and what is refused with a reason.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use amdgpu_winsys::{
     cs::{self, Stream, Submission, pm4},
-    heaps::{AdmissionPolicy, Limit, MemoryError, Pool, Refusal, Response, VkResult, WorkingSet},
+    heaps::{
+        AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, Limit, MemoryError, MemoryPropertyFlags, Pool,
+        Refusal, Response, VkResult, WorkingSet,
+    },
+    uapi::{Argument, GemCreate},
     winsys::{Bo, Error, Event, Ip},
 };
+use nix::errno::Errno;
 
 use crate::{
     listener::Listener,
-    rig::{GIB, MIB, Rig, gtt, refusal, shared, vram},
+    rig::{GIB, MIB, Rig, gtt, memory_type, refusal, shared, vram},
     support::queue,
 };
 
@@ -105,6 +113,44 @@ fn of_many_threads_only_as_many_are_let_in_as_there_is_room_for() {
     assert_eq!(kept.len(), 16);
 }
 
+/// Whichever limit refuses: what is let in and not charged yet counts for the next who asks.
+#[test]
+fn an_allocation_is_judged_when_the_one_before_it_is_charged() {
+    let refuse = Response::Refuse;
+    let quota = AdmissionPolicy { quota: refuse, quotas: [Some(3 * GIB / 2); 16], ..AdmissionPolicy::default() };
+    let heap_size = AdmissionPolicy { heap_size: refuse, ..AdmissionPolicy::default() };
+    let budget = AdmissionPolicy { budget: refuse, ..AdmissionPolicy::default() };
+    for policy in [quota, heap_size, budget] {
+        let rig = Rig::new("navi21");
+        let manager = rig.manager().with_admission(policy);
+        let heap = manager.properties().types()[gtt(&manager, 1).memory_type as usize].heap as usize;
+        let half = manager.properties().heaps()[heap].size / 2 + GIB;
+        let info = gtt(&manager, if policy == quota { GIB } else { half.next_multiple_of(4096) });
+        let (in_kernel, arrived) = mpsc::channel();
+        let (open, gate) = mpsc::channel::<()>();
+        rig.kernel.fail_every_where(Errno::EIO, move |attempt| {
+            if attempt.is(GemCreate::REQUEST) {
+                // The second to come does not wait: nobody opens for it.
+                let _ = in_kernel.send(());
+                let _ = gate.recv_timeout(Duration::from_secs(1));
+            }
+            false
+        });
+        let outcomes = std::thread::scope(|scope| {
+            let first = scope.spawn(|| manager.allocate(&info));
+            arrived.recv().unwrap();
+            // Let in, but not charged. The other one is given time to be judged too early.
+            let second = scope.spawn(|| manager.allocate(&info));
+            std::thread::sleep(Duration::from_millis(50));
+            open.send(()).unwrap();
+            [first, second].map(|thread| thread.join().unwrap())
+        });
+        let [first, second] = outcomes;
+        assert!(first.is_ok(), "{policy:?}");
+        assert!(matches!(second, Err(MemoryError::Refused(_))), "{policy:?}: {second:?}");
+    }
+}
+
 /// W-12: what the kernel would refuse as a submission is known before.
 #[test]
 fn w12_a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
@@ -150,4 +196,62 @@ fn what_is_always_valid_belongs_to_every_working_set() {
     assert!(matches!(manager.check_working_set(&set), Err(MemoryError::DoesNotFit(_))));
     drop(own);
     assert!(manager.check_working_set(&set).is_ok());
+}
+
+#[test]
+fn what_may_spill_counts_in_both_pools_and_what_may_not_in_its_own() {
+    let rig = Rig::new("navi21");
+    let manager = rig.manager();
+    let memory = rig.device.memory_info().unwrap();
+    let (usable_vram, usable_gtt) = (memory.vram.usable_heap_size, memory.gtt.usable_heap_size);
+    let sized = |info: AllocateInfo, size: u64| {
+        let flags = info.flags | AllocateFlags::EXPORTABLE;
+        manager.allocate(&AllocateInfo { size: size.next_multiple_of(4096), flags, ..info }).unwrap()
+    };
+    let checked = |memories: &[&DeviceMemory]| {
+        let mut set = WorkingSet::new();
+        for memory in memories {
+            set.add(memory.binding());
+        }
+        manager.check_working_set(&set).map_err(|error| match error {
+            MemoryError::DoesNotFit(over) => (over.pool, over.needed, over.usable),
+            other => panic!("{other}"),
+        })
+    };
+    let only_vram = AllocateInfo { flags: AllocateFlags::NO_SPILL, ..vram(&manager, 1) };
+    let pinned = [(); 2].map(|()| sized(only_vram, usable_vram / 2 + GIB));
+    let size = pinned[0].size();
+    assert_eq!(checked(&[&pinned[0]]), Ok(()));
+    assert_eq!(checked(&[&pinned[0], &pinned[1]]), Err((Pool::Vram, 2 * size, usable_vram)));
+    drop(pinned);
+    let free = [(); 4].map(|()| sized(vram(&manager, 1), (usable_vram + usable_gtt) / 4 + MIB));
+    let size = free[0].size();
+    assert_eq!(checked(&[&free[0], &free[1], &free[2]]), Ok(()), "more than VRAM or GTT alone");
+    assert!(3 * size > usable_vram.max(usable_gtt));
+    let both = usable_vram + usable_gtt;
+    assert_eq!(checked(&free.each_ref()), Err((Pool::Both, 4 * size, both)));
+}
+
+/// Memory that is always valid counts wherever it is, although no set lists it.
+#[test]
+fn always_valid_memory_of_either_kind_leaves_less_for_what_is_listed() {
+    let rig = Rig::new("navi21");
+    let manager = rig.manager();
+    let memory = rig.device.memory_info().unwrap();
+    let both = memory.vram.usable_heap_size + memory.gtt.usable_heap_size;
+    let visible = MemoryPropertyFlags::DEVICE_LOCAL | MemoryPropertyFlags::HOST_VISIBLE;
+    let own_size = 128 * MIB;
+    let quarter = ((both - own_size) / 4 + MIB).next_multiple_of(4096);
+    let listed = [(); 4].map(|()| manager.allocate(&shared(vram(&manager, quarter))).unwrap());
+    let mut set = WorkingSet::new();
+    for memory in &listed {
+        set.add(memory.binding());
+    }
+    assert_eq!(manager.check_working_set(&set), Ok(()));
+    for info in [vram(&manager, own_size), AllocateInfo::new(memory_type(&manager, visible), own_size)] {
+        let _own = manager.allocate(&info).unwrap();
+        let error = manager.check_working_set(&set).unwrap_err();
+        let MemoryError::DoesNotFit(over) = error else { panic!("{error}") };
+        assert_eq!((over.pool, over.needed, over.usable), (Pool::Both, 4 * quarter + own_size, both));
+    }
 }

@@ -4,6 +4,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -91,6 +92,31 @@ fn a_refused_question_is_an_error_and_the_next_one_is_asked() {
     rig.kernel.fail_nth(0, nix::errno::Errno::EIO);
     assert!(manager.cached_budgets(BudgetRule::Radv).is_err());
     assert!(manager.cached_budgets(BudgetRule::Radv).is_ok());
+}
+
+/// A thread that finds no answer waits for the thread that asks, and takes its answer.
+#[test]
+fn the_kernel_is_asked_once_although_two_need_the_answer() {
+    let rig = Rig::new("navi21");
+    let manager = rig.manager();
+    let (in_kernel, arrived) = mpsc::channel();
+    let (open, gate) = mpsc::channel::<()>();
+    rig.kernel.fail_every_where(nix::errno::Errno::EIO, move |_| {
+        let _ = in_kernel.send(());
+        let _ = gate.recv_timeout(Duration::from_secs(1));
+        false
+    });
+    let before = rig.kernel.calls();
+    let answers = std::thread::scope(|scope| {
+        let first = scope.spawn(|| manager.cached_usage().unwrap());
+        arrived.recv().unwrap();
+        let second = scope.spawn(|| manager.cached_usage().unwrap());
+        std::thread::sleep(Duration::from_millis(50));
+        open.send(()).unwrap();
+        [first, second].map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(rig.kernel.calls() - before, 1);
 }
 
 fn told_device(name: &str) -> (Arc<Device>, Told, Arc<Listener>) {

@@ -79,6 +79,20 @@ fn an_old_chip_has_two_windows_in_its_dump() {
     assert!(manager.properties().types().iter().any(|ty| ty.addressing == Addressing::Bits64));
 }
 
+#[test]
+fn a_dump_counts_more_than_4_gib() {
+    let book = Arc::new(AddressBook::new(8));
+    let rig = Rig::observed("navi21", Arc::clone(&book) as _);
+    let manager = rig.manager();
+    let memories = [5 << 30, 3 << 30].map(|size| manager.allocate(&vram(&manager, size)).unwrap());
+    let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+    assert_eq!(dump["types"][memories[0].memory_type() as usize]["bytes"], 8_u64 << 30);
+    let dump: Value = serde_json::from_str(&manager.dump_vma_json(&book).unwrap()).unwrap();
+    check_statistics(&dump["Total"], 2, 8 << 30);
+    let limits = ["AllocationSizeMin", "AllocationSizeMax"].map(|key| dump["Total"][key].as_u64());
+    assert_eq!(limits, [Some(3 << 30), Some(5 << 30)]);
+}
+
 fn check_statistics(stats: &Value, count: u64, bytes: u64) {
     assert_eq!((&stats["BlockCount"], &stats["AllocationCount"]), (&count.into(), &count.into()));
     assert_eq!((&stats["BlockBytes"], &stats["AllocationBytes"]), (&bytes.into(), &bytes.into()));

@@ -37,20 +37,33 @@ pub(crate) enum Change {
     Echo(u32),
 }
 
+/// A chunk of a submission: its kind, and the dwords of its payload. That of BO_HANDLES is the entries of the list.
+pub(crate) type Chunk = (u32, Vec<u32>);
+
 /// What was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// The numbers of INFO queries.
     pub(crate) queries: Mutex<Vec<u32>>,
-    /// The kinds of the chunks of each submission.
-    pub(crate) chunks: Mutex<Vec<Vec<u32>>>,
+    /// The chunks of each submission.
+    pub(crate) calls: Mutex<Vec<Vec<Chunk>>>,
 }
 
 impl Heard {
-    /// The number of IBs of each submission.
+    /// Returns the kinds of the chunks of each submission.
+    pub(crate) fn kinds(&self) -> Vec<Vec<u32>> {
+        self.calls.lock().unwrap().iter().map(|call| call.iter().map(|chunk| chunk.0).collect()).collect()
+    }
+
+    /// Returns the number of IBs of each submission.
     pub(crate) fn ibs_of_calls(&self) -> Vec<usize> {
-        let calls = self.chunks.lock().unwrap();
-        calls.iter().map(|chunks| chunks.iter().filter(|&&chunk| chunk == chunk_id::IB).count()).collect()
+        self.kinds().iter().map(|kinds| kinds.iter().filter(|&&kind| kind == chunk_id::IB).count()).collect()
+    }
+
+    /// Returns the payloads of the chunks of a kind in the last submission.
+    pub(crate) fn last_payloads(&self, kind: u32) -> Vec<Vec<u32>> {
+        let calls = self.calls.lock().unwrap();
+        calls.last().into_iter().flatten().filter(|chunk| chunk.0 == kind).map(|chunk| chunk.1.clone()).collect()
     }
 }
 
@@ -65,23 +78,48 @@ impl Listener {
         (Self { change: Some((query, change)), ..kernel }, heard)
     }
 
-    /// The kinds of the chunks of a submission.
+    /// Returns the chunks of a submission.
     ///
     /// # Safety
     ///
     /// `argument` is a [`Cs`] whose addresses are good.
-    unsafe fn kinds(argument: *const Cs) -> Vec<u32> {
+    unsafe fn chunks(argument: *const Cs) -> Vec<Chunk> {
         // SAFETY: the caller says so.
         let cs = unsafe { argument.read() };
-        let table = std::ptr::with_exposed_provenance::<u64>(cs.chunks as usize);
-        let kind = |index: usize| {
-            // SAFETY: the table has `num_chunks` addresses, and `index` is less.
-            let header = unsafe { table.wrapping_add(index).read() };
-            // SAFETY: each of them is the address of a header.
-            unsafe { std::ptr::with_exposed_provenance::<CsChunk>(header as usize).read() }.chunk_id
+        let chunk = |header: [u32; 2]| {
+            // SAFETY: the table holds the addresses of headers.
+            let chunk = unsafe { std::ptr::with_exposed_provenance::<CsChunk>(address(header)).read() };
+            // SAFETY: the header says where its payload is, and how long.
+            let payload = unsafe { dwords(chunk.chunk_data as usize, chunk.length_dw as usize) };
+            match *payload {
+                [_, _, entries, _, low, high] if chunk.chunk_id == chunk_id::BO_HANDLES => {
+                    // SAFETY: the payload says where the entries are, of two dwords each, and how many.
+                    (chunk.chunk_id, unsafe { dwords(address([low, high]), 2 * entries as usize) })
+                }
+                _ => (chunk.chunk_id, payload),
+            }
         };
-        (0..cs.num_chunks as usize).map(kind).collect()
+        // SAFETY: the table has `num_chunks` addresses.
+        let table = unsafe { dwords(cs.chunks as usize, 2 * cs.num_chunks as usize) };
+        table.chunks_exact(2).map(|header| chunk([header[0], header[1]])).collect()
     }
+}
+
+fn address([low, high]: [u32; 2]) -> usize {
+    (u64::from(high) << 32 | u64::from(low)) as usize
+}
+
+/// Copies dwords from an address.
+///
+/// # Safety
+///
+/// There are `len` readable dwords at `address`, which is a multiple of 4, unless `len` is 0.
+unsafe fn dwords(address: usize, len: usize) -> Vec<u32> {
+    if len == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller says so.
+    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), len) }.to_vec()
 }
 
 // SAFETY: every call is passed on to the simulator, with the caller's argument or with one that allows to write less.
@@ -93,8 +131,8 @@ unsafe impl Kernel for Listener {
     unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
         if request.number() == Cs::REQUEST.number() {
             // SAFETY: the argument of a submission is one, with good addresses by the caller's promise.
-            let kinds = unsafe { Self::kinds(argument.cast()) };
-            self.heard.chunks.lock().unwrap().push(kinds);
+            let chunks = unsafe { Self::chunks(argument.cast()) };
+            self.heard.calls.lock().unwrap().push(chunks);
         }
         if request.number() != Info::REQUEST.number() {
             // SAFETY: the caller's promises are passed on unchanged.
