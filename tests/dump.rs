@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use amdgpu_winsys::cs::dump::{Dumper, Limits, Meaning, Shown};
+use amdgpu_winsys::cs::dump::{Dumper, Limits, Meaning, Note, Shown};
 use amdgpu_winsys::cs::registers::{self, RegisterError, RegisterWriter, SetRegisters};
 use amdgpu_winsys::cs::{EncodeError, Packet, Target, pm4, sdma};
 use amdgpu_winsys::vamgr::GpuVa;
@@ -125,6 +125,57 @@ fn a_register_out_of_reach_is_refused_by_name() {
     let error = SetRegisters::new(0x2_8000, &[1]).encode(compute, &mut [0; 8]);
     let target = Target::Pm4(compute);
     assert_eq!(error, Err(EncodeError::NoSuchPacket { packet: "SET_CONTEXT_REG", target }));
+}
+
+/// A type-3 packet.
+fn packet3(opcode: u32, body: &[u32]) -> Vec<u32> {
+    [&[3 << 30 | (body.len() as u32 - 1) << 16 | opcode << 8], body].concat()
+}
+
+#[test]
+fn a_condition_leads_to_both_of_its_ibs_and_nothing_leads_to_address_zero() {
+    let condition = |first: u32, second: u32| {
+        let body = [2 | 3 << 8, 0x8000, 0, u32::MAX, u32::MAX, 0, 0, first, 1, 4, second, 2, 8];
+        let dump = Dumper::new(gfx()).dump(&packet3(0x3f, &body), None);
+        assert_eq!(dump.problems().count(), 0, "{dump}");
+        dump.ibs[0].packets[0].next.iter().map(|next| (next.va.as_u64(), next.dwords)).collect::<Vec<_>>()
+    };
+    assert_eq!(condition(0x1000, 0x2000), [(0x1_0000_1000, 4), (0x2_0000_2000, 8)]);
+    let nowhere = ib(pm4::IndirectBuffer::call(va(0), 4), gfx());
+    assert_eq!(Dumper::new(gfx()).dump(&nowhere, None).ibs[0].packets[0].next, []);
+}
+
+#[test]
+fn a_nop_is_a_trace_point_by_its_upper_half_alone() {
+    let note = |data: &[u32]| Dumper::new(gfx()).dump(&packet3(0x10, data), None).ibs[0].packets[0].note.clone();
+    assert_eq!(note(&[0xcafe_0107]), Some(Note::TracePoint(0x107)));
+    assert_eq!([note(&[0xcaff_0107]), note(&[0x107]), note(&[0xcafe_0107, 0])], [None, None, None]);
+}
+
+#[test]
+fn packed_pairs_of_registers_are_shown_with_their_own_values() {
+    let target = pm4::Target::gfx(GfxLevel::Gfx11);
+    let dump = Dumper::new(target).dump(&packet3(0xbb, &[2, 0x000d_000c, 11, 22]), None);
+    let registers = &dump.ibs[0].packets[0].registers;
+    let found: Vec<_> = registers.iter().map(|register| (register.offset, register.value)).collect();
+    assert_eq!(found, [(0xb030, Some(11)), (0xb034, Some(22))], "{dump}");
+}
+
+#[test]
+fn the_address_of_a_shader_is_put_together_of_two_registers() {
+    let target = pm4::Target::gfx(GfxLevel::Gfx9);
+    let offset = registers::SPI_SHADER_PGM_LO_PS.offset(target.level).unwrap();
+    let dump = Dumper::new(target).dump(&ib(SetRegisters::new(offset, &[0x1234, 0x80]), target), None);
+    assert_eq!(dump.ibs[0].packets[0].registers[0].shader, Some((0x8000_0012_3400, None)), "{dump}");
+}
+
+#[test]
+fn the_base_of_indices_is_an_address() {
+    let names = |address: u64| (address == 0x1_0000_2000).then(|| "indices".to_owned());
+    let draw = packet3(0x27, &[3, 0x2000, 1, 3, 0]);
+    let dump = Dumper::new(gfx()).with_names(&names).dump(&draw, None);
+    let base = dump.ibs[0].packets[0].fields.iter().find(|field| field.name == "index_base").unwrap();
+    assert_eq!(base.meaning, Meaning::Address(Some("indices".into())), "{dump}");
 }
 
 proptest! {

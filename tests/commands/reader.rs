@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amdgpu_winsys::{
     cs::{
         CommandList, Target,
-        commands::{Barrier, Commands, Span},
+        commands::{Access, Barrier, Commands, Scope, Span, Stages},
         pm4, sdma,
     },
     vamgr::GpuVa,
@@ -170,5 +170,43 @@ fn every_command_is_understood_by_the_decoder_of_its_generation() {
             commands.wait_event(at).unwrap();
         });
         read(&list);
+    });
+}
+
+/// What a barrier records on a ring of shaders: whether CP DMA was waited for, and the events.
+fn waits_of(device: &Arc<Device>, target: Target, ring: pm4::Target, from: Stages) -> (bool, Vec<pm4::Event>) {
+    let list = record(device, target, |commands| {
+        commands.copy(span(0, 64), span(4096, 64)).unwrap();
+        commands.barrier(Barrier::new(Scope::new(from, Access::empty()), Scope::ALL)).unwrap();
+        commands.update(span(8192, 4), &[1]).unwrap();
+    });
+    let (mut is_waited_for, mut events) = (false, Vec::new());
+    for packet in list.dwords().flat_map(|ib| pm4::decode(ib, ring)) {
+        match packet.unwrap().command {
+            pm4::Command::CpDma(dma) => is_waited_for = dma.sync,
+            pm4::Command::EventWrite(write) => events.push(write.event),
+            pm4::Command::WriteData(_) => break,
+            _ => {}
+        }
+    }
+    (is_waited_for, events)
+}
+
+#[test]
+fn a_barrier_waits_for_the_stages_that_it_names_and_for_no_others() {
+    use pm4::Event;
+    on_every_generation(|device, target| {
+        let Target::Pm4(ring) = target else { return };
+        let waits = |stages| waits_of(device, target, ring, stages);
+        // GFX6 waits with the copy itself.
+        let at_once = ring.level == GfxLevel::Gfx6;
+        assert_eq!(waits(Stages::TRANSFER), (true, vec![]), "{target}");
+        assert_eq!(waits(Stages::COMPUTE), (at_once, vec![Event::CS_PARTIAL_FLUSH]), "{target}");
+        if ring.ring == pm4::Ring::Gfx {
+            assert_eq!(waits(Stages::VERTEX), (at_once, vec![Event::VS_PARTIAL_FLUSH]), "{target}");
+            for stages in [Stages::FRAGMENT, Stages::FRAGMENT | Stages::VERTEX] {
+                assert_eq!(waits(stages), (at_once, vec![Event::PS_PARTIAL_FLUSH]), "{target}");
+            }
+        }
     });
 }
