@@ -20,6 +20,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod addr1;
 pub mod addr2;
 pub mod addr3;
 mod bits;

@@ -43,3 +43,8 @@ fn modifier_lists() {
 fn whole_surfaces() {
     support::check(Kind::Surf);
 }
+
+#[test]
+fn gfx6_to_gfx8_sizes_and_addresses() {
+    support::check(Kind::A1);
+}

@@ -1,5 +1,6 @@
 //! `tile`: the hash of a whole tiled image.
 
+use amdgpu_surface::addr1;
 use amdgpu_surface::addr2::{self, Addresser};
 use amdgpu_surface::addr3;
 use amdgpu_surface::equation::Texel;
@@ -47,6 +48,18 @@ pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
             // The one who asked answered 1 in place of addrlib's error.
             Err(_) => put(&mut out, "pts_ret", 1),
         }
+    }
+    if chip.level() < GfxLevel::Gfx9 {
+        let image = super::a1::image(question);
+        let layout = match addr1::layout(chip, &image) {
+            Ok(layout) => layout,
+            Err(code) => return super::a2::error(code),
+        };
+        let (level, _) = *layout.level(0).unwrap();
+        let addresser = addr1::Addresser::new(chip, &image, &level, 0, 0).unwrap();
+        let at = |x, y, z| addresser.address(Texel { x, y, z, ..Texel::default() }).unwrap();
+        put(&mut out, "size", level.bytes);
+        put(&mut out, "fnv", hash(level.bytes, bytes, extent, at));
     }
     if chip.level() == GfxLevel::Gfx12 {
         let image = super::a3::image(question);

@@ -1,0 +1,247 @@
+//! The address of a texel.
+//!
+//! Reference: addrlib's `EgBasedLib::ComputeSurfaceAddrFromCoord*` and `SiLib::ComputePipeFromCoord`.
+
+use super::image::{Image, Level};
+use super::mode::{TileMode, TileType};
+use super::table::TileInfo;
+use crate::chip::{Chip, Family};
+use crate::equation::Texel;
+use crate::error::{AddrError, Cause, invalid};
+
+const fn bit(value: u32, index: u32) -> u32 {
+    value >> index & 1
+}
+
+/// The order of elements in a micro tile: for each bit of the element number, 0 to 7 a bit of x, 8 to 15 of y, 16 to 23 of z.
+fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
+    const fn p(text: &[u8; 12]) -> [u8; 6] {
+        let mut out = [0; 6];
+        let mut i = 0;
+        while i < 6 {
+            out[i] = (text[2 * i] - b'x') * 8 + (text[2 * i + 1] - b'0');
+            i += 1;
+        }
+        out
+    }
+    let first = match (tile_type, bits) {
+        (TileType::Display, 8) => p(b"x0x1x2y1y0y2"),
+        (TileType::Display, 16) => p(b"x0x1x2y0y1y2"),
+        (TileType::Display, 32) => p(b"x0x1y0x2y1y2"),
+        (TileType::Display, 64) => p(b"x0y0x1x2y1y2"),
+        (TileType::Display, _) => p(b"y0x0x1x2y1y2"),
+        (TileType::NonDisplay | TileType::Depth, _) => p(b"x0y0x1y1x2y2"),
+        (TileType::Rotated, 8) => p(b"y0y1y2x1x0x2"),
+        (TileType::Rotated, 16) => p(b"y0y1y2x0x1x2"),
+        (TileType::Rotated, 32) => p(b"y0y1x0y2x1x2"),
+        (TileType::Rotated, _) => p(b"y0x0y1x1x2y2"),
+        (TileType::Thick, 8 | 16) => p(b"x0y0x1y1z0z1"),
+        (TileType::Thick, 32) => p(b"x0y0x1z0y1z1"),
+        (TileType::Thick, _) => p(b"x0y0z0x1y1z1"),
+    };
+    let mut out = [0; 9];
+    out[..6].copy_from_slice(&first);
+    let mut len = 6;
+    if tile_type == TileType::Thick {
+        out[6] = 2;
+        out[7] = 8 + 2;
+        len = 8;
+    } else if thickness > 1 {
+        out[6] = 16;
+        out[7] = 17;
+        len = 8;
+    }
+    if thickness == 8 {
+        out[len] = 18;
+        len += 1;
+    }
+    (out, len)
+}
+
+/// A level with what its addresses need worked out.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresser {
+    mode: TileMode,
+    tile_type: TileType,
+    info: TileInfo,
+    order: [u8; 9],
+    order_len: usize,
+    bytes: u32,
+    samples: u32,
+    pitch: u32,
+    height: u32,
+    depth: u32,
+    bank_swizzle: u32,
+    pipe_swizzle: u32,
+    rotate_pipes_of_vega_m: bool,
+}
+
+impl Addresser {
+    /// Prepares the addresses of a level of an image.
+    ///
+    /// # Errors
+    /// [`Cause::Mode`] when the level cannot be one of this image.
+    pub fn new(
+        chip: &Chip,
+        image: &Image,
+        level: &Level,
+        bank_swizzle: u32,
+        pipe_swizzle: u32,
+    ) -> Result<Self, AddrError> {
+        let info = level.info;
+        let counts = [info.banks, info.bank_width, info.bank_height, info.aspect];
+        if level.mode.is_macro() && (counts.contains(&0) || info.tile_split == 0 || level.macro_tile.contains(&0)) {
+            return invalid(Cause::Mode(u32::from(level.mode.number())));
+        }
+        if !image.bits.is_power_of_two() || !(8..=128).contains(&image.bits) {
+            return invalid(Cause::ElementBits(image.bits));
+        }
+        let (order, order_len) = order(level.tile_type, image.bits, level.mode.thickness());
+        Ok(Self {
+            mode: level.mode,
+            tile_type: level.tile_type,
+            info,
+            order,
+            order_len,
+            bytes: image.bits / 8,
+            samples: image.stored(),
+            pitch: level.pitch,
+            height: level.height,
+            depth: level.depth,
+            bank_swizzle,
+            pipe_swizzle,
+            rotate_pipes_of_vega_m: chip.family == Family::VegaM && info.pipes() == 16,
+        })
+    }
+
+    /// Returns the address of a texel, relative to its level.
+    ///
+    /// # Errors
+    /// [`Cause::Coordinate`] outside of the level.
+    pub fn address(&self, texel: Texel) -> Result<u64, AddrError> {
+        let Texel { x, y, z, sample, .. } = texel;
+        if x >= self.pitch || y >= self.height || z >= self.depth || sample >= self.samples {
+            return invalid(Cause::Coordinate);
+        }
+        let area = u64::from(self.pitch) * u64::from(self.height);
+        if self.mode.is_linear() {
+            let plane = u64::from(z) + u64::from(sample) * u64::from(self.depth);
+            return Ok((plane * area + u64::from(y) * u64::from(self.pitch) + u64::from(x)) * u64::from(self.bytes));
+        }
+        let thickness = self.mode.thickness();
+        let tile_bytes = 64 * thickness * self.bytes * self.samples;
+        let mut offset = self.in_tile(texel, tile_bytes);
+        if self.mode.is_micro() {
+            let slice = area * u64::from(thickness * self.bytes * self.samples);
+            let tile = u64::from(y / 8) * u64::from(self.pitch / 8) + u64::from(x / 8);
+            return Ok(slice * u64::from(z / thickness) + tile * u64::from(tile_bytes) + u64::from(offset));
+        }
+        let info = &self.info;
+        let (mut splits, mut split, mut split_bytes) = (1, 0, tile_bytes);
+        if thickness == 1 && tile_bytes > info.tile_split {
+            splits = tile_bytes / info.tile_split;
+            split = offset / info.tile_split;
+            offset %= info.tile_split;
+            split_bytes = info.tile_split;
+        }
+        let pipes = info.pipes();
+        let (width, height) =
+            (8 * info.bank_width * pipes * info.aspect, 8 * info.bank_height * info.banks / info.aspect);
+        let macro_bytes = u64::from(split_bytes) * u64::from(info.bank_width * info.bank_height);
+        let per_row = u64::from(self.pitch / width);
+        let slice_bytes = per_row * u64::from(self.height / height) * macro_bytes;
+        let macro_tile = u64::from(y / height) * per_row + u64::from(x / width);
+        let tile = ((y / 8) % info.bank_height) * info.bank_width + (x / 8 / pipes) % info.bank_width;
+        let total = slice_bytes * (u64::from(split) + u64::from(splits) * u64::from(z / thickness))
+            + macro_tile * macro_bytes
+            + u64::from(tile * split_bytes + offset);
+        let (px, py) = if matches!(self.mode, TileMode::PRT_THIN | TileMode::PRT_THICK) {
+            (x % width, y % height)
+        } else {
+            (x, y)
+        };
+        let pipe = self.pipe(px, py, z / thickness);
+        let bank = self.bank(px, py, z / thickness, split);
+        let (pipe_bits, bank_bits) = (pipes.ilog2(), info.banks.ilog2());
+        Ok(total & 0xff
+            | u64::from(pipe) << 8
+            | u64::from(bank) << (8 + pipe_bits)
+            | (total >> 8) << (8 + pipe_bits + bank_bits))
+    }
+
+    fn in_tile(&self, texel: Texel, tile_bytes: u32) -> u32 {
+        let coordinates = [texel.x, texel.y, texel.z];
+        let mut element = 0;
+        for (index, &source) in self.order[..self.order_len].iter().enumerate() {
+            element |= bit(coordinates[usize::from(source >> 3)], u32::from(source & 7)) << index;
+        }
+        if self.tile_type == TileType::Depth {
+            (element * self.samples + texel.sample) * self.bytes
+        } else {
+            texel.sample * (tile_bytes / self.samples) + element * self.bytes
+        }
+    }
+
+    fn rotation(&self) -> u32 {
+        (self.info.pipes() / 2).saturating_sub(1).max(1)
+    }
+
+    fn pipe(&self, x: u32, y: u32, tile_slice: u32) -> u32 {
+        let (x3, x4, x5, x6) = (bit(x, 3), bit(x, 4), bit(x, 5), bit(x, 6));
+        let (y3, y4, y5, y6) = (bit(y, 3), bit(y, 4), bit(y, 5), bit(y, 6));
+        let bits = match self.info.pipe_config {
+            5 => [x4 ^ y3, x3 ^ y4, 0, 0],
+            6 => [x3 ^ y3 ^ x4, x4 ^ y4, 0, 0],
+            7 => [x3 ^ y3 ^ x4, x4 ^ y5, 0, 0],
+            8 => [x3 ^ y3 ^ x5, x5 ^ y5, 0, 0],
+            9 => [x4 ^ y3 ^ x5, x3 ^ y5, 0, 0],
+            10 => [x4 ^ y3 ^ x5, x3 ^ y4, x4 ^ y5, 0],
+            11 => [x4 ^ y3 ^ x5, x3 ^ y4, x5 ^ y5, 0],
+            12 => [x3 ^ y3 ^ x4, x5 ^ y4, x4 ^ y5, 0],
+            13 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y5, 0],
+            14 => [x3 ^ y3 ^ x4, x4 ^ y6, x5 ^ y5, 0],
+            15 => [x3 ^ y3 ^ x5, x6 ^ y5, x5 ^ y6, 0],
+            17 => [x4 ^ y3, x3 ^ y4, x5 ^ y6, x6 ^ y5],
+            18 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y6, x6 ^ y5],
+            _ => [x3 ^ y3, 0, 0, 0],
+        };
+        let [b0, b1, b2, b3] = if self.rotate_pipes_of_vega_m { [bits[1], bits[2], bits[3], bits[0]] } else { bits };
+        let pipe = b0 | b1 << 1 | b2 << 2 | b3 << 3;
+        let rotation = if self.mode.rotates_pipes() { self.rotation().wrapping_mul(tile_slice) } else { 0 };
+        (pipe ^ self.pipe_swizzle.wrapping_add(rotation)) & (self.info.pipes() - 1)
+    }
+
+    fn bank(&self, x: u32, y: u32, tile_slice: u32, split: u32) -> u32 {
+        let info = &self.info;
+        let (pipes, banks) = (info.pipes(), info.banks);
+        let tx = x / 8 / (info.bank_width * pipes);
+        let ty = y / 8 / info.bank_height;
+        let (x3, x4, x5, x6) = (bit(tx, 0), bit(tx, 1), bit(tx, 2), bit(tx, 3));
+        let (y3, y4, y5, y6) = (bit(ty, 0), bit(ty, 1), bit(ty, 2), bit(ty, 3));
+        let mut bank = match banks {
+            16 => (x3 ^ y6) | (x4 ^ y5 ^ y6) << 1 | (x5 ^ y4) << 2 | (x6 ^ y3) << 3,
+            8 => (x3 ^ y5) | (x4 ^ y4 ^ y5) << 1 | (x5 ^ y3) << 2,
+            4 => (x3 ^ y4) | (x4 ^ y3) << 1,
+            _ => x3 ^ y3,
+        };
+        if matches!(info.pipe_config, 8 | 15) && info.bank_width == 1 {
+            bank |= bit(bank, 0) ^ bit(x, 4) ^ bit(x, 5);
+        }
+        let slice_rotation = match self.mode {
+            TileMode::THIN_2D | TileMode::THICK_2D | TileMode::XTHICK_2D => (banks / 2 - 1).wrapping_mul(tile_slice),
+            TileMode::THIN_3D | TileMode::THICK_3D | TileMode::XTHICK_3D => {
+                self.rotation().wrapping_mul(tile_slice) / pipes
+            }
+            _ => 0,
+        };
+        let split_rotation = match self.mode {
+            TileMode::THIN_2D | TileMode::THIN_3D | TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => {
+                (banks / 2 + 1).wrapping_mul(split)
+            }
+            _ => 0,
+        };
+        bank ^= self.bank_swizzle.wrapping_add(slice_rotation);
+        bank ^= split_rotation;
+        bank & (banks - 1)
+    }
+}

@@ -1,0 +1,289 @@
+//! One mip level, and the chain of them.
+//!
+//! Reference: addrlib's `V1::Lib::ComputeSurfaceInfo` and `CiLib::HwlComputeSurfaceInfo`.
+
+use amdgpu_hw::GfxLevel;
+
+use super::image::{Image, Layout, Level, MAX_EXTENT, MAX_LEVELS, Usage};
+use super::mode::{TileMode, TileType};
+use super::table::{self, NO_INDEX, TileInfo};
+use super::{setup, size};
+use crate::chip::{Chip, Family};
+use crate::error::{AddrError, Cause, invalid};
+
+/// One mip level of an image, in elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) mode: TileMode,
+    pub(crate) tile_type: TileType,
+    pub(crate) bits: u32,
+    pub(crate) block_compressed: bool,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) slices: u32,
+    /// Stored fragments.
+    pub(crate) samples: u32,
+    pub(crate) coverage: u32,
+    pub(crate) level: u32,
+    pub(crate) base_pitch: u32,
+    /// The level's height before padding, in texels.
+    pub(crate) original_height: u32,
+    pub(crate) usage: Usage,
+    /// Pipes, banks and indices that are given.
+    pub(crate) given: Option<(TileInfo, i32, i32)>,
+    /// The tile index alone is given.
+    pub(crate) given_index: Option<i32>,
+}
+
+impl Request {
+    fn setup(&self, mode: TileMode) -> setup::Request {
+        setup::Request {
+            mode,
+            tile_type: self.tile_type,
+            bits: self.bits,
+            samples: self.samples,
+            usage: self.usage,
+            given: self.given,
+        }
+    }
+}
+
+/// Large thick tiles become thinner until they fit a DRAM row (`DegradeLargeThickTile`).
+fn shrink_thick(chip: &Chip, mode: TileMode, bits: u32) -> TileMode {
+    let bytes = 64 * mode.thickness() * bits / 8;
+    if mode.thickness() == 1 || bytes <= chip.config.row_bytes || mode == TileMode::THICK_1D {
+        mode
+    } else if mode.thickness() == 8 && bytes / 2 <= chip.config.row_bytes {
+        mode.thick()
+    } else {
+        mode.thin()
+    }
+}
+
+fn wasteful(w: u32, h: u32, [pitch, height]: [u32; 2]) -> bool {
+    if w < pitch || h < height {
+        return true;
+    }
+    let whole = u64::from(w.next_multiple_of(pitch)) * u64::from(h.next_multiple_of(height));
+    2 * whole > 3 * u64::from(w) * u64::from(h)
+}
+
+/// Smaller tiles where larger ones waste memory (`OptimizeTileMode`).
+fn optimize(chip: &Chip, request: &mut Request) {
+    let mode = request.mode;
+    let usage = request.usage;
+    if !usage.contains(Usage::OPT_4_SPACE)
+        || request.level > 0
+        || mode.is_prt()
+        || request.coverage > 1
+        || usage.contains(Usage::PRT)
+    {
+        return;
+    }
+    let asked = *request;
+    let alignment = |mode: TileMode| {
+        let mut found = setup::setup(chip, &asked.setup(mode));
+        size::align_macro(chip, &asked, &mut found, mode).map(|a| [a.pitch, a.height])
+    };
+    let macro_tile = if mode.is_macro() { alignment(mode) } else { Some([1, 1]) };
+    let Some(macro_tile) = macro_tile else { return };
+    if usage.contains(Usage::DISPLAY) {
+        return;
+    }
+    let (w, h) = (request.width, request.height);
+    if h == 1 && !mode.is_linear() && !request.block_compressed && !usage.intersects(Usage::DEPTH | Usage::STENCIL) {
+        request.mode = TileMode::LINEAR_ALIGNED;
+        return;
+    }
+    if !mode.is_macro() || usage.contains(Usage::TC_COMPATIBLE) {
+        return;
+    }
+    let micro = |mode: TileMode| if mode.thickness() == 1 { TileMode::THIN_1D } else { TileMode::THICK_1D };
+    if wasteful(w, h, macro_tile) {
+        request.mode = micro(mode);
+    } else if mode.thickness() > 1 {
+        request.mode = shrink_thick(chip, mode, request.bits);
+        if request.mode != mode
+            && let Some(macro_tile) = alignment(request.mode)
+            && wasteful(w, h, macro_tile)
+        {
+            request.mode = micro(request.mode);
+        }
+    }
+}
+
+/// Modes that the generation lacks become their neighbours (`HwlOverrideTileMode`).
+fn replace(chip: &Chip, request: &mut Request) {
+    let mode = request.mode;
+    if chip.level() == GfxLevel::Gfx6 {
+        request.mode = match mode {
+            TileMode::PRT_THIN => TileMode::THIN_2D,
+            TileMode::PRT_THICK | TileMode::PRT_THICK_2D => TileMode::THICK_2D,
+            TileMode::PRT_THICK_3D => TileMode::THICK_3D,
+            _ => return,
+        };
+        request.usage |= Usage::PRT;
+        return;
+    }
+    request.mode = match mode {
+        TileMode::PRT_THICK_2D | TileMode::PRT_THICK_3D => TileMode::PRT_THICK,
+        TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => TileMode::PRT_THIN,
+        _ => mode,
+    };
+    if chip.family != Family::Bonaire && request.mode.thickness() > 1 && request.block_compressed {
+        request.mode = request.mode.thin();
+        request.tile_type = TileType::NonDisplay;
+    }
+}
+
+fn place(chip: &Chip, request: &Request) -> Result<Level, AddrError> {
+    let mode = shrink_thick(chip, request.mode, request.bits);
+    let mut found = setup::setup(chip, &request.setup(mode));
+    if request.given_index.is_some() && request.given.is_none() {
+        found.index = request.given_index.unwrap_or(NO_INDEX);
+    }
+    let request = &Request { mode, ..*request };
+    let level = match mode {
+        _ if mode.is_linear() => Some(size::linear(request, &found)),
+        _ if mode.is_micro() => Some(size::micro(chip, request, &found, mode)),
+        _ => size::macro_tiled(chip, request, &found, mode),
+    };
+    let Some(mut level) = level else { return invalid(Cause::Mode(u32::from(mode.number()))) };
+    level.tile_index = table::find_index(chip, &level.info, level.mode, level.tile_type, level.tile_index);
+    Ok(level)
+}
+
+/// The entry among 0 to 4 with which stencil has the same banks as depth.
+fn stencil_match(chip: &Chip, request: &Request, level: &Level) -> Option<i32> {
+    (0..=4).find(|&index| {
+        let prt = request.usage.contains(Usage::PRT);
+        let Some(found) = table::macro_mode(chip, index, 8, request.samples, false, prt) else { return false };
+        let (a, b) = (found.info, level.info);
+        found.index != table::NO_MACRO
+            && (a.banks, a.bank_width, a.bank_height, a.aspect, a.pipe_config)
+                == (b.banks, b.bank_width, b.bank_height, b.aspect, b.pipe_config)
+            && (!level.tc_compatible || a.tile_split >= 64 * request.samples)
+    })
+}
+
+/// Lays out one level.
+pub(crate) fn level(chip: &Chip, request: &Request) -> Result<Level, AddrError> {
+    let mut request = *request;
+    if request.bits == 0 || request.bits > 128 {
+        return invalid(Cause::ElementBits(request.bits));
+    }
+    if request.mode.thickness() > 1 && request.coverage > 1 {
+        return invalid(Cause::Samples(request.coverage));
+    }
+    if request.usage.contains(Usage::POW2_PAD) {
+        request.width = request.width.next_power_of_two();
+        request.height = request.height.next_power_of_two();
+        request.slices = request.slices.next_power_of_two();
+    } else if request.level > 0 {
+        request.width = request.width.next_power_of_two();
+        request.height = request.height.next_power_of_two();
+        if !request.usage.contains(Usage::CUBE) {
+            request.slices = request.slices.next_power_of_two();
+        }
+    }
+    replace(chip, &mut request);
+    optimize(chip, &mut request);
+    let mut level = place(chip, &request)?;
+    if chip.level() == GfxLevel::Gfx6 {
+        return Ok(level);
+    }
+    if request.level > 0 && level.tc_compatible && level.mode != request.mode && chip.level() == GfxLevel::Gfx8 {
+        level.tc_compatible = setup::can_be_tc_compatible(chip, &level.info, request.bits, level.mode, level.tile_type);
+    }
+    level.macro_index = setup::visible(level.macro_index);
+    if request.usage.contains(Usage::MATCH_STENCIL | Usage::DEPTH) {
+        level.stencil_index = NO_INDEX;
+        if (0..=4).contains(&level.tile_index) {
+            let mut found = stencil_match(chip, &request, &level);
+            if found.is_none() && level.tc_compatible {
+                let mut again = Request { given: None, given_index: None, ..request };
+                again.usage.remove(Usage::TC_COMPATIBLE);
+                level = place(chip, &again)?;
+                found = stencil_match(chip, &request, &level);
+            }
+            if found.is_none() && request.coverage <= 1 {
+                let again = Request { mode: TileMode::THIN_1D, given: None, given_index: None, ..request };
+                level = place(chip, &again)?;
+            }
+            level.stencil_index = found.unwrap_or(NO_INDEX);
+        }
+        if level.tile_index == 5 {
+            level.stencil_index = 5;
+        }
+    }
+    Ok(level)
+}
+
+/// Returns the sizes of a level before padding.
+pub(crate) fn extent(image: &Image, level: u32, base_pitch: u32) -> [u32; 3] {
+    let minify = |n: u32| (n >> level).max(1);
+    let slices = if image.usage.contains(Usage::VOLUME) { minify(image.slices) } else { image.slices };
+    if level == 0 { [image.width, image.height, slices] } else { [minify(base_pitch), minify(image.height), slices] }
+}
+
+/// Lays out an image, level after level.
+///
+/// # Errors
+/// What addrlib refuses, and sizes beyond those of any hardware.
+pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
+    layout_checked(chip, image).map_err(|(error, _)| error)
+}
+
+/// As [`layout`], the error with its level.
+///
+/// # Errors
+/// What addrlib refuses, and sizes beyond those of any hardware.
+pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, u32)> {
+    let refuse = |cause| Err((AddrError::Invalid(cause), 0));
+    if chip.level() >= GfxLevel::Gfx9 {
+        return Err((AddrError::NotSupported(Cause::Generation), 0));
+    }
+    if !image.bits.is_power_of_two() || !(8..=128).contains(&image.bits) {
+        return refuse(Cause::ElementBits(image.bits));
+    }
+    if image.width == 0 || image.width > MAX_EXTENT {
+        return refuse(Cause::Width(image.width));
+    }
+    if image.height == 0 || image.height > MAX_EXTENT || image.slices == 0 || image.slices > MAX_EXTENT {
+        return refuse(Cause::Height(image.height));
+    }
+    if image.levels == 0 || image.levels as usize > MAX_LEVELS {
+        return refuse(Cause::Levels(image.levels));
+    }
+    if !matches!(image.samples, 1 | 2 | 4 | 8 | 16) || !matches!(image.stored(), 1 | 2 | 4 | 8) {
+        return refuse(Cause::Samples(image.samples));
+    }
+    let mut out = Layout::EMPTY;
+    let mut base_pitch = 0;
+    for index in 0..image.levels {
+        let [width, height, slices] = extent(image, index, base_pitch);
+        let request = Request {
+            mode: image.mode,
+            tile_type: image.tile_type,
+            bits: image.bits,
+            block_compressed: image.block_compressed,
+            width,
+            height,
+            slices,
+            samples: image.stored(),
+            coverage: image.samples,
+            level: index,
+            base_pitch,
+            original_height: height,
+            usage: image.usage,
+            given: None,
+            given_index: None,
+        };
+        let level = level(chip, &request).map_err(|error| (error, index))?;
+        if index == 0 {
+            base_pitch = level.pitch;
+        }
+        out.push(index as usize, level);
+    }
+    Ok(out)
+}

@@ -1,0 +1,20 @@
+//! GFX6 to GFX8: images whose tile mode is given.
+//!
+//! Micro tiles of 8x8 elements lie in macro tiles, which are spread over pipes and banks. Which pipes and banks, the kernel
+//! tells in tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
+
+mod address;
+mod image;
+mod level;
+mod mode;
+mod setup;
+mod size;
+mod table;
+mod xor;
+
+pub use address::Addresser;
+pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
+pub use level::{layout, layout_checked};
+pub use mode::{TileMode, TileType};
+pub use table::{TileEntry, TileInfo};
+pub use xor::{slice_swizzle, surface_swizzle};

@@ -1,0 +1,183 @@
+//! The chip's tables of tile modes, decoded.
+
+use amdgpu_hw::GfxLevel;
+
+use super::mode::{TileMode, TileType};
+use crate::chip::Chip;
+
+/// How macro tiles are spread over pipes and banks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TileInfo {
+    /// Banks.
+    pub banks: u32,
+    /// Micro tiles next to each other in a bank.
+    pub bank_width: u32,
+    /// Micro tiles above each other in a bank.
+    pub bank_height: u32,
+    /// Width of a macro tile in units of its natural one.
+    pub aspect: u32,
+    /// Bytes after which the samples of a micro tile are split.
+    pub tile_split: u32,
+    /// Pipe configuration: PIPE_CONFIG of the register, plus 1 (`AddrPipeCfg`); 0 if unknown.
+    pub pipe_config: u32,
+}
+
+impl TileInfo {
+    /// What linear images of unaligned pitch have.
+    pub(crate) const GENERAL: Self =
+        Self { banks: 2, bank_width: 1, bank_height: 1, aspect: 1, tile_split: 64, pipe_config: 1 };
+
+    /// Returns the number of pipes.
+    pub const fn pipes(&self) -> u32 {
+        match self.pipe_config {
+            5..=8 => 4,
+            9..=15 => 8,
+            17 | 18 => 16,
+            _ => 2,
+        }
+    }
+}
+
+/// One entry of the table of tile modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileEntry {
+    /// Tile mode.
+    pub mode: TileMode,
+    /// Order of elements.
+    pub tile_type: TileType,
+    /// Pipes and banks; on GFX7-8 the banks come from the other table, and a colour entry's split is its sample split.
+    pub info: TileInfo,
+}
+
+pub(crate) const ENTRIES: i32 = 32;
+
+/// The number that stands for no tile or macro tile index.
+pub(crate) const NO_INDEX: i32 = -1;
+/// The tile index of linear images of unaligned pitch.
+pub(crate) const INDEX_LINEAR_GENERAL: i32 = -2;
+/// The macro tile index of modes without macro tiles.
+pub(crate) const NO_MACRO: i32 = -2;
+
+const fn field(value: u32, low: u32, bits: u32) -> u32 {
+    value >> low & ((1 << bits) - 1)
+}
+
+/// Decodes one entry; out of range, the answer is none.
+pub(crate) fn entry(chip: &Chip, index: i32) -> Option<TileEntry> {
+    let value = *chip.info.tile_modes.get(usize::try_from(index).ok()?)?;
+    let six = chip.level() == GfxLevel::Gfx6;
+    let mode = TileMode::of_register(six, field(value, 2, 4));
+    let pipe_config = field(value, 6, 5) + 1;
+    let split = 64 << field(value, 11, 3);
+    if six {
+        let info = TileInfo {
+            banks: 2 << field(value, 20, 2),
+            bank_width: 1 << field(value, 14, 2),
+            bank_height: 1 << field(value, 16, 2),
+            aspect: 1 << field(value, 18, 2),
+            tile_split: split,
+            pipe_config,
+        };
+        return Some(TileEntry { mode, tile_type: TileType::new(field(value, 0, 2))?, info });
+    }
+    let tile_type = TileType::new(field(value, 22, 3))?;
+    if !mode.is_macro() {
+        return Some(TileEntry { mode, tile_type, info: TileInfo { pipe_config, ..TileInfo::GENERAL } });
+    }
+    let tile_split = if tile_type == TileType::Depth { split } else { 1 << field(value, 25, 2) };
+    Some(TileEntry { mode, tile_type, info: TileInfo { tile_split, pipe_config, ..TileInfo::default() } })
+}
+
+/// Decodes an entry of the table of macro tile modes; pipes and split are not in it.
+pub(crate) fn macro_entry(chip: &Chip, index: i32) -> TileInfo {
+    let value =
+        usize::try_from(index).ok().and_then(|index| chip.info.macrotile_modes.get(index)).copied().unwrap_or(0);
+    TileInfo {
+        banks: 2 << field(value, 6, 2),
+        bank_width: 1 << field(value, 0, 2),
+        bank_height: 1 << field(value, 2, 2),
+        aspect: 1 << field(value, 4, 2),
+        tile_split: 0,
+        pipe_config: 0,
+    }
+}
+
+/// What the tables say about images of one kind of texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MacroMode {
+    pub(crate) index: i32,
+    pub(crate) info: TileInfo,
+    pub(crate) mode: TileMode,
+    pub(crate) tile_type: TileType,
+}
+
+/// Looks up banks and split for a tile index (GFX7-8).
+pub(crate) fn macro_mode(
+    chip: &Chip,
+    index: i32,
+    bits: u32,
+    samples: u32,
+    fmask: bool,
+    prt: bool,
+) -> Option<MacroMode> {
+    let TileEntry { mode, tile_type, info } = entry(chip, index)?;
+    if !mode.is_macro() {
+        return Some(MacroMode { index: NO_MACRO, info, mode, tile_type });
+    }
+    let tile_bytes_1x = bits * 64 * mode.thickness() / 8;
+    let split = if tile_type == TileType::Depth { info.tile_split } else { (info.tile_split * tile_bytes_1x).max(256) };
+    let split_c = split.min(chip.config.row_bytes);
+    let tile_bytes = split_c.min(if fmask { tile_bytes_1x } else { samples * tile_bytes_1x }).max(64);
+    let macro_index = tile_bytes.ilog2() as i32 - 6 + if prt || mode.is_prt() { 8 } else { 0 };
+    let info = TileInfo { tile_split: split_c, pipe_config: info.pipe_config, ..macro_entry(chip, macro_index) };
+    Some(MacroMode { index: macro_index, info, mode, tile_type })
+}
+
+/// Returns the most pipes of the chip: those of entry 0.
+pub(crate) fn pipes(chip: &Chip) -> u32 {
+    entry(chip, 0).map_or(2, |entry| entry.info.pipes())
+}
+
+/// Returns whether a thick image may be in the order of a thin one (GFX7-8).
+pub(crate) fn thick_may_be_non_display(chip: &Chip) -> bool {
+    entry(chip, 18).is_some_and(|entry| entry.mode == TileMode::THICK_1D && entry.tile_type == TileType::NonDisplay)
+}
+
+/// Finds the tile index of what came out, which may differ from the one that was asked for.
+pub(crate) fn find_index(chip: &Chip, info: &TileInfo, mode: TileMode, tile_type: TileType, current: i32) -> i32 {
+    if mode == TileMode::LINEAR_GENERAL {
+        return INDEX_LINEAR_GENERAL;
+    }
+    let six = chip.level() == GfxLevel::Gfx6;
+    let same = |entry: &TileEntry| {
+        if six { entry.info == *info } else { entry.info.pipe_config == info.pipe_config }
+    };
+    if let Some(entry) = entry(chip, current)
+        && entry.mode == mode
+        && (!mode.is_macro() || same(&entry))
+    {
+        return current;
+    }
+    let fits = |index: &i32| {
+        entry(chip, *index).is_some_and(|entry| {
+            if entry.mode != mode {
+                return false;
+            }
+            if mode == TileMode::LINEAR_ALIGNED {
+                return true;
+            }
+            if entry.tile_type != tile_type {
+                return false;
+            }
+            if !mode.is_macro() {
+                return true;
+            }
+            if six {
+                return same(&entry);
+            }
+            let split = entry.info.tile_split.min(chip.config.row_bytes);
+            same(&entry) && (tile_type != TileType::Depth || split == info.tile_split)
+        })
+    };
+    (0..ENTRIES).find(fits).unwrap_or(NO_INDEX)
+}
