@@ -277,20 +277,23 @@ fn addresses_that_stay_bound_are_given_to_nobody() {
     }
 }
 
+/// Panics at submissions.
+#[derive(Debug)]
+struct AtSubmissions;
+
+impl Observer for AtSubmissions {
+    fn observe(&self, event: &Event) {
+        if matches!(event, Event::Submitted { .. }) {
+            panic_any(Planned);
+        }
+    }
+}
+
 /// The kernel has taken the submission when the observer panics: what it uses lives until it is done.
 #[test]
 fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     quieten();
     let _turn = TURN.lock();
-    #[derive(Debug)]
-    struct AtSubmissions;
-    impl Observer for AtSubmissions {
-        fn observe(&self, event: &Event) {
-            if matches!(event, Event::Submitted { .. }) {
-                panic_any(Planned);
-            }
-        }
-    }
     let options = SimOptions { hang_timeout: std::time::Duration::from_mins(1), ..SimOptions::default() };
     let gpu = SimDevice::new(chip("navi21"), options);
     let device = Device::with_observer(gpu.open(), Arc::new(AtSubmissions)).unwrap();
@@ -312,4 +315,34 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     drop(held);
     assert!(queue.wait_idle(job_time()).unwrap());
     assert_eq!((memory.mapping().unwrap().load_u32(0).unwrap(), weak.strong_count()), (1, 0));
+}
+
+/// The kernel took a part of a submission, and the news that it refused the rest panics.
+#[test]
+fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
+    quieten();
+    let _turn = TURN.lock();
+    let options = SimOptions { hang_timeout: std::time::Duration::from_mins(1), ..SimOptions::default() };
+    let gpu = SimDevice::new(chip("navi21"), options);
+    let kernel: Kernel = Arc::new(FaultInjector::new(gpu.open()));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let queue = queue(&device, Ip::Compute, 0);
+    let used = host_memory(&device, 4096);
+    let weak = Arc::downgrade(used.binding());
+    let target = pm4::Target::compute(device.info().gfx_level);
+    let lists: Vec<_> = (0..130).map(|_| Stream::new(&device, target, 1).unwrap().finish().unwrap()).collect();
+    let held = gpu.hold_ring(Ip::Compute, 0);
+    let refs: Vec<_> = lists.iter().collect();
+    let bindings = [Arc::clone(used.binding())];
+    kernel.fail_nth_ioctl(amdgpu_winsys::uapi::Cs::REQUEST, 1, Errno::EINVAL);
+    let submit = || queue.submit(&Submission { lists: &refs, memory: &bindings, ..Submission::default() });
+    let fuse = Fuse::new(0, false);
+    let caught = || catch_unwind(AssertUnwindSafe(submit));
+    let panicked = tracing::subscriber::with_default(Subscribed(Arc::clone(&fuse)), caught).unwrap_err();
+    assert!(panicked.is::<Planned>());
+    drop((lists, bindings, used));
+    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.strong_count()), (1, 1, 1));
+    drop(held);
+    assert!(queue.wait_idle(job_time()).unwrap());
+    assert_eq!((queue.in_flight(), weak.strong_count()), (0, 0));
 }

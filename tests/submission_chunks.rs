@@ -105,12 +105,11 @@ fn ibs_are_listed_with_the_highest_priority_and_memory_with_its_own() {
     let known = [(memory.bo().handle(), 14), (other.bo().handle(), 27)];
     let (mut ibs, mut priorities) = (0, Vec::new());
     for entry in calls.lock()[0].bos.clone() {
-        match known.iter().position(|(handle, _)| *handle == entry.0) {
-            Some(_) => priorities.push(entry),
-            None => {
-                assert_eq!(entry.1, 31, "an IB");
-                ibs += 1;
-            }
+        if known.iter().any(|(handle, _)| *handle == entry.0) {
+            priorities.push(entry);
+        } else {
+            assert_eq!(entry.1, 31, "an IB");
+            ibs += 1;
         }
     }
     priorities.sort_unstable();

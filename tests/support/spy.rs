@@ -119,8 +119,10 @@ unsafe impl Kernel for Spy {
             let words = unsafe { dwords(argument.cast(), count) };
             let mut seen = Seen { request, argument: words, chunks: Vec::new(), bos: Vec::new() };
             if seen.is::<Cs>() {
-                // SAFETY: a submission's argument is a `Cs`, and it is being made.
-                seen.chunks = unsafe { chunks(&argument.cast::<Cs>().read_unaligned()) };
+                // SAFETY: a submission's argument is a `Cs`.
+                let submission = unsafe { argument.cast::<Cs>().read_unaligned() };
+                // SAFETY: it is being made.
+                seen.chunks = unsafe { chunks(&submission) };
                 let list = seen.chunks_of(chunk_id::BO_HANDLES).next().map(<[u32]>::to_vec);
                 // SAFETY: the list is part of the submission that is being made.
                 seen.bos = list.map(|list| unsafe { entries(&list) }).unwrap_or_default();
