@@ -143,8 +143,6 @@ pub struct Level {
     pub no_dcc: bool,
     /// The tile index with which stencil matches depth; -1 for none.
     pub stencil_index: i32,
-    /// The next level is the first without macro tiles.
-    pub last_macro_level: bool,
 }
 
 /// The layout of an image.

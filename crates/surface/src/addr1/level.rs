@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) tile_type: TileType,
     pub(crate) bits: u32,
     pub(crate) block_compressed: bool,
+    /// Of a format that thick tiles cannot hold (GFX7-8).
+    pub(crate) packed: bool,
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) slices: u32,
@@ -26,8 +28,6 @@ pub(crate) struct Request {
     pub(crate) coverage: u32,
     pub(crate) level: u32,
     pub(crate) base_pitch: u32,
-    /// The level's height before padding, in texels.
-    pub(crate) original_height: u32,
     pub(crate) usage: Usage,
     /// Pipes, banks and indices that are given.
     pub(crate) given: Option<(TileInfo, i32, i32)>,
@@ -130,18 +130,15 @@ fn replace(chip: &Chip, request: &mut Request) {
         TileMode::PRT_THIN_2D | TileMode::PRT_THIN_3D => TileMode::PRT_THIN,
         _ => mode,
     };
-    if chip.family != Family::Bonaire && request.mode.thickness() > 1 && request.block_compressed {
+    if chip.family != Family::Bonaire && request.mode.thickness() > 1 && request.packed {
         request.mode = request.mode.thin();
         request.tile_type = TileType::NonDisplay;
     }
 }
 
-fn place(chip: &Chip, request: &Request) -> Result<Level, AddrError> {
+pub(crate) fn place(chip: &Chip, request: &Request) -> Result<Level, AddrError> {
     let mode = shrink_thick(chip, request.mode, request.bits);
-    let mut found = setup::setup(chip, &request.setup(mode));
-    if request.given_index.is_some() && request.given.is_none() {
-        found.index = request.given_index.unwrap_or(NO_INDEX);
-    }
+    let found = setup::setup(chip, &request.setup(mode));
     let request = &Request { mode, ..*request };
     let level = match mode {
         _ if mode.is_linear() => Some(size::linear(request, &found)),
@@ -174,6 +171,21 @@ pub(crate) fn level(chip: &Chip, request: &Request) -> Result<Level, AddrError> 
     }
     if request.mode.thickness() > 1 && request.coverage > 1 {
         return invalid(Cause::Samples(request.coverage));
+    }
+    if let Some(index) = request.given_index {
+        let prt = request.usage.contains(Usage::PRT);
+        let fmask = request.usage.contains(Usage::FMASK);
+        let (info, macro_index, mode, tile_type) = if chip.level() == GfxLevel::Gfx6 {
+            let Some(entry) = table::entry(chip, index) else { return invalid(Cause::TileIndex(index)) };
+            (entry.info, table::NO_MACRO, entry.mode, entry.tile_type)
+        } else {
+            let found = table::macro_mode(chip, index, request.bits, request.samples, fmask, prt);
+            let Some(found) = found else { return invalid(Cause::TileIndex(index)) };
+            (found.info, found.index, found.mode, found.tile_type)
+        };
+        request.mode = mode;
+        request.tile_type = tile_type;
+        request.given = Some((info, index, macro_index));
     }
     if request.usage.contains(Usage::POW2_PAD) {
         request.width = request.width.next_power_of_two();
@@ -267,6 +279,7 @@ pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, 
             tile_type: image.tile_type,
             bits: image.bits,
             block_compressed: image.block_compressed,
+            packed: image.block_compressed,
             width,
             height,
             slices,
@@ -274,7 +287,6 @@ pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, 
             coverage: image.samples,
             level: index,
             base_pitch,
-            original_height: height,
             usage: image.usage,
             given: None,
             given_index: None,

@@ -6,6 +6,7 @@
 mod address;
 mod image;
 mod level;
+pub mod meta;
 mod mode;
 mod setup;
 mod size;
@@ -13,8 +14,11 @@ mod table;
 mod xor;
 
 pub use address::Addresser;
+pub(crate) use image::MAX_EXTENT;
 pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
+pub(crate) use level::{Request, level};
 pub use level::{layout, layout_checked};
 pub use mode::{TileMode, TileType};
 pub use table::{TileEntry, TileInfo};
+pub(crate) use table::{pipes, tile_of};
 pub use xor::{slice_swizzle, surface_swizzle};

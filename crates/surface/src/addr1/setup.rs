@@ -56,9 +56,10 @@ fn setup_6(chip: &Chip, request: &Request) -> Setup {
     }
     let mut setup =
         Setup { info: NOTHING, index: NO_INDEX, macro_index: 0, tile_type, tc_compatible: false, no_dcc: false };
-    if let Some((info, index, _)) = request.given {
+    if let Some((info, index, macro_index)) = request.given {
         setup.info = info;
         setup.index = index;
+        setup.macro_index = macro_index;
         if usage.contains(Usage::STENCIL) && info.tile_split == 0 {
             setup.info.tile_split = table::entry(chip, 0).map_or(64, |entry| entry.info.tile_split);
         }

@@ -76,7 +76,6 @@ fn finish(setup: &Setup, mode: TileMode, alignment: Alignment, padded: Padded, s
         tc_compatible: setup.tc_compatible,
         no_dcc: setup.no_dcc,
         stencil_index: 0,
-        last_macro_level: false,
     }
 }
 
@@ -236,20 +235,7 @@ pub(crate) fn macro_tiled(chip: &Chip, request: &Request, setup: &Setup, mode: T
         * u64::from(request.bits.next_power_of_two())
         * u64::from(request.samples)
         / 8;
-    let mut level = finish(&setup, mode, alignment, padded, slice);
-    if request.usage.contains(Usage::POW2_PAD) && request.samples == 1 {
-        let pitch = if request.level == 0 || request.base_pitch == 0 {
-            padded.pitch >> 1
-        } else {
-            request.base_pitch >> (request.level + 1)
-        };
-        let height = request.original_height >> 1;
-        let height = if request.block_compressed { height.div_ceil(4) } else { height }.next_power_of_two();
-        let slices = if request.usage.contains(Usage::VOLUME) { (request.slices >> 1).max(1) } else { request.slices };
-        let next = level_mode(chip, request, &setup.info, mode, alignment.macro_tile, [pitch, height, slices]);
-        level.last_macro_level = next.is_micro();
-    }
-    Some(level)
+    Some(finish(&setup, mode, alignment, padded, slice))
 }
 
 /// Widens the pitch so that each split of the samples starts at a DCC block that can be cleared (`CiLib::HwlPadDimensions`).

@@ -56,7 +56,7 @@ pub(crate) const NO_INDEX: i32 = -1;
 /// The tile index of linear images of unaligned pitch.
 pub(crate) const INDEX_LINEAR_GENERAL: i32 = -2;
 /// The macro tile index of modes without macro tiles.
-pub(crate) const NO_MACRO: i32 = -2;
+pub(crate) const NO_MACRO: i32 = -3;
 
 const fn field(value: u32, low: u32, bits: u32) -> u32 {
     value >> low & ((1 << bits) - 1)
@@ -180,4 +180,16 @@ pub(crate) fn find_index(chip: &Chip, info: &TileInfo, mode: TileMode, tile_type
         })
     };
     (0..ENTRIES).find(fits).unwrap_or(NO_INDEX)
+}
+
+/// Returns the size of the tiles that a tile index stands for, of one-sample elements.
+pub(crate) fn tile_of(chip: &Chip, index: i32, bits: u32) -> [u32; 2] {
+    let info = if chip.level() == GfxLevel::Gfx6 {
+        entry(chip, index).filter(|entry| entry.mode.is_macro()).map(|entry| entry.info)
+    } else {
+        macro_mode(chip, index, bits, 1, false, false).filter(|found| found.mode.is_macro()).map(|found| found.info)
+    };
+    info.map_or([8, 8], |info| {
+        [8 * info.bank_width * info.pipes() * info.aspect, 8 * info.bank_height * info.banks / info.aspect.max(1)]
+    })
 }

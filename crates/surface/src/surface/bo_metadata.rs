@@ -6,6 +6,8 @@ use amdgpu_hw::GfxLevel;
 
 use super::config::{SurfaceConfig, SurfaceUsage, TilingMode};
 use super::layout::{DccSettings, SurfaceLayout};
+use super::legacy::{LegacyTiles, LevelMode};
+use crate::bits::log2;
 use crate::chip::Chip;
 use crate::modifier::MaxBlock;
 use thiserror::Error;
@@ -58,7 +60,23 @@ impl SurfaceConfig {
                 };
                 get(flags, SCANOUT, 1) == 1
             }
-            _ => return refuse("this generation", 0),
+            _ => {
+                self.legacy = Some(LegacyTiles {
+                    bank_width: 1 << get(flags, 15, 2),
+                    bank_height: 1 << get(flags, 17, 2),
+                    aspect: 1 << get(flags, 19, 2),
+                    tile_split: 64 << get(flags, 9, 3).min(6),
+                    banks: 2 << get(flags, 21, 2),
+                    pipe_config: get(flags, 4, 5) as u32,
+                });
+                self.mode = match get(flags, 0, 4) {
+                    4 => TilingMode::Tiled2d,
+                    2 => TilingMode::Tiled1d,
+                    _ => TilingMode::Linear,
+                };
+                self.usage.set(SurfaceUsage::SCANOUT, get(flags, 12, 3) == 0);
+                return Ok(());
+            }
         };
         self.mode = if self.swizzle_mode == 0 { TilingMode::Linear } else { TilingMode::Tiled2d };
         self.usage.set(SurfaceUsage::SCANOUT, scanout);
@@ -90,7 +108,28 @@ impl SurfaceLayout {
                         | scanout,
                 )
             }
-            _ => None,
+            _ => {
+                let legacy = self.legacy.as_ref()?;
+                let tiles = &legacy.tiles;
+                let array = match legacy.levels[0].mode {
+                    LevelMode::Linear => 1,
+                    LevelMode::Tiled1d => 2,
+                    LevelMode::Tiled2d => 4,
+                };
+                let split = if tiles.tile_split == 0 { 0 } else { log2(tiles.tile_split) - 6 };
+                let micro = u32::from(!self.usage.contains(SurfaceUsage::SCANOUT));
+                let banks = log2(tiles.banks).wrapping_sub(1) & 3;
+                Some(u64::from(
+                    array
+                        | (tiles.pipe_config & 31) << 4
+                        | split << 9
+                        | micro << 12
+                        | log2(tiles.bank_width) << 15
+                        | log2(tiles.bank_height) << 17
+                        | log2(tiles.aspect) << 19
+                        | banks << 21,
+                ))
+            }
         }
     }
 }

@@ -19,18 +19,26 @@ mod limits {
 }
 
 /// Estimates the size of an image in blocks of a size. It is not exact for mip chains, and must not be: it decides layouts.
-fn estimate(image: &Image, pixels: [u32; 2], unit: [u32; 2], bytes: u32, [w, h, d]: [u32; 3]) -> f64 {
+///
+/// The first argument is slices, samples, levels, and whether it is a volume.
+pub(super) fn estimate_size(
+    (slices, samples, levels, volume): (u32, u32, u32, bool),
+    pixels: [u32; 2],
+    unit: [u32; 2],
+    bytes: u32,
+    [w, h, d]: [u32; 3],
+) -> f64 {
     let mut width = u64::from(pixels[0]).next_multiple_of(u64::from(w * unit[0]));
     let mut height = u64::from(pixels[1]).next_multiple_of(u64::from(h * unit[1]));
-    let mut depth = u64::from(image.slices).next_multiple_of(u64::from(d));
-    let element = u64::from(image.samples) * u64::from(bytes);
+    let mut depth = u64::from(slices).next_multiple_of(u64::from(d));
+    let element = u64::from(samples) * u64::from(bytes);
     let block = u64::from(w) * u64::from(h) * u64::from(d) * element;
-    if image.levels > 1 && h > 1 {
+    if levels > 1 && h > 1 {
         width = width.next_power_of_two();
         height = height.next_power_of_two();
     }
     let mut size = 0u64;
-    for _ in 0..image.levels {
+    for _ in 0..levels {
         let level = width.div_ceil(u64::from(unit[0])) * height.div_ceil(u64::from(unit[1])) * depth * element;
         size += level;
         if block >= 4096 && level <= block / 2 {
@@ -38,7 +46,7 @@ fn estimate(image: &Image, pixels: [u32; 2], unit: [u32; 2], bytes: u32, [w, h, 
         }
         width = (width >> 1).max(1);
         height = (height >> 1).max(1);
-        if image.dimension == Dimension::D3 {
+        if volume {
             depth = (depth >> 1).max(1);
         }
     }
@@ -63,7 +71,8 @@ pub(super) fn choose(chip: &Chip, config: &SurfaceConfig, image: &Image, texels:
     let unit = if texels { [config.block.0, config.block.1] } else { [1, 1] };
     let pixels = if texels { [config.width, config.height] } else { [image.width, image.height] };
     let bytes = image.bits / 8;
-    let size = |block| estimate(image, pixels, unit, bytes, block);
+    let facts = (image.slices, image.samples, image.levels, image.dimension == Dimension::D3);
+    let size = |block| estimate_size(facts, pixels, unit, bytes, block);
     let (element, samples) = (log2(bytes).min(4), log2(image.samples));
     let ideal = size([1, 1, 1]);
     let of = |mode: Mode| size(mode.block(element, if mode.is_3d() { 0 } else { samples }));

@@ -3,6 +3,7 @@
 use bitflags::bitflags;
 
 use super::layout::{DccSettings, SurfaceError};
+use super::legacy::LegacyTiles;
 use crate::modifier::Modifier;
 
 /// The dimension of an image.
@@ -44,6 +45,20 @@ pub enum MicroMode {
     Depth = 2,
     /// Render target; rotated on GFX6-9.
     Render = 3,
+    /// Thick tiles (GFX7-8).
+    Thick = 4,
+}
+
+impl MicroMode {
+    pub(super) const fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Display,
+            1 => Self::Standard,
+            2 => Self::Depth,
+            3 => Self::Render,
+            _ => Self::Thick,
+        }
+    }
 }
 
 bitflags! {
@@ -139,6 +154,8 @@ pub struct SurfaceConfig {
     pub micro_mode: MicroMode,
     /// DCC settings of an imported image.
     pub dcc: DccSettings,
+    /// Pipes and banks of an imported image (GFX6-8).
+    pub legacy: Option<LegacyTiles>,
 }
 
 impl SurfaceConfig {
@@ -164,6 +181,7 @@ impl SurfaceConfig {
             swizzle_mode: 0,
             micro_mode: MicroMode::Display,
             dcc: DccSettings::default(),
+            legacy: None,
         }
     }
 

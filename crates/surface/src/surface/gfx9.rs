@@ -91,7 +91,7 @@ fn preferred(chip: &Chip, config: &SurfaceConfig, image: &Image, fmask: bool) ->
             MicroMode::Display => Orders::D,
             MicroMode::Standard => Orders::S,
             MicroMode::Depth => Orders::Z,
-            MicroMode::Render => Orders::R,
+            MicroMode::Render | MicroMode::Thick => Orders::R,
         };
     }
     if chip.level() >= GfxLevel::Gfx10 && image.dimension == addr2::Dimension::D3 && image.slices > 1 {

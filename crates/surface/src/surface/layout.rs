@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::config::{MicroMode, SurfaceConfig, SurfaceUsage};
+use super::legacy::Legacy;
 use crate::addr2::meta::MetaImage;
 use crate::bits::align64;
 use crate::chip::Chip;
@@ -263,6 +264,8 @@ pub struct SurfaceLayout {
     pub his: Option<HizHis>,
     /// What HTILE's addresses are computed from.
     pub htile_image: Option<MetaImage>,
+    /// What only GFX6 to GFX8 have.
+    pub legacy: Option<Legacy>,
 }
 
 impl SurfaceLayout {
@@ -301,6 +304,7 @@ impl SurfaceLayout {
             hiz: None,
             his: None,
             htile_image: None,
+            legacy: None,
         }
     }
 

@@ -6,8 +6,10 @@ mod bo_metadata;
 mod choose12;
 mod config;
 mod gfx12;
+mod gfx6;
 mod gfx9;
 mod layout;
+mod legacy;
 mod nbc;
 mod planes;
 
@@ -18,6 +20,7 @@ pub use layout::{
     SurfaceLayout,
 };
 
+pub use legacy::{Legacy, LegacyLevel, LegacyTiles, LevelMode};
 pub use nbc::NbcView;
 pub use planes::{Plane, Planes};
 
@@ -40,7 +43,7 @@ impl SurfaceLayout {
                 gfx9::compute(chip, &config)?
             }
             GfxLevel::Gfx12 => gfx12::compute(chip, &config).map_err(SurfaceError::Gfx12)?,
-            _ => return Err(SurfaceError::Config("this generation")),
+            _ => gfx6::compute(chip, &config)?,
         };
         layout.stack(chip, &config);
         Ok(layout)

@@ -173,10 +173,7 @@ pub(crate) fn check(kind: Kind) {
     let (mut lines, mut wrong) = (0usize, 0usize);
     let mut report = String::new();
     for (name, chip) in &chips {
-        // Whole images of GFX6 to GFX8 are not here yet.
-        if kind == Kind::Surf && chip.level() < amdgpu_surface::GfxLevel::Gfx9
-            || only.as_ref().is_some_and(|only| only != name)
-        {
+        if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();

@@ -3,7 +3,8 @@
 use amdgpu_surface::addr2::meta::MetaImage;
 use amdgpu_surface::modifier::{MaxBlock, Modifier};
 use amdgpu_surface::surface::{
-    DccSettings, Dimension, LevelPlace, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode,
+    DccSettings, Dimension, Legacy, LegacyLevel, LegacyTiles, LevelPlace, MicroMode, SurfaceConfig, SurfaceLayout,
+    SurfaceUsage, TilingMode,
 };
 use amdgpu_surface::{Chip, GfxLevel};
 use serde_json::{Value, json};
@@ -71,6 +72,10 @@ pub(crate) fn config(chip: &Chip, question: &Question<'_>) -> SurfaceConfig {
         independent_128b: dcc >> 1 & 1 == 1,
         max_block: MaxBlock::new(dcc >> 2).unwrap(),
     };
+    let tiles: Vec<u32> = question.text("legacy").split(',').filter_map(|n| n.parse().ok()).collect();
+    if let [bank_width, bank_height, aspect, tile_split, banks, pipe_config] = tiles[..] {
+        config.legacy = Some(LegacyTiles { bank_width, bank_height, aspect, tile_split, banks, pipe_config });
+    }
     if question.input.contains_key("tf") {
         config.apply_tiling_flags(chip, question.number("tf", 0)).unwrap();
     }
@@ -120,6 +125,10 @@ fn metadata(chip: &Chip, question: &Question<'_>, layout: &SurfaceLayout, out: &
         put(&mut object, "lv", places);
     }
     let Some(dcc) = &layout.dcc else {
+        if !layout.usage.intersects(SurfaceUsage::Z_OR_S) {
+            out.insert("dcc".into(), Value::Object(object));
+            return;
+        }
         if with_equations {
             put(&mut object, "eq", equation(chip, layout.htile_image.as_ref(), 2, 2));
         }
@@ -236,6 +245,49 @@ fn blocks(chip: &Chip, config: &SurfaceConfig, layout: &SurfaceLayout, out: &mut
     }
 }
 
+/// The keys of GFX6 to GFX8.
+fn tiles(config: &SurfaceConfig, legacy: &Legacy, layout: &SurfaceLayout, out: &mut Object) {
+    let levels = config.levels as usize;
+    let level = |l: &LegacyLevel| json!([l.offset, l.slice_bytes, l.pitch, l.height, l.mode as u32, l.tile_index]);
+    let depth = config.usage.contains(SurfaceUsage::ZBUFFER) || !layout.has_stencil;
+    if depth {
+        put(out, "lv", legacy.levels[..levels].iter().map(level).collect::<Vec<_>>());
+    }
+    if layout.has_stencil {
+        put(out, "slv", legacy.stencil_levels[..levels].iter().map(level).collect::<Vec<_>>());
+    }
+    let mut object = Object::new();
+    let t = &legacy.tiles;
+    put(&mut object, "bankw", t.bank_width);
+    put(&mut object, "bankh", t.bank_height);
+    put(&mut object, "mtilea", t.aspect);
+    put(&mut object, "tile_split", t.tile_split);
+    put(&mut object, "stencil_tile_split", legacy.stencil_tile_split);
+    put(&mut object, "pipe_config", t.pipe_config);
+    put(&mut object, "num_banks", t.banks);
+    put(&mut object, "macro_index", legacy.macro_index);
+    put(&mut object, "stencil_adjusted", u32::from(legacy.stencil_adjusted));
+    put(out, "tile", object);
+    if let Some(Value::Object(fmask)) = out.get_mut("fmask") {
+        put(fmask, "slice_tile_max", legacy.fmask_slice_tile_max);
+        put(fmask, "tiling_index", legacy.fmask_tile_index);
+        put(fmask, "bankh", legacy.fmask_bank_height);
+        put(fmask, "pitch", legacy.fmask_pitch);
+    }
+    if let Some(Value::Object(cmask)) = out.get_mut("cmask") {
+        put(cmask, "slice_tile_max", legacy.cmask_slice_tile_max);
+    }
+    if let Some(Value::Object(dcc)) = out.get_mut("dcc")
+        && let Some(meta) = &layout.meta
+    {
+        let places: Vec<Value> = legacy.dcc_levels[..meta.levels as usize]
+            .iter()
+            .map(|(place, slice)| json!([place.offset, place.pitch, slice]))
+            .collect();
+        put(dcc, "lv", places);
+    }
+}
+
 pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     let mut chip = *chip;
     if question.input.contains_key("drm_minor") {
@@ -281,6 +333,9 @@ pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     metadata(chip, question, &layout, &mut out);
     masks(chip, question, &layout, &mut out);
     blocks(chip, &config, &layout, &mut out);
+    if let Some(legacy) = &layout.legacy {
+        tiles(&config, legacy, &layout, &mut out);
+    }
     if question.u32("nbc", 0) != 0 {
         let views: Vec<Value> = question
             .points("nbc")

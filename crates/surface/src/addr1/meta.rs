@@ -1,0 +1,161 @@
+//! Sizes of DCC, HTILE and FMASK.
+//!
+//! Reference: addrlib's `CiLib::HwlComputeDccInfo`, `V1::Lib::ComputeHtileInfo`, `SiLib::HwlComputeFmaskBits`.
+
+use amdgpu_hw::GfxLevel;
+
+use super::image::{Level, Usage};
+use super::level::{self, Request};
+use super::mode::{TileMode, TileType};
+use super::table;
+use crate::bits::{align, align64, log2};
+use crate::chip::Chip;
+use crate::error::AddrError;
+
+/// DCC of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DccInfo {
+    /// Bytes.
+    pub bytes: u64,
+    /// Alignment of its address.
+    pub align: u32,
+    /// Bytes to fill in order to clear the level; 0 if it cannot be cleared so.
+    pub clear_bytes: u64,
+    /// The size was aligned before it was rounded up.
+    pub aligned: bool,
+    /// The next level may have DCC.
+    pub next_level: bool,
+}
+
+/// Returns the size of DCC for so many bytes of colour; none without macro tiles or before GFX8.
+pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u32) -> Option<DccInfo> {
+    if chip.level() != GfxLevel::Gfx8 || !level.mode.is_macro() {
+        return None;
+    }
+    let info = &level.info;
+    let unit = u64::from(info.pipes() * 256);
+    let bytes = colour_bytes >> 8;
+    let mut clear = bytes;
+    let per_split = info.tile_split / (bits * 8).max(1);
+    if samples > 1 && per_split > 0 && per_split < samples {
+        clear /= u64::from(samples / per_split);
+        if !clear.is_multiple_of(unit) {
+            clear = 0;
+        }
+    }
+    let base = info.banks * info.pipes() * 256;
+    let mut dcc = DccInfo { bytes, align: base, clear_bytes: clear, aligned: true, next_level: true };
+    if !bytes.is_multiple_of(u64::from(base)) {
+        dcc.next_level = false;
+        if bytes == clear {
+            dcc.clear_bytes = align64(bytes, unit);
+        }
+        dcc.aligned = bytes.is_multiple_of(unit);
+        dcc.bytes = align64(bytes, unit);
+    }
+    Some(dcc)
+}
+
+/// HTILE of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HtileInfo {
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes of a slice.
+    pub slice_bytes: u64,
+    /// Alignment of its address.
+    pub align: u32,
+    /// Pitch in pixels.
+    pub pitch: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
+/// The square that a cache of `bits` covers, in pixels, over all pipes.
+fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
+    let (mut width, mut height) = (bits / element, 1);
+    while width > height * 2 * pipes && width & 1 == 0 {
+        width /= 2;
+        height *= 2;
+    }
+    [8 * width, 8 * height * pipes]
+}
+
+/// Returns the size of HTILE.
+pub fn htile(chip: &Chip, level: &Level, pitch: u32, height: u32, slices: u32) -> HtileInfo {
+    let pipes = level.info.pipes();
+    let size = |pitch: u32, height: u32| u64::from(pitch) * u64::from(height) * 4 / 64;
+    if level.tc_compatible {
+        let base = pipes * level.info.banks * 256;
+        let slice = size(pitch, height);
+        let (slice_bytes, bytes) = if slices > 1 {
+            (slice, align64(slice * u64::from(slices), u64::from(base)))
+        } else {
+            (align64(slice, u64::from(base)), align64(slice, u64::from(base)))
+        };
+        return HtileInfo { bytes, slice_bytes, align: base, pitch, height };
+    }
+    let [w, h] = covered(16384, 32, pipes);
+    let (pitch, height) = (align(pitch, w), align(height, h));
+    let slice_bytes = align64(size(pitch, height), u64::from(2048 * table::pipes(chip)));
+    HtileInfo { bytes: slice_bytes * u64::from(slices), slice_bytes, align: 256 * pipes, pitch, height }
+}
+
+/// Bits of an FMASK element, and how many planes of them there are.
+fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
+    if samples == fragments {
+        return match samples {
+            2 => (1, 8),
+            4 => (2, 4),
+            _ => (4, samples),
+        };
+    }
+    match fragments {
+        1 => (1, if samples == 16 { 16 } else { 8 }),
+        2 => (2, samples),
+        _ => (4, samples),
+    }
+}
+
+/// Lays out FMASK beside an image whose first level is given; width and height in pixels, slices.
+///
+/// # Errors
+/// What addrlib refuses.
+pub fn fmask(
+    chip: &Chip,
+    level: &Level,
+    [width, height, slices]: [u32; 3],
+    samples: u32,
+    fragments: u32,
+) -> Result<Level, AddrError> {
+    let (bits, planes) = fmask_bits(samples, fragments);
+    let mut given = None;
+    if chip.level() >= GfxLevel::Gfx7 {
+        let index = if level.mode == TileMode::THIN_2D { 14 } else { 15 };
+        let mut wide = log2(fragments) + u32::from(samples > fragments);
+        if wide == 3 {
+            wide = 4;
+        }
+        let wide = (wide * samples).max(8);
+        given =
+            table::macro_mode(chip, index, wide, samples, true, false).map(|found| (found.info, index, found.index));
+    }
+    let request = Request {
+        mode: level.mode,
+        tile_type: TileType::NonDisplay,
+        bits,
+        block_compressed: false,
+        packed: false,
+        width,
+        height,
+        slices,
+        samples: planes,
+        coverage: planes,
+        level: 0,
+        base_pitch: 0,
+        usage: Usage::FMASK,
+        given,
+        given_index: None,
+    };
+    level::place(chip, &request)
+}
