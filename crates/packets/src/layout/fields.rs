@@ -4,9 +4,6 @@ use super::{Field, FieldName, Form, Layout, Reader};
 use crate::FieldError;
 use amdgpu_hw::GpuVa;
 
-/// No layout describes as many dwords.
-pub(super) const DESCRIBED_DWORDS: usize = 24;
-
 /// A packet whose fields were found to be in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'p> {
@@ -87,18 +84,9 @@ impl<'p> Fields<'p> {
 
     /// Every bit of the described dwords belongs to a field, and every selector says something.
     fn check(self, known: u32) -> Result<Self, FieldError> {
-        let mut claimed = [0; DESCRIBED_DWORDS];
-        let mut is_described = 1_u32;
-        claimed[0] = known;
-        for field in self.form.fields {
-            is_described |= 1 << (field.dword & 31);
-            if !field.is_on(self.level) {
-                continue;
-            }
-            if let Some(claimed) = claimed.get_mut(field.dword()) {
-                *claimed |= field.mask();
-            }
-            if !field.choices.is_empty() && field.dword() < self.packet.len() {
+        for &place in self.form.selectors {
+            let Some(field) = self.form.fields.get(usize::from(place)) else { continue };
+            if field.is_on(self.level) && field.dword() < self.packet.len() {
                 let value = self.value(field);
                 if field.choice(value, self.level).is_none() {
                     return Err(FieldError::Unknown { field: field.name(), value });
@@ -106,11 +94,13 @@ impl<'p> Fields<'p> {
             }
         }
         // What a form leaves without a description is data.
-        for (dword, (&value, &claimed)) in self.packet.iter().zip(&claimed).enumerate() {
-            let bits = value & !claimed;
-            if bits != 0 && is_described >> dword & 1 != 0 {
+        let mut known = known;
+        for (dword, (&value, &mask)) in self.packet.iter().zip(self.form.mask(self.level)).enumerate() {
+            let bits = value & !(mask | known);
+            if bits != 0 {
                 return Err(FieldError::Reserved { dword, bits });
             }
+            known = 0;
         }
         Ok(self)
     }

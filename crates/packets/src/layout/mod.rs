@@ -221,6 +221,10 @@ pub struct Form {
     payload: (u16, u16),
     tail: Option<Tail>,
     fields: &'static [Field],
+    /// The bits of each dword that fields have, by the levels that agree on them.
+    masks: &'static [(u16, &'static [u32])],
+    /// The places of the fields that hold some values only.
+    selectors: &'static [u8],
 }
 
 /// A packet.
@@ -305,7 +309,7 @@ const fn field(name: FieldName, dword: u16, high: u8, low: u8, levels: u16, choi
 
 /// What the generated tables say a form with.
 const fn form(number: u16, levels: u16, payload: (u16, u16), fields: &'static [Field]) -> Form {
-    Form { number, levels: Levels(levels), payload, tail: None, fields }
+    Form { number, levels: Levels(levels), payload, tail: None, fields, masks: &[], selectors: &[] }
 }
 
 /// What the generated records take a field apart with; zero where the packet is shorter.
@@ -333,6 +337,15 @@ impl Field {
 }
 
 impl Form {
+    const fn checks(self, masks: &'static [(u16, &'static [u32])], selectors: &'static [u8]) -> Self {
+        Self { masks, selectors, ..self }
+    }
+
+    /// The bits of each described dword that fields have on a level.
+    fn mask(&self, level: u8) -> &'static [u32] {
+        self.masks.iter().find(|(levels, _)| levels >> level & 1 != 0).map_or(&[], |found| found.1)
+    }
+
     const fn tail(self, field: FieldName, times: usize, plus: usize) -> Self {
         Self { tail: Some(Tail { field, times, plus }), ..self }
     }
@@ -449,6 +462,10 @@ mod tests {
         pm4::all().chain(sdma::all()).chain(dma::all())
     }
 
+    fn level_of(form: &Form) -> u8 {
+        form.levels.0.trailing_zeros() as u8
+    }
+
     #[test]
     fn every_field_lies_in_its_dword_and_every_dword_in_its_form() {
         for layout in all() {
@@ -459,7 +476,9 @@ mod tests {
                     let extra = form.tail.as_ref().map_or(0, |tail| tail.times as u16);
                     let most = form.payload.1 + extra;
                     assert!(field.dword <= most, "{}.{}", layout.name, field.name());
-                    assert!(usize::from(field.dword) < fields::DESCRIBED_DWORDS, "{}.{}", layout.name, field.name());
+                    let mask = form.mask(level_of(form))[usize::from(field.dword)];
+                    let is_there = field.is_on(level_of(form));
+                    assert!(!is_there || mask & field.mask() == field.mask(), "{}.{}", layout.name, field.name());
                     let values = field.choices.windows(2).all(|pair| pair[0].value <= pair[1].value);
                     assert!(values, "{}.{}: the choices are not in order", layout.name, field.name());
                 }

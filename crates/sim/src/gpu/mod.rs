@@ -9,7 +9,8 @@
 //! That is a legal schedule of the hardware, so caches, partial flushes and PFP_SYNC_ME have nothing left to do. The
 //! constant engine of GFX6 to GFX10.3 is a stream of its own beside them.
 //!
-//! What a driver writes and the library does not is read through tables of layouts (`layout/`), in the library's terms.
+//! A packet is checked against the tables of [`amdgpu_packets::layout`] and read into a structure with all its fields, which
+//! one function executes.
 //! What packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
 //! another one between two jobs ([`Engine::switch`]). There are no shaders: draws and dispatches are counted, and told to
 //! [`Shaders`], where an interpreter can be plugged in.

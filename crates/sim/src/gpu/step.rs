@@ -1,30 +1,22 @@
-//! One packet that the layout tables have read, on its way to being executed.
+//! One packet on its way to being executed.
 
 use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::Reader;
 use amdgpu_packets::pm4::{Compare, Register};
 use amdgpu_packets::{DecodeError, DecodeFault, FieldError};
 
 use super::port::Port;
 use super::{Place, Stop};
-use amdgpu_packets::layout::{Fields, Reader};
 
-/// A packet, who reads it, and its way to memory.
+/// The dwords of a packet, its reader, and its way to memory.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'s, 'e> {
-    pub(super) fields: Fields<'s>,
+    pub(super) dwords: &'s [u32],
     pub(super) reader: Reader,
     pub(super) port: &'s Port<'e>,
 }
 
 impl Step<'_, '_> {
-    pub(super) fn get(&self, name: &str) -> u32 {
-        self.fields.get(name)
-    }
-
-    pub(super) fn is_set(&self, name: &str) -> bool {
-        self.fields.is_set(name)
-    }
-
     pub(super) const fn place(&self) -> Place {
         self.port.place()
     }
@@ -36,18 +28,18 @@ impl Step<'_, '_> {
 
     /// A field is wrong.
     pub(super) fn wrong(&self, source: FieldError) -> Stop {
-        wrong(self.place(), self.fields.tail(0), source)
+        wrong(self.place(), self.dwords, source)
     }
 
-    /// The address in two fields.
-    pub(super) fn address(&self, low: &'static str, high: &str) -> Result<GpuVa, Stop> {
-        self.fields.address(low, high).map_err(|source| self.wrong(source))
+    /// An address that a field holds.
+    pub(super) fn address(&self, field: &'static str, raw: u64) -> Result<GpuVa, Stop> {
+        GpuVa::new(raw).map_err(|source| self.wrong(FieldError::Address { field, source }))
     }
 
-    /// The address in two fields, which must be a multiple of `bytes`, a power of two.
-    pub(super) fn aligned(&self, low: &'static str, high: &str, bytes: u64) -> Result<GpuVa, Stop> {
-        let va = self.address(low, high)?;
-        self.require_multiple(low, va.as_u64(), bytes)?;
+    /// An address that a field holds, which must be a multiple of `bytes`, a power of two.
+    pub(super) fn aligned(&self, field: &'static str, raw: u64, bytes: u64) -> Result<GpuVa, Stop> {
+        let va = self.address(field, raw)?;
+        self.require_multiple(field, raw, bytes)?;
         Ok(va)
     }
 
@@ -59,25 +51,19 @@ impl Step<'_, '_> {
     }
 
     /// A register by its index; GFX12 has six more bits in a second field, in which nothing lies that a stream may reach.
-    pub(super) fn register(&self, name: &str, low: &str, high: &str) -> Result<Register, Stop> {
-        if self.fields.has(name) {
-            return Ok(Register::new(self.get(name)));
-        }
-        match self.get(high) {
-            0 => Ok(Register::new(self.get(low))),
-            _ => Err(self.refuse("names a register outside the apertures")),
-        }
+    pub(super) fn register(&self, index: u64) -> Result<Register, Stop> {
+        let index = u32::try_from(index).map_err(|_| self.refuse("names a register outside the apertures"))?;
+        Ok(Register::new(index))
     }
 
-    /// The comparison in `function`.
-    pub(super) fn compare(&self) -> Result<Compare, Stop> {
-        let value = self.get("function");
+    /// The comparison that a field holds.
+    pub(super) fn compare(&self, value: u32) -> Result<Compare, Stop> {
         let unknown = FieldError::Unknown { field: "function", value };
         Compare::ALL.get(value as usize).copied().ok_or_else(|| self.wrong(unknown))
     }
 }
 
-/// A packet with a wrong field, for the tables and the library alike.
+/// A packet with a wrong field.
 pub(super) fn wrong(place: Place, packet: &[u32], source: FieldError) -> Stop {
     let header = packet.first().copied().unwrap_or_default();
     let fault = DecodeFault::Field { packet: place.packet, source };

@@ -162,8 +162,45 @@ fn write_form(text: &mut String, form: &Form, number: u32) {
         text.push_str("\n        ");
     }
     text.push_str("])");
+    write_checks(text, form);
     if let Some((field, times, plus)) = &form.tail {
         let _ = write!(text, ".tail(n::{}, {times}, {plus})", field.to_uppercase());
     }
     text.push_str(",\n");
+}
+
+/// Writes what is checked of a form: the bits that fields have, by level, and the fields that are selectors.
+fn write_checks(text: &mut String, form: &Form) {
+    let mut masks: Vec<(u16, Vec<u32>)> = Vec::new();
+    for level in (0..16).filter(|level| form.levels >> level & 1 != 0) {
+        let mask = mask(form, level);
+        match masks.iter_mut().find(|known| known.1 == mask) {
+            Some((levels, _)) => *levels |= 1 << level,
+            None => masks.push((1 << level, mask)),
+        }
+    }
+    text.push_str(".checks(&[");
+    for (index, (levels, mask)) in masks.iter().enumerate() {
+        let mask = mask.iter().map(|bits| format!("{bits:#x}")).collect::<Vec<_>>().join(", ");
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(text, "{comma}({levels:#x}, &[{mask}])");
+    }
+    let has_values = |field: &&Field| !matches!(field.holds, Holds::Anything);
+    let selectors = form.fields.iter().enumerate().filter(|(_, field)| has_values(field));
+    let selectors = selectors.map(|(index, _)| index.to_string()).collect::<Vec<_>>().join(", ");
+    let _ = write!(text, "], &[{selectors}])");
+}
+
+/// The bits of each dword that fields have on a level; all of a dword that no field describes on any level, which is data.
+fn mask(form: &Form, level: u32) -> Vec<u32> {
+    let dwords = form.fields.last().map_or(0, |field| field.dword);
+    let of = |dword| {
+        let mut here = form.fields.iter().filter(|field| field.dword == dword).peekable();
+        if dword != 0 && here.peek().is_none() {
+            return u32::MAX;
+        }
+        let on = here.filter(|field| field.levels >> level & 1 != 0);
+        on.fold(0, |bits, field| bits | u32::MAX >> (31 - field.bits.0) & u32::MAX << field.bits.1)
+    };
+    (0..=dwords).map(of).collect()
 }

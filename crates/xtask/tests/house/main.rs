@@ -15,10 +15,10 @@ use std::{
 const TIED: &[(&str, usize)] = &[
     ("crates/bench", 7),
     ("crates/ib", 2),
-    ("crates/packets", 27),
+    ("crates/packets", 16),
     ("crates/registers", 3),
     ("crates/replay", 4),
-    ("crates/sim", 59),
+    ("crates/sim", 57),
     ("crates/vulkan-client", 15),
     ("src/cs", 19),
     ("src/heaps", 8),

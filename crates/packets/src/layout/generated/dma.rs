@@ -20,7 +20,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 3, 7, 0, 0xffff, &[]),
             field(n::SRC_ADDR_HI, 4, 7, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x48fffff, 0xffffffff, 0xffffffff, 0xff, 0xff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -38,7 +38,7 @@ pub static SEMAPHORE: Layout = Layout {
             field(n::WRITE_ONE, 0, 21, 21, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0xe00000, 0xfffffff8, 0xff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -54,7 +54,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffffc, 0xff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -66,7 +66,7 @@ pub static TRAP: Layout = Layout {
     about: "interrupt",
     sdma: Levels(0x1),
     forms: &[
-        form(293, 0x1, (0, 0), &[]),
+        form(293, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -82,7 +82,7 @@ pub static COND_EXE: Layout = Layout {
             field(n::EXEC_COUNT, 0, 13, 0, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x3fff, 0xfffffffc, 0xff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -103,7 +103,7 @@ pub static POLL_REG_MEM: Layout = Layout {
             field(n::REFERENCE, 4, 31, 0, 0xffff, &[]),
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::FUNCTION, 5, 30, 28, 0xffff, s::COMPARE),
-        ]),
+        ]).checks(&[(0x1, &[0x8000000, 0xfffffffc, 0xfff00ff, 0xffffffff, 0xffffffff, 0x7000ffff])], &[7]),
     ],
     ..Layout::BLANK
 };
@@ -121,7 +121,7 @@ pub static WRITE: Layout = Layout {
             field(n::TILED, 0, 23, 23, 0xffff, &[]),
             field(n::DST_ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::DST_ADDR_HI, 2, 7, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 0),
+        ]).checks(&[(0x1, &[0xcfffff, 0xfffffffc, 0xff])], &[]).tail(n::COUNT, 1, 0),
     ],
     ..Layout::BLANK
 };
@@ -147,7 +147,7 @@ pub static COPY_LINEAR_PARTIAL: Layout = Layout {
             field(n::RECT_Y, 7, 29, 16, 0xffff, &[]),
             field(n::RECT_Z, 8, 10, 0, 0xffff, &[]),
             field(n::ELEMENT_SIZE, 8, 31, 29, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x700000, 0xfffffffc, 0xffffe0ff, 0xffffffff, 0xfffffffc, 0xffffe0ff, 0xffffffff, 0x3fff3fff, 0xe00007ff])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -164,7 +164,7 @@ pub static INDIRECT: Layout = Layout {
             field(n::IB_ADDR_LO, 1, 31, 5, 0xffff, &[]),
             field(n::IB_ADDR_HI, 2, 7, 0, 0xffff, &[]),
             field(n::IB_SIZE, 2, 31, 12, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0xf00000, 0xffffffe0, 0xfffff0ff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -180,7 +180,7 @@ pub static SRBM_WRITE: Layout = Layout {
             field(n::REG, 1, 15, 0, 0xffff, &[]),
             field(n::BYTE_ENABLE, 1, 19, 16, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -197,7 +197,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::PATTERN, 2, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 3, 23, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0xfffff, 0xfffffffc, 0xffffffff, 0xff0000])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -209,7 +209,7 @@ pub static NOP: Layout = Layout {
     about: "nothing, after what came before is done",
     sdma: Levels(0x1),
     forms: &[
-        form(301, 0x1, (0, 0), &[]),
+        form(301, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
     ],
     ..Layout::BLANK
 };

@@ -18,17 +18,17 @@ pub static SET_BASE: Layout = Layout {
             field(n::BASE_INDEX, 1, 3, 0, 0xffff, s::SET_BASE_INDEX),
             field(n::ADDR_LO, 2, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 3, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xf, 0xfffffff8, 0xffff])], &[0]),
         form(1, 0x1f8, (3, 3), &[
             field(n::BASE_INDEX, 1, 3, 0, 0xffff, s::SET_BASE_INDEX),
             field(n::ADDR_LO, 2, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xf, 0xfffffff8, 0xffffffff])], &[0]),
         form(2, 0x3f, (3, 3), &[
             field(n::BASE_INDEX, 1, 3, 0, 0xffff, s::SET_BASE_INDEX),
             field(n::CS1_INDEX, 2, 15, 0, 0xffff, &[]),
             field(n::CS2_INDEX, 3, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0xf, 0xffff, 0xffff])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -43,13 +43,13 @@ pub static CLEAR_STATE: Layout = Layout {
     forms: &[
         form(3, 0x7, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff])], &[]),
         form(4, 0xf8, (1, 1), &[
             field(n::CMD, 1, 3, 0, 0xffff, s::CLEAR_STATE_CMD),
-        ]),
+        ]).checks(&[(0xf8, &[0x0, 0xf])], &[0]),
         form(5, 0x100, (1, 1), &[
             field(n::CMD, 1, 3, 0, 0xffff, s::CLEAR_STATE_CMD),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xf])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -67,7 +67,7 @@ pub static REG_RMW: Layout = Layout {
             field(n::AND_SRC, 1, 31, 31, 0xffff, s::RMW_SRC),
             field(n::AND_MASK, 2, 31, 0, 0xffff, &[]),
             field(n::OR_MASK, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xc0003fff, 0xffffffff, 0xffffffff])], &[1, 2]),
         form(7, 0x1f8, (3, 3), &[
             field(n::REG, 1, 17, 0, 0xffff, &[]),
             field(n::SHADOW_BASE_SEL, 1, 25, 24, 0xffff, &[]),
@@ -77,7 +77,7 @@ pub static REG_RMW: Layout = Layout {
             field(n::AND_REG, 2, 17, 0, 0xffff, &[]).when(n::AND_SRC, &[1]),
             field(n::OR_MASK, 3, 31, 0, 0xffff, &[]).when(n::OR_SRC, &[0]),
             field(n::OR_REG, 3, 17, 0, 0xffff, &[]).when(n::OR_SRC, &[1]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xc303ffff, 0xffffffff, 0xffffffff])], &[2, 3]),
     ],
     ..Layout::BLANK
 };
@@ -105,7 +105,7 @@ pub static CONTEXT_CONTROL: Layout = Layout {
             field(n::SHADOW_GFX_SH, 2, 16, 16, 0xffff, &[]),
             field(n::SHADOW_CS_SH, 2, 24, 24, 0xffff, &[]),
             field(n::UPDATE_SHADOW_ENABLES, 2, 31, 31, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0x91010003, 0x81010003]), (0x3e, &[0x0, 0x91018003, 0x81018003]), (0x1c0, &[0x0, 0x81018003, 0x81018003])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -121,7 +121,7 @@ pub static CONTEXT_REG_RMW: Layout = Layout {
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::MASK, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -140,7 +140,7 @@ pub static LOAD_UCONFIG_REG: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0x1f8, &[]),
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xfffffffc, 0x8000ffff, 0xffff, 0x3fff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0xffff, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -159,7 +159,7 @@ pub static LOAD_SH_REG: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0x1f8, &[]),
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffffc, 0x8000ffff, 0xffff, 0x3fff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0xffff, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -178,7 +178,7 @@ pub static LOAD_CONFIG_REG: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0x1f8, &[]),
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffffc, 0x8000ffff, 0xffff, 0x3fff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0xffff, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -197,7 +197,7 @@ pub static LOAD_CONTEXT_REG: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0x1f8, &[]),
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffffc, 0x8000ffff, 0xffff, 0x3fff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0xffff, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -219,7 +219,7 @@ pub static LOAD_SH_REG_INDEX: Layout = Layout {
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::DATA_FORMAT, 3, 31, 31, 0xffff, s::LOAD_FORMAT),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c, &[0x0, 0xfffffffd, 0xffffffff, 0x8000ffff, 0x3fff]), (0x1e0, &[0x0, 0xffffffff, 0xffffffff, 0x8000ffff, 0x3fff])], &[0, 1, 6]),
     ],
     ..Layout::BLANK
 };
@@ -239,7 +239,7 @@ pub static LOAD_UCONFIG_REG_INDEX: Layout = Layout {
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::DATA_FORMAT, 3, 31, 31, 0xffff, s::LOAD_FORMAT),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f0, &[0x0, 0xfffffffd, 0xffffffff, 0x8000ffff, 0x3fff])], &[0, 5]),
     ],
     ..Layout::BLANK
 };
@@ -256,7 +256,7 @@ pub static SET_CONFIG_REG: Layout = Layout {
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VMID_SHIFT, 1, 27, 23, 0x1f8, &[]),
             field(n::INDEX, 1, 31, 28, 0x1f8, s::SH_REG_INDEX),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffff]), (0x1f8, &[0x0, 0xff80ffff])], &[2]),
     ],
     ..Layout::BLANK
 };
@@ -272,7 +272,7 @@ pub static SET_CONTEXT_REG: Layout = Layout {
         form(17, 0x1ff, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::INDEX, 1, 31, 28, 0x1fe, s::CONTEXT_REG_INDEX),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffff]), (0x1fe, &[0x0, 0xf000ffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -287,7 +287,7 @@ pub static SET_CONTEXT_REG_INDEX: Layout = Layout {
         form(18, 0x8, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::INDEX, 1, 31, 28, 0xffff, s::CONTEXT_REG_INDEX),
-        ]),
+        ]).checks(&[(0x8, &[0x0, 0xf000ffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -304,7 +304,7 @@ pub static SET_SH_REG: Layout = Layout {
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VMID_SHIFT, 1, 27, 23, 0x1f8, &[]),
             field(n::INDEX, 1, 31, 28, 0x1fe, s::SH_REG_INDEX),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffff]), (0x6, &[0x0, 0xf000ffff]), (0x1f8, &[0x0, 0xff80ffff])], &[2]),
     ],
     ..Layout::BLANK
 };
@@ -322,14 +322,14 @@ pub static SET_SH_REG_OFFSET: Layout = Layout {
             field(n::IB_DWORD_OFFSET, 2, 21, 0, 0x3, &[]),
             field(n::DATA_OFFSET, 2, 31, 0, 0x4, &[]),
             field(n::DRIVER_DATA, 3, 31, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3, &[0x0, 0xffff, 0x3fffff, 0xffff0000]), (0x4, &[0x0, 0x8000ffff, 0xffffffff, 0xffff0000])], &[]),
         form(21, 0x1f8, (3, 3), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::INDEX, 1, 31, 30, 0xffff, s::SH_OFFSET_INDEX),
             field(n::IB_OFFSET, 2, 31, 0, 0xffff, &[]).when(n::INDEX, &[0]),
             field(n::DATA_OFFSET, 2, 31, 0, 0xffff, &[]).when(n::INDEX, &[1, 2]),
             field(n::DRIVER_DATA, 3, 31, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xc000ffff, 0xffffffff, 0xffff0000])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -345,7 +345,7 @@ pub static SET_QUEUE_REG: Layout = Layout {
             field(n::REG_OFFSET, 1, 7, 0, 0xffff, &[]),
             field(n::DEFER_EXEC, 1, 15, 15, 0xffff, &[]),
             field(n::VQID, 1, 25, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0x3ff80ff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -361,7 +361,7 @@ pub static SET_UCONFIG_REG: Layout = Layout {
         form(23, 0x1fe, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::INDEX, 1, 31, 28, 0x1fe, s::UCONFIG_REG_INDEX),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0xf000ffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -376,7 +376,7 @@ pub static SET_UCONFIG_REG_INDEX: Layout = Layout {
         form(24, 0x1f8, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::INDEX, 1, 31, 28, 0xffff, s::UCONFIG_REG_INDEX),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xf000ffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -393,7 +393,7 @@ pub static SET_SH_REG_INDEX: Layout = Layout {
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VMID_SHIFT, 1, 27, 23, 0x1f8, &[]),
             field(n::INDEX, 1, 31, 28, 0xffff, s::SH_REG_INDEX),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xf000ffff]), (0x1f8, &[0x0, 0xff80ffff])], &[2]),
     ],
     ..Layout::BLANK
 };
@@ -413,7 +413,7 @@ pub static LOAD_CONTEXT_REG_INDEX: Layout = Layout {
             field(n::REG_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::DATA_FORMAT, 3, 31, 31, 0xffff, s::LOAD_FORMAT),
             field(n::NUM_DWORDS, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fc, &[0x0, 0xfffffffd, 0xffffffff, 0x8000ffff, 0x3fff])], &[0, 5]),
     ],
     ..Layout::BLANK
 };
@@ -428,7 +428,7 @@ pub static SET_CONTEXT_REG_PAIRS: Layout = Layout {
         form(27, 0x1c0, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VALUE, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -446,7 +446,7 @@ pub static SET_CONTEXT_REG_PAIRS_PACKED: Layout = Layout {
             field(n::REG_OFFSET1, 2, 31, 16, 0xffff, &[]),
             field(n::VALUE0, 3, 31, 0, 0xffff, &[]),
             field(n::VALUE1, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x0, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -462,7 +462,7 @@ pub static SET_SH_REG_PAIRS: Layout = Layout {
         form(29, 0x1c0, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VALUE, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -481,7 +481,7 @@ pub static SET_SH_REG_PAIRS_PACKED: Layout = Layout {
             field(n::REG_OFFSET1, 2, 31, 16, 0xffff, &[]),
             field(n::VALUE0, 3, 31, 0, 0xffff, &[]),
             field(n::VALUE1, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -500,7 +500,7 @@ pub static SET_SH_REG_PAIRS_PACKED_GFX12: Layout = Layout {
             field(n::REG_OFFSET1, 2, 31, 16, 0xffff, &[]),
             field(n::VALUE0, 3, 31, 0, 0xffff, &[]),
             field(n::VALUE1, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -519,7 +519,7 @@ pub static SET_SH_REG_PAIRS_PACKED_N: Layout = Layout {
             field(n::REG_OFFSET1, 2, 31, 16, 0xffff, &[]),
             field(n::VALUE0, 3, 31, 0, 0xffff, &[]),
             field(n::VALUE1, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -535,7 +535,7 @@ pub static SET_UCONFIG_REG_PAIRS: Layout = Layout {
         form(33, 0x100, (2, 16383), &[
             field(n::REG_OFFSET, 1, 15, 0, 0xffff, &[]),
             field(n::VALUE, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -550,7 +550,7 @@ pub static ALLOC_GDS: Layout = Layout {
     forms: &[
         form(34, 0x1, (1, 1), &[
             field(n::SEGMENT_SIZE, 1, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -565,7 +565,7 @@ pub static WRITE_GDS_RAM: Layout = Layout {
     forms: &[
         form(35, 0x1, (2, 16383), &[
             field(n::GDS_INDEX, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -597,7 +597,7 @@ pub static ATOMIC_GDS: Layout = Layout {
             field(n::SRC0_HI, 8, 31, 0, 0xffff, &[]),
             field(n::SRC1_LO, 9, 31, 0, 0xffff, &[]),
             field(n::SRC1_HI, 10, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0x1f007f, 0x13f, 0xffff, 0xffff, 0xff00ff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0xf8, &[0x0, 0xc01f00ff, 0x13f, 0xffff, 0xffff, 0xff00ff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[6]),
     ],
     ..Layout::BLANK
 };
@@ -620,7 +620,7 @@ pub static ATOMIC_MEM: Layout = Layout {
             field(n::CMP_LO, 6, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 7, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 8, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xf7f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[0, 1]),
         form(38, 0x1fe, (8, 8), &[
             field(n::OP, 1, 6, 0, 0xffff, s::TC_OP),
             field(n::COMMAND, 1, 11, 8, 0xffff, s::ATOMIC_COMMAND),
@@ -636,7 +636,7 @@ pub static ATOMIC_MEM: Layout = Layout {
             field(n::CMP_LO, 6, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 7, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 8, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xcf000f7f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff]), (0x4, &[0x0, 0xc7000f7f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff]), (0x1f8, &[0x0, 0xc6000f7f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[0, 1, 3, 4, 6]),
     ],
     ..Layout::BLANK
 };
@@ -656,7 +656,7 @@ pub static OCCLUSION_QUERY: Layout = Layout {
             field(n::QUERY_ADDR_LO, 3, 31, 2, 0xffff, &[]),
             field(n::QUERY_ADDR_HI, 4, 15, 0, 0x7, &[]),
             field(n::QUERY_ADDR_HI, 4, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffff0, 0xffff, 0xfffffffc, 0xffff]), (0x1f8, &[0x0, 0xfffffff0, 0xffffffff, 0xfffffffc, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -680,7 +680,7 @@ pub static STRMOUT_BUFFER_UPDATE: Layout = Layout {
             field(n::OFFSET_OR_SRC_ADDR_LO, 4, 31, 0, 0xffff, &[]),
             field(n::SRC_ADDR_HI, 5, 15, 0, 0x7, &[]),
             field(n::SRC_ADDR_HI, 5, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0x387, 0xfffffffc, 0xffff, 0xffffffff, 0xffff]), (0x38, &[0x0, 0x387, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[1, 2]),
         form(41, 0xc0, (5, 5), &[
             field(n::UPDATE_MEMORY, 1, 0, 0, 0xffff, &[]),
             field(n::SOURCE_SELECT, 1, 2, 1, 0xffff, s::STRMOUT_SOURCE),
@@ -693,7 +693,7 @@ pub static STRMOUT_BUFFER_UPDATE: Layout = Layout {
             field(n::DST_ADDR_HI, 3, 31, 0, 0xffff, &[]).when(n::UPDATE_MEMORY, &[1]),
             field(n::CONTROL_ADDR_LO, 4, 31, 2, 0xffff, &[]),
             field(n::CONTROL_ADDR_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x0, 0x387, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff])], &[1, 2]),
     ],
     ..Layout::BLANK
 };
@@ -720,7 +720,7 @@ pub static WRITE_DATA: Layout = Layout {
             field(n::DST_REG, 2, 17, 0, 0xffff, &[]).when(n::DST_SEL, &[0]),
             field(n::DST_GDS, 2, 15, 0, 0xffff, &[]).when(n::DST_SEL, &[3]),
             field(n::DST_ADDR_HI, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xc0110f00, 0xffffffff, 0xffffffff]), (0x2, &[0x0, 0xcf110f00, 0xffffffff, 0xffffffff]), (0x4, &[0x0, 0xc7110f00, 0xffffffff, 0xffffffff]), (0x38, &[0x0, 0xc6190f00, 0xffffffff, 0xffffffff]), (0xc0, &[0x0, 0xc6110f00, 0xffffffff, 0xffffffff])], &[0, 5, 7]),
         form(43, 0x100, (4, 16383), &[
             field(n::DST_SEL, 1, 11, 8, 0xffff, s::WRITE_DST),
             field(n::NO_INCREMENT, 1, 16, 16, 0xffff, &[]),
@@ -733,7 +733,7 @@ pub static WRITE_DATA: Layout = Layout {
             field(n::DST_REG_LO, 2, 31, 0, 0xffff, &[]).when(n::DST_SEL, &[0]),
             field(n::DST_ADDR_HI, 3, 31, 0, 0xffff, &[]).when(n::DST_SEL, &[5, 2, 1]),
             field(n::DST_REG_HI, 3, 5, 0, 0xffff, &[]).when(n::DST_SEL, &[0]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xc7b10f00, 0xffffffff, 0xffffffff])], &[0, 5, 6]),
     ],
     ..Layout::BLANK
 };
@@ -754,14 +754,14 @@ pub static MEM_SEMAPHORE: Layout = Layout {
             field(n::SIGNAL_TYPE, 2, 20, 20, 0xffff, &[]),
             field(n::CLIENT_CODE, 2, 25, 24, 0xffff, &[]),
             field(n::SEM_SEL, 2, 31, 29, 0xffff, s::SEM_SEL),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffff8, 0xe31110ff])], &[6]),
         form(45, 0x38, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::USE_MAILBOX, 3, 16, 16, 0xffff, &[]),
             field(n::SIGNAL_TYPE, 3, 20, 20, 0xffff, &[]),
             field(n::SEM_SEL, 3, 31, 29, 0xffff, s::SEM_SEL),
-        ]),
+        ]).checks(&[(0x38, &[0x0, 0xfffffff8, 0xffffffff, 0xe0110000])], &[4]),
     ],
     ..Layout::BLANK
 };
@@ -781,7 +781,7 @@ pub static COPY_DW: Layout = Layout {
             field(n::SRC_HI, 3, 7, 0, 0xffff, &[]),
             field(n::DST_LO, 4, 31, 0, 0xffff, &[]),
             field(n::DST_HI, 5, 7, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3, &[0x0, 0x3, 0xffffffff, 0xff, 0xffffffff, 0xff])], &[0, 1]),
     ],
     ..Layout::BLANK
 };
@@ -815,7 +815,7 @@ pub static WAIT_REG_MEM: Layout = Layout {
             field(n::MASK, 5, 31, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 6, 15, 0, 0xffff, &[]),
             field(n::OPTIMIZE_ACE_OFFLOAD, 6, 31, 31, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0x337, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff]), (0x2, &[0x0, 0xf0003f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff]), (0x4, &[0x0, 0x70007f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff]), (0x8, &[0x0, 0x3f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff]), (0x10, &[0x0, 0x60003f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff]), (0x1e0, &[0x0, 0x7c003f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff])], &[0, 1, 2, 3, 8, 9]),
     ],
     ..Layout::BLANK
 };
@@ -836,7 +836,7 @@ pub static MEM_WRITE: Layout = Layout {
             field(n::DATA32, 2, 18, 18, 0xffff, &[]),
             field(n::DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::DATA_HI, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffff8, 0x700ff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -877,7 +877,7 @@ pub static COPY_DATA: Layout = Layout {
             field(n::DST_REG, 4, 17, 0, 0xffff, &[]).when(n::DST_SEL, &[0, 4]),
             field(n::DST_GDS, 4, 15, 0, 0xffff, &[]).when(n::DST_SEL, &[3]),
             field(n::DST_ADDR_HI, 5, 31, 0, 0xffff, &[]).when(n::DST_SEL, &[5, 2, 1]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xc0110f0f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0x2, &[0x0, 0xcf11ff0f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0x4, &[0x0, 0xc7117f0f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0xf8, &[0x0, 0xe6116f0f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 1, 3, 4, 6, 11, 12, 15]),
         form(50, 0x100, (5, 5), &[
             field(n::SRC_SEL, 1, 3, 0, 0xffff, s::COPY_SRC),
             field(n::DST_SEL, 1, 11, 8, 0xffff, s::COPY_DST),
@@ -905,7 +905,7 @@ pub static COPY_DATA: Layout = Layout {
             field(n::DST_REG_LO, 4, 31, 0, 0xffff, &[]).when(n::DST_SEL, &[0, 4]),
             field(n::DST_ADDR_HI, 5, 31, 0, 0xffff, &[]).when(n::DST_SEL, &[5, 2, 1]),
             field(n::DST_REG_HI, 5, 5, 0, 0xffff, &[]).when(n::DST_SEL, &[0, 4]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xe7b16f0f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 1, 3, 4, 6, 11, 12, 15]),
     ],
     ..Layout::BLANK
 };
@@ -938,7 +938,7 @@ pub static CP_DMA: Layout = Layout {
             field(n::SAIC, 5, 28, 28, 0xffff, s::INCR),
             field(n::DAIC, 5, 29, 29, 0xffff, s::INCR),
             field(n::RAW_WAIT, 5, 30, 30, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff, 0xe930ffff, 0xffffffff, 0xffff, 0x7fffffff])], &[3, 5, 6, 12, 13, 14, 15, 16, 17]),
     ],
     ..Layout::BLANK
 };
@@ -957,7 +957,7 @@ pub static SURFACE_SYNC: Layout = Layout {
             field(n::COHER_SIZE, 2, 31, 0, 0xffff, &[]),
             field(n::COHER_BASE, 3, 31, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 4, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -984,7 +984,7 @@ pub static COND_WRITE: Layout = Layout {
             field(n::WRITE_REG, 6, 31, 0, 0xffff, &[]).when(n::WRITE_SPACE, &[0]),
             field(n::WRITE_ADDR_HI, 7, 31, 0, 0xffff, &[]),
             field(n::DATA, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xff, &[0x0, 0x317, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0x100, &[0x0, 0x100317, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 1, 2]),
     ],
     ..Layout::BLANK
 };
@@ -1004,7 +1004,7 @@ pub static EVENT_WRITE: Layout = Layout {
             field(n::ATC, 1, 24, 24, 0x6, &[]),
             field(n::SAMP_PLST_MODE, 1, 30, 29, 0x1c0, &[]),
             field(n::OFFLOAD_ENABLE, 1, 31, 31, 0x1fe, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0x100f3f]), (0x6, &[0x0, 0x81000f3f]), (0x38, &[0x0, 0x80000f3f]), (0x1c0, &[0x0, 0xe0000f3f])], &[0, 1]),
         form(55, 0x1ff, (3, 3), &[
             field(n::EVENT_TYPE, 1, 5, 0, 0xffff, s::EVENT_TYPE),
             field(n::EVENT_INDEX, 1, 11, 8, 0xffff, s::EVENT_INDEX),
@@ -1014,7 +1014,7 @@ pub static EVENT_WRITE: Layout = Layout {
             field(n::ADDR_LO, 2, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 3, 15, 0, 0x7, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xf3f, 0xfffffff8, 0xffff]), (0x6, &[0x0, 0x81000f3f, 0xfffffff8, 0xffff]), (0x38, &[0x0, 0x80000f3f, 0xfffffff8, 0xffffffff]), (0x1c0, &[0x0, 0xe0000f3f, 0xfffffff8, 0xffffffff])], &[0, 1]),
         form(56, 0x1fe, (3, 3), &[
             field(n::EVENT_TYPE, 1, 5, 0, 0xffff, s::EVENT_TYPE),
             field(n::EVENT_INDEX, 1, 11, 8, 0xffff, s::EVENT_INDEX),
@@ -1022,7 +1022,7 @@ pub static EVENT_WRITE: Layout = Layout {
             field(n::STRIDE, 2, 10, 9, 0xffff, &[]),
             field(n::INSTANCE_ENABLE, 2, 26, 11, 0xffff, &[]),
             field(n::ZERO, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0xf3f, 0x7fffff8, 0xffffffff])], &[0, 1, 2]),
     ],
     ..Layout::BLANK
 };
@@ -1054,7 +1054,7 @@ pub static EVENT_WRITE_EOP: Layout = Layout {
             field(n::DATA_SEL, 3, 31, 29, 0xffff, s::EOP_DATA),
             field(n::DATA_LO, 4, 31, 0, 0xffff, &[]),
             field(n::DATA_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0x100f3f, 0xfffffffc, 0xe700ffff, 0xffffffff, 0xffffffff]), (0x2, &[0x0, 0xf03bf3f, 0xfffffffc, 0xe703ffff, 0xffffffff, 0xffffffff]), (0x4, &[0x0, 0x703bf3f, 0xfffffffc, 0xe703ffff, 0xffffffff, 0xffffffff])], &[0, 1, 9, 13, 14, 15]),
     ],
     ..Layout::BLANK
 };
@@ -1076,7 +1076,7 @@ pub static EVENT_WRITE_EOS: Layout = Layout {
             field(n::DATA, 4, 31, 0, 0xffff, &[]).when(n::COMMAND, &[2]),
             field(n::GDS_INDEX, 4, 15, 0, 0xffff, &[]).when(n::COMMAND, &[1]),
             field(n::GDS_DWORDS, 4, 31, 16, 0xffff, &[]).when(n::COMMAND, &[1]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xf3f, 0xfffffffc, 0xe000ffff, 0xffffffff])], &[0, 1, 4]),
     ],
     ..Layout::BLANK
 };
@@ -1108,7 +1108,7 @@ pub static RELEASE_MEM: Layout = Layout {
             field(n::GDS_INDEX, 5, 15, 0, 0xffff, &[]).when(n::DATA_SEL, &[5]),
             field(n::GDS_DWORDS, 5, 31, 16, 0xffff, &[]).when(n::DATA_SEL, &[5]),
             field(n::DATA_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xe03bf3f, 0xe7030000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x4, &[0x0, 0x603bf3f, 0xe7030000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 1, 7, 9, 10, 11]),
         form(60, 0x8, (7, 7), &[
             field(n::EVENT_TYPE, 1, 5, 0, 0xffff, s::EVENT_TYPE),
             field(n::EVENT_INDEX, 1, 11, 8, 0xffff, s::EVENT_INDEX),
@@ -1135,7 +1135,7 @@ pub static RELEASE_MEM: Layout = Layout {
             field(n::GDS_DWORDS, 5, 31, 16, 0xf8, &[]).when(n::DATA_SEL, &[5]),
             field(n::DATA_HI, 6, 31, 0, 0xffff, &[]),
             field(n::INT_CTXID, 7, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x8, &[0x0, 0x363bbf3f, 0xe7030000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 1, 10, 13, 15, 16, 17]),
         form(61, 0x30, (7, 7), &[
             field(n::EVENT_TYPE, 1, 5, 0, 0xffff, s::EVENT_TYPE),
             field(n::WAIT_DMA, 1, 7, 7, 0xffff, &[]),
@@ -1165,7 +1165,7 @@ pub static RELEASE_MEM: Layout = Layout {
             field(n::GDS_DWORDS, 5, 31, 16, 0xf8, &[]).when(n::DATA_SEL, &[5]),
             field(n::DATA_HI, 6, 31, 0, 0xffff, &[]),
             field(n::INT_CTXID, 7, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x0, 0x16ffffbf, 0xe7030000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), (0x20, &[0x0, 0x16ffffbf, 0xe7f30000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 2, 8, 12, 13, 16, 18, 19, 20]),
         form(62, 0x1c0, (7, 7), &[
             field(n::EVENT_TYPE, 1, 5, 0, 0xffff, s::EVENT_TYPE),
             field(n::WAIT_SYNC, 1, 7, 7, 0xffff, &[]),
@@ -1199,7 +1199,7 @@ pub static RELEASE_MEM: Layout = Layout {
             field(n::GDS_DWORDS, 5, 31, 16, 0xf8, &[]).when(n::DATA_SEL, &[5]),
             field(n::DATA_HI, 6, 31, 0, 0xffff, &[]),
             field(n::INT_CTXID, 7, 31, 0, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xf7ffffbf, 0xe7f30000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 2, 8, 12, 14, 15, 20, 22, 23, 24]),
     ],
     ..Layout::BLANK
 };
@@ -1239,7 +1239,7 @@ pub static DMA_DATA: Layout = Layout {
             field(n::SAIC, 6, 28, 28, 0xffff, s::INCR),
             field(n::DAIC, 6, 29, 29, 0xffff, s::INCR),
             field(n::RAW_WAIT, 6, 30, 30, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xef30f001, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7fffffff]), (0x4, &[0x0, 0xe7307001, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7fffffff])], &[0, 2, 3, 5, 7, 8, 10, 19, 20, 21, 22, 23, 24]),
         form(64, 0x1f8, (6, 6), &[
             field(n::ENGINE_SEL, 1, 0, 0, 0xffff, s::DMA_ENGINE),
             field(n::SRC_INDIRECT, 1, 1, 1, 0x1f8, &[]),
@@ -1267,7 +1267,7 @@ pub static DMA_DATA: Layout = Layout {
             field(n::DAIC, 6, 29, 29, 0xffff, s::INCR),
             field(n::RAW_WAIT, 6, 30, 30, 0xffff, &[]),
             field(n::DISABLE_WR_CONFIRM, 6, 31, 31, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xe6306007, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0, 4, 5, 7, 9, 10, 12, 20, 21, 22, 23]),
     ],
     ..Layout::BLANK
 };
@@ -1289,7 +1289,7 @@ pub static ACQUIRE_MEM: Layout = Layout {
             field(n::COHER_BASE_LO, 4, 31, 0, 0xffff, &[]),
             field(n::COHER_BASE_HI, 5, 23, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 6, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xffffffff, 0xffffffff, 0xff, 0xffffffff, 0xffffff, 0xffff]), (0x8, &[0x0, 0xffffffff, 0xffffffff, 0xffffff, 0xffffffff, 0xffffff, 0xffff])], &[]),
         form(66, 0x30, (7, 7), &[
             field(n::COHER_CNTL, 1, 30, 0, 0xffff, &[]),
             field(n::ENGINE_SEL, 1, 31, 31, 0xffff, &[]),
@@ -1299,7 +1299,7 @@ pub static ACQUIRE_MEM: Layout = Layout {
             field(n::GCR_BASE_HI, 5, 23, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 6, 15, 0, 0xffff, &[]),
             field(n::GCR_CNTL, 7, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x0, 0xffffffff, 0xffffffff, 0xffffff, 0xffffffff, 0xffffff, 0xffff, 0x7ffff])], &[]),
         form(67, 0x1c0, (7, 7), &[
             field(n::COHER_CNTL, 1, 30, 0, 0xffff, &[]),
             field(n::ENGINE_SEL, 1, 31, 31, 0xffff, &[]),
@@ -1309,7 +1309,7 @@ pub static ACQUIRE_MEM: Layout = Layout {
             field(n::GCR_BASE_HI, 5, 24, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 6, 15, 0, 0xffff, &[]),
             field(n::GCR_CNTL, 7, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffffffff, 0xffffffff, 0x1ffffff, 0xffffffff, 0x1ffffff, 0xffff, 0x7ffff])], &[]),
         form(68, 0x1c0, (7, 7), &[
             field(n::PWS_STAGE_SEL, 1, 13, 11, 0xffff, s::PWS_STAGE),
             field(n::PWS_COUNTER_SEL, 1, 15, 14, 0xffff, s::PWS_COUNTER),
@@ -1321,7 +1321,7 @@ pub static ACQUIRE_MEM: Layout = Layout {
             field(n::GCR_BASE_HI, 5, 24, 0, 0xffff, &[]),
             field(n::PWS_ENA, 6, 31, 31, 0xffff, &[]),
             field(n::GCR_CNTL, 7, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xfef800, 0xffffffff, 0x1ffffff, 0xffffffff, 0x1ffffff, 0x80000000, 0x7ffff])], &[0, 1]),
     ],
     ..Layout::BLANK
 };
@@ -1342,7 +1342,7 @@ pub static GET_LOD_STATS: Layout = Layout {
             field(n::RESET_FORCE, 4, 18, 18, 0xffff, &[]),
             field(n::REPORT_AND_RESET, 4, 19, 19, 0xffff, &[]),
             field(n::CACHE_POLICY, 4, 29, 28, 0xffff, s::CACHE_POLICY),
-        ]),
+        ]).checks(&[(0x38, &[0x0, 0xffffffff, 0xffffffc0, 0xffffffff, 0x300ffffc])], &[7]),
     ],
     ..Layout::BLANK
 };
@@ -1375,7 +1375,7 @@ pub static WAIT_REG_MEM64: Layout = Layout {
             field(n::MASK_HI, 7, 31, 0, 0xffff, &[]),
             field(n::POLL_INTERVAL, 8, 15, 0, 0xffff, &[]),
             field(n::OPTIMIZE_ACE_OFFLOAD, 8, 31, 31, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x8, &[0x0, 0x3f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff]), (0x10, &[0x0, 0x60003f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff]), (0x1e0, &[0x0, 0x7c003f7, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x8000ffff])], &[0, 1, 2, 3, 6, 7]),
     ],
     ..Layout::BLANK
 };
@@ -1401,7 +1401,7 @@ pub static DMA_DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_LO, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 5, 31, 0, 0xffff, &[]),
             field(n::BYTE_COUNT, 6, 25, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xe6300401, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[0, 2, 3, 4, 5]),
     ],
     ..Layout::BLANK
 };
@@ -1416,7 +1416,7 @@ pub static EVENT_WRITE_ZPASS: Layout = Layout {
         form(72, 0x1c0, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xfffffff8, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1437,7 +1437,7 @@ pub static TIMESTAMP: Layout = Layout {
             field(n::BOTTOM_ADDR_HI, 3, 31, 0, 0xffff, &[]),
             field(n::TOP_ADDR_LO, 4, 31, 3, 0xffff, &[]),
             field(n::TOP_ADDR_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0x7, 0xfffffff8, 0xffffffff, 0xfffffff8, 0xffffffff])], &[2]),
     ],
     ..Layout::BLANK
 };
@@ -1460,7 +1460,7 @@ pub static LOAD_BUFFER_FILLED_SIZES: Layout = Layout {
             field(n::TARGET2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
             field(n::TARGET3_ADDR_LO, 9, 31, 2, 0xffff, &[]),
             field(n::TARGET3_ADDR_HI, 10, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xfffffff8, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1477,7 +1477,7 @@ pub static SET_BUFFER_FILLED_SIZE: Layout = Layout {
             field(n::CONTROL_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::BUFFER_ID, 3, 1, 0, 0xffff, &[]),
             field(n::BUFFER_OFFSET, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xfffffff8, 0xffffffff, 0x3, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1500,7 +1500,7 @@ pub static SAVE_BUFFER_FILLED_SIZES: Layout = Layout {
             field(n::TARGET2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
             field(n::TARGET3_ADDR_LO, 9, 31, 2, 0xffff, &[]),
             field(n::TARGET3_ADDR_HI, 10, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xfffffff8, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff, 0xfffffffc, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1518,7 +1518,7 @@ pub static STRMOUT_STATS_QUERY: Layout = Layout {
             field(n::STREAM_INDEX, 3, 1, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 4, 31, 3, 0xffff, &[]),
             field(n::DST_ADDR_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xfffffff8, 0xffffffff, 0x3, 0xfffffff8, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1532,7 +1532,7 @@ pub static INDEX_BUFFER_SIZE: Layout = Layout {
     forms: &[
         form(78, 0x1ff, (1, 1), &[
             field(n::INDEX_COUNT, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1550,7 +1550,7 @@ pub static DISPATCH_DIRECT: Layout = Layout {
             field(n::DIM_Y, 2, 31, 0, 0xffff, &[]),
             field(n::DIM_Z, 3, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1566,12 +1566,12 @@ pub static DISPATCH_INDIRECT: Layout = Layout {
         form(80, 0x1ff, (2, 2), &[
             field(n::DATA_OFFSET, 1, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xffffffff])], &[]),
         form(81, 0x1fe, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1588,7 +1588,7 @@ pub static DRAW_INDIRECT: Layout = Layout {
             field(n::BASE_VERTEX_LOC, 2, 15, 0, 0xffff, &[]),
             field(n::START_INSTANCE_LOC, 3, 15, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1605,7 +1605,7 @@ pub static DRAW_INDEX_INDIRECT: Layout = Layout {
             field(n::BASE_VERTEX_LOC, 2, 15, 0, 0xffff, &[]),
             field(n::START_INSTANCE_LOC, 3, 15, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xffffffff])], &[]),
         form(84, 0x1f8, (4, 4), &[
             field(n::DATA_OFFSET, 1, 31, 0, 0xffff, &[]),
             field(n::BASE_VERTEX_LOC, 2, 15, 0, 0xffff, &[]),
@@ -1614,7 +1614,7 @@ pub static DRAW_INDEX_INDIRECT: Layout = Layout {
             field(n::DISABLE_CPVGTDMA_SM, 3, 26, 26, 0x30, &[]),
             field(n::START_INDEX_ENABLE, 3, 28, 28, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c8, &[0x0, 0xffffffff, 0xffffffff, 0x1000ffff, 0xffffffff]), (0x30, &[0x0, 0xffffffff, 0xffffffff, 0x1400ffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1630,11 +1630,11 @@ pub static INDEX_BASE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 1, 0xffff, &[]),
             field(n::ADDR_HI, 2, 15, 0, 0xffff, &[]),
             field(n::BASE_SELECT, 2, 31, 30, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xfffffffe, 0xc000ffff])], &[]),
         form(86, 0x1f8, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 1, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xfffffffe, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1652,7 +1652,7 @@ pub static DRAW_INDEX_2: Layout = Layout {
             field(n::INDEX_BASE_HI, 3, 31, 0, 0xffff, &[]),
             field(n::INDEX_COUNT, 4, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xfffffffe, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1667,7 +1667,7 @@ pub static INDEX_TYPE: Layout = Layout {
         form(88, 0x7, (1, 1), &[
             field(n::INDEX_TYPE, 1, 1, 0, 0xffff, s::INDEX_TYPE),
             field(n::SWAP, 1, 3, 2, 0xffff, s::SWAP),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xf])], &[0, 1]),
     ],
     ..Layout::BLANK
 };
@@ -1695,7 +1695,7 @@ pub static DRAW_INDIRECT_MULTI: Layout = Layout {
             field(n::COUNT_ADDR_HI, 7, 31, 0, 0x1f8, &[]),
             field(n::STRIDE, 8, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 9, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xc000ffff, 0xffffffff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff]), (0x8, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xc000ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0xf0, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xe800ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x100, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xec00ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1710,7 +1710,7 @@ pub static DRAW_INDEX_AUTO: Layout = Layout {
         form(90, 0x1ff, (2, 2), &[
             field(n::VERTEX_COUNT, 1, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1725,7 +1725,7 @@ pub static DRAW_INDEX_IMMD: Layout = Layout {
         form(91, 0x1, (3, 16383), &[
             field(n::INDEX_COUNT, 1, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1739,7 +1739,7 @@ pub static NUM_INSTANCES: Layout = Layout {
     forms: &[
         form(92, 0x1ff, (1, 1), &[
             field(n::INSTANCE_COUNT, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1757,7 +1757,7 @@ pub static DRAW_INDEX_MULTI_AUTO: Layout = Layout {
             field(n::INDEX_OFFSET, 3, 15, 0, 0xffff, &[]),
             field(n::PRIM_TYPE, 3, 20, 16, 0xffff, &[]),
             field(n::INDEX_COUNT, 3, 31, 21, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xff, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(94, 0x100, (4, 4), &[
             field(n::PRIM_COUNT, 1, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 2, 31, 0, 0xffff, &[]),
@@ -1766,7 +1766,7 @@ pub static DRAW_INDEX_MULTI_AUTO: Layout = Layout {
             field(n::INDEX_OFFSET, 4, 15, 0, 0xffff, &[]),
             field(n::PRIM_TYPE, 4, 20, 16, 0xffff, &[]),
             field(n::INDEX_COUNT, 4, 31, 21, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff, 0xffffffff, 0x1fffc0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1783,7 +1783,7 @@ pub static DRAW_INDEX_OFFSET_2: Layout = Layout {
             field(n::INDEX_OFFSET, 2, 31, 0, 0xffff, &[]),
             field(n::INDEX_COUNT, 3, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1799,7 +1799,7 @@ pub static DRAW_PREAMBLE: Layout = Layout {
             field(n::PRIM_TYPE, 1, 31, 0, 0xffff, &[]),
             field(n::IA_MULTI_VGT_PARAM, 2, 31, 0, 0xffff, &[]),
             field(n::VGT_LS_HS_CONFIG, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1831,7 +1831,7 @@ pub static DRAW_INDEX_INDIRECT_MULTI: Layout = Layout {
             field(n::COUNT_ADDR_HI, 7, 31, 0, 0x1f8, &[]),
             field(n::STRIDE, 8, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 9, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff, 0xffff, 0xffff, 0xc000ffff, 0xffffffff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff]), (0x8, &[0x0, 0xffffffff, 0xffffffff, 0xffff, 0xd000ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x30, &[0x0, 0xffffffff, 0xffffffff, 0xffff, 0xfc00ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0xc0, &[0x0, 0xffffffff, 0xffffffff, 0xffff, 0xfa00ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x100, &[0x0, 0xffffffff, 0xffffffff, 0xffff, 0xfe00ffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1852,7 +1852,7 @@ pub static DRAW_INDEX_MULTI_INST: Layout = Layout {
             field(n::INDEX_BASE_HI, 6, 31, 0, 0xffff, &[]),
             field(n::INDEX_COUNT, 7, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1868,7 +1868,7 @@ pub static MPEG_INDEX: Layout = Layout {
             field(n::INDEX_COUNT, 1, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 2, 31, 0, 0xffff, &[]),
             field(n::RECT_INDEX, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1895,7 +1895,7 @@ pub static DISPATCH_MESH_INDIRECT_MULTI: Layout = Layout {
             field(n::COUNT_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::STRIDE, 7, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x0, 0xffffffff, 0xffffffff, 0xf0000000, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x1c0, &[0x0, 0xffffffff, 0xffffffff, 0xf8000000, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1916,7 +1916,7 @@ pub static DISPATCH_TASKMESH_GFX: Layout = Layout {
             field(n::XYZ_DIM_ENABLE, 2, 30, 30, 0x1c0, &[]),
             field(n::THREAD_TRACE_MARKER, 2, 31, 31, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x0, 0xffffffff, 0x80000000, 0xffffffff]), (0xc0, &[0x0, 0xffffffff, 0xf0000000, 0xffffffff]), (0x100, &[0x0, 0xffffffff, 0xf8000000, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1933,7 +1933,7 @@ pub static DISPATCH_MESH_DIRECT: Layout = Layout {
             field(n::DIM_Y, 2, 31, 0, 0xffff, &[]),
             field(n::DIM_Z, 3, 31, 0, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1955,7 +1955,7 @@ pub static DISPATCH_DRAW_PREAMBLE: Layout = Layout {
             field(n::IRB_ADDR_LO, 3, 31, 0, 0xffff, &[]),
             field(n::IRB_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::IRB_WRAP_SIZE, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x8, &[0x0, 0x3fffffff, 0x630, 0xffffffff, 0xffffffff, 0xffffffff]), (0x30, &[0x0, 0x3fffffff, 0x230, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1977,14 +1977,14 @@ pub static DISPATCH_DRAW: Layout = Layout {
             field(n::MAX_INDEX_MULTIPLE_MINUS_1, 4, 15, 5, 0xffff, &[]),
             field(n::MIN_POLL_INTERVALS, 4, 31, 16, 0xffff, &[]),
             field(n::DRAW_INITIATOR, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x38, &[0x0, 0xffffffff, 0x1f0000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(105, 0x38, (5, 5), &[
             field(n::KRB_LOC_SGPR, 1, 3, 0, 0xffff, &[]),
             field(n::DIM_X, 2, 31, 0, 0xffff, &[]),
             field(n::DIM_Y, 3, 31, 0, 0xffff, &[]),
             field(n::DIM_Z, 4, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x38, &[0x0, 0xf, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2001,7 +2001,7 @@ pub static INDEX_ATTRIBUTES_INDIRECT: Layout = Layout {
             field(n::ATTRIBUTE_BASE_LO, 1, 31, 4, 0xffff, &[]),
             field(n::ATTRIBUTE_BASE_HI, 2, 31, 0, 0xffff, &[]),
             field(n::ATTRIBUTE_INDEX, 3, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xfffffff0, 0xffffffff, 0xffff]), (0x1f8, &[0x0, 0xfffffff1, 0xffffffff, 0xffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2018,7 +2018,7 @@ pub static DISPATCH_DIRECT_INTERLEAVED: Layout = Layout {
             field(n::DIM_Y, 2, 31, 0, 0xffff, &[]),
             field(n::DIM_Z, 3, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2033,7 +2033,7 @@ pub static DISPATCH_INDIRECT_INTERLEAVED: Layout = Layout {
         form(108, 0x100, (2, 2), &[
             field(n::DATA_OFFSET, 1, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2049,7 +2049,7 @@ pub static DISPATCH_TASK_STATE_INIT: Layout = Layout {
         form(109, 0x1e0, (2, 2), &[
             field(n::CONTROL_BUF_ADDR_LO, 1, 31, 8, 0xffff, &[]),
             field(n::CONTROL_BUF_ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e0, &[0x0, 0xffffff00, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2067,7 +2067,7 @@ pub static DISPATCH_TASKMESH_DIRECT_ACE: Layout = Layout {
             field(n::DIM_Z, 3, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 4, 31, 0, 0xffff, &[]),
             field(n::RING_ENTRY_LOC, 5, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e0, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2094,7 +2094,7 @@ pub static DISPATCH_TASKMESH_INDIRECT_MULTI_ACE: Layout = Layout {
             field(n::COUNT_ADDR_HI, 8, 31, 0, 0xffff, &[]),
             field(n::STRIDE, 9, 31, 0, 0xffff, &[]),
             field(n::DISPATCH_INITIATOR, 10, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e0, &[0x0, 0xfffffffc, 0xffffffff, 0xffff, 0xffff000f, 0xffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2133,7 +2133,7 @@ pub static EXECUTE_INDIRECT: Layout = Layout {
             field(n::SPILL_INSTANCE_COUNT, 13, 31, 16, 0xffff, &[]),
             field(n::VB_TABLE_REG_OFFSET, 14, 15, 0, 0xffff, &[]),
             field(n::VB_TABLE_SIZE, 14, 31, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0x7fbfffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[7, 8]),
     ],
     ..Layout::BLANK
 };
@@ -2155,7 +2155,7 @@ pub static BUILD_UNTYPED_SRD: Layout = Layout {
             field(n::DST_ADDR_HI, 5, 31, 0, 0xffff, &[]),
             field(n::DST_OFFSET, 6, 31, 0, 0xffff, &[]),
             field(n::SRD_DWORD3, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xf8, &[0x0, 0xfffffff1, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff]), (0x100, &[0x0, 0xfffffff3, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2202,7 +2202,7 @@ pub static EXECUTE_INDIRECT_V2: Layout = Layout {
             field(n::SPILL_REG2, 12, 23, 16, 0xffff, &[]),
             field(n::SPILL_COMPUTE_REG0, 12, 15, 0, 0xffff, &[]),
             field(n::SPILL_COMPUTE_REG1, 12, 31, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0x0, 0xc3ffffff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffff00ff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff]), (0x100, &[0x0, 0xe7ffffff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0xffff00ff, 0xfffffffc, 0xffff, 0xffffffff, 0xffffffff])], &[8]),
     ],
     ..Layout::BLANK
 };
@@ -2216,7 +2216,7 @@ pub static NOP: Layout = Layout {
     compute: Levels(0x1ff),
     ce: Levels(0x3f),
     forms: &[
-        form(115, 0x1ff, (1, 16383), &[]),
+        form(115, 0x1ff, (1, 16383), &[]).checks(&[(0x1ff, &[0x0])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2231,7 +2231,7 @@ pub static PFP_SYNC_ME: Layout = Layout {
     forms: &[
         form(116, 0x1ff, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2251,7 +2251,7 @@ pub static SET_PREDICATION: Layout = Layout {
             field(n::HINT, 2, 12, 12, 0xffff, s::PREDICATION_HINT),
             field(n::OP, 2, 18, 16, 0xffff, s::PREDICATION_OP),
             field(n::CONTINUE, 2, 31, 31, 0xffff, s::PREDICATION_CONTINUE),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffff, 0x800711ff])], &[2, 3, 4, 5]),
         form(118, 0x1f8, (3, 3), &[
             field(n::BOOL, 1, 8, 8, 0xffff, s::PREDICATION_BOOL),
             field(n::HINT, 1, 12, 12, 0xffff, s::PREDICATION_HINT),
@@ -2259,7 +2259,7 @@ pub static SET_PREDICATION: Layout = Layout {
             field(n::CONTINUE, 1, 31, 31, 0xffff, s::PREDICATION_CONTINUE),
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0x80071100, 0xffffffff, 0xffffffff])], &[0, 1, 2, 3]),
     ],
     ..Layout::BLANK
 };
@@ -2278,7 +2278,7 @@ pub static COND_EXEC: Layout = Layout {
             field(n::ADDR_HI, 2, 15, 0, 0xffff, &[]),
             field(n::COMMAND, 2, 31, 28, 0xffff, &[]),
             field(n::EXEC_COUNT, 3, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffffc, 0xf000ffff, 0x3fff])], &[]),
         form(120, 0x1fe, (4, 4), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -2286,7 +2286,7 @@ pub static COND_EXEC: Layout = Layout {
             field(n::CACHE_POLICY, 3, 26, 25, 0xf8, s::CACHE_POLICY),
             field(n::TEMPORAL, 3, 26, 25, 0x100, s::TEMPORAL),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x6, &[0x0, 0xfffffffc, 0xffffffff, 0xf0000000, 0x3fff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0x6000000, 0x3fff])], &[3, 4]),
     ],
     ..Layout::BLANK
 };
@@ -2302,7 +2302,7 @@ pub static PRED_EXEC: Layout = Layout {
         form(121, 0x1ff, (1, 1), &[
             field(n::EXEC_COUNT, 1, 13, 0, 0xffff, &[]),
             field(n::DEVICE_SELECT, 1, 31, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1ff, &[0x0, 0xff003fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2321,7 +2321,7 @@ pub static INDIRECT_BUFFER_PRIV: Layout = Layout {
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
             field(n::VMID, 3, 31, 24, 0x1, &[]),
             field(n::VMID, 3, 27, 24, 0x1f8, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffffc, 0xffff, 0xff0fffff]), (0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0xf0fffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2341,7 +2341,7 @@ pub static INDIRECT_BUFFER_CONST: Layout = Layout {
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
             field(n::CHAIN, 3, 20, 20, 0xffff, &[]),
             field(n::VMID, 3, 31, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffffc, 0xffff, 0xff1fffff])], &[]),
         form(124, 0x3e, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 15, 0, 0x7, &[]),
@@ -2353,7 +2353,7 @@ pub static INDIRECT_BUFFER_CONST: Layout = Layout {
             field(n::VMID, 3, 27, 24, 0xffff, &[]),
             field(n::CACHE_POLICY, 3, 29, 28, 0xffff, s::CACHE_POLICY),
             field(n::PRE_RESUME, 3, 30, 30, 0x38, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xfffffffc, 0xffff, 0x3f5fffff]), (0x4, &[0x0, 0xfffffffc, 0xffff, 0x3f3fffff]), (0x38, &[0x0, 0xfffffffc, 0xffffffff, 0x7f3fffff])], &[8]),
     ],
     ..Layout::BLANK
 };
@@ -2368,7 +2368,7 @@ pub static PERF_COUNTER_WINDOW: Layout = Layout {
     forms: &[
         form(125, 0x100, (1, 1), &[
             field(n::OP, 1, 2, 0, 0xffff, s::WINDOW_OP),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0x7])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -2399,7 +2399,7 @@ pub static COND_INDIRECT_BUFFER: Layout = Layout {
             field(n::IB2_ADDR_HI, 12, 31, 0, 0xffff, &[]),
             field(n::IB2_SIZE, 13, 19, 0, 0xffff, &[]),
             field(n::IB2_CACHE_POLICY, 13, 29, 28, 0xffff, s::CACHE_POLICY),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0x703, 0xfffffff8, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffffc, 0xffffffff, 0x300fffff, 0xfffffffc, 0xffffffff, 0x300fffff])], &[0, 1, 11, 15]),
     ],
     ..Layout::BLANK
 };
@@ -2420,7 +2420,7 @@ pub static INDIRECT_BUFFER: Layout = Layout {
             field(n::CHAIN, 3, 20, 20, 0xffff, &[]),
             field(n::VALID, 3, 23, 23, 0xffff, &[]),
             field(n::VMID, 3, 31, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xfffffffc, 0xffff, 0xff9fffff])], &[]),
         form(128, 0x1fe, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 15, 0, 0x7, &[]),
@@ -2435,7 +2435,7 @@ pub static INDIRECT_BUFFER: Layout = Layout {
             field(n::CACHE_POLICY, 3, 29, 28, 0xfe, s::CACHE_POLICY),
             field(n::TEMPORAL, 3, 29, 28, 0x100, s::TEMPORAL),
             field(n::PRE_RESUME, 3, 30, 30, 0x1fc, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xfffffffc, 0xffff, 0x3fdfffff]), (0x4, &[0x0, 0xfffffffc, 0xffff, 0x7fbfffff]), (0x38, &[0x0, 0xfffffffc, 0xffffffff, 0x7fbfffff]), (0x1c0, &[0x0, 0xfffffffc, 0xffffffff, 0x7fffffff])], &[10, 11]),
         form(129, 0x1fe, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 15, 0, 0x7, &[]),
@@ -2449,7 +2449,7 @@ pub static INDIRECT_BUFFER: Layout = Layout {
             field(n::CACHE_POLICY, 3, 29, 28, 0xfe, s::CACHE_POLICY),
             field(n::TEMPORAL, 3, 29, 28, 0x100, s::TEMPORAL),
             field(n::INHERIT_VMID_COMPUTE, 3, 30, 30, 0x1c0, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xfffffffc, 0xffff, 0x3fffffff]), (0x4, &[0x0, 0xfffffffc, 0xffff, 0x3fbfffff]), (0x38, &[0x0, 0xfffffffc, 0xffffffff, 0x3fbfffff]), (0x1c0, &[0x0, 0xfffffffc, 0xffffffff, 0x7fbfffff])], &[9, 10]),
     ],
     ..Layout::BLANK
 };
@@ -2468,7 +2468,7 @@ pub static ME_INITIALIZE: Layout = Layout {
             field(n::DEVICE_ID, 4, 31, 0, 0xffff, &[]),
             field(n::RESERVED0, 5, 31, 0, 0xffff, &[]),
             field(n::RESERVED1, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2483,10 +2483,10 @@ pub static PREAMBLE_CNTL: Layout = Layout {
         form(131, 0x7, (1, 1), &[
             field(n::IB_OFFSET, 1, 19, 0, 0xffff, &[]),
             field(n::COMMAND, 1, 31, 28, 0xffff, s::PREAMBLE_CMD),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xf00fffff])], &[1]),
         form(132, 0x1f8, (1, 1), &[
             field(n::COMMAND, 1, 31, 28, 0xffff, s::PREAMBLE_CMD),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xf0000000])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -2504,7 +2504,7 @@ pub static PERFMON_CONTROL: Layout = Layout {
             field(n::PMC_ENABLE, 1, 15, 15, 0xffff, &[]),
             field(n::PMC_UNIT_MASK, 1, 23, 16, 0xffff, &[]),
             field(n::PMC_EVENT, 2, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e0, &[0x0, 0xff8007, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2520,7 +2520,7 @@ pub static REWIND: Layout = Layout {
         form(134, 0x1fe, (1, 1), &[
             field(n::OFFLOAD_ENABLE, 1, 24, 24, 0xffff, &[]),
             field(n::VALID, 1, 31, 31, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0x81000000])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2542,7 +2542,7 @@ pub static GEN_PDEPTE: Layout = Layout {
             field(n::INCR_LO, 7, 31, 0, 0xffff, &[]),
             field(n::INCR_HI, 8, 31, 0, 0xffff, &[]),
             field(n::LOOP_COUNT, 9, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x38, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2564,7 +2564,7 @@ pub static INDIRECT_BUFFER_PASID: Layout = Layout {
             field(n::CACHE_POLICY, 3, 29, 28, 0xf8, s::CACHE_POLICY),
             field(n::TEMPORAL, 3, 29, 28, 0x100, s::TEMPORAL),
             field(n::PASID, 4, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xfffffffc, 0xffffffff, 0x30bfffff, 0xffff])], &[6, 7]),
     ],
     ..Layout::BLANK
 };
@@ -2585,7 +2585,7 @@ pub static PRIME_UTCL2: Layout = Layout {
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
             field(n::REQUESTED_PAGES, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xc000000f, 0xffffffff, 0xffffffff, 0x3fff])], &[0, 1, 2]),
     ],
     ..Layout::BLANK
 };
@@ -2600,7 +2600,7 @@ pub static GFX_PIPE_LOCK: Layout = Layout {
         form(138, 0xe0, (1, 1), &[
             field(n::SYNC_SSU_CONTEXT_MANAGER, 1, 0, 0, 0xffff, &[]),
             field(n::SYNC_DMA, 1, 1, 1, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0x0, 0x3])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2616,7 +2616,7 @@ pub static SCRATCH_RAM_WRITE: Layout = Layout {
             field(n::SCRATCH_ADDR, 1, 7, 0, 0xffff, &[]),
             field(n::ENGINE_SEL, 1, 31, 30, 0xffff, s::ENGINE_SEL),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xc00000ff, 0xffffffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -2634,7 +2634,7 @@ pub static LOAD_CONST_RAM: Layout = Layout {
             field(n::NUM_DWORDS, 3, 14, 0, 0xffff, &[]),
             field(n::RAM_OFFSET, 4, 15, 0, 0xffff, &[]),
             field(n::CACHE_POLICY, 4, 26, 25, 0x38, s::CACHE_POLICY),
-        ]),
+        ]).checks(&[(0x7, &[0x0, 0xffffffe0, 0xffffffff, 0x7fff, 0xffff]), (0x38, &[0x0, 0xffffffe0, 0xffffffff, 0x7fff, 0x600ffff])], &[4]),
     ],
     ..Layout::BLANK
 };
@@ -2648,7 +2648,7 @@ pub static WRITE_CONST_RAM: Layout = Layout {
     forms: &[
         form(141, 0x3f, (2, 16383), &[
             field(n::RAM_OFFSET, 1, 15, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0xffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2668,7 +2668,7 @@ pub static DUMP_CONST_RAM: Layout = Layout {
             field(n::NUM_DWORDS, 2, 14, 0, 0xffff, &[]),
             field(n::ADDR_LO, 3, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffff, 0x7fff, 0xfffffffc, 0xffffffff]), (0x2, &[0x0, 0x600ffff, 0x7fff, 0xfffffffc, 0xffffffff]), (0x3c, &[0x0, 0xc600ffff, 0x7fff, 0xfffffffc, 0xffffffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -2682,7 +2682,7 @@ pub static INCREMENT_CE_COUNTER: Layout = Layout {
     forms: &[
         form(143, 0x3f, (1, 1), &[
             field(n::COUNTER_SEL, 1, 1, 0, 0xffff, s::CE_COUNTER),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0x3])], &[0]),
     ],
     ..Layout::BLANK
 };
@@ -2697,7 +2697,7 @@ pub static INCREMENT_DE_COUNTER: Layout = Layout {
     forms: &[
         form(144, 0xff, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xff, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2714,7 +2714,7 @@ pub static WAIT_ON_CE_COUNTER: Layout = Layout {
             field(n::COND_SURFACE_SYNC, 1, 0, 0, 0xffff, &[]),
             field(n::FORCE_SYNC, 1, 1, 1, 0xffff, &[]),
             field(n::VOLATILE, 1, 27, 27, 0x2, &[]),
-        ]),
+        ]).checks(&[(0xfd, &[0x0, 0x3]), (0x2, &[0x0, 0x8000003])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2728,7 +2728,7 @@ pub static WAIT_ON_DE_COUNTER: Layout = Layout {
     forms: &[
         form(146, 0x3f, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2742,7 +2742,7 @@ pub static WAIT_ON_DE_COUNTER_DIFF: Layout = Layout {
     forms: &[
         form(147, 0x3f, (1, 1), &[
             field(n::DIFF, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2757,10 +2757,10 @@ pub static SET_CE_DE_COUNTERS: Layout = Layout {
         form(148, 0x1, (2, 2), &[
             field(n::COUNTER_LO, 1, 31, 0, 0xffff, &[]),
             field(n::COUNTER_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff, 0xffffffff])], &[]),
         form(149, 0x3e, (1, 1), &[
             field(n::COUNTER, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2775,7 +2775,7 @@ pub static WAIT_ON_AVAIL_BUFFER: Layout = Layout {
     forms: &[
         form(150, 0x1, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2791,7 +2791,7 @@ pub static SWITCH_BUFFER: Layout = Layout {
         form(151, 0x3f, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
             field(n::TMZ, 1, 0, 0, 0x8, &[]),
-        ]),
+        ]).checks(&[(0x3f, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2807,7 +2807,7 @@ pub static FRAME_CONTROL: Layout = Layout {
         form(152, 0xfc, (1, 1), &[
             field(n::TMZ, 1, 0, 0, 0xffff, &[]),
             field(n::COMMAND, 1, 31, 28, 0xffff, s::FRAME_CMD),
-        ]),
+        ]).checks(&[(0xfc, &[0x0, 0xf0000001])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -2821,7 +2821,7 @@ pub static HDP_FLUSH: Layout = Layout {
     forms: &[
         form(153, 0x1f8, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2840,7 +2840,7 @@ pub static INVALIDATE_TLBS: Layout = Layout {
             field(n::PASID, 1, 20, 5, 0xffff, &[]),
             field(n::MMHUB_FLUSH_TYPE, 1, 27, 25, 0xffff, &[]),
             field(n::FLUSH_TYPE, 1, 31, 29, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xee1fffff])], &[0, 1]),
     ],
     ..Layout::BLANK
 };
@@ -2859,7 +2859,7 @@ pub static DUMP_CONST_RAM_OFFSET: Layout = Layout {
             field(n::INCREMENT_CS, 1, 31, 31, 0xffff, &[]),
             field(n::NUM_DWORDS, 2, 14, 0, 0xffff, &[]),
             field(n::ADDR_OFFSET, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3c, &[0x0, 0xc600ffff, 0x7fff, 0xffffffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -2882,7 +2882,7 @@ pub static SET_RESOURCES: Layout = Layout {
             field(n::OAC_MASK, 6, 15, 0, 0xffff, &[]),
             field(n::GDS_HEAP_BASE, 7, 5, 0, 0xfe, &[]),
             field(n::GDS_HEAP_SIZE, 7, 16, 11, 0xfe, &[]),
-        ]),
+        ]).checks(&[(0xfe, &[0x0, 0xe0ffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0x1f83f]), (0x100, &[0x0, 0xe0ffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0x0])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2910,7 +2910,7 @@ pub static MAP_QUEUES: Layout = Layout {
             field(n::MQD_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::WPTR_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::WPTR_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xffe7ef30, 0xffffffe, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2931,7 +2931,7 @@ pub static UNMAP_QUEUES: Layout = Layout {
             field(n::DOORBELL_OFFSET1, 3, 27, 2, 0xffff, &[]),
             field(n::DOORBELL_OFFSET2, 4, 27, 2, 0xffff, &[]),
             field(n::DOORBELL_OFFSET3, 5, 27, 2, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xfc000033, 0xffffffc, 0xffffffc, 0xffffffc, 0xffffffc])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2953,7 +2953,7 @@ pub static QUERY_STATUS: Layout = Layout {
             field(n::ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DATA_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DATA_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xffffffff, 0xffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2968,7 +2968,7 @@ pub static PROTECTED_FENCE_SIGNAL: Layout = Layout {
     forms: &[
         form(160, 0x1c0, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2990,7 +2990,7 @@ pub static FENCE_WAIT_MULTI: Layout = Layout {
             field(n::FENCE0_ADDR_HI, 3, 31, 0, 0xffff, &[]),
             field(n::FENCE0_VALUE_LO, 4, 31, 0, 0xffff, &[]),
             field(n::FENCE0_VALUE_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffff000f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[2]),
     ],
     ..Layout::BLANK
 };
@@ -3005,7 +3005,7 @@ pub static RUN_CLEANER_SHADER: Layout = Layout {
     forms: &[
         form(162, 0x1f8, (1, 1), &[
             field(n::DUMMY, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1f8, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -3019,7 +3019,7 @@ pub static UPDATE_DB_SUMMARIZER_TIMEOUTS: Layout = Layout {
     forms: &[
         form(163, 0x100, (1, 1), &[
             field(n::VALUE, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -3040,7 +3040,7 @@ pub static SET_Q_PREEMPTION_MODE: Layout = Layout {
             field(n::CSA_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::VMID, 7, 3, 0, 0xffff, &[]),
             field(n::INIT_SHADOW_MEM, 8, 0, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c0, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xf, 0x1])], &[]),
     ],
     ..Layout::BLANK
 };

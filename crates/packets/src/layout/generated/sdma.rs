@@ -23,7 +23,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe, &[0x8000000, 0x3fffff, 0x43430000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0]),
         form(166, 0x10, (6, 6), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -35,7 +35,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x8050000, 0x3fffff, 0x3030000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[2]),
         form(167, 0x20, (6, 6), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -48,7 +48,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0xa050000, 0x3fffff, 0x3030000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[3]),
         form(168, 0xc0, (6, 6), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -64,7 +64,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0xa0d0000, 0x3fffffff, 0x1f1f0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[4]),
         form(169, 0x100, (6, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -82,7 +82,7 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::WRITE_COMPRESSION_MODE, 7, 19, 18, 0xffff, &[]),
             field(n::MAX_COMP_BLOCK_SIZE, 7, 25, 24, 0xffff, &[]),
             field(n::MAX_UNCOMP_BLOCK_SIZE, 7, 26, 26, 0xffff, &[]),
-        ]).tail(n::DCC, 1, 0),
+        ]).checks(&[(0x100, &[0x20c0000, 0x3fffffff, 0x30300000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x70f0e3f])], &[]).tail(n::DCC, 1, 0),
     ],
     ..Layout::BLANK
 };
@@ -109,7 +109,7 @@ pub static COPY_BROADCAST_LINEAR: Layout = Layout {
             field(n::DST1_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_LO, 7, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe, &[0x8000000, 0x3fffff, 0x43434300, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[0]),
         form(171, 0x30, (8, 8), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -124,7 +124,7 @@ pub static COPY_BROADCAST_LINEAR: Layout = Layout {
             field(n::DST1_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_LO, 7, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x8050000, 0x3fffff, 0x3030300, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[2]),
         form(172, 0xc0, (8, 8), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -143,7 +143,7 @@ pub static COPY_BROADCAST_LINEAR: Layout = Layout {
             field(n::DST1_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_LO, 7, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x80d0000, 0x3fffffff, 0x1f1f1f00, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[3]),
         form(173, 0x100, (8, 8), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::BROADCAST, 0, 27, 27, 0xffff, &[choice(1, "1", 0xffff)]),
@@ -157,7 +157,7 @@ pub static COPY_BROADCAST_LINEAR: Layout = Layout {
             field(n::DST1_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_LO, 7, 31, 0, 0xffff, &[]),
             field(n::DST2_ADDR_HI, 8, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x8040000, 0x3fffffff, 0x30303000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[1]),
     ],
     ..Layout::BLANK
 };
@@ -192,7 +192,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::DST_HA, 12, 22, 22, 0xffff, &[]),
             field(n::SRC_SW, 12, 25, 24, 0xffff, &[]),
             field(n::SRC_HA, 12, 30, 30, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0xe0000000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff0fff, 0xfffffff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff0fff, 0xfffffff, 0x3fff3fff, 0x43430fff])], &[]),
         form(175, 0xc, (12, 12), &[
             field(n::ELEMENTSIZE, 0, 31, 29, 0xffff, &[]),
             field(n::SRC_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -216,7 +216,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::DST_HA, 12, 22, 22, 0xffff, &[]),
             field(n::SRC_SW, 12, 25, 24, 0xffff, &[]),
             field(n::SRC_HA, 12, 30, 30, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc, &[0xe0000000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0xfffffff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0xfffffff, 0x3fff3fff, 0x434307ff])], &[]),
         form(176, 0x10, (12, 12), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::ELEMENTSIZE, 0, 31, 29, 0xffff, &[]),
@@ -239,7 +239,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 12, 10, 0, 0xffff, &[]),
             field(n::DST_SW, 12, 17, 16, 0xffff, &[]),
             field(n::SRC_SW, 12, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0xe0040000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffe7ff, 0xfffffff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffe7ff, 0xfffffff, 0x3fff3fff, 0x30307ff])], &[]),
         form(177, 0x20, (12, 12), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::ELEMENTSIZE, 0, 31, 29, 0xffff, &[]),
@@ -262,7 +262,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 12, 12, 0, 0xffff, &[]),
             field(n::DST_SW, 12, 17, 16, 0xffff, &[]),
             field(n::SRC_SW, 12, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0xe0040000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffffff, 0xfffffff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffffff, 0xfffffff, 0x3fff3fff, 0x3031fff])], &[]),
         form(178, 0xc0, (12, 12), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 19, 19, 0xffff, &[]),
@@ -288,7 +288,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::DST_CACHE_POLICY, 12, 20, 18, 0xffff, &[]),
             field(n::SRC_SW, 12, 25, 24, 0xffff, &[]),
             field(n::SRC_CACHE_POLICY, 12, 28, 26, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0xe00c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffffff, 0xfffffff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xffffffff, 0xfffffff, 0x3fff3fff, 0x1f1f1fff])], &[]),
         form(179, 0x100, (12, 12), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::ELEMENTSIZE, 0, 31, 29, 0xffff, &[]),
@@ -311,7 +311,7 @@ pub static COPY_LINEAR_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 12, 13, 0, 0xffff, &[]),
             field(n::DST_MALL_POLICY, 12, 21, 20, 0xffff, &[]),
             field(n::SRC_MALL_POLICY, 12, 29, 28, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xe0040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0xffffffff, 0xffffffff, 0x30303fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -349,7 +349,7 @@ pub static COPY_LINEAR_SUB_WINDOW_LARGE: Layout = Layout {
             field(n::RECT_X, 17, 31, 0, 0xffff, &[]),
             field(n::RECT_Y, 18, 31, 0, 0xffff, &[]),
             field(n::RECT_Z, 19, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0xc0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1f1fffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(181, 0x100, (19, 19), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::SRC_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -373,7 +373,7 @@ pub static COPY_LINEAR_SUB_WINDOW_LARGE: Layout = Layout {
             field(n::RECT_X, 17, 31, 0, 0xffff, &[]),
             field(n::RECT_Y, 18, 31, 0, 0xffff, &[]),
             field(n::RECT_Z, 19, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x40000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3030ffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -410,7 +410,7 @@ pub static COPY_TILED: Layout = Layout {
             field(n::LINEAR_ADDR_HI, 9, 31, 0, 0xffff, &[]),
             field(n::LINEAR_PITCH, 10, 18, 0, 0xffff, &[]),
             field(n::COUNT, 11, 19, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe, &[0x80000000, 0xffffffff, 0xffffffff, 0x3fff07ff, 0x3fffff, 0x7f6dbf7f, 0x3fff3fff, 0x3030fff, 0xffffffff, 0xffffffff, 0x7ffff, 0xfffff])], &[]),
         form(183, 0x10, (12, 12), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -435,7 +435,7 @@ pub static COPY_TILED: Layout = Layout {
             field(n::LINEAR_PITCH, 10, 18, 0, 0xffff, &[]),
             field(n::LINEAR_SLICE_PITCH, 11, 31, 0, 0xffff, &[]),
             field(n::COUNT, 12, 19, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x80f50000, 0xffffffff, 0xffffffff, 0x3fff, 0x7ff3fff, 0xffff06ff, 0x3fff3fff, 0x30307ff, 0xffffffff, 0xffffffff, 0x7ffff, 0xffffffff, 0xfffff])], &[]),
         form(184, 0x20, (12, 12), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -460,7 +460,7 @@ pub static COPY_TILED: Layout = Layout {
             field(n::LINEAR_PITCH, 10, 18, 0, 0xffff, &[]),
             field(n::LINEAR_SLICE_PITCH, 11, 31, 0, 0xffff, &[]),
             field(n::COUNT, 12, 21, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x80050000, 0xffffffff, 0xffffffff, 0x3fff, 0x1fff3fff, 0xf06ff, 0x3fff3fff, 0x3131fff, 0xffffffff, 0xffffffff, 0x7ffff, 0xffffffff, 0x3fffff])], &[]),
         form(185, 0xc0, (12, 12), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -487,7 +487,7 @@ pub static COPY_TILED: Layout = Layout {
             field(n::LINEAR_PITCH, 10, 18, 0, 0xffff, &[]),
             field(n::LINEAR_SLICE_PITCH, 11, 31, 0, 0xffff, &[]),
             field(n::COUNT, 12, 29, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x800d0000, 0xffffffff, 0xffffffff, 0x3fff, 0x1fff3fff, 0xf06ff, 0x3fff3fff, 0x1f1f1fff, 0xffffffff, 0xffffffff, 0x7ffff, 0xffffffff, 0x3fffffff])], &[]),
         form(186, 0x100, (12, 12), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::MIP_MAX, 0, 24, 20, 0xffff, &[]),
@@ -510,7 +510,7 @@ pub static COPY_TILED: Layout = Layout {
             field(n::LINEAR_PITCH, 10, 15, 0, 0xffff, &[]),
             field(n::LINEAR_SLICE_PITCH, 11, 31, 0, 0xffff, &[]),
             field(n::COUNT, 12, 29, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x81f40000, 0xffffffff, 0xffffffff, 0xffff, 0x3fffffff, 0x6ff, 0xffffffff, 0x30303fff, 0xffffffff, 0xffffffff, 0xffff, 0xffffffff, 0x3fffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -535,7 +535,7 @@ pub static COPY_STRUCT: Layout = Layout {
             field(n::LINEAR_HA, 5, 30, 30, 0xffff, &[]),
             field(n::LINEAR_ADDR_LO, 6, 31, 0, 0xffff, &[]),
             field(n::LINEAR_ADDR_HI, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x434307ff, 0xffffffff, 0xffffffff])], &[]),
         form(188, 0x30, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DETILE, 0, 31, 31, 0xffff, &[]),
@@ -548,7 +548,7 @@ pub static COPY_STRUCT: Layout = Layout {
             field(n::STRUCT_SW, 5, 25, 24, 0xffff, &[]),
             field(n::LINEAR_ADDR_LO, 6, 31, 0, 0xffff, &[]),
             field(n::LINEAR_ADDR_HI, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x80040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x30307ff, 0xffffffff, 0xffffffff])], &[]),
         form(189, 0xc0, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -564,7 +564,7 @@ pub static COPY_STRUCT: Layout = Layout {
             field(n::STRUCT_CACHE_POLICY, 5, 28, 26, 0xffff, &[]),
             field(n::LINEAR_ADDR_LO, 6, 31, 0, 0xffff, &[]),
             field(n::LINEAR_ADDR_HI, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x90040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1f1f07ff, 0xffffffff, 0xffffffff])], &[]),
         form(190, 0x100, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DETILE, 0, 31, 31, 0xffff, &[]),
@@ -577,7 +577,7 @@ pub static COPY_STRUCT: Layout = Layout {
             field(n::STRUCT_MALL_POLICY, 5, 29, 28, 0xffff, &[]),
             field(n::LINEAR_ADDR_LO, 6, 31, 0, 0xffff, &[]),
             field(n::LINEAR_ADDR_HI, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x80040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x303007ff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -619,7 +619,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 13, 11, 0, 0xffff, &[]),
             field(n::LINEAR_SW, 13, 17, 16, 0xffff, &[]),
             field(n::TILE_SW, 13, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x80000000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff0fff, 0x3fffff, 0x7f6dbf7f, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff0fff, 0xfffffff, 0x3fff3fff, 0x3030fff])], &[]),
         form(192, 0xc, (13, 13), &[
             field(n::DETILE, 0, 31, 31, 0xffff, &[]),
             field(n::TILED_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -650,7 +650,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 13, 10, 0, 0xffff, &[]),
             field(n::LINEAR_SW, 13, 17, 16, 0xffff, &[]),
             field(n::TILE_SW, 13, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc, &[0x80000000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff07ff, 0x3fffff, 0x7f6dbf7f, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0xfffffff, 0x3fff3fff, 0x30307ff])], &[]),
         form(193, 0x10, (13, 13), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::MIP_MAX, 0, 23, 20, 0xffff, &[]),
@@ -680,7 +680,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 13, 10, 0, 0xffff, &[]),
             field(n::LINEAR_SW, 13, 17, 16, 0xffff, &[]),
             field(n::TILE_SW, 13, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x8ff40000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0x7ff3fff, 0xffff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0xfffffff, 0x3fff3fff, 0x30307ff])], &[]),
         form(194, 0x20, (13, 13), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -721,7 +721,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::MAX_UNCOMP_BLOCK_SIZE, 16, 27, 26, 0xffff, &[]),
             field(n::WRITE_COMPRESS_ENABLE, 16, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 16, 29, 29, 0xffff, &[]),
-        ]).tail(n::DCC, 3, 0),
+        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0xfffffff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0x3f003fff])], &[]).tail(n::DCC, 3, 0),
         form(195, 0xc0, (13, 13), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -767,7 +767,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::WRITE_COMPRESS_ENABLE, 16, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 16, 29, 29, 0xffff, &[]),
             field(n::PIPE_ALIGNED, 16, 31, 31, 0xffff, &[]),
-        ]).tail(n::DCC, 3, 0),
+        ]).checks(&[(0xc0, &[0x900c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0xfffffff, 0x3fff3fff, 0x1f1f1fff, 0xffffffff, 0xffffffff, 0xbf007fff])], &[]).tail(n::DCC, 3, 0),
         form(196, 0x100, (13, 13), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -803,7 +803,7 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::WRITE_COMPRESSION_MODE, 14, 19, 18, 0xffff, &[]),
             field(n::MAX_COMP_BLOCK_SIZE, 14, 25, 24, 0xffff, &[]),
             field(n::MAX_UNCOMP_BLOCK_SIZE, 14, 26, 26, 0xffff, &[]),
-        ]).tail(n::DCC, 1, 0),
+        ]).checks(&[(0x100, &[0x800c0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0x3fffffff, 0x1f1f06ff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0xffffffff, 0xffffffff, 0x30303fff, 0x70f0e3f])], &[]).tail(n::DCC, 1, 0),
     ],
     ..Layout::BLANK
 };
@@ -853,7 +853,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 14, 11, 0, 0xffff, &[]),
             field(n::DST_SW, 14, 17, 16, 0xffff, &[]),
             field(n::SRC_SW, 14, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff0fff, 0x3fffff, 0x7f6dbf7f, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff0fff, 0x3fffff, 0x7f6dbf7f, 0x3fff3fff, 0x3030fff])], &[]),
         form(198, 0xc, (14, 14), &[
             field(n::SRC_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::SRC_ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -891,7 +891,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 14, 10, 0, 0xffff, &[]),
             field(n::DST_SW, 14, 17, 16, 0xffff, &[]),
             field(n::SRC_SW, 14, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc, &[0x0, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff07ff, 0x3fffff, 0x7f6dbf7f, 0xffffffff, 0xffffffff, 0x3fff3fff, 0xfff07ff, 0x3fffff, 0x7f6dbf78, 0x3fff3fff, 0x30307ff])], &[]),
         form(199, 0x10, (14, 14), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::MIP_MAX, 0, 23, 20, 0xffff, &[]),
@@ -924,7 +924,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::RECT_Z, 14, 10, 0, 0xffff, &[]),
             field(n::DST_SW, 14, 17, 16, 0xffff, &[]),
             field(n::SRC_SW, 14, 25, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0xf40000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0x7ff3fff, 0xffff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff07ff, 0x7ff3fff, 0xffff06ff, 0x3fff3fff, 0x30307ff])], &[]),
         form(200, 0x20, (14, 14), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -971,7 +971,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::MAX_UNCOMP_BLOCK_SIZE, 17, 27, 26, 0xffff, &[]),
             field(n::WRITE_COMPRESS_ENABLE, 17, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 17, 29, 29, 0xffff, &[]),
-        ]).tail(n::DCC, 3, 0),
+        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0x3f003fff])], &[]).tail(n::DCC, 3, 0),
         form(201, 0xc0, (14, 14), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -1023,7 +1023,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::WRITE_COMPRESS_ENABLE, 17, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 17, 29, 29, 0xffff, &[]),
             field(n::PIPE_ALIGNED, 17, 31, 31, 0xffff, &[]),
-        ]).tail(n::DCC, 3, 0),
+        ]).checks(&[(0xc0, &[0x900c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0x3fff3fff, 0x1f1f1fff, 0xffffffff, 0xffffffff, 0xbf007fff])], &[]).tail(n::DCC, 3, 0),
         form(202, 0x100, (14, 14), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -1064,7 +1064,7 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::WRITE_COMPRESSION_MODE, 15, 19, 18, 0xffff, &[]),
             field(n::MAX_COMP_BLOCK_SIZE, 15, 25, 24, 0xffff, &[]),
             field(n::MAX_UNCOMP_BLOCK_SIZE, 15, 26, 26, 0xffff, &[]),
-        ]).tail(n::DCC, 1, 0),
+        ]).checks(&[(0x100, &[0xc0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0x3fffffff, 0x1f1f06ff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff3fff, 0x3fffffff, 0x1f1f06ff, 0xffffffff, 0x30303fff, 0x70f0e3f])], &[]).tail(n::DCC, 1, 0),
     ],
     ..Layout::BLANK
 };
@@ -1096,7 +1096,7 @@ pub static WRITE_TILED: Layout = Layout {
             field(n::Z, 7, 11, 0, 0xffff, &[]),
             field(n::SW, 7, 25, 24, 0xffff, &[]),
             field(n::COUNT, 8, 21, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 0),
+        ]).checks(&[(0xe, &[0x0, 0xffffffff, 0xffffffff, 0x3fff07ff, 0x3fffff, 0x7f6dbf7f, 0x3fff3fff, 0x3000fff, 0x3fffff])], &[]).tail(n::COUNT, 1, 0),
         form(204, 0x10, (8, 8), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1115,7 +1115,7 @@ pub static WRITE_TILED: Layout = Layout {
             field(n::Z, 7, 10, 0, 0xffff, &[]),
             field(n::SW, 7, 25, 24, 0xffff, &[]),
             field(n::COUNT, 8, 19, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0x10, &[0xf50000, 0xffffffff, 0xffffffff, 0x3fff, 0x7ff3fff, 0xffff06ff, 0x3fff3fff, 0x30007ff, 0xfffff])], &[]).tail(n::COUNT, 1, 1),
         form(205, 0x20, (8, 8), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1133,7 +1133,7 @@ pub static WRITE_TILED: Layout = Layout {
             field(n::Z, 7, 12, 0, 0xffff, &[]),
             field(n::SW, 7, 25, 24, 0xffff, &[]),
             field(n::COUNT, 8, 19, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0x20, &[0x50000, 0xffffffff, 0xffffffff, 0x3fff, 0x1fff3fff, 0xf06ff, 0x3fff3fff, 0x3001fff, 0xfffff])], &[]).tail(n::COUNT, 1, 1),
         form(206, 0xc0, (8, 8), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1153,7 +1153,7 @@ pub static WRITE_TILED: Layout = Layout {
             field(n::SW, 7, 25, 24, 0xffff, &[]),
             field(n::CACHE_POLICY, 7, 28, 26, 0xffff, &[]),
             field(n::COUNT, 8, 19, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0xc0, &[0x10050000, 0xffffffff, 0xffffffff, 0x3fff, 0x1fff3fff, 0xf06ff, 0x3fff3fff, 0x1f001fff, 0xfffff])], &[]).tail(n::COUNT, 1, 1),
         form(207, 0x100, (8, 8), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::MIP_MAX, 0, 24, 20, 0xffff, &[]),
@@ -1170,7 +1170,7 @@ pub static WRITE_TILED: Layout = Layout {
             field(n::Z, 7, 13, 0, 0xffff, &[]),
             field(n::DST_MALL_POLICY, 7, 29, 28, 0xffff, &[]),
             field(n::COUNT, 8, 19, 0, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0x100, &[0x1f40000, 0xffffffff, 0xffffffff, 0xffff, 0x3fffffff, 0x6ff, 0xffffffff, 0x30003fff, 0xfffff])], &[]).tail(n::COUNT, 1, 1),
     ],
     ..Layout::BLANK
 };
@@ -1184,10 +1184,10 @@ pub static NOP: Layout = Layout {
     forms: &[
         form(208, 0xe, (0, 0), &[
             field(n::COUNT, 0, 29, 16, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 0),
+        ]).checks(&[(0xe, &[0x3fff0000])], &[]).tail(n::COUNT, 1, 0),
         form(209, 0x1f0, (0, 0), &[
             field(n::COUNT, 0, 29, 16, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 0),
+        ]).checks(&[(0x1f0, &[0x3fff0000])], &[]).tail(n::COUNT, 1, 0),
     ],
     ..Layout::BLANK
 };
@@ -1204,7 +1204,7 @@ pub static WRITE_LINEAR: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::COUNT, 3, 21, 0, 0xffff, &[]),
             field(n::SW, 3, 25, 24, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 0),
+        ]).checks(&[(0xe, &[0x0, 0xffffffff, 0xffffffff, 0x33fffff])], &[]).tail(n::COUNT, 1, 0),
         form(211, 0x30, (3, 3), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1212,7 +1212,7 @@ pub static WRITE_LINEAR: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::COUNT, 3, 19, 0, 0xffff, &[]),
             field(n::SW, 3, 25, 24, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0x30, &[0x50000, 0xffffffff, 0xffffffff, 0x30fffff])], &[]).tail(n::COUNT, 1, 1),
         form(212, 0xc0, (3, 3), &[
             field(n::ENCRYPT, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1222,7 +1222,7 @@ pub static WRITE_LINEAR: Layout = Layout {
             field(n::COUNT, 3, 19, 0, 0xffff, &[]),
             field(n::SW, 3, 25, 24, 0xffff, &[]),
             field(n::CACHE_POLICY, 3, 28, 26, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0xc0, &[0x10050000, 0xffffffff, 0xffffffff, 0x1f0fffff])], &[]).tail(n::COUNT, 1, 1),
         form(213, 0x100, (3, 3), &[
             field(n::NOPTE_COMP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1233,7 +1233,7 @@ pub static WRITE_LINEAR: Layout = Layout {
             field(n::SNP, 3, 22, 22, 0xffff, &[]),
             field(n::GPA, 3, 23, 23, 0xffff, &[]),
             field(n::DST_MALL_POLICY, 3, 29, 28, 0xffff, &[]),
-        ]).tail(n::COUNT, 1, 1),
+        ]).checks(&[(0x100, &[0x50000, 0xffffffff, 0xffffffff, 0x30dfffff])], &[]).tail(n::COUNT, 1, 1),
     ],
     ..Layout::BLANK
 };
@@ -1252,7 +1252,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 21, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0xc0030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffff])], &[1]),
         form(215, 0x40, (4, 4), &[
             field(n::SW, 0, 17, 16, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
@@ -1262,7 +1262,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 21, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x40, &[0xd7030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffff])], &[3]),
         form(216, 0x80, (4, 4), &[
             field(n::SW, 0, 17, 16, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
@@ -1272,7 +1272,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 29, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0xd7030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffffff])], &[3]),
         form(217, 0x100, (4, 4), &[
             field(n::NOPTE_COMP, 0, 16, 16, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -1284,7 +1284,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 29, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xccd10000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffffff])], &[5]),
     ],
     ..Layout::BLANK
 };
@@ -1303,7 +1303,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_LO, 3, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::COUNT, 5, 25, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[]),
         form(219, 0xc0, (5, 5), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -1313,7 +1313,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_LO, 3, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::COUNT, 5, 25, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[]),
         form(220, 0x100, (5, 5), &[
             field(n::MALL_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::MEMLOG_CLR, 0, 31, 31, 0xffff, &[]),
@@ -1322,7 +1322,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_LO, 3, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::COUNT, 5, 25, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x83000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1339,7 +1339,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e, &[0x70000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(222, 0x20, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
@@ -1350,7 +1350,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x3df0000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(223, 0xc0, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
@@ -1363,7 +1363,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17df0000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(224, 0x100, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -1373,7 +1373,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xcd70000, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1385,13 +1385,13 @@ pub static TRAP: Layout = Layout {
     about: "interrupt",
     sdma: Levels(0x1fe),
     forms: &[
-        form(225, 0x2, (0, 0), &[]),
+        form(225, 0x2, (0, 0), &[]).checks(&[(0x2, &[0x0])], &[]),
         form(226, 0xfc, (1, 1), &[
             field(n::INT_CONTEXT, 1, 27, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xfc, &[0x0, 0xfffffff])], &[]),
         form(227, 0x100, (1, 1), &[
             field(n::INT_CONTEXT, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1409,7 +1409,7 @@ pub static SEMAPHORE: Layout = Layout {
             field(n::MAILBOX, 0, 31, 31, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0xe0000000, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1427,12 +1427,12 @@ pub static MEM_INCR: Layout = Layout {
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x17000000, 0xffffffff, 0xffffffff])], &[]),
         form(230, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xc000000, 0xfffffff8, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1454,7 +1454,7 @@ pub static POLL_REGMEM: Layout = Layout {
             field(n::MASK, 4, 31, 0, 0xffff, &[]),
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::RETRY_COUNT, 5, 27, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0xf4000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffff])], &[1]),
         form(232, 0xc0, (5, 5), &[
             field(n::CACHE_POLICY, 0, 22, 20, 0xffff, &[]),
             field(n::CPV, 0, 24, 24, 0xffff, &[]),
@@ -1467,7 +1467,7 @@ pub static POLL_REGMEM: Layout = Layout {
             field(n::MASK, 4, 31, 0, 0xffff, &[]),
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::RETRY_COUNT, 5, 27, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0xf5700000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffff])], &[3]),
         form(233, 0x100, (5, 5), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
@@ -1482,7 +1482,7 @@ pub static POLL_REGMEM: Layout = Layout {
             field(n::MASK, 4, 31, 0, 0xffff, &[]),
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::RETRY_COUNT, 5, 27, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xfccf0000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffff])], &[5]),
     ],
     ..Layout::BLANK
 };
@@ -1502,7 +1502,7 @@ pub static VM_INVALIDATION: Layout = Layout {
             field(n::INVALIDATEACK, 3, 15, 0, 0xffff, &[]),
             field(n::ADDRESSRANGEHI, 3, 20, 16, 0xffff, &[]),
             field(n::RESERVED, 3, 31, 23, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x1f1f0000, 0xffffffff, 0xffffffff, 0xff9fffff])], &[]),
         form(235, 0x100, (3, 3), &[
             field(n::GFX_ENG_ID, 0, 20, 16, 0xffff, &[]),
             field(n::MM_ENG_ID, 0, 28, 24, 0xffff, &[]),
@@ -1510,7 +1510,7 @@ pub static VM_INVALIDATION: Layout = Layout {
             field(n::ADDRESSRANGELO, 2, 31, 0, 0xffff, &[]),
             field(n::INVALIDATEACK, 3, 15, 0, 0xffff, &[]),
             field(n::ADDRESSRANGEHI, 3, 20, 16, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x1f1f0000, 0xffffffff, 0xffffffff, 0x1fffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1526,13 +1526,13 @@ pub static COND_EXE: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 3, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0x0, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
         form(237, 0x3c, (4, 4), &[
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::REFERENCE, 3, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3c, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
         form(238, 0xc0, (4, 4), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -1540,14 +1540,14 @@ pub static COND_EXE: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::REFERENCE, 3, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17000000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
         form(239, 0x100, (4, 4), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::REFERENCE, 3, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xc000000, 0xfffffffc, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1569,7 +1569,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_LO, 5, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x8, &[0xfe010000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[1]),
         form(241, 0x30, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1581,7 +1581,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_LO, 5, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0xfe050000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[2]),
         form(242, 0xc0, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1595,7 +1595,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_LO, 5, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0xff750000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[4]),
         form(243, 0x100, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
@@ -1608,7 +1608,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_LO, 5, 31, 0, 0xffff, &[]),
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xfec50000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[3]),
     ],
     ..Layout::BLANK
 };
@@ -1623,7 +1623,7 @@ pub static TIMESTAMP_SET: Layout = Layout {
         form(244, 0x1fe, (2, 2), &[
             field(n::INIT_LO, 1, 31, 0, 0xffff, &[]),
             field(n::INIT_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fe, &[0x0, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1638,19 +1638,19 @@ pub static TIMESTAMP_GET: Layout = Layout {
         form(245, 0x3e, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0x0, 0xfffffff8, 0xffffffff])], &[]),
         form(246, 0xc0, (2, 2), &[
             field(n::L2_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::LLC_POLICY, 0, 26, 26, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17000000, 0xfffffff8, 0xffffffff])], &[]),
         form(247, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xc000000, 0xfffffff8, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1665,19 +1665,19 @@ pub static TIMESTAMP_GET_GLOBAL: Layout = Layout {
         form(248, 0x3e, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0x0, 0xfffffff8, 0xffffffff])], &[]),
         form(249, 0xc0, (2, 2), &[
             field(n::L2_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::LLC_POLICY, 0, 26, 26, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17000000, 0xfffffff8, 0xffffffff])], &[]),
         form(250, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xc000000, 0xfffffff8, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1692,7 +1692,7 @@ pub static PRE_EXE: Layout = Layout {
         form(251, 0x1fc, (1, 1), &[
             field(n::DEV_SEL, 0, 23, 16, 0xffff, &[]),
             field(n::EXEC_COUNT, 1, 13, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1fc, &[0xff0000, 0x3fff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1706,10 +1706,10 @@ pub static DUMMY_TRAP: Layout = Layout {
     forms: &[
         form(252, 0xe0, (1, 1), &[
             field(n::INT_CONTEXT, 1, 27, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0x0, 0xfffffff])], &[]),
         form(253, 0x100, (1, 1), &[
             field(n::INT_CONTEXT, 1, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1735,7 +1735,7 @@ pub static GPUVM_INV: Layout = Layout {
             field(n::S, 2, 0, 0, 0xffff, &[]),
             field(n::PAGE_VA_42_12, 2, 31, 1, 0xffff, &[]),
             field(n::PAGE_VA_47_43, 3, 5, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0x0, 0x7ffffff, 0xffffffff, 0x3f])], &[]),
         form(255, 0x100, (3, 3), &[
             field(n::PER_VMID_REQUEST, 1, 15, 0, 0xffff, &[]),
             field(n::FLUSH_TYPE, 1, 18, 16, 0xffff, &[]),
@@ -1750,7 +1750,7 @@ pub static GPUVM_INV: Layout = Layout {
             field(n::S, 2, 0, 0, 0xffff, &[]),
             field(n::PAGE_VA_42_12, 2, 31, 1, 0xffff, &[]),
             field(n::PAGE_VA_47_43, 3, 4, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0x7ffffff, 0xffffffff, 0x1f])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1770,7 +1770,7 @@ pub static GCR_REQ: Layout = Layout {
             field(n::LIMIT_VA_31_7, 3, 31, 7, 0xffff, &[]),
             field(n::LIMIT_VA_47_32, 4, 15, 0, 0xffff, &[]),
             field(n::VMID, 4, 27, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0x0, 0xffffff80, 0xffffffff, 0xffffff87, 0xf00ffff])], &[]),
         form(257, 0x100, (4, 4), &[
             field(n::BROADCAST, 1, 1, 1, 0xffff, &[]),
             field(n::BASE_VA_31_7, 1, 31, 7, 0xffff, &[]),
@@ -1780,7 +1780,7 @@ pub static GCR_REQ: Layout = Layout {
             field(n::LIMIT_VA_31_7, 3, 31, 7, 0xffff, &[]),
             field(n::LIMIT_VA_47_32, 4, 15, 0, 0xffff, &[]),
             field(n::VMID, 4, 27, 24, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x0, 0xffffff82, 0xffffffff, 0xffffff8f, 0xf00ffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1810,7 +1810,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x40000, 0x3fffff, 0xdbfb0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(259, 0x20, (6, 6), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::COUNT, 1, 21, 0, 0xffff, &[]),
@@ -1833,7 +1833,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x40000, 0x3fffff, 0xdbfbf8f8, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(260, 0xc0, (6, 6), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 19, 19, 0xffff, &[]),
@@ -1860,7 +1860,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0xc0000, 0xff3fffff, 0xdbfff9f8, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(261, 0x100, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::NSD, 0, 28, 28, 0xffff, &[]),
@@ -1888,7 +1888,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::SRC_ADDR_HI, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 6, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x10040000, 0xff3fffff, 0xd8fb0300, 0x870f0e3f, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1905,7 +1905,7 @@ pub static INDIRECT: Layout = Layout {
             field(n::IB_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::IB_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x2, &[0xf0000, 0xffffffff, 0xffffffff, 0xfffff])], &[]),
         form(263, 0x1c, (5, 5), &[
             field(n::VMID, 0, 19, 16, 0xffff, &[]),
             field(n::IB_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -1913,7 +1913,7 @@ pub static INDIRECT: Layout = Layout {
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
             field(n::CSA_ADDR_LO, 4, 31, 0, 0xffff, &[]),
             field(n::CSA_ADDR_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1c, &[0xf0000, 0xffffffff, 0xffffffff, 0xfffff, 0xffffffff, 0xffffffff])], &[]),
         form(264, 0x1e0, (5, 5), &[
             field(n::VMID, 0, 19, 16, 0xffff, &[]),
             field(n::PRIV, 0, 31, 31, 0xffff, &[]),
@@ -1922,7 +1922,7 @@ pub static INDIRECT: Layout = Layout {
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
             field(n::CSA_ADDR_LO, 4, 31, 0, 0xffff, &[]),
             field(n::CSA_ADDR_HI, 5, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x1e0, &[0x800f0000, 0xffffffff, 0xffffffff, 0xfffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1947,7 +1947,7 @@ pub static FENCE_CONDITIONAL_INTERRUPT: Layout = Layout {
             field(n::FENCE_REF_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::FENCE_REF_ADDR_HI, 6, 31, 0, 0xffff, &[]),
             field(n::INT_CONTEXT_DATA, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x8cd00000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1963,14 +1963,14 @@ pub static POLL_REG_WRITE_MEM: Layout = Layout {
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x0, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
         form(267, 0xc0, (3, 3), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17000000, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
         form(268, 0x100, (4, 4), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
@@ -1980,7 +1980,7 @@ pub static POLL_REG_WRITE_MEM: Layout = Layout {
             field(n::ADDR_LO, 2, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
             field(n::DATA, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xcf0000, 0xfffffffc, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -1998,7 +1998,7 @@ pub static POLL_DBIT_WRITE_MEM: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_31_4, 3, 31, 4, 0xffff, &[]),
             field(n::PAGE_NUM_LO, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x30000, 0xffffffff, 0xffffffff, 0xfffffff0, 0xffffffff])], &[]),
         form(270, 0xc0, (4, 4), &[
             field(n::EA, 0, 17, 16, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
@@ -2007,7 +2007,7 @@ pub static POLL_DBIT_WRITE_MEM: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_31_4, 3, 31, 4, 0xffff, &[]),
             field(n::PAGE_NUM_LO, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17030000, 0xffffffff, 0xffffffff, 0xfffffff0, 0xffffffff])], &[]),
         form(271, 0x100, (4, 4), &[
             field(n::MALL_POLICY, 0, 17, 16, 0xffff, &[]),
             field(n::DP, 0, 23, 23, 0xffff, &[]),
@@ -2016,7 +2016,7 @@ pub static POLL_DBIT_WRITE_MEM: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_22_0, 3, 22, 0, 0xffff, &[]),
             field(n::PAGE_NUM_LO, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x1f830000, 0xffffffe0, 0xffffffff, 0x7fffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2041,7 +2041,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::CMP1_END_HI, 9, 31, 0, 0xffff, &[]),
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x30, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(273, 0x40, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2057,7 +2057,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::CMP1_END_HI, 9, 31, 0, 0xffff, &[]),
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x40, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(274, 0x80, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2073,7 +2073,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::CMP1_END_HI, 9, 31, 0, 0xffff, &[]),
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(275, 0x100, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2089,7 +2089,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::CMP1_END_HI, 9, 31, 0, 0xffff, &[]),
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2111,7 +2111,7 @@ pub static GENERATE_PTE: Layout = Layout {
             field(n::INCR_DW0, 7, 31, 0, 0xffff, &[]),
             field(n::INCR_DW1, 8, 31, 0, 0xffff, &[]),
             field(n::COUNT, 9, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x3e, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
         form(277, 0xc0, (9, 9), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2124,7 +2124,7 @@ pub static GENERATE_PTE: Layout = Layout {
             field(n::INCR_DW0, 7, 31, 0, 0xffff, &[]),
             field(n::INCR_DW1, 8, 31, 0, 0xffff, &[]),
             field(n::COUNT, 9, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xc0, &[0x17000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2145,7 +2145,7 @@ pub static PTEPDE_COPY: Layout = Layout {
             field(n::MASK_DW0, 5, 31, 0, 0xffff, &[]),
             field(n::MASK_DW1, 6, 31, 0, 0xffff, &[]),
             field(n::COUNT, 7, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
         form(279, 0x20, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::PTEPDE_OP, 0, 31, 31, 0xffff, &[]),
@@ -2156,7 +2156,7 @@ pub static PTEPDE_COPY: Layout = Layout {
             field(n::MASK_DW0, 5, 31, 0, 0xffff, &[]),
             field(n::MASK_DW1, 6, 31, 0, 0xffff, &[]),
             field(n::COUNT, 7, 18, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x80040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
         form(280, 0x80, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2170,7 +2170,7 @@ pub static PTEPDE_COPY: Layout = Layout {
             field(n::COUNT, 7, 18, 0, 0xffff, &[]),
             field(n::DST_CACHE_POLICY, 7, 24, 22, 0xffff, &[]),
             field(n::SRC_CACHE_POLICY, 7, 31, 29, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x90040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xe1c7ffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2193,7 +2193,7 @@ pub static PTEPDE_RMW: Layout = Layout {
             field(n::MASK_HI, 4, 31, 0, 0xffff, &[]),
             field(n::VALUE_LO, 5, 31, 0, 0xffff, &[]),
             field(n::VALUE_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0xd80000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(282, 0x20, (6, 6), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
@@ -2207,7 +2207,7 @@ pub static PTEPDE_RMW: Layout = Layout {
             field(n::MASK_HI, 4, 31, 0, 0xffff, &[]),
             field(n::VALUE_LO, 5, 31, 0, 0xffff, &[]),
             field(n::VALUE_HI, 6, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x20, &[0x3df0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(283, 0x80, (7, 7), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
@@ -2224,7 +2224,7 @@ pub static PTEPDE_RMW: Layout = Layout {
             field(n::VALUE_LO, 5, 31, 0, 0xffff, &[]),
             field(n::VALUE_HI, 6, 31, 0, 0xffff, &[]),
             field(n::NUM_OF_PTE, 7, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x17df0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2240,18 +2240,18 @@ pub static SRBM_WRITE: Layout = Layout {
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 15, 0, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe, &[0xf0000000, 0xffff, 0xffffffff])], &[]),
         form(285, 0x10, (2, 2), &[
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 17, 0, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x10, &[0xf0000000, 0x3ffff, 0xffffffff])], &[]),
         form(286, 0xe0, (2, 2), &[
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 17, 0, 0xffff, &[]),
             field(n::APERTUREID, 1, 31, 20, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0xe0, &[0xf0000000, 0xfff3ffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2269,7 +2269,7 @@ pub static REGISTER_WRITE: Layout = Layout {
             field(n::BRIDGE, 0, 19, 19, 0xffff, &[]),
             field(n::ADDR, 1, 31, 2, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xf0000, 0xfffffffc, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -2288,7 +2288,7 @@ pub static REGISTER_RMW: Layout = Layout {
             field(n::VALUE, 3, 31, 0, 0xffff, &[]),
             field(n::STRIDE, 4, 19, 0, 0xffff, &[]),
             field(n::NUM_OF_REG, 4, 31, 20, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x80, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
         form(289, 0x100, (4, 4), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
@@ -2297,7 +2297,7 @@ pub static REGISTER_RMW: Layout = Layout {
             field(n::MASK, 2, 31, 0, 0xffff, &[]),
             field(n::VALUE, 3, 31, 0, 0xffff, &[]),
             field(n::DATA, 4, 31, 0, 0xffff, &[]),
-        ]),
+        ]).checks(&[(0x100, &[0xf0000, 0xfffffffc, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
     ],
     ..Layout::BLANK
 };

@@ -243,7 +243,7 @@ pub(super) const EVENT_INDEX: &[Choice] = &[
     choice(0, "other", 0xffff),
     choice(1, "zpass_or_pixel_pipe_stat", 0xffff),
     choice(2, "sample_pipelinestat", 0xffff),
-    choice(3, "sample_streamoutstats", 0x3f),
+    choice(3, "sample_streamoutstats", 0xffff),
     choice(4, "partial_flush", 0xffff),
     choice(5, "end_of_pipe", 0xffff),
     choice(6, "end_of_shader", 0xffff),

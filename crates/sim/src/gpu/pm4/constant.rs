@@ -4,13 +4,16 @@
 //! schedule of two processors.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::records::pm4::{LoadConstRam, Packet};
+use amdgpu_packets::layout::values::set_base_index;
+use amdgpu_packets::layout::{Fields, Misfit, Reader};
 use amdgpu_packets::pm4;
 use zerocopy::IntoBytes;
 
 use crate::gpu::fetch::Frame;
 use crate::gpu::step::{Step, wrong};
 use crate::gpu::{Engine, Ib, Stop};
-use amdgpu_packets::layout::{Fields, Misfit, Reader};
 
 use super::{Flow, Walk};
 
@@ -35,17 +38,14 @@ impl Engine {
         Ok(())
     }
 
-    /// The draw engine's side: INCREMENT_DE_COUNTER and WAIT_ON_CE_COUNTER.
-    pub(super) fn meet_constant(
-        &mut self,
-        step: &Step<'_, '_>,
-        frame: &mut Frame,
-        walk: &Walk<'_>,
-    ) -> Result<(), Stop> {
-        if step.fields.name() == "INCREMENT_DE_COUNTER" {
-            self.state.constant.de = self.state.constant.de.wrapping_add(1);
-            return self.run_constant(frame, walk);
-        }
+    /// The draw engine's side: INCREMENT_DE_COUNTER.
+    pub(super) fn increment_de(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
+        self.state.constant.de = self.state.constant.de.wrapping_add(1);
+        self.run_constant(frame, walk)
+    }
+
+    /// The draw engine's side: WAIT_ON_CE_COUNTER.
+    pub(super) fn wait_on_ce(&mut self, step: &Step<'_, '_>, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         self.run_constant(frame, walk)?;
         match self.state.constant.lead() {
             1.. => Ok(()),
@@ -85,10 +85,13 @@ impl Engine {
                 }
                 _ => return Err(Stop::Unknown { place, opcode: opcode.into() }),
             };
+            let Some(understood) = Packet::read(&fields) else {
+                return Err(Stop::Unknown { place, opcode: opcode.into() });
+            };
             let port = walk.port(place);
-            let step = Step { fields, reader, port: &port };
+            let step = Step { dwords: packet, reader, port: &port };
             let rest = frame.dwords().get(start + len..).unwrap_or_default();
-            match self.execute_constant(&step, level, rest)? {
+            match self.execute_constant(&understood, &step, level, rest)? {
                 Flow::Blocked => return Ok(()),
                 Flow::Skip(dwords) => frame.advance(len + dwords),
                 Flow::Constant(ib) | Flow::Chain(ib) | Flow::Call(ib) => {
@@ -100,25 +103,43 @@ impl Engine {
         }
     }
 
-    fn execute_constant(&mut self, step: &Step<'_, '_>, level: GfxLevel, rest: &[u32]) -> Result<Flow, Stop> {
-        match step.fields.name() {
-            "WRITE_CONST_RAM" => self.state.constant.ram.write(step.get("ram_offset"), step.fields.tail(2).as_bytes()),
-            "LOAD_CONST_RAM" => self.load_const_ram(step)?,
-            "DUMP_CONST_RAM" | "DUMP_CONST_RAM_OFFSET" => self.dump_const_ram(step)?,
-            "INCREMENT_CE_COUNTER" => self.raise_ce(),
-            "SET_CE_DE_COUNTERS" => {
-                self.state.constant.ce = step.get("counter_lo");
-                self.state.constant.de = step.get("counter_hi");
+    fn execute_constant(
+        &mut self,
+        packet: &Packet<'_>,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+        rest: &[u32],
+    ) -> Result<Flow, Stop> {
+        match packet {
+            Packet::WriteConstRam(packet) => {
+                self.state.constant.ram.write(packet.ram_offset, packet.data.as_bytes());
             }
-            "WAIT_ON_DE_COUNTER" if self.state.constant.lead() > 0 => return Ok(Flow::Blocked),
-            "WAIT_ON_DE_COUNTER_DIFF" if self.state.constant.lead() >= step.get("diff").cast_signed() => {
+            Packet::LoadConstRam(packet) => self.load_const_ram(packet, step)?,
+            Packet::DumpConstRam(packet) => {
+                let va = step.aligned("addr_lo", packet.addr, 4)?;
+                self.dump_const_ram(step, va, packet.ram_offset, packet.num_dwords, packet.increment_ce);
+            }
+            Packet::DumpConstRamOffset(packet) => {
+                let base = self.state.base(set_base_index::CE_DST).checked_add(packet.addr_offset.into());
+                let va = base.ok_or_else(|| step.refuse("dumps beyond the end of the address space"))?;
+                self.dump_const_ram(step, va, packet.ram_offset, packet.num_dwords, packet.increment_ce);
+            }
+            Packet::IncrementCeCounter(_) => self.raise_ce(),
+            Packet::SetCeDeCounters(packet) => {
+                let (low, high) = (packet.counter as u32, (packet.counter >> 32) as u32);
+                // From GFX7 on one dword is for both.
+                self.state.constant.ce = low;
+                self.state.constant.de = if level == GfxLevel::Gfx6 { high } else { low };
+            }
+            Packet::WaitOnDeCounter(_) if self.state.constant.lead() > 0 => return Ok(Flow::Blocked),
+            Packet::WaitOnDeCounterDiff(packet) if self.state.constant.lead() >= packet.diff.cast_signed() => {
                 return Ok(Flow::Blocked);
             }
-            "WAIT_ON_DE_COUNTER" | "WAIT_ON_DE_COUNTER_DIFF" | "SWITCH_BUFFER" => {}
-            "INDIRECT_BUFFER_CONST" if !step.is_set("chain") => {
+            Packet::WaitOnDeCounter(_) | Packet::WaitOnDeCounterDiff(_) | Packet::SwitchBuffer(_) => {}
+            Packet::IndirectBufferConst(packet) if !packet.chain => {
                 return Err(step.refuse("the constant engine can not call an IB"));
             }
-            _ => return self.execute_listed(step, level, rest),
+            packet => return self.execute(packet, step, level, rest),
         }
         Ok(Flow::On)
     }
@@ -128,34 +149,24 @@ impl Engine {
     }
 
     /// LOAD_CONST_RAM: memory to the engine's own.
-    fn load_const_ram(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let va = step.aligned("addr_lo", "addr_hi", 32)?;
-        let dwords = step.get("num_dwords");
-        step.require_multiple("num_dwords", dwords.into(), 8)?;
+    fn load_const_ram(&mut self, packet: &LoadConstRam, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let va = step.aligned("addr_lo", packet.addr, 32)?;
+        step.require_multiple("num_dwords", packet.num_dwords.into(), 8)?;
         // At most 15 bits' worth of dwords.
-        let mut data = vec![0; 4 * dwords as usize];
+        let mut data = vec![0; 4 * packet.num_dwords as usize];
         step.port.read(va, &mut data);
-        self.state.constant.ram.write(step.get("ram_offset"), &data);
+        self.state.constant.ram.write(packet.ram_offset, &data);
         Ok(())
     }
 
     /// DUMP_CONST_RAM and its relative form: the engine's memory to the GPU's.
-    fn dump_const_ram(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        /// The base that the relative form starts from.
-        const DUMP: u32 = 2;
-        let va = if step.fields.has("addr_offset") {
-            let offset = step.get("addr_offset").into();
-            let base = self.state.base(DUMP);
-            base.checked_add(offset).ok_or_else(|| step.refuse("dumps beyond the end of the address space"))?
-        } else {
-            step.aligned("addr_lo", "addr_hi", 4)?
-        };
-        let mut data = vec![0; 4 * step.get("num_dwords") as usize];
-        self.state.constant.ram.read(step.get("ram_offset"), &mut data);
+    fn dump_const_ram(&mut self, step: &Step<'_, '_>, va: GpuVa, offset: u32, dwords: u32, increments_ce: bool) {
+        // At most 15 bits' worth of dwords.
+        let mut data = vec![0; 4 * dwords as usize];
+        self.state.constant.ram.read(offset, &mut data);
         step.port.write(va, &data);
-        if step.is_set("increment_ce") {
+        if increments_ce {
             self.raise_ce();
         }
-        Ok(())
     }
 }

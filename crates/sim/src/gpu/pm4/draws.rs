@@ -2,7 +2,15 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::Reader;
+use amdgpu_packets::layout::records::pm4::{
+    DispatchIndirect, DispatchMeshDirect, DispatchMeshIndirectMulti, DispatchTaskmeshGfx,
+    DispatchTaskmeshIndirectMultiAce, DrawIndex2, DrawIndexAuto, DrawIndexImmd, DrawIndexIndirect,
+    DrawIndexIndirectMulti, DrawIndexOffset2, DrawIndirect, DrawIndirectMulti, IndexAttributesIndirect, IndexType,
+};
+use amdgpu_packets::layout::values::set_base_index;
 use amdgpu_packets::pm4::Register;
+use amdgpu_packets::registers::{COMPUTE_PGM_HI, COMPUTE_PGM_LO, VGT_INDEX_TYPE};
 use zerocopy::IntoBytes;
 
 use crate::gpu::budget::Budget;
@@ -10,18 +18,149 @@ use crate::gpu::registers::PERSISTENT;
 use crate::gpu::step::Step;
 use crate::gpu::work::{Dispatch, Draw, IndexBuffer, Scene, Work};
 use crate::gpu::{Access, Engine, PageFault, Stop};
-use amdgpu_packets::layout::Reader;
 
 use super::signals::is_graphics;
 
-/// COMPUTE_PGM_LO, in bytes; COMPUTE_PGM_HI lies behind it. They hold the address divided by 256.
-const COMPUTE_PGM_LO: u32 = 0xb830;
-/// VGT_INDEX_TYPE, which has taken the place of INDEX_TYPE from GFX9 on.
-const VGT_INDEX_TYPE: u32 = 0x3090c;
-/// The base of indirect draws and dispatches.
-const INDIRECT: u32 = 1;
 /// COMPUTE_DISPATCH_INITIATOR: groups run at all.
 const SHADER_EN: u32 = 1;
+
+/// Where the arguments of draws and dispatches lie, and how often there are some.
+#[derive(Clone, Copy)]
+struct Arguments {
+    count: u32,
+    /// A dword in memory that may lower the count.
+    count_address: Option<u64>,
+    stride: u32,
+}
+
+impl Arguments {
+    const ONCE: Self = Self { count: 1, count_address: None, stride: 0 };
+
+    /// How many draws the packet stands for.
+    fn draws(self, step: &Step<'_, '_>) -> Result<u32, Stop> {
+        let Some(address) = self.count_address else { return Ok(self.count) };
+        Ok(self.count.min(step.port.read_u32(step.aligned("count_addr_lo", address, 4)?)))
+    }
+}
+
+/// DRAW_INDIRECT and its kin.
+pub(super) struct IndirectDraw {
+    is_indexed: bool,
+    offset: u32,
+    arguments: Arguments,
+    /// Where the shader is told of them; 0 names no register.
+    vertex_location: u32,
+    instance_location: u32,
+    index_location: u32,
+    number_location: u32,
+    initiator: u32,
+}
+
+impl From<DrawIndirect> for IndirectDraw {
+    fn from(packet: DrawIndirect) -> Self {
+        Self {
+            is_indexed: false,
+            offset: packet.data_offset,
+            arguments: Arguments::ONCE,
+            vertex_location: packet.base_vertex_loc,
+            instance_location: packet.start_instance_loc,
+            index_location: 0,
+            number_location: 0,
+            initiator: packet.draw_initiator,
+        }
+    }
+}
+
+impl From<DrawIndexIndirect> for IndirectDraw {
+    fn from(packet: DrawIndexIndirect) -> Self {
+        Self {
+            is_indexed: true,
+            offset: packet.data_offset,
+            arguments: Arguments::ONCE,
+            vertex_location: packet.base_vertex_loc,
+            instance_location: packet.start_instance_loc,
+            index_location: if packet.start_index_enable { packet.start_index_loc } else { 0 },
+            number_location: 0,
+            initiator: packet.draw_initiator,
+        }
+    }
+}
+
+impl From<DrawIndirectMulti> for IndirectDraw {
+    fn from(packet: DrawIndirectMulti) -> Self {
+        let count_address = packet.count_indirect_enable.then_some(packet.count_addr);
+        Self {
+            is_indexed: false,
+            offset: packet.data_offset,
+            arguments: Arguments { count: packet.count, count_address, stride: packet.stride },
+            vertex_location: packet.base_vertex_loc,
+            instance_location: packet.start_instance_loc,
+            index_location: 0,
+            number_location: if packet.draw_index_enable { packet.draw_index_loc } else { 0 },
+            initiator: packet.draw_initiator,
+        }
+    }
+}
+
+impl From<DrawIndexIndirectMulti> for IndirectDraw {
+    fn from(packet: DrawIndexIndirectMulti) -> Self {
+        let count_address = packet.count_indirect_enable.then_some(packet.count_addr);
+        Self {
+            is_indexed: true,
+            offset: packet.data_offset,
+            arguments: Arguments { count: packet.count, count_address, stride: packet.stride },
+            vertex_location: packet.base_vertex_loc,
+            instance_location: packet.start_instance_loc,
+            index_location: if packet.start_index_enable { packet.start_index_loc } else { 0 },
+            number_location: if packet.draw_index_enable { packet.draw_index_loc } else { 0 },
+            initiator: packet.draw_initiator,
+        }
+    }
+}
+
+/// DISPATCH_MESH_INDIRECT_MULTI, and the same for task shaders on a compute ring.
+pub(super) struct IndirectMesh {
+    is_task: bool,
+    /// An address for task shaders, else an offset from a base.
+    address: u64,
+    arguments: Arguments,
+    /// Where the shader is told of them; 0 names no register.
+    grid_location: u32,
+    number_location: u32,
+    /// The shader is told of the grid.
+    tells_grid: bool,
+    initiator: u32,
+}
+
+impl From<DispatchMeshIndirectMulti> for IndirectMesh {
+    fn from(packet: DispatchMeshIndirectMulti) -> Self {
+        let count_address = packet.count_indirect_enable.then_some(packet.count_addr);
+        Self {
+            is_task: false,
+            address: packet.data_offset.into(),
+            arguments: Arguments { count: packet.count, count_address, stride: packet.stride },
+            grid_location: packet.xyz_dim_loc,
+            number_location: if packet.draw_index_enable { packet.draw_index_loc } else { 0 },
+            tells_grid: packet.xyz_dim_enable,
+            initiator: packet.draw_initiator,
+        }
+    }
+}
+
+impl From<DispatchTaskmeshIndirectMultiAce> for IndirectMesh {
+    fn from(packet: DispatchTaskmeshIndirectMultiAce) -> Self {
+        let count_address = packet.count_indirect_enable.then_some(packet.count_addr);
+        Self {
+            is_task: true,
+            address: packet.data_addr,
+            arguments: Arguments { count: packet.count, count_address, stride: packet.stride },
+            grid_location: packet.xyz_dim_loc,
+            number_location: if packet.draw_index_enable { packet.draw_index_loc } else { 0 },
+            tells_grid: packet.xyz_dim_enable,
+            initiator: packet.dispatch_initiator,
+        }
+    }
+}
 
 impl Engine {
     fn start(&mut self, step: &Step<'_, '_>, work: Work) {
@@ -34,82 +173,92 @@ impl Engine {
         env.shaders.run(&work, &Scene { state: &self.state, memory: env.memory, place: step.place() });
     }
 
-    /// INDEX_BASE and its like: what later draws start from.
-    pub(super) fn set_draw_state(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        match step.fields.name() {
-            "INDEX_BASE" => self.state.index.va = step.address("addr_lo", "addr_hi")?,
-            "INDEX_BUFFER_SIZE" => self.state.index.count = step.get("index_count"),
-            "INDEX_TYPE" => self.state.index.bytes = IndexBuffer::bytes_of(step.get("index_type")),
-            "NUM_INSTANCES" => self.state.instances = step.get("instance_count"),
-            _ => self.load_index_attributes(step)?,
-        }
-        Ok(())
+    /// INDEX_TYPE: the length of the indices of later draws.
+    pub(super) fn set_index_type(&mut self, packet: IndexType) {
+        self.state.index.bytes = IndexBuffer::bytes_of(packet.index_type);
     }
 
     /// INDEX_ATTRIBUTES_INDIRECT: address, size in bytes and type, 16 bytes for each entry.
-    fn load_index_attributes(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let table = step.aligned("attribute_base_lo", "attribute_base_hi", 16)?;
-        let entry = entry(step, table, 16 * u64::from(step.get("attribute_index")))?;
+    pub(super) fn load_index_attributes(
+        &mut self,
+        packet: &IndexAttributesIndirect,
+        step: &Step<'_, '_>,
+    ) -> Result<(), Stop> {
+        let table = step.aligned("attribute_base_lo", packet.attribute_base, 16)?;
+        let entry = entry(step, table, 16 * u64::from(packet.attribute_index))?;
         let [low, high, count, kind] = load(step, entry);
         let va = GpuVa::from_halves(low, high).map_err(|_| step.refuse("loads an address from the hole"))?;
         self.state.index = IndexBuffer { va, count, bytes: IndexBuffer::bytes_of(kind) };
         Ok(())
     }
 
+    /// The length of an index. From GFX9 on VGT_INDEX_TYPE has taken the place of INDEX_TYPE.
     fn index_bytes(&self, step: &Step<'_, '_>) -> u32 {
-        match step.reader {
-            Reader::Ring(target) if target.level >= GfxLevel::Gfx9 => {
-                IndexBuffer::bytes_of(self.state.register(Register::new(VGT_INDEX_TYPE / 4)))
-            }
-            _ => self.state.index.bytes,
+        let register = match step.reader {
+            Reader::Ring(target) if target.level >= GfxLevel::Gfx9 => VGT_INDEX_TYPE.offset(target.level),
+            _ => None,
+        };
+        match register.and_then(Register::at_byte) {
+            Some(register) => IndexBuffer::bytes_of(self.state.register(register)),
+            None => self.state.index.bytes,
         }
     }
 
-    /// The direct draws.
-    pub(super) fn draw(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let bytes = self.index_bytes(step);
-        let (count, first, indices) = match step.fields.name() {
-            "DRAW_INDEX_2" => {
-                let va = step.address("index_base_lo", "index_base_hi")?;
-                (step.get("index_count"), 0, Some(IndexBuffer { va, count: step.get("max_size"), bytes }))
-            }
-            "DRAW_INDEX_OFFSET_2" => {
-                let indices = IndexBuffer { count: step.get("max_size"), bytes, ..self.state.index };
-                (step.get("index_count"), step.get("index_offset"), Some(indices))
-            }
-            "DRAW_INDEX_IMMD" => {
-                let behind = step.place().ib.va.checked_add(4 * (step.place().offset as u64 + 3));
-                let va = behind.ok_or_else(|| step.refuse("has its indices beyond the end of the address space"))?;
-                let count = step.get("index_count");
-                (count, 0, Some(IndexBuffer { va, count, bytes }))
-            }
-            _ => (step.get("vertex_count"), 0, None),
-        };
-        let (instances, initiator) = (self.state.instances, step.get("draw_initiator"));
+    /// Starts a direct draw.
+    fn draw(&mut self, step: &Step<'_, '_>, count: u32, first: u32, indices: Option<IndexBuffer>, initiator: u32) {
+        let instances = self.state.instances;
         let draw = Draw { count, instances, first, vertex_offset: 0, first_instance: 0, indices, number: 0, initiator };
         self.start(step, Work::Draw(draw));
+    }
+
+    /// DRAW_INDEX_AUTO: no indices.
+    pub(super) fn draw_index_auto(&mut self, packet: DrawIndexAuto, step: &Step<'_, '_>) {
+        self.draw(step, packet.vertex_count, 0, None, packet.draw_initiator);
+    }
+
+    /// DRAW_INDEX_2: indices at an address of the packet's.
+    pub(super) fn draw_index_2(&mut self, packet: &DrawIndex2, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let va = step.address("index_base_lo", packet.index_base)?;
+        let indices = IndexBuffer { va, count: packet.max_size, bytes: self.index_bytes(step) };
+        self.draw(step, packet.index_count, 0, Some(indices), packet.draw_initiator);
+        Ok(())
+    }
+
+    /// DRAW_INDEX_OFFSET_2: indices at INDEX_BASE's address.
+    pub(super) fn draw_index_offset_2(&mut self, packet: &DrawIndexOffset2, step: &Step<'_, '_>) {
+        let indices = IndexBuffer { count: packet.max_size, bytes: self.index_bytes(step), ..self.state.index };
+        self.draw(step, packet.index_count, packet.index_offset, Some(indices), packet.draw_initiator);
+    }
+
+    /// DRAW_INDEX_IMMD: indices in the packet.
+    pub(super) fn draw_index_immd(&mut self, packet: &DrawIndexImmd<'_>, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let behind = step.place().ib.va.checked_add(4 * (step.place().offset as u64 + 3));
+        let va = behind.ok_or_else(|| step.refuse("has its indices beyond the end of the address space"))?;
+        let indices = IndexBuffer { va, count: packet.index_count, bytes: self.index_bytes(step) };
+        self.draw(step, packet.index_count, 0, Some(indices), packet.draw_initiator);
         Ok(())
     }
 
     /// DRAW_INDIRECT and its kin: once, or as often as the packet or a dword in memory says.
-    pub(super) fn draw_indirect(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let is_indexed = step.fields.name().starts_with("DRAW_INDEX_");
-        let base = entry(step, self.state.base(INDIRECT), step.get("data_offset").into())?;
-        for number in 0..draws(step)? {
+    pub(super) fn draw_indirect(
+        &mut self,
+        packet: &IndirectDraw,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let is_indexed = packet.is_indexed;
+        let base = entry(step, self.state.base(set_base_index::DRAW_INDEX_INDIRECT), packet.offset.into())?;
+        for number in 0..packet.arguments.draws(step)? {
             if number > 0 {
                 step.port.spend(Budget::DRAW)?;
             }
-            let at = entry(step, base, u64::from(number) * u64::from(step.get("stride")))?;
+            let at = entry(step, base, u64::from(number) * u64::from(packet.arguments.stride))?;
             let [count, instances, first, fourth, fifth] = load(step, at);
             let (vertex_offset, first_instance) = if is_indexed { (fourth, fifth) } else { (first, fourth) };
-            self.write_location(step, "base_vertex_loc", vertex_offset, level)?;
-            self.write_location(step, "start_instance_loc", first_instance, level)?;
-            if step.is_set("start_index_enable") {
-                self.write_location(step, "start_index_loc", first, level)?;
-            }
-            if step.is_set("draw_index_enable") {
-                self.write_location(step, "draw_index_loc", number, level)?;
-            }
+            self.write_location(step, packet.vertex_location, vertex_offset, level)?;
+            self.write_location(step, packet.instance_location, first_instance, level)?;
+            self.write_location(step, packet.index_location, first, level)?;
+            self.write_location(step, packet.number_location, number, level)?;
             let indices = IndexBuffer { bytes: self.index_bytes(step), ..self.state.index };
             self.start(
                 step,
@@ -121,7 +270,7 @@ impl Engine {
                     first_instance,
                     indices: is_indexed.then_some(indices),
                     number,
-                    initiator: step.get("draw_initiator"),
+                    initiator: packet.initiator,
                 }),
             );
         }
@@ -129,40 +278,55 @@ impl Engine {
     }
 
     /// Tells a shader register what the draw was started with; 0 names none.
-    fn write_location(&mut self, step: &Step<'_, '_>, name: &str, value: u32, level: GfxLevel) -> Result<(), Stop> {
-        match step.get(name) {
+    fn write_location(&mut self, step: &Step<'_, '_>, location: u32, value: u32, level: GfxLevel) -> Result<(), Stop> {
+        match location {
             0 => Ok(()),
             offset => self.set_register(Register::new(PERSISTENT.start / 4 + offset), value, level, step.port),
         }
     }
 
-    /// The dispatches, direct and indirect.
-    pub(super) fn dispatch(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let groups = if step.fields.has("dim_x") {
-            [step.get("dim_x"), step.get("dim_y"), step.get("dim_z")]
-        } else if step.fields.has("data_offset") {
-            if !is_graphics(step) {
-                return Err(step.refuse("takes its address from SET_BASE, which MEC does not have"));
-            }
-            load(step, entry(step, self.state.base(INDIRECT), step.get("data_offset").into())?)
-        } else {
-            if is_graphics(step) {
-                return Err(step.refuse("names an absolute address, which only MEC takes"));
-            }
-            load(step, step.aligned("addr_lo", "addr_hi", 4)?)
-        };
-        let initiator = step.get("dispatch_initiator");
+    /// Starts a grid.
+    pub(super) fn dispatch(&mut self, step: &Step<'_, '_>, groups: [u32; 3], initiator: u32) {
         if groups.contains(&0) || initiator & SHADER_EN == 0 {
-            return Ok(());
+            return;
         }
         let program = self.program(step);
         self.start(step, Work::Dispatch(Dispatch { groups, program, number: 0, initiator }));
+    }
+
+    /// DISPATCH_INDIRECT: the grid lies behind SET_BASE's address, or at an address of the packet's.
+    pub(super) fn dispatch_indirect(&mut self, packet: &DispatchIndirect, step: &Step<'_, '_>) -> Result<(), Stop> {
+        /// The length of the form with an offset.
+        const WITH_OFFSET: usize = 3;
+        if step.dwords.len() == WITH_OFFSET {
+            return self.dispatch_from_base(step, packet.data_offset, packet.dispatch_initiator);
+        }
+        if is_graphics(step) {
+            return Err(step.refuse("names an absolute address, which only MEC takes"));
+        }
+        let groups = load(step, step.aligned("addr_lo", packet.addr, 4)?);
+        self.dispatch(step, groups, packet.dispatch_initiator);
+        Ok(())
+    }
+
+    /// Starts a grid that lies behind SET_BASE's address.
+    pub(super) fn dispatch_from_base(&mut self, step: &Step<'_, '_>, offset: u32, initiator: u32) -> Result<(), Stop> {
+        if !is_graphics(step) {
+            return Err(step.refuse("takes its address from SET_BASE, which MEC does not have"));
+        }
+        let base = self.state.base(set_base_index::DRAW_INDEX_INDIRECT);
+        let groups = load(step, entry(step, base, offset.into())?);
+        self.dispatch(step, groups, initiator);
         Ok(())
     }
 
     /// The compute shader. A dispatch without one that can be fetched is a page fault.
     fn program(&self, step: &Step<'_, '_>) -> GpuVa {
-        let [low, high] = [0, 4].map(|byte| self.state.register(Register::new((COMPUTE_PGM_LO + byte) / 4)));
+        let Reader::Ring(target) = step.reader else { return GpuVa::NULL };
+        let [low, high] = [COMPUTE_PGM_LO, COMPUTE_PGM_HI].map(|register| {
+            let register = register.offset(target.level).and_then(Register::at_byte);
+            register.map_or(0, |register| self.state.register(register))
+        });
         let raw = (u64::from(high & 0xff) << 32 | u64::from(low)) << 8;
         // 48 bits, of which the highest one repeats.
         let va = GpuVa::from_48_bits(raw);
@@ -173,78 +337,55 @@ impl Engine {
     }
 
     /// DISPATCH_MESH_DIRECT.
-    pub(super) fn mesh(&mut self, step: &Step<'_, '_>) {
-        let groups = [step.get("dim_x"), step.get("dim_y"), step.get("dim_z")];
-        let initiator = step.get("draw_initiator");
+    pub(super) fn mesh(&mut self, packet: &DispatchMeshDirect, step: &Step<'_, '_>) {
+        let groups = [packet.dim_x, packet.dim_y, packet.dim_z];
+        let initiator = packet.draw_initiator;
         if !groups.contains(&0) {
             self.start(step, Work::Mesh(Dispatch { groups, program: GpuVa::NULL, number: 0, initiator }));
         }
     }
 
     /// DISPATCH_MESH_INDIRECT_MULTI, and the same for task shaders on a compute ring.
-    pub(super) fn mesh_indirect(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let is_task = step.fields.has("data_addr_lo");
-        let base = if is_task {
-            step.aligned("data_addr_lo", "data_addr_hi", 4)?
+    pub(super) fn mesh_indirect(
+        &mut self,
+        packet: &IndirectMesh,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let initiator = packet.initiator;
+        let (base, program) = if packet.is_task {
+            (step.aligned("data_addr_lo", packet.address, 4)?, self.program(step))
         } else {
-            entry(step, self.state.base(INDIRECT), step.get("data_offset").into())?
+            (entry(step, self.state.base(set_base_index::DRAW_INDEX_INDIRECT), packet.address)?, GpuVa::NULL)
         };
-        let program = if is_task { self.program(step) } else { GpuVa::NULL };
-        let initiator = step.get(if is_task { "dispatch_initiator" } else { "draw_initiator" });
-        for number in 0..draws(step)? {
+        // GFX10_3 has no flag in the packet of mesh shaders; a location that is not 0 is meant.
+        let tells_grid = packet.tells_grid || (!packet.is_task && level < GfxLevel::Gfx11);
+        for number in 0..packet.arguments.draws(step)? {
             if number > 0 {
                 step.port.spend(Budget::DRAW)?;
             }
-            let groups: [u32; 3] = load(step, entry(step, base, u64::from(number) * u64::from(step.get("stride")))?);
-            self.write_mesh_locations(step, groups, number, level)?;
+            let at = entry(step, base, u64::from(number) * u64::from(packet.arguments.stride))?;
+            let groups: [u32; 3] = load(step, at);
+            if tells_grid && packet.grid_location != 0 {
+                for (location, value) in (packet.grid_location..).zip(groups) {
+                    self.write_location(step, location, value, level)?;
+                }
+            }
+            self.write_location(step, packet.number_location, number, level)?;
             let grid = Dispatch { groups, program, number, initiator };
             if !groups.contains(&0) {
-                self.start(step, if is_task { Work::Dispatch(grid) } else { Work::Mesh(grid) });
+                self.start(step, if packet.is_task { Work::Dispatch(grid) } else { Work::Mesh(grid) });
             }
-        }
-        Ok(())
-    }
-
-    fn write_mesh_locations(
-        &mut self,
-        step: &Step<'_, '_>,
-        groups: [u32; 3],
-        number: u32,
-        level: GfxLevel,
-    ) -> Result<(), Stop> {
-        // GFX10_3 has no flag; a location that is not 0 is meant.
-        let first = step.get("xyz_dim_loc");
-        let is_asked_for = step.is_set("xyz_dim_enable") || !step.fields.has("xyz_dim_enable");
-        if is_asked_for && first != 0 {
-            for (offset, value) in (first..).zip(groups) {
-                let register = Register::new(PERSISTENT.start / 4 + offset);
-                self.set_register(register, value, level, step.port)?;
-            }
-        }
-        if step.is_set("draw_index_enable") {
-            self.write_location(step, "draw_index_loc", number, level)?;
         }
         Ok(())
     }
 
     /// DISPATCH_TASKMESH_GFX: mesh groups that task shaders asked for. None of those ran, so there are none; the packet
     /// is told of with an empty grid.
-    pub(super) fn taskmesh(&mut self, step: &Step<'_, '_>) {
-        let initiator = step.get("draw_initiator");
+    pub(super) fn taskmesh(&mut self, packet: &DispatchTaskmeshGfx, step: &Step<'_, '_>) {
+        let initiator = packet.draw_initiator;
         self.start(step, Work::Mesh(Dispatch { groups: [0; 3], program: GpuVa::NULL, number: 0, initiator }));
     }
-}
-
-/// How many draws a packet stands for: one, or a count from the packet that a dword in memory may lower.
-fn draws(step: &Step<'_, '_>) -> Result<u32, Stop> {
-    if !step.fields.has("count") {
-        return Ok(1);
-    }
-    let most = step.get("count");
-    if !step.is_set("count_indirect_enable") {
-        return Ok(most);
-    }
-    Ok(most.min(step.port.read_u32(step.aligned("count_addr_lo", "count_addr_hi", 4)?)))
 }
 
 fn entry(step: &Step<'_, '_>, base: GpuVa, offset: u64) -> Result<GpuVa, Stop> {

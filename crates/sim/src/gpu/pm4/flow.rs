@@ -1,45 +1,53 @@
 //! The way through a stream: what is skipped, what is waited for, and where it goes on.
 
-use amdgpu_hw::GpuVa;
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::Reader;
+use amdgpu_packets::layout::records::pm4::{
+    CondExec, CondIndirectBuffer, IndirectBuffer, IndirectBufferConst, PredExec, Rewind, SetPredication,
+};
+use amdgpu_packets::layout::values::{
+    cond_ib_mode, predication_bool, predication_continue, predication_hint, predication_op,
+};
 use amdgpu_packets::pm4::{Compare, Register, Ring};
 
 use crate::gpu::state::Predicate;
 use crate::gpu::step::{Step, holds};
 use crate::gpu::wait::{Condition, wait, wait_for_memory};
 use crate::gpu::{Engine, Ib, Stop, Watched};
-use amdgpu_packets::layout::Reader;
 
 use super::Flow;
 
 impl Engine {
     /// SET_PREDICATION: looks now, and remembers what it means for packets whose header asks.
-    pub(super) fn set_predication(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let operation = step.get("op");
-        if operation == 0 {
-            self.state.predicate = Predicate::default();
-            return Ok(());
-        }
-        let multiple = match operation {
-            1 | 2 => 16,
-            3 => 8,
+    pub(super) fn set_predication(&mut self, packet: &SetPredication, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let multiple = match packet.op {
+            predication_op::CLEAR => {
+                self.state.predicate = Predicate::default();
+                return Ok(());
+            }
+            predication_op::ZPASS | predication_op::PRIMCOUNT => 16,
+            predication_op::BOOL64 => 8,
             _ => 4,
         };
-        let va = step.aligned("addr_lo", "addr_hi", multiple)?;
-        let value = match operation {
-            1 => {
-                let Some(samples) = self.samples_between(step, va, step.get("hint") == 0)? else {
+        let va = step.aligned("addr_lo", packet.addr, multiple)?;
+        let value = match packet.op {
+            predication_op::ZPASS => {
+                let waits = packet.hint == predication_hint::WAIT;
+                let Some(samples) = self.samples_between(step, va, waits)? else {
                     self.state.predicate.skips = false;
                     return Ok(());
                 };
                 samples
             }
-            2 => u64::from(has_not_overflowed(step, va)),
-            3 => step.port.read_u64(va),
+            predication_op::PRIMCOUNT => u64::from(has_not_overflowed(step, va)),
+            predication_op::BOOL64 => step.port.read_u64(va),
             _ => step.port.read_u32(va).into(),
         };
-        let before = if step.is_set("continue") { self.state.predicate.sum } else { 0 };
+        let goes_on = packet.continues == predication_continue::ACCUMULATE;
+        let before = if goes_on { self.state.predicate.sum } else { 0 };
         let sum = before.saturating_add(value);
-        let draws_if_set = step.is_set("bool");
+        let draws_if_set = packet.boolean == predication_bool::DRAW_IF_VISIBLE;
         self.state.predicate = Predicate { skips: (sum != 0) != draws_if_set, sum };
         Ok(())
     }
@@ -81,31 +89,64 @@ impl Engine {
     }
 }
 
+/// The rules of levels: MEC chains only, and says `valid`; level 2 does not call; a chain leads somewhere.
+pub(super) fn indirect_buffer(packet: &IndirectBuffer, step: &Step<'_, '_>) -> Result<Flow, Stop> {
+    /// What the kernel sets in its own IBs: an address space, and what is to be done after a preemption.
+    const KERNEL: u32 = !(CACHE_POLICY | VALID | PREAMBLE | CHAIN | SIZE);
+    const CACHE_POLICY: u32 = 3 << 28;
+    const VALID: u32 = 1 << 23;
+    const PREAMBLE: u32 = 1 << 21;
+    const CHAIN: u32 = 1 << 20;
+    const SIZE: u32 = 0xf_ffff;
+    let is_mec = matches!(step.reader, Reader::Ring(target) if target.is_mec());
+    let unknown = match step.reader {
+        Reader::Ring(target) if target.level < GfxLevel::Gfx7 => KERNEL | PREAMBLE | CACHE_POLICY,
+        Reader::Ring(target) if target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx8 => KERNEL,
+        _ => KERNEL | PREAMBLE,
+    };
+    match step.dwords.last().map_or(0, |control| control & unknown) {
+        0 => {}
+        bits => return Err(step.wrong(FieldError::Reserved { dword: 3, bits })),
+    }
+    let ib = Ib { va: step.address("addr_lo", packet.addr)?, dwords: packet.ib_size };
+    if is_mec && !packet.valid {
+        return Err(step.refuse("MEC takes no IB without the valid bit"));
+    }
+    if packet.chain {
+        return if ib.dwords == 0 { Err(step.refuse("chains to an empty IB")) } else { Ok(Flow::Chain(ib)) };
+    }
+    if is_mec {
+        return Err(step.refuse("MEC can not call an IB"));
+    }
+    if step.place().level > 1 {
+        return Err(step.refuse("an IB that was called can not call another"));
+    }
+    Ok(if ib.dwords == 0 { Flow::On } else { Flow::Call(ib) })
+}
+
 /// COND_EXEC: the next dwords are for those who find something else than zero.
-pub(super) fn cond_exec(step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
-    let va = step.aligned("addr_lo", "addr_hi", 4)?;
-    skip_unless(step, step.port.read_u32(va) != 0, rest)
+pub(super) fn cond_exec(packet: &CondExec, step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
+    let va = step.aligned("addr_lo", packet.addr, 4)?;
+    skip_unless(step, step.port.read_u32(va) != 0, packet.exec_count, rest)
 }
 
 /// PRED_EXEC: the next dwords are for the devices of a mask. There is one device, number 0.
-pub(super) fn pred_exec(step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
-    skip_unless(step, step.get("device_select") & 1 != 0, rest)
+pub(super) fn pred_exec(packet: PredExec, step: &Step<'_, '_>, rest: &[u32]) -> Result<Flow, Stop> {
+    skip_unless(step, packet.device_select & 1 != 0, packet.exec_count, rest)
 }
 
 /// COND_INDIRECT_BUFFER: a call, or on MEC a jump, that depends on a qword.
-pub(super) fn cond_indirect_buffer(step: &Step<'_, '_>) -> Result<Flow, Stop> {
-    const IF_THEN_ELSE: u32 = 2;
-    let at = step.aligned("compare_addr_lo", "compare_addr_hi", 8)?;
-    let mask = step.fields.wide("mask_lo", "mask_hi");
-    let reference = step.fields.wide("reference_lo", "reference_hi");
-    let (address, size) = if holds(step.compare()?, step.port.read_u64(at) & mask, reference) {
-        (("ib1_addr_lo", "ib1_addr_hi"), "ib1_size")
-    } else if step.get("mode") == IF_THEN_ELSE {
-        (("ib2_addr_lo", "ib2_addr_hi"), "ib2_size")
+pub(super) fn cond_indirect_buffer(packet: &CondIndirectBuffer, step: &Step<'_, '_>) -> Result<Flow, Stop> {
+    let at = step.aligned("compare_addr_lo", packet.compare_addr, 8)?;
+    let found = step.port.read_u64(at) & packet.mask;
+    let (field, address, dwords) = if holds(step.compare(packet.function)?, found, packet.reference) {
+        ("ib1_addr_lo", packet.ib1_addr, packet.ib1_size)
+    } else if packet.mode == cond_ib_mode::IF_THEN_ELSE {
+        ("ib2_addr_lo", packet.ib2_addr, packet.ib2_size)
     } else {
         return Ok(Flow::On);
     };
-    let ib = Ib { va: step.address(address.0, address.1)?, dwords: step.get(size) };
+    let ib = Ib { va: step.address(field, address)?, dwords };
     let is_mec = matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute);
     match ib.dwords {
         0 => Ok(Flow::On),
@@ -116,19 +157,19 @@ pub(super) fn cond_indirect_buffer(step: &Step<'_, '_>) -> Result<Flow, Stop> {
 }
 
 /// INDIRECT_BUFFER_CONST: an IB for the constant engine.
-pub(super) fn indirect_buffer_const(step: &Step<'_, '_>) -> Result<Flow, Stop> {
-    if step.is_set("vmid") {
+pub(super) fn indirect_buffer_const(packet: &IndirectBufferConst, step: &Step<'_, '_>) -> Result<Flow, Stop> {
+    if packet.vmid != 0 {
         return Err(step.refuse("names an address space, which is the kernel's to choose"));
     }
-    let ib = Ib { va: step.address("addr_lo", "addr_hi")?, dwords: step.get("ib_size") };
+    let ib = Ib { va: step.address("addr_lo", packet.addr)?, dwords: packet.ib_size };
     Ok(if ib.dwords == 0 { Flow::On } else { Flow::Constant(ib) })
 }
 
 /// REWIND: the engine reads the packet again and again until it says that what follows is there. What follows was
 /// fetched with the IB.
-pub(super) fn rewind(step: &Step<'_, '_>) -> Result<(), Stop> {
+pub(super) fn rewind(packet: Rewind, step: &Step<'_, '_>) -> Result<(), Stop> {
     const VALID: u64 = 1 << 31;
-    if step.is_set("valid") {
+    if packet.valid {
         return Ok(());
     }
     let place = step.place();
@@ -146,8 +187,8 @@ fn has_not_overflowed(step: &Step<'_, '_>, va: GpuVa) -> bool {
 }
 
 /// Skips the packets that the next `exec_count` dwords hold. They must be whole, and of this IB.
-fn skip_unless(step: &Step<'_, '_>, runs: bool, rest: &[u32]) -> Result<Flow, Stop> {
-    let count = step.get("exec_count") as usize;
+fn skip_unless(step: &Step<'_, '_>, runs: bool, count: u32, rest: &[u32]) -> Result<Flow, Stop> {
+    let count = count as usize;
     let mut at = 0;
     while at < count {
         let header = rest.get(at).copied().ok_or_else(|| step.refuse("skips beyond the end of its IB"))?;

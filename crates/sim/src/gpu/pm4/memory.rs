@@ -1,9 +1,17 @@
-//! Packets that move data: the forms that the library does not write, and those it has no types for.
+//! Packets that move data.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::records::pm4::{
+    AtomicMem, CondWrite, CopyData, CopyDw, CpDma, DmaData, StrmoutBufferUpdate, WriteData, WriteGdsRam,
+};
+use amdgpu_packets::layout::values::{
+    atomic_command, copy_dst, copy_dw_space, copy_src, count_sel, dma_dst, dma_src, scratch_space, space,
+    strmout_source, write_dst,
+};
 use amdgpu_packets::pm4::Register;
+use amdgpu_packets::registers::CP_STRMOUT_CNTL;
 use zerocopy::IntoBytes;
 
 use crate::gpu::atomic::Atomic;
@@ -11,8 +19,6 @@ use crate::gpu::budget::Budget;
 use crate::gpu::ram::Ram;
 use crate::gpu::step::Step;
 use crate::gpu::{Engine, Stop, Watched, dma};
-
-use super::registers;
 
 /// One side of a CP DMA.
 #[derive(Clone, Copy)]
@@ -25,53 +31,116 @@ enum Side {
     Value(u32),
 }
 
+/// CP_DMA and DMA_DATA, which say the same in other places.
+pub(super) struct Dma {
+    source: u32,
+    destination: u32,
+    from: u64,
+    to: u64,
+    pattern: u32,
+    /// The source, and the destination, is a register where it would be memory.
+    names_registers: (bool, bool),
+    /// The source, and the destination, stays where it is.
+    holds: (bool, bool),
+    swaps: bool,
+    is_indirect: bool,
+    bytes: u32,
+}
+
+impl From<CpDma> for Dma {
+    fn from(packet: CpDma) -> Self {
+        Self {
+            source: packet.src_sel,
+            destination: packet.dst_sel,
+            from: packet.src_addr,
+            to: packet.dst_addr,
+            pattern: packet.data,
+            names_registers: (packet.sas != 0, packet.das != 0),
+            holds: (packet.saic != 0, packet.daic != 0),
+            swaps: packet.src_swap != 0 || packet.dst_swap != 0,
+            is_indirect: false,
+            bytes: packet.byte_count,
+        }
+    }
+}
+
+impl From<DmaData> for Dma {
+    fn from(packet: DmaData) -> Self {
+        Self {
+            source: packet.src_sel,
+            destination: packet.dst_sel,
+            from: packet.src_addr,
+            to: packet.dst_addr,
+            pattern: packet.data,
+            names_registers: (packet.sas != 0, packet.das != 0),
+            holds: (packet.saic != 0, packet.daic != 0),
+            swaps: packet.src_swap != 0 || packet.dst_swap != 0,
+            is_indirect: packet.src_indirect || packet.dst_indirect,
+            bytes: packet.byte_count,
+        }
+    }
+}
+
+/// A register and those behind it.
+fn registers(first: Register) -> impl Iterator<Item = Register> {
+    std::iter::successors(Some(first), |register| register.next())
+}
+
 impl Engine {
-    /// WRITE_DATA to where the library does not write.
-    pub(super) fn write_data_listed(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        const GDS: u32 = 3;
-        let data = step.fields.tail(4);
-        let last = data.len().saturating_sub(1);
-        let data = if step.is_set("no_increment") { data.get(last..).unwrap_or_default() } else { data };
-        match step.get("dst_sel") {
-            0 => {
-                let first = step.register("dst_reg", "dst_reg_lo", "dst_reg_hi")?;
-                for (register, &value) in registers(first).zip(data) {
+    /// WRITE_DATA: dwords of the stream to memory, registers or global data share.
+    pub(super) fn write_data(
+        &mut self,
+        packet: &WriteData<'_>,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let last = packet.data.len().saturating_sub(1);
+        let data = if packet.no_increment { packet.data.get(last..).unwrap_or_default() } else { packet.data };
+        match packet.dst_sel {
+            write_dst::REGISTER => {
+                for (register, &value) in registers(step.register(packet.dst_reg)?).zip(data) {
                     self.set_register(register, value, level, step.port)?;
                 }
             }
-            1 | 2 | 5 => step.port.write_dwords(step.address("dst_addr_lo", "dst_addr_hi")?, data),
-            GDS => self.state.gds.write(step.get("dst_gds"), data.as_bytes()),
+            write_dst::MEMORY_GRBM_SYNC | write_dst::TC_L2 | write_dst::MEMORY => {
+                step.port.write_dwords(step.address("dst_addr_lo", packet.dst_addr)?, data);
+            }
+            write_dst::GDS => self.state.gds.write(packet.dst_gds, data.as_bytes()),
             value => return Err(step.wrong(FieldError::Unknown { field: "dst_sel", value })),
         }
         Ok(())
     }
 
-    /// COPY_DATA with selectors that the library does not write.
-    pub(super) fn copy_data_listed(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let wide = step.is_set("count_sel");
+    /// COPY_DATA: a dword or qword between memory, registers, the packet and the clocks.
+    pub(super) fn copy_data(&mut self, packet: &CopyData, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        let wide = packet.count_sel == count_sel::QWORD;
         let bytes = if wide { 8 } else { 4 };
-        let value = match step.get("src_sel") {
-            0 | 4 => {
-                let first = step.register("src_reg", "src_reg_lo", "src_reg_hi")?;
-                self.get_registers(first, wide, level, step)?
+        let value = match packet.src_sel {
+            copy_src::REGISTER | copy_src::PERF_REGISTER => {
+                self.get_registers(step.register(packet.src_reg)?, wide, level, step)?
             }
-            1 | 2 if wide => step.port.read_u64(step.aligned("src_addr_lo", "src_addr_hi", bytes)?),
-            1 | 2 => step.port.read_u32(step.aligned("src_addr_lo", "src_addr_hi", bytes)?).into(),
-            3 => self.gds_qword(step.get("src_gds")),
-            5 => step.fields.wide("imm_lo", "imm_hi"),
-            6 => self.state.atomic_return,
-            9 | 10 => step.port.env().clock.ticks(),
-            7 | 8 => return Err(step.refuse("asks for what a GDS atomic returned, which is not simulated")),
+            copy_src::MEMORY | copy_src::TC_L2 => {
+                let va = step.aligned("src_addr_lo", packet.src_addr, bytes)?;
+                if wide { step.port.read_u64(va) } else { step.port.read_u32(va).into() }
+            }
+            copy_src::GDS => self.gds_qword(packet.src_gds),
+            copy_src::IMMEDIATE => packet.imm,
+            copy_src::ATOMIC_RETURN => self.state.atomic_return,
+            copy_src::GPU_CLOCK | copy_src::SYSTEM_CLOCK => step.port.env().clock.ticks(),
+            copy_src::GDS_ATOMIC_RETURN0 | copy_src::GDS_ATOMIC_RETURN1 => {
+                return Err(step.refuse("asks for what a GDS atomic returned, which is not simulated"));
+            }
             _ => return Err(step.refuse("asks for the argument of an EXECUTE_INDIRECT, which is not simulated")),
         };
         let halves = [value as u32, (value >> 32) as u32];
         let dwords = halves.get(..if wide { 2 } else { 1 }).unwrap_or_default();
-        match step.get("dst_sel") {
-            1 | 2 | 5 => step.port.write_dwords(step.aligned("dst_addr_lo", "dst_addr_hi", bytes)?, dwords),
-            3 => self.state.gds.write(step.get("dst_gds"), dwords.as_bytes()),
-            0 | 4 | 6 => {
-                let first = step.register("dst_reg", "dst_reg_lo", "dst_reg_hi")?;
-                for (register, &half) in registers(first).zip(dwords) {
+        match packet.dst_sel {
+            copy_dst::MEMORY_GRBM_SYNC | copy_dst::TC_L2 | copy_dst::MEMORY => {
+                step.port.write_dwords(step.aligned("dst_addr_lo", packet.dst_addr, bytes)?, dwords);
+            }
+            copy_dst::GDS => self.state.gds.write(packet.dst_gds, dwords.as_bytes()),
+            copy_dst::REGISTER | copy_dst::PERF_REGISTER | copy_dst::REGISTER_DC => {
+                for (register, &half) in registers(step.register(packet.dst_reg)?).zip(dwords) {
                     self.set_register(register, half, level, step.port)?;
                 }
             }
@@ -96,17 +165,17 @@ impl Engine {
     }
 
     /// CP_DMA and DMA_DATA between sides of all kinds.
-    pub(super) fn dma_listed(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        if step.is_set("src_swap") || step.is_set("dst_swap") {
+    pub(super) fn dma(&mut self, packet: &Dma, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        if packet.swaps {
             return Err(step.refuse("swaps bytes, which is not simulated"));
         }
-        if step.is_set("src_indirect") || step.is_set("dst_indirect") {
+        if packet.is_indirect {
             return Err(step.refuse("takes its addresses from memory, which is not described anywhere"));
         }
-        let (from, to) = (source(step)?, destination(step)?);
-        let bytes = step.get("byte_count");
-        let (holds_from, holds_to) = (step.is_set("saic"), step.is_set("daic"));
+        let (from, to) = (source(packet, step)?, destination(packet, step)?);
+        let (bytes, (holds_from, holds_to)) = (packet.bytes, packet.holds);
         match (from, to) {
+            // What is brought into L2 has no effect here.
             (_, Side::Value(_)) => Ok(()),
             (Side::Memory(from), Side::Memory(to)) if !holds_from && !holds_to => {
                 dma::copy(step.port, to, from, bytes.into())
@@ -151,37 +220,32 @@ impl Engine {
     }
 
     /// COPY_DW of GFX6 and GFX7: a dword between memory and registers.
-    pub(super) fn copy_dw(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let value = if step.is_set("src_space") {
-            step.port.read_u32(step.aligned("src_lo", "src_hi", 4)?)
+    pub(super) fn copy_dw(&mut self, packet: &CopyDw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        let value = if packet.src_space == copy_dw_space::MEMORY {
+            step.port.read_u32(step.aligned("src_lo", packet.src, 4)?)
         } else {
-            self.get_register(Register::new(step.get("src_lo")), level, step.port)?
+            self.get_register(Register::new(packet.src as u32), level, step.port)?
         };
-        if step.is_set("dst_space") {
-            step.port.write_dwords(step.aligned("dst_lo", "dst_hi", 4)?, &[value]);
+        if packet.dst_space == copy_dw_space::MEMORY {
+            step.port.write_dwords(step.aligned("dst_lo", packet.dst, 4)?, &[value]);
             return Ok(());
         }
-        self.set_register(Register::new(step.get("dst_lo")), value, level, step.port)
+        self.set_register(Register::new(packet.dst as u32), value, level, step.port)
     }
 
     /// WRITE_GDS_RAM of GFX6.
-    pub(super) fn write_gds_ram(&mut self, step: &Step<'_, '_>) {
-        let offset = step.get("gds_index").saturating_mul(4);
-        self.state.gds.write(offset, step.fields.tail(2).as_bytes());
+    pub(super) fn write_gds_ram(&mut self, packet: &WriteGdsRam<'_>) {
+        self.state.gds.write(packet.gds_index.saturating_mul(4), packet.data.as_bytes());
     }
 
     /// ATOMIC_MEM: once, or until the comparison holds.
-    pub(super) fn atomic_mem(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        const LOOP: u32 = 1;
-        let source = step.fields.wide("src_lo", "src_hi");
-        let compare = step.fields.wide("cmp_lo", "cmp_hi");
-        let number = step.get("op");
-        let unknown = FieldError::Unknown { field: "op", value: number };
-        let atomic = Atomic::new(number, source, compare).ok_or_else(|| step.wrong(unknown))?;
-        let va = step.aligned("addr_lo", "addr_hi", atomic.bytes())?;
+    pub(super) fn atomic_mem(&mut self, packet: &AtomicMem, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let unknown = FieldError::Unknown { field: "op", value: packet.op };
+        let atomic = Atomic::new(packet.op, packet.src, packet.cmp).ok_or_else(|| step.wrong(unknown))?;
+        let va = step.aligned("addr_lo", packet.addr, atomic.bytes())?;
         loop {
             let done = atomic.run(step.port, va);
-            if done.matched || step.get("command") != LOOP {
+            if done.matched || packet.command != atomic_command::LOOP_UNTIL_COMPARE {
                 if atomic.returns() {
                     self.state.atomic_return = done.before;
                 }
@@ -193,7 +257,7 @@ impl Engine {
                     at: Watched::Memory(va),
                     function: amdgpu_packets::pm4::Compare::Equal,
                     mask: if atomic.bytes() == 8 { u64::MAX } else { u32::MAX.into() },
-                    reference: compare,
+                    reference: packet.cmp,
                     last: done.before,
                 });
             }
@@ -201,19 +265,22 @@ impl Engine {
     }
 
     /// COND_WRITE: one look, and a store if it holds.
-    pub(super) fn cond_write(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let value = if step.is_set("poll_space") {
-            step.port.read_u32(step.aligned("poll_addr_lo", "poll_addr_hi", 4)?)
+    pub(super) fn cond_write(&mut self, packet: &CondWrite, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        let value = if packet.poll_space == space::MEMORY {
+            step.port.read_u32(step.aligned("poll_addr_lo", packet.poll_addr, 4)?)
         } else {
-            self.get_register(Register::new(step.get("poll_reg")), level, step.port)?
+            self.get_register(Register::new(packet.poll_reg), level, step.port)?
         };
-        if !step.compare()?.holds(value & step.get("mask"), step.get("reference")) {
+        if !step.compare(packet.function)?.holds(value & packet.mask, packet.reference) {
             return Ok(());
         }
-        let data = step.get("data");
-        match step.get("write_space") {
-            0 => self.set_register(Register::new(step.get("write_reg")), data, level, step.port)?,
-            1 => step.port.write_dwords(step.aligned("write_addr_lo", "write_addr_hi", 4)?, &[data]),
+        match packet.write_space {
+            scratch_space::REGISTER => {
+                self.set_register(Register::new(packet.write_reg), packet.data, level, step.port)?;
+            }
+            scratch_space::MEMORY => {
+                step.port.write_dwords(step.aligned("write_addr_lo", packet.write_addr, 4)?, &[packet.data]);
+            }
             _ => return Err(step.refuse("writes the firmware's scratch memory, which is not simulated")),
         }
         Ok(())
@@ -223,17 +290,29 @@ impl Engine {
     /// stored as they come, as no recorder mixes them.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cmd_buffer.c`, `radv_emit_streamout_begin` and `_end`.
-    pub(super) fn strmout_buffer_update(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let buffer = step.get("buffer_select") as usize;
-        if step.is_set("update_memory") {
+    pub(super) fn strmout_buffer_update(
+        &mut self,
+        packet: &StrmoutBufferUpdate,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let buffer = packet.buffer_select as usize;
+        if packet.update_memory {
             let filled = self.state.filled.get(buffer).copied().unwrap_or_default();
-            step.port.write_dwords(step.address("dst_addr_lo", "dst_addr_hi")?, &[filled]);
+            step.port.write_dwords(step.address("dst_addr_lo", packet.dst_addr)?, &[filled]);
         }
-        let offset = match step.get("source_select") {
-            0 if level >= GfxLevel::Gfx11 => Some(step.get("offset")),
-            0 => Some(step.get("offset_or_src_addr_lo")),
-            2 if level >= GfxLevel::Gfx11 => Some(step.port.read_u32(step.address("src_addr_lo", "src_addr_hi")?)),
-            2 => Some(step.port.read_u32(step.aligned("offset_or_src_addr_lo", "src_addr_hi", 4)?)),
+        // Before GFX11 an offset and the low half of an address share a field.
+        let shared = packet.offset_or_src_addr;
+        let offset = match packet.source_select {
+            strmout_source::PACKET_OFFSET if level >= GfxLevel::Gfx11 => Some(packet.offset),
+            strmout_source::PACKET_OFFSET => Some(shared as u32),
+            strmout_source::MEMORY if level >= GfxLevel::Gfx11 => {
+                Some(step.port.read_u32(step.address("src_addr_lo", packet.src_addr)?))
+            }
+            strmout_source::MEMORY => {
+                let va = step.aligned("offset_or_src_addr_lo", packet.src_addr | shared, 4)?;
+                Some(step.port.read_u32(va))
+            }
             // The chip's own count is the one that is kept here.
             _ => None,
         };
@@ -241,10 +320,9 @@ impl Engine {
             *filled = offset;
         }
         // CP_STRMOUT_CNTL says that the update is done, for the wait that comes next.
-        match level {
-            GfxLevel::Gfx6 => self.set_register(Register::new(0x84fc / 4), 1, level, step.port),
-            GfxLevel::Gfx11 | GfxLevel::Gfx11_5 | GfxLevel::Gfx12 => Ok(()),
-            _ => self.set_register(Register::new(0x300fc / 4), 1, level, step.port),
+        match CP_STRMOUT_CNTL.offset(level).and_then(Register::at_byte) {
+            Some(control) => self.set_register(control, 1, level, step.port),
+            None => Ok(()),
         }
     }
 
@@ -264,25 +342,27 @@ fn at(va: GpuVa, offset: u32, step: &Step<'_, '_>) -> Result<GpuVa, Stop> {
     va.checked_add(offset.into()).ok_or_else(|| step.refuse("runs over the end of the address space"))
 }
 
-fn source(step: &Step<'_, '_>) -> Result<Side, Stop> {
-    Ok(match step.get("src_sel") {
-        0 if step.is_set("sas") => register_at(step, step.get("src_addr_lo"))?,
-        0 | 3 => Side::Memory(step.address("src_addr_lo", "src_addr_hi")?),
-        1 => Side::Gds(step.get("src_addr_lo")),
-        _ => Side::Value(step.get("data")),
+fn source(packet: &Dma, step: &Step<'_, '_>) -> Result<Side, Stop> {
+    Ok(match packet.source {
+        dma_src::SAS_ADDRESS if packet.names_registers.0 => register_at(step, packet.from)?,
+        dma_src::SAS_ADDRESS | dma_src::L2_ADDRESS => Side::Memory(step.address("src_addr_lo", packet.from)?),
+        dma_src::GDS => Side::Gds(packet.from as u32),
+        _ => Side::Value(packet.pattern),
     })
 }
 
-fn destination(step: &Step<'_, '_>) -> Result<Side, Stop> {
-    Ok(match step.get("dst_sel") {
-        0 if step.is_set("das") => register_at(step, step.get("dst_addr_lo"))?,
-        0 | 3 => Side::Memory(step.address("dst_addr_lo", "dst_addr_hi")?),
-        1 => Side::Gds(step.get("dst_addr_lo")),
+fn destination(packet: &Dma, step: &Step<'_, '_>) -> Result<Side, Stop> {
+    Ok(match packet.destination {
+        dma_dst::DAS_ADDRESS if packet.names_registers.1 => register_at(step, packet.to)?,
+        dma_dst::DAS_ADDRESS | dma_dst::L2_ADDRESS => Side::Memory(step.address("dst_addr_lo", packet.to)?),
+        dma_dst::GDS => Side::Gds(packet.to as u32),
         _ => Side::Value(0),
     })
 }
 
-fn register_at(step: &Step<'_, '_>, byte: u32) -> Result<Side, Stop> {
+/// The register at the byte that the low half of an address names.
+fn register_at(step: &Step<'_, '_>, address: u64) -> Result<Side, Stop> {
+    let byte = address as u32;
     let misaligned = FieldError::Misaligned { field: "register", value: byte.into(), multiple: 4 };
     Register::at_byte(byte).map(Side::Register).ok_or_else(|| step.wrong(misaligned))
 }

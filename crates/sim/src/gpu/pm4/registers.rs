@@ -5,33 +5,71 @@ use std::ops::Range;
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::Reader;
+use amdgpu_packets::layout::records::pm4::{
+    ClearState, ContextRegRmw, DrawPreamble, LoadContextRegIndex, LoadShRegIndex, LoadUconfigRegIndex, RegRmw, SetBase,
+    SetShRegOffset,
+};
+use amdgpu_packets::layout::values::{
+    clear_state_cmd, load_format, load_index, rmw_src, set_base_index, sh_offset_index, sh_reg_index,
+};
 use amdgpu_packets::pm4::{Register, Ring};
+use amdgpu_packets::registers::{IA_MULTI_VGT_PARAM, VGT_LS_HS_CONFIG, VGT_PRIMITIVE_TYPE};
 use zerocopy::IntoBytes;
 
-use crate::gpu::registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG};
+use crate::gpu::registers::{CONTEXT, PERSISTENT, USER_CONFIG};
 use crate::gpu::step::Step;
 use crate::gpu::{Engine, Stop};
-use amdgpu_packets::layout::Reader;
 
-/// The registers that a packet's offsets start from, in bytes.
-fn aperture(packet: &str) -> Range<u32> {
-    if packet.contains("UCONFIG") {
-        USER_CONFIG
-    } else if packet.contains("CONFIG") {
-        CONFIG
-    } else if packet.contains("CONTEXT") {
-        CONTEXT
-    } else {
-        PERSISTENT
+/// The most that the short form of packed pairs takes.
+const SHORT: u32 = 14;
+
+/// LOAD_*_REG_INDEX of an aperture.
+pub(super) struct IndexedLoad {
+    aperture: Range<u32>,
+    index: u32,
+    address: u64,
+    offset: u32,
+    format: u32,
+    count: u32,
+}
+
+impl From<LoadContextRegIndex<'_>> for IndexedLoad {
+    fn from(packet: LoadContextRegIndex<'_>) -> Self {
+        let LoadContextRegIndex { index, addr, addr_offset, data_format, num_dwords, .. } = packet;
+        let (address, offset) = (addr, addr_offset);
+        Self { aperture: CONTEXT, index, address, offset, format: data_format, count: num_dwords }
+    }
+}
+
+impl From<LoadShRegIndex<'_>> for IndexedLoad {
+    fn from(packet: LoadShRegIndex<'_>) -> Self {
+        let LoadShRegIndex { index, addr, addr_offset, data_format, num_dwords, .. } = packet;
+        let (address, offset) = (addr, addr_offset);
+        Self { aperture: PERSISTENT, index, address, offset, format: data_format, count: num_dwords }
+    }
+}
+
+impl From<LoadUconfigRegIndex<'_>> for IndexedLoad {
+    fn from(packet: LoadUconfigRegIndex<'_>) -> Self {
+        let LoadUconfigRegIndex { index, addr, addr_offset, data_format, num_dwords, .. } = packet;
+        let (address, offset) = (addr, addr_offset);
+        Self { aperture: USER_CONFIG, index, address, offset, format: data_format, count: num_dwords }
     }
 }
 
 impl Engine {
-    /// Writes the register `offset` dwords into the packet's aperture.
-    fn set_relative(&mut self, step: &Step<'_, '_>, offset: u32, value: u32, level: GfxLevel) -> Result<(), Stop> {
-        let Range { start, end } = aperture(step.fields.name());
-        let index = (start / 4).saturating_add(offset);
-        if index >= end / 4 {
+    /// Writes the register `offset` dwords into an aperture.
+    fn set_relative(
+        &mut self,
+        step: &Step<'_, '_>,
+        aperture: &Range<u32>,
+        offset: u32,
+        value: u32,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let index = (aperture.start / 4).saturating_add(offset);
+        if index >= aperture.end / 4 {
             return Err(step.refuse("writes a register outside the apertures"));
         }
         self.set_register(Register::new(index), value, level, step.port)
@@ -39,56 +77,98 @@ impl Engine {
 
     /// SET_*_REG and SET_*_REG_INDEX: one register after the other. The index asks firmware to do something besides; the
     /// register gets the value all the same, and there is no mask of compute units to apply.
-    pub(super) fn set_registers(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        const INSERT_VMID: u32 = 1;
-        let is_sh = step.fields.name().starts_with("SET_SH_REG");
-        if is_sh && step.get("index") == INSERT_VMID {
-            return Err(step.refuse("asks for the number of the address space, which is not simulated"));
-        }
-        let first = step.get("reg_offset");
-        for (offset, &value) in (first..).zip(step.fields.tail(2)) {
-            self.set_relative(step, offset, value, level)?;
+    pub(super) fn set_registers(
+        &mut self,
+        step: &Step<'_, '_>,
+        aperture: &Range<u32>,
+        first: u32,
+        values: &[u32],
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        for (offset, &value) in (first..).zip(values) {
+            self.set_relative(step, aperture, offset, value, level)?;
         }
         Ok(())
     }
 
+    /// SET_SH_REG and SET_SH_REG_INDEX.
+    pub(super) fn set_sh_registers(
+        &mut self,
+        step: &Step<'_, '_>,
+        index: u32,
+        first: u32,
+        values: &[u32],
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        if index == sh_reg_index::INSERT_VMID {
+            return Err(step.refuse("asks for the number of the address space, which is not simulated"));
+        }
+        self.set_registers(step, &PERSISTENT, first, values, level)
+    }
+
     /// SET_*_REG_PAIRS: offset and value, again and again.
-    pub(super) fn set_pairs(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let (pairs, rest) = step.fields.tail(1).as_chunks::<2>();
+    pub(super) fn set_pairs(
+        &mut self,
+        step: &Step<'_, '_>,
+        aperture: &Range<u32>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let (pairs, rest) = step.dwords.get(1..).unwrap_or_default().as_chunks::<2>();
         require_whole(step, rest)?;
         for &[offset, value] in pairs {
-            self.set_relative(step, offset, value, level)?;
+            self.set_relative(step, aperture, offset, value, level)?;
         }
         Ok(())
     }
 
     /// SET_*_REG_PAIRS_PACKED: a count, then two offsets in a dword and their values.
-    pub(super) fn set_packed_pairs(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        /// The most that the short form takes.
-        const SHORT: u32 = 14;
-        let count = step.get("reg_count");
-        let (triplets, rest) = step.fields.tail(2).as_chunks::<3>();
+    pub(super) fn set_packed_pairs(
+        &mut self,
+        step: &Step<'_, '_>,
+        aperture: &Range<u32>,
+        count: u32,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let (triplets, rest) = step.dwords.get(2..).unwrap_or_default().as_chunks::<3>();
         require_whole(step, rest)?;
-        let is_too_long = step.fields.name().ends_with("_N") && count > SHORT;
-        if count as usize != 2 * triplets.len() || is_too_long {
+        if count as usize != 2 * triplets.len() {
             return Err(step.wrong(FieldError::Unknown { field: "reg_count", value: count }));
         }
         for &[offsets, first, second] in triplets {
-            self.set_relative(step, offsets & 0xffff, first, level)?;
-            self.set_relative(step, offsets >> 16, second, level)?;
+            self.set_relative(step, aperture, offsets & 0xffff, first, level)?;
+            self.set_relative(step, aperture, offsets >> 16, second, level)?;
         }
         Ok(())
     }
 
+    /// SET_SH_REG_PAIRS_PACKED_N: the short form.
+    pub(super) fn set_few_packed_pairs(
+        &mut self,
+        step: &Step<'_, '_>,
+        count: u32,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        if count > SHORT {
+            return Err(step.wrong(FieldError::Unknown { field: "reg_count", value: count }));
+        }
+        self.set_packed_pairs(step, &PERSISTENT, count, level)
+    }
+
     /// LOAD_*_REG: ranges of registers from an image of the whole aperture.
-    pub(super) fn load_registers(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let image = step.aligned("addr_lo", "addr_hi", 4)?;
-        let (ranges, rest) = step.fields.tail(3).as_chunks::<2>();
+    pub(super) fn load_registers(
+        &mut self,
+        step: &Step<'_, '_>,
+        aperture: &Range<u32>,
+        address: u64,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let image = step.aligned("addr_lo", address, 4)?;
+        let (ranges, rest) = step.dwords.get(3..).unwrap_or_default().as_chunks::<2>();
         require_whole(step, rest)?;
         for &[offset, count] in ranges {
             let from = image.checked_add(4 * u64::from(offset));
             let from = from.ok_or_else(|| step.refuse("reads beyond the end of the address space"))?;
-            self.load_block(step, from, offset, count, level)?;
+            self.load_block(step, aperture, from, [offset, count], level)?;
         }
         Ok(())
     }
@@ -97,117 +177,120 @@ impl Engine {
     fn load_block(
         &mut self,
         step: &Step<'_, '_>,
+        aperture: &Range<u32>,
         from: GpuVa,
-        offset: u32,
-        count: u32,
+        [offset, count]: [u32; 2],
         level: GfxLevel,
     ) -> Result<(), Stop> {
-        let aperture = aperture(step.fields.name());
         if u64::from(offset) + u64::from(count) > u64::from((aperture.end - aperture.start) / 4) {
             return Err(step.refuse("writes a register outside the apertures"));
         }
         step.port.spend(count.into())?;
         let mut values = vec![0u32; count as usize];
         step.port.read(from, values.as_mut_bytes());
-        for (offset, value) in (offset..).zip(values) {
-            self.set_relative(step, offset, value, level)?;
-        }
-        Ok(())
+        self.set_registers(step, aperture, offset, &values, level)
     }
 
     /// LOAD_*_REG_INDEX: registers from memory where they lie side by side, or each with its offset.
-    pub(super) fn load_registers_indexed(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        /// The base that offsets start from.
-        const LOAD: u32 = 4;
+    pub(super) fn load_registers_indexed(
+        &mut self,
+        step: &Step<'_, '_>,
+        packet: &IndexedLoad,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
         let beyond = || step.refuse("reads beyond the end of the address space");
-        let mut from = match step.get("index") {
-            0 => step.address("addr_lo", "addr_hi")?,
-            1 => self.state.base(LOAD).checked_add(step.get("addr_offset").into()).ok_or_else(beyond)?,
+        let mut from = match packet.index {
+            load_index::DIRECT_ADDRESS => step.address("addr_lo", packet.address)?,
+            load_index::BASE_PLUS_OFFSET => {
+                let base = self.state.base(set_base_index::LOAD_REG_INDEX);
+                base.checked_add(packet.offset.into()).ok_or_else(beyond)?
+            }
             _ => {
-                let pointer = step.port.read_u64(step.address("addr_lo", "addr_hi")?);
-                let wrong = |source| step.wrong(FieldError::Address { field: "addr_lo", source });
-                GpuVa::new(pointer).map_err(wrong)?
+                let pointer = step.port.read_u64(step.address("addr_lo", packet.address)?);
+                step.address("addr_lo", pointer)?
             }
         };
-        if step.is_set("data_format") {
-            let count = step.get("num_dwords");
-            step.port.spend(count.into())?;
-            let mut pairs = vec![[0u32; 2]; count as usize];
+        if packet.format == load_format::OFFSET_AND_DATA {
+            step.port.spend(packet.count.into())?;
+            let mut pairs = vec![[0u32; 2]; packet.count as usize];
             step.port.read(from, pairs.as_mut_bytes());
             for [offset, value] in pairs {
-                self.set_relative(step, offset, value, level)?;
+                self.set_relative(step, &packet.aperture, offset, value, level)?;
             }
             return Ok(());
         }
-        let (ranges, rest) = step.fields.tail(3).as_chunks::<2>();
+        let (ranges, rest) = step.dwords.get(3..).unwrap_or_default().as_chunks::<2>();
         require_whole(step, rest)?;
         for &[offset, count] in ranges {
-            self.load_block(step, from, offset & 0xffff, count, level)?;
+            self.load_block(step, &packet.aperture, from, [offset & 0xffff, count], level)?;
             from = from.checked_add(4 * u64::from(count)).ok_or_else(beyond)?;
         }
         Ok(())
     }
 
     /// CONTEXT_REG_RMW: some bits of a context register.
-    pub(super) fn context_reg_rmw(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let offset = step.get("reg_offset");
-        let old = self.state.register(Register::new(CONTEXT.start / 4 + offset));
-        let (mask, data) = (step.get("mask"), step.get("data"));
-        self.set_relative(step, offset, old & !mask | data & mask, level)
+    pub(super) fn context_reg_rmw(
+        &mut self,
+        packet: &ContextRegRmw,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let ContextRegRmw { reg_offset, mask, data } = *packet;
+        let old = self.state.register(Register::new(CONTEXT.start / 4 + reg_offset));
+        self.set_relative(step, &CONTEXT, reg_offset, old & !mask | data & mask, level)
     }
 
     /// REG_RMW: some bits of any register, by masks in the packet or in other registers.
-    pub(super) fn reg_rmw(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let register = Register::new(step.get("reg"));
-        let mask = |from: &str, mask: &str| {
-            let value = step.get(mask);
-            if step.is_set(from) { self.get_register(Register::new(value), level, step.port) } else { Ok(value) }
+    pub(super) fn reg_rmw(&mut self, packet: &RegRmw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        let mask = |from: u32, value: u32| match from {
+            rmw_src::IMMEDIATE => Ok(value),
+            _ => self.get_register(Register::new(value), level, step.port),
         };
-        let (and, or) = (mask("and_src", "and_mask")?, mask("or_src", "or_mask")?);
+        let (and, or) = (mask(packet.and_src, packet.and_mask)?, mask(packet.or_src, packet.or_mask)?);
+        let register = Register::new(packet.reg);
         let old = self.get_register(register, level, step.port)?;
         self.set_register(register, old & and | or, level, step.port)
     }
 
     /// SET_SH_REG_OFFSET: an address relative to the IB, or one or two dwords from behind SET_BASE's address.
-    pub(super) fn set_sh_reg_offset(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        /// The base that indirect data starts from.
-        const DATA: u32 = 5;
+    pub(super) fn set_sh_reg_offset(
+        &mut self,
+        packet: &SetShRegOffset,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
         let beyond = || step.refuse("points beyond the end of the address space");
-        let first = step.get("reg_offset");
-        let index = step.get("index");
-        let value = if index == 0 {
+        let value = if packet.index == sh_offset_index::NORMAL {
             let offset = match level {
-                GfxLevel::Gfx6 | GfxLevel::Gfx7 => 4 * u64::from(step.get("ib_dword_offset")),
-                GfxLevel::Gfx8 => step.get("data_offset").into(),
-                _ => step.get("ib_offset").into(),
+                GfxLevel::Gfx6 | GfxLevel::Gfx7 => 4 * u64::from(packet.ib_dword_offset),
+                GfxLevel::Gfx8 => packet.data_offset.into(),
+                _ => packet.ib_offset.into(),
             };
             step.place().ib.va.checked_add(offset).ok_or_else(beyond)?.as_u64()
         } else {
-            let va = self.state.base(DATA).checked_add(step.get("data_offset").into()).ok_or_else(beyond)?;
-            step.port.read_u64(va)
+            let base = self.state.base(set_base_index::INDIRECT_DATA);
+            step.port.read_u64(base.checked_add(packet.data_offset.into()).ok_or_else(beyond)?)
         };
-        self.set_relative(step, first, value as u32, level)?;
-        if index == 2 {
+        self.set_relative(step, &PERSISTENT, packet.reg_offset, value as u32, level)?;
+        if packet.index == sh_offset_index::DATA_INDIRECT_1DW {
             return Ok(());
         }
-        self.set_relative(step, first + 1, (value >> 32) as u32, level)
+        self.set_relative(step, &PERSISTENT, packet.reg_offset + 1, (value >> 32) as u32, level)
     }
 
     /// SET_BASE: an address for later packets; on the constant engine also the bounds of its memory, which mean nothing
     /// to one that has it all.
-    pub(super) fn set_base(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        /// What MEC knows a base for.
-        const EXECUTE_INDIRECT: u32 = 6;
-        const PARTITION: u32 = 3;
-        let index = step.get("base_index");
+    pub(super) fn set_base(&mut self, packet: &SetBase, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let index = packet.base_index;
         let is_mec = matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute && target.is_mec());
-        if is_mec && index != EXECUTE_INDIRECT {
+        // What MEC knows a base for.
+        if is_mec && index != set_base_index::EXECUTE_INDIRECT_V2 {
             return Err(step.wrong(FieldError::Unknown { field: "base_index", value: index }));
         }
-        if index == PARTITION {
+        if index == set_base_index::CE_PARTITION {
             return Ok(());
         }
-        let va = step.address("addr_lo", "addr_hi")?;
+        let va = step.address("addr_lo", packet.addr)?;
         if let Some(base) = self.state.bases.get_mut(index as usize) {
             *base = va;
         }
@@ -215,20 +298,20 @@ impl Engine {
     }
 
     /// CLEAR_STATE: context registers to their first values, which are zero here; or put aside, and taken back.
-    pub(super) fn clear_state(&mut self, step: &Step<'_, '_>) -> Result<(), Stop> {
+    pub(super) fn clear_state(&mut self, packet: ClearState, step: &Step<'_, '_>) -> Result<(), Stop> {
         /// Nobody nests deeper.
         const DEPTH: usize = 16;
-        let command = step.get("cmd");
+        let command = packet.cmd;
         let state = &mut self.state;
-        if matches!(command, 1 | 3) {
+        if matches!(command, clear_state_cmd::PUSH | clear_state_cmd::PUSH_AND_CLEAR) {
             if state.pushed.len() >= DEPTH {
                 return Err(step.refuse("puts more states aside than there is room for"));
             }
             state.pushed.push(state.registers.clone());
         }
         match command {
-            0 | 3 => state.registers.clear_context(),
-            2 => {
+            clear_state_cmd::CLEAR | clear_state_cmd::PUSH_AND_CLEAR => state.registers.clear_context(),
+            clear_state_cmd::POP => {
                 let last =
                     state.pushed.pop().ok_or_else(|| step.refuse("takes back a state that was not put aside"))?;
                 state.registers.restore_context(&last);
@@ -242,9 +325,21 @@ impl Engine {
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/gfx7.json` and `gfx8.json`, VGT_PRIMITIVE_TYPE, IA_MULTI_VGT_PARAM and
     /// VGT_LS_HS_CONFIG.
-    pub(super) fn draw_preamble(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        for (byte, field) in [(0x30908, "prim_type"), (0x28aa8, "ia_multi_vgt_param"), (0x28b58, "vgt_ls_hs_config")] {
-            self.set_register(Register::new(byte / 4), step.get(field), level, step.port)?;
+    pub(super) fn draw_preamble(
+        &mut self,
+        packet: &DrawPreamble,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+    ) -> Result<(), Stop> {
+        let sets = [
+            (VGT_PRIMITIVE_TYPE, packet.prim_type),
+            (IA_MULTI_VGT_PARAM, packet.ia_multi_vgt_param),
+            (VGT_LS_HS_CONFIG, packet.vgt_ls_hs_config),
+        ];
+        for (register, value) in sets {
+            let register = register.offset(level).and_then(Register::at_byte);
+            let register = register.ok_or_else(|| step.refuse("sets a register that the generation does not have"))?;
+            self.set_register(register, value, level, step.port)?;
         }
         Ok(())
     }

@@ -3,66 +3,131 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::Reader;
+use amdgpu_packets::layout::records::pm4::{
+    EventWrite, EventWriteEop, EventWriteEos, OcclusionQuery, ReleaseMem, WaitRegMem, WaitRegMem64,
+};
+use amdgpu_packets::layout::values::{eop_data, eop_dst, eos_cmd, wait_op, wait_space};
 use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
 use crate::gpu::port::Port;
 use crate::gpu::step::Step;
 use crate::gpu::wait::{Condition, wait_for_memory};
 use crate::gpu::{Engine, Stop};
-use amdgpu_packets::layout::Reader;
 
 /// Says of a count that it was stored.
 const STORED: u64 = 1 << 63;
 
+/// WAIT_REG_MEM and its form for qwords.
+pub(super) struct Wait {
+    wide: bool,
+    function: u32,
+    mask: u64,
+    reference: u64,
+    operation: u32,
+    space: u32,
+    address: u64,
+    register: u32,
+    /// For the operation that writes a register before and after, and waits for another one.
+    written: u32,
+    watched: u32,
+}
+
+impl From<WaitRegMem> for Wait {
+    fn from(packet: WaitRegMem) -> Self {
+        Self {
+            wide: false,
+            function: packet.function,
+            mask: packet.mask.into(),
+            reference: packet.reference.into(),
+            operation: packet.operation,
+            space: packet.mem_space,
+            address: packet.poll_addr,
+            register: packet.poll_reg,
+            written: packet.write_reg,
+            watched: packet.wait_reg,
+        }
+    }
+}
+
+impl From<WaitRegMem64> for Wait {
+    fn from(packet: WaitRegMem64) -> Self {
+        Self {
+            wide: true,
+            function: packet.function,
+            mask: packet.mask,
+            reference: packet.reference,
+            operation: packet.operation,
+            space: packet.mem_space,
+            address: packet.poll_addr,
+            register: packet.poll_reg,
+            written: packet.write_reg,
+            watched: packet.wait_reg,
+        }
+    }
+}
+
+/// EVENT_WRITE_EOP and RELEASE_MEM.
+pub(super) struct EndOfPipe {
+    is_wait: bool,
+    destination: u32,
+    store: u32,
+    address: u64,
+    data: u64,
+}
+
+impl From<EventWriteEop> for EndOfPipe {
+    fn from(packet: EventWriteEop) -> Self {
+        let EventWriteEop { dst_sel, data_sel, addr, data, .. } = packet;
+        Self { is_wait: false, destination: dst_sel, store: data_sel, address: addr, data }
+    }
+}
+
+impl From<ReleaseMem> for EndOfPipe {
+    fn from(packet: ReleaseMem) -> Self {
+        let ReleaseMem { pws_enable, dst_sel, data_sel, addr, data, .. } = packet;
+        Self { is_wait: pws_enable, destination: dst_sel, store: data_sel, address: addr, data }
+    }
+}
+
 impl Engine {
-    /// WAIT_REG_MEM on registers, and its form for qwords.
-    pub(super) fn wait_listed(&mut self, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        const WRITE_WAIT_WRITE: u32 = 1;
-        let wide = step.fields.name() == "WAIT_REG_MEM64";
-        let (mask, reference) = if wide {
-            (step.fields.wide("mask_lo", "mask_hi"), step.fields.wide("reference_lo", "reference_hi"))
-        } else {
-            (step.get("mask").into(), step.get("reference").into())
-        };
-        let condition = Condition { function: step.compare()?, mask, reference };
-        if step.get("operation") == WRITE_WAIT_WRITE {
-            let write = Register::new(step.get("write_reg"));
+    /// WAIT_REG_MEM: until memory or a register compares.
+    pub(super) fn wait(&mut self, packet: &Wait, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
+        let Wait { wide, mask, reference, .. } = *packet;
+        let condition = Condition { function: step.compare(packet.function)?, mask, reference };
+        if packet.operation == wait_op::WRITE_WAIT_WRITE_REG {
+            let (write, wait) = (Register::new(packet.written), Register::new(packet.watched));
             self.set_register(write, reference as u32, level, step.port)?;
-            let wait = Register::new(step.get("wait_reg"));
             self.get_register(wait, level, step.port)?;
             self.wait_for_register(step, wait, wide, &condition)?;
             return self.set_register(write, reference as u32, level, step.port);
         }
-        if step.is_set("mem_space") {
-            let va = step.aligned("poll_addr_lo", "poll_addr_hi", if wide { 8 } else { 4 })?;
+        if packet.space != wait_space::REGISTER {
+            let va = step.aligned("poll_addr_lo", packet.address, if wide { 8 } else { 4 })?;
             return wait_for_memory(step.port, va, wide, &condition);
         }
-        let register = Register::new(step.get("poll_reg"));
+        let register = Register::new(packet.register);
         self.get_register(register, level, step.port)?;
         self.wait_for_register(step, register, wide, &condition)
     }
 
-    /// EVENT_WRITE in forms that the library does not write, and EVENT_WRITE_ZPASS.
-    pub(super) fn event_listed(&self, step: &Step<'_, '_>) -> Result<(), Stop> {
+    /// EVENT_WRITE.
+    pub(super) fn event_write(&self, packet: &EventWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
         let Reader::Ring(target) = step.reader else { return Err(step.refuse("has no place on this engine")) };
-        if step.fields.name() == "EVENT_WRITE_ZPASS" {
-            self.store_sample_counts(step.address("addr_lo", "addr_hi")?, step.port);
-            return Ok(());
-        }
-        let (event, index) = (step.get("event_type"), step.get("event_index"));
+        let (event, index) = (packet.event_type, packet.event_index);
         if !indices(event, target.level).contains(&index) {
             return Err(step.wrong(FieldError::Unknown { field: "event_index", value: index }));
         }
         // The dwords behind this event are no address.
-        let has_address = step.fields.len() > 2 && event != u32::from(Event::PIXEL_PIPE_STAT_CONTROL.number());
-        let at = if has_address { Some(step.address("addr_lo", "addr_hi")?) } else { None };
+        let has_address = step.dwords.len() > 2 && event != u32::from(Event::PIXEL_PIPE_STAT_CONTROL.number());
+        let at = if has_address { Some(step.address("addr_lo", packet.addr)?) } else { None };
         self.event(event, at, target, step.port)
     }
 
     /// What an event stores. Nothing is ever drawn, so every count is zero; bit 63 says that it was stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
-    pub(super) fn event(&self, event: u32, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
+    fn event(&self, event: u32, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
         const ZPASS_DONE: u32 = Event::ZPASS_DONE.number() as u32;
         const PIXEL_PIPE_STAT_DUMP: u32 = Event::PIXEL_PIPE_STAT_DUMP.number() as u32;
         const SAMPLE_PIPELINESTAT: u32 = Event::SAMPLE_PIPELINESTAT.number() as u32;
@@ -99,7 +164,7 @@ impl Engine {
     }
 
     /// Each render backend that is there stores its count, 16 bytes behind the one before.
-    fn store_sample_counts(&self, va: GpuVa, port: &Port<'_>) {
+    pub(super) fn store_sample_counts(&self, va: GpuVa, port: &Port<'_>) {
         for backend in (0..32).filter(|backend| self.render_backends >> backend & 1 != 0) {
             if let Some(slot) = va.checked_add(16 * backend) {
                 port.write_u64(slot, STORED);
@@ -107,50 +172,44 @@ impl Engine {
         }
     }
 
-    /// EVENT_WRITE_EOP, EVENT_WRITE_EOS and RELEASE_MEM in forms that the library does not write.
-    pub(super) fn end_of_pipe_listed(&self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        if step.fields.name() == "EVENT_WRITE_EOS" {
-            return self.end_of_shader(step);
-        }
-        if step.is_set("pws_enable") {
+    /// EVENT_WRITE_EOP and RELEASE_MEM: a store, or nothing, at the end of the pipe.
+    pub(super) fn end_of_pipe(&self, packet: &EndOfPipe, step: &Step<'_, '_>) -> Result<(), Stop> {
+        if packet.is_wait {
             return Ok(());
         }
-        if step.get("dst_sel") > 1 {
+        if packet.destination > eop_dst::TC_L2 {
             return Err(step.refuse("writes a queue's pointers, which is the kernel's to do"));
         }
-        let port = step.port;
-        match step.get("data_sel") {
-            0 => {}
-            1 => port.write_dwords(step.aligned("addr_lo", "addr_hi", 4)?, &[step.get("data_lo")]),
-            2 => port.write_u64(step.aligned("addr_lo", "addr_hi", 8)?, step.fields.wide("data_lo", "data_hi")),
-            5 => {
-                let va = step.aligned("addr_lo", "addr_hi", 4)?;
-                let offset =
-                    if step.fields.has("gds_offset") { step.get("gds_offset") } else { step.get("data_lo") & 0xffff };
-                let dwords =
-                    if step.fields.has("gds_dwords") { step.get("gds_dwords") } else { step.get("data_lo") >> 16 };
-                self.store_gds(step, va, offset, dwords)?;
+        let aligned = |bytes| step.aligned("addr_lo", packet.address, bytes);
+        match packet.store {
+            eop_data::NONE => {}
+            eop_data::DWORD => step.port.write_dwords(aligned(4)?, &[packet.data as u32]),
+            eop_data::QWORD => step.port.write_u64(aligned(8)?, packet.data),
+            eop_data::GDS_BLOCK => {
+                let (offset, dwords) = (packet.data as u32 & 0xffff, packet.data as u32 >> 16);
+                self.store_gds(step, aligned(4)?, offset, dwords)?;
             }
             // The clocks: GPU, system, and the emulated one of shaders.
-            _ => port.write_u64(step.aligned("addr_lo", "addr_hi", 8)?, port.env().clock.ticks()),
+            _ => step.port.write_u64(aligned(8)?, step.port.env().clock.ticks()),
         }
         Ok(())
     }
 
-    fn end_of_shader(&self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let va = step.aligned("addr_lo", "addr_hi", 4)?;
-        match step.get("command") {
-            1 => self.store_gds(step, va, step.get("gds_index"), step.get("gds_dwords"))?,
-            2 => step.port.write_dwords(va, &[step.get("data")]),
+    /// EVENT_WRITE_EOS: a store when shaders are done.
+    pub(super) fn end_of_shader(&self, packet: &EventWriteEos, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let va = step.aligned("addr_lo", packet.addr, 4)?;
+        match packet.command {
+            eos_cmd::STORE_GDS => self.store_gds(step, va, packet.gds_index, packet.gds_dwords)?,
+            eos_cmd::STORE_DWORD => step.port.write_dwords(va, &[packet.data]),
             _ => return Err(step.refuse("stores an append counter, which is not simulated")),
         }
         Ok(())
     }
 
     /// OCCLUSION_QUERY: the sum of what begin and end are apart.
-    pub(super) fn occlusion_query(&self, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let pairs = step.aligned("start_addr_lo", "start_addr_hi", 16)?;
-        let to = step.aligned("query_addr_lo", "query_addr_hi", 4)?;
+    pub(super) fn occlusion_query(&self, packet: &OcclusionQuery, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let pairs = step.aligned("start_addr_lo", packet.start_addr, 16)?;
+        let to = step.aligned("query_addr_lo", packet.query_addr, 4)?;
         let sum = self.samples_between(step, pairs, true)?.unwrap_or_default();
         step.port.write_dwords(to, &[sum as u32]);
         Ok(())

@@ -1,0 +1,224 @@
+//! What each packet does: one table from packets to deeds.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
+use amdgpu_packets::layout::values::sem_sel;
+
+use crate::gpu::registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG};
+use crate::gpu::step::Step;
+use crate::gpu::{Engine, Stop};
+
+use super::{Flow, flow};
+
+/// Packets that only the kernel puts into its rings, and what it says about one in a user's IB.
+const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
+/// Packets of queues that user space drives itself.
+const USER_QUEUE: &str = "belongs to user queues, which this kernel does not have";
+/// Packets whose effect nobody describes.
+const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not simulated";
+
+impl Engine {
+    /// Executes a packet; `rest` are the dwords of the IB behind it.
+    #[expect(clippy::too_many_lines, reason = "a table of packets, with one arm for each")]
+    pub(super) fn execute(
+        &mut self,
+        packet: &Packet<'_>,
+        step: &Step<'_, '_>,
+        level: GfxLevel,
+        rest: &[u32],
+    ) -> Result<Flow, Stop> {
+        match packet {
+            Packet::IndirectBuffer(packet) => return flow::indirect_buffer(packet, step),
+            Packet::CondExec(packet) => return flow::cond_exec(packet, step, rest),
+            Packet::PredExec(packet) => return flow::pred_exec(*packet, step, rest),
+            Packet::CondIndirectBuffer(packet) => return flow::cond_indirect_buffer(packet, step),
+            Packet::IndirectBufferConst(packet) => return flow::indirect_buffer_const(packet, step),
+            Packet::Rewind(packet) => flow::rewind(*packet, step)?,
+            Packet::SetPredication(packet) => self.set_predication(packet, step)?,
+
+            Packet::SetConfigReg(packet) => self.set_registers(step, &CONFIG, packet.reg_offset, packet.data, level)?,
+            Packet::SetContextReg(packet) => {
+                self.set_registers(step, &CONTEXT, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetContextRegIndex(packet) => {
+                self.set_registers(step, &CONTEXT, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetShReg(packet) => {
+                self.set_sh_registers(step, packet.index, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetShRegIndex(packet) => {
+                self.set_sh_registers(step, packet.index, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetUconfigReg(packet) => {
+                self.set_registers(step, &USER_CONFIG, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetUconfigRegIndex(packet) => {
+                self.set_registers(step, &USER_CONFIG, packet.reg_offset, packet.data, level)?;
+            }
+            Packet::SetContextRegPairs(_) => self.set_pairs(step, &CONTEXT, level)?,
+            Packet::SetShRegPairs(_) => self.set_pairs(step, &PERSISTENT, level)?,
+            Packet::SetUconfigRegPairs(_) => self.set_pairs(step, &USER_CONFIG, level)?,
+            Packet::SetContextRegPairsPacked(packet) => {
+                self.set_packed_pairs(step, &CONTEXT, packet.reg_count, level)?;
+            }
+            Packet::SetShRegPairsPacked(packet) => {
+                self.set_packed_pairs(step, &PERSISTENT, packet.reg_count, level)?;
+            }
+            Packet::SetShRegPairsPackedGfx12(packet) => {
+                self.set_packed_pairs(step, &PERSISTENT, packet.reg_count, level)?;
+            }
+            Packet::SetShRegPairsPackedN(packet) => self.set_few_packed_pairs(step, packet.reg_count, level)?,
+            Packet::LoadConfigReg(packet) => self.load_registers(step, &CONFIG, packet.addr, level)?,
+            Packet::LoadContextReg(packet) => self.load_registers(step, &CONTEXT, packet.addr, level)?,
+            Packet::LoadShReg(packet) => self.load_registers(step, &PERSISTENT, packet.addr, level)?,
+            Packet::LoadUconfigReg(packet) => self.load_registers(step, &USER_CONFIG, packet.addr, level)?,
+            Packet::LoadContextRegIndex(packet) => self.load_registers_indexed(step, &(*packet).into(), level)?,
+            Packet::LoadShRegIndex(packet) => self.load_registers_indexed(step, &(*packet).into(), level)?,
+            Packet::LoadUconfigRegIndex(packet) => self.load_registers_indexed(step, &(*packet).into(), level)?,
+            Packet::ContextRegRmw(packet) => self.context_reg_rmw(packet, step, level)?,
+            Packet::RegRmw(packet) => self.reg_rmw(packet, step, level)?,
+            Packet::SetShRegOffset(packet) => self.set_sh_reg_offset(packet, step, level)?,
+            Packet::SetBase(packet) => self.set_base(packet, step)?,
+            Packet::ClearState(packet) => self.clear_state(*packet, step)?,
+            Packet::ContextControl(packet) => context_control(packet, step)?,
+            Packet::DrawPreamble(packet) => self.draw_preamble(packet, step, level)?,
+
+            Packet::WriteData(packet) => self.write_data(packet, step, level)?,
+            Packet::CopyData(packet) => self.copy_data(packet, step, level)?,
+            Packet::CpDma(packet) => self.dma(&(*packet).into(), step, level)?,
+            Packet::DmaData(packet) => self.dma(&(*packet).into(), step, level)?,
+            Packet::CopyDw(packet) => self.copy_dw(packet, step, level)?,
+            Packet::MemWrite(packet) => mem_write(packet, step)?,
+            Packet::WriteGdsRam(packet) => self.write_gds_ram(packet),
+            Packet::AtomicMem(packet) => self.atomic_mem(packet, step)?,
+            Packet::MemSemaphore(packet) => mem_semaphore(packet, step)?,
+            Packet::CondWrite(packet) => self.cond_write(packet, step, level)?,
+            Packet::StrmoutBufferUpdate(packet) => self.strmout_buffer_update(packet, step, level)?,
+
+            Packet::WaitRegMem(packet) => self.wait(&(*packet).into(), step, level)?,
+            Packet::WaitRegMem64(packet) => self.wait(&(*packet).into(), step, level)?,
+            Packet::EventWrite(packet) => self.event_write(packet, step)?,
+            Packet::EventWriteZpass(packet) => {
+                self.store_sample_counts(step.address("addr_lo", packet.addr)?, step.port);
+            }
+            Packet::EventWriteEop(packet) => self.end_of_pipe(&(*packet).into(), step)?,
+            Packet::ReleaseMem(packet) => self.end_of_pipe(&(*packet).into(), step)?,
+            Packet::EventWriteEos(packet) => self.end_of_shader(packet, step)?,
+            Packet::OcclusionQuery(packet) => self.occlusion_query(packet, step)?,
+            Packet::Timestamp(packet) => timestamp(packet, step)?,
+
+            Packet::IndexBase(packet) => self.state.index.va = step.address("addr_lo", packet.addr)?,
+            Packet::IndexBufferSize(packet) => self.state.index.count = packet.index_count,
+            Packet::IndexType(packet) => self.set_index_type(*packet),
+            Packet::NumInstances(packet) => self.state.instances = packet.instance_count,
+            Packet::IndexAttributesIndirect(packet) => self.load_index_attributes(packet, step)?,
+            Packet::DrawIndexAuto(packet) => self.draw_index_auto(*packet, step),
+            Packet::DrawIndex2(packet) => self.draw_index_2(packet, step)?,
+            Packet::DrawIndexOffset2(packet) => self.draw_index_offset_2(packet, step),
+            Packet::DrawIndexImmd(packet) => self.draw_index_immd(packet, step)?,
+            Packet::DrawIndirect(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
+            Packet::DrawIndexIndirect(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
+            Packet::DrawIndirectMulti(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
+            Packet::DrawIndexIndirectMulti(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
+            Packet::DispatchDirect(packet) => {
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+            }
+            Packet::DispatchDirectInterleaved(packet) => {
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+            }
+            Packet::DispatchTaskmeshDirectAce(packet) => {
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+            }
+            Packet::DispatchIndirect(packet) => self.dispatch_indirect(packet, step)?,
+            Packet::DispatchIndirectInterleaved(packet) => {
+                self.dispatch_from_base(step, packet.data_offset, packet.dispatch_initiator)?;
+            }
+            Packet::DispatchMeshDirect(packet) => self.mesh(packet, step),
+            Packet::DispatchMeshIndirectMulti(packet) => self.mesh_indirect(&(*packet).into(), step, level)?,
+            Packet::DispatchTaskmeshIndirectMultiAce(packet) => {
+                self.mesh_indirect(&(*packet).into(), step, level)?;
+            }
+            Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step),
+
+            // Each packet is finished before the next. Caches, counters, hints and the order of things: nothing is left to do.
+            Packet::Nop(_)
+            | Packet::PfpSyncMe(_)
+            | Packet::AcquireMem(_)
+            | Packet::SurfaceSync(_)
+            | Packet::PrimeUtcl2(_)
+            | Packet::PerfCounterWindow(_)
+            | Packet::PerfmonControl(_)
+            | Packet::GfxPipeLock(_)
+            | Packet::UpdateDbSummarizerTimeouts(_)
+            | Packet::PreambleCntl(_)
+            | Packet::WaitOnAvailBuffer(_)
+            | Packet::AllocGds(_)
+            | Packet::ScratchRamWrite(_)
+            | Packet::DispatchTaskStateInit(_) => {}
+
+            Packet::MeInitialize(_)
+            | Packet::FrameControl(_)
+            | Packet::SwitchBuffer(_)
+            | Packet::SetQPreemptionMode(_)
+            | Packet::RunCleanerShader(_)
+            | Packet::InvalidateTlbs(_)
+            | Packet::IndirectBufferPriv(_)
+            | Packet::IndirectBufferPasid(_)
+            | Packet::GenPdepte(_)
+            | Packet::SetQueueReg(_) => return Err(step.refuse(KERNEL)),
+            Packet::HdpFlush(_) | Packet::FenceWaitMulti(_) | Packet::ProtectedFenceSignal(_) => {
+                return Err(step.refuse(USER_QUEUE));
+            }
+            _ => return Err(step.refuse(UNDESCRIBED)),
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// Shadowing keeps registers in memory; a user's stream asks for it only where the kernel asked first, which this one
+/// never does.
+///
+/// Source: Mesa 25.0.7 `src/amd/common/ac_shadowed_regs.c`.
+fn context_control(packet: &ContextControl, step: &Step<'_, '_>) -> Result<(), Stop> {
+    let shadows = packet.shadow_global_config
+        || packet.shadow_context
+        || packet.shadow_uconfig
+        || packet.shadow_gfx_sh
+        || packet.shadow_cs_sh;
+    if packet.update_shadow_enables && shadows {
+        return Err(step.refuse("registers that are shadowed in memory are not simulated"));
+    }
+    Ok(())
+}
+
+/// MEM_WRITE of GFX6: a dword, a qword or the clock.
+fn mem_write(packet: &MemWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
+    let va = step.aligned("addr_lo", packet.addr, 8)?;
+    if packet.clock_count {
+        step.port.write_u64(va, step.port.env().clock.ticks());
+    } else if packet.data32 {
+        step.port.write_dwords(va, &[packet.data as u32]);
+    } else {
+        step.port.write_u64(va, packet.data);
+    }
+    Ok(())
+}
+
+/// MEM_SEMAPHORE: a counter that is raised, or waited for and lowered.
+fn mem_semaphore(packet: &MemSemaphore, step: &Step<'_, '_>) -> Result<(), Stop> {
+    let va = step.aligned("addr_lo", packet.addr, 8)?;
+    crate::gpu::wait::semaphore(step.port, va, packet.sem_sel == sem_sel::SIGNAL, packet.signal_type)
+}
+
+/// TIMESTAMP of GFX11: the clock at the top, at the bottom, or at both.
+fn timestamp(packet: &Timestamp, step: &Step<'_, '_>) -> Result<(), Stop> {
+    for (is_enabled, field, va) in [
+        (packet.enable_top, "top_addr_lo", packet.top_addr),
+        (packet.enable_bottom, "bottom_addr_lo", packet.bottom_addr),
+    ] {
+        if is_enabled {
+            step.port.write_u64(step.aligned(field, va, 8)?, step.port.env().clock.ticks());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Copies of boxes between linear surfaces.
+
+use amdgpu_hw::GpuVa;
+use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::records::sdma::{CopyLinearSubWindow, CopyLinearSubWindowLarge};
+
+use crate::gpu::step::Step;
+use crate::gpu::{Stop, dma};
+
+/// What is said of a packet that changes the order of bytes.
+pub(super) const SWAPPED: &str = "swaps bytes, which is not simulated";
+
+/// One side of a sub-window, as the packet says it: pitches are one less.
+#[derive(Clone, Copy)]
+struct Side {
+    address: u64,
+    /// Of the first element, in elements.
+    first: [u32; 3],
+    /// From row to row.
+    pitch: u32,
+    /// From slice to slice.
+    slice: u64,
+}
+
+/// COPY_LINEAR_SUB_WINDOW and its larger form.
+pub(super) struct SubWindow {
+    swaps: bool,
+    /// The length of an element, as a power of two.
+    element: u32,
+    from: Side,
+    to: Side,
+    /// Elements in each direction, less one.
+    size: [u32; 3],
+}
+
+impl From<CopyLinearSubWindow> for SubWindow {
+    fn from(packet: CopyLinearSubWindow) -> Self {
+        Self {
+            swaps: packet.src_sw != 0 || packet.dst_sw != 0,
+            element: packet.elementsize,
+            from: Side {
+                address: packet.src_addr,
+                first: [packet.src_x, packet.src_y, packet.src_z],
+                pitch: packet.src_pitch,
+                slice: packet.src_slice_pitch.into(),
+            },
+            to: Side {
+                address: packet.dst_addr,
+                first: [packet.dst_x, packet.dst_y, packet.dst_z],
+                pitch: packet.dst_pitch,
+                slice: packet.dst_slice_pitch.into(),
+            },
+            size: [packet.rect_x, packet.rect_y, packet.rect_z],
+        }
+    }
+}
+
+impl From<CopyLinearSubWindowLarge> for SubWindow {
+    fn from(packet: CopyLinearSubWindowLarge) -> Self {
+        Self {
+            swaps: packet.src_sw != 0 || packet.dst_sw != 0,
+            // The large form counts bytes.
+            element: 0,
+            from: Side {
+                address: packet.src_addr,
+                first: [packet.src_x, packet.src_y, packet.src_z],
+                pitch: packet.src_pitch,
+                slice: u64::from(packet.src_slice_pitch_47_32) << 32 | packet.src_slice_pitch,
+            },
+            to: Side {
+                address: packet.dst_addr,
+                first: [packet.dst_x, packet.dst_y, packet.dst_z],
+                pitch: packet.dst_pitch,
+                slice: u64::from(packet.dst_slice_pitch_47_32) << 32 | packet.dst_slice_pitch,
+            },
+            size: [packet.rect_x, packet.rect_y, packet.rect_z],
+        }
+    }
+}
+
+/// One side of a sub-window.
+struct Window {
+    base: GpuVa,
+    /// Of the first element, in elements.
+    x: u64,
+    y: u64,
+    z: u64,
+    /// From row to row and from slice to slice, in elements.
+    pitch: u64,
+    slice: u64,
+}
+
+impl Window {
+    fn new(step: &Step<'_, '_>, field: &'static str, side: &Side) -> Result<Self, Stop> {
+        let [x, y, z] = side.first.map(u64::from);
+        let base = step.address(field, side.address)?;
+        Ok(Self { base, x, y, z, pitch: u64::from(side.pitch) + 1, slice: side.slice + 1 })
+    }
+
+    /// Where a row starts; `None` beyond the end of the address space.
+    fn row(&self, y: u64, z: u64, shift: u32) -> Option<GpuVa> {
+        // Fields have 48 and 32 bits at most: 128 hold every product.
+        let slices = u128::from(self.z + z) * u128::from(self.slice);
+        let elements = slices + u128::from(self.y + y) * u128::from(self.pitch) + u128::from(self.x);
+        self.base.checked_add(u64::try_from(elements << shift).ok()?)
+    }
+}
+
+/// Copies a box, row by row.
+pub(super) fn copy_sub_window(packet: &SubWindow, step: &Step<'_, '_>) -> Result<(), Stop> {
+    /// A row costs as much as its bytes, and at least this.
+    const ROW: u64 = 8;
+    if packet.swaps {
+        return Err(step.refuse(SWAPPED));
+    }
+    let shift = packet.element;
+    if shift > 4 {
+        return Err(step.wrong(FieldError::Unknown { field: "elementsize", value: shift }));
+    }
+    let (from, to) = (Window::new(step, "src_addr_lo", &packet.from)?, Window::new(step, "dst_addr_lo", &packet.to)?);
+    let [width, height, depth] = packet.size.map(|less| u64::from(less) + 1);
+    for z in 0..depth {
+        for y in 0..height {
+            step.port.spend(ROW)?;
+            let (Some(to), Some(from)) = (to.row(y, z, shift), from.row(y, z, shift)) else {
+                return Err(step.refuse("runs over the end of the address space"));
+            };
+            dma::copy(step.port, to, from, width << shift)?;
+        }
+    }
+    Ok(())
+}
