@@ -79,9 +79,9 @@ fn r128_a_stuck_front_end_or_a_copy_engine_is_beyond_soft_recovery() {
         let device = card();
         let rig = Rig::new(&device);
         if ip == Ip::Sdma {
-            device.hang_next_job_in_a_shader(ip, 0)
+            device.hang_next_job_in_a_shader(ip, 0);
         } else {
-            device.hang_next_job(ip, 0)
+            device.hang_next_job(ip, 0);
         }
         let hung = rig.run(ip, 0, &[]).unwrap();
         assert_eq!(outcome(&rig, ip, hung), LOST, "{ip}");

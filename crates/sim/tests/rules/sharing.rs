@@ -353,9 +353,9 @@ fn nobody_changes_the_size_of_a_dma_buf() {
         let again: OwnedFd = std::fs::File::options().read(true).write(true).open(path).unwrap().into();
         for fd in [&fd, &again] {
             for len in [0, PAGE, 4 * PAGE] {
-                assert_eq!(nix::unistd::ftruncate(fd, len as i64), Err(Errno::EPERM), "{domain:?}, {len} bytes");
+                assert_eq!(nix::unistd::ftruncate(fd, len.cast_signed()), Err(Errno::EPERM), "{domain:?}, {len} bytes");
             }
         }
-        assert_eq!(fstat(&fd).unwrap().st_size, 2 * PAGE as i64);
+        assert_eq!(fstat(&fd).unwrap().st_size, 2 * PAGE.cast_signed());
     }
 }
