@@ -48,3 +48,8 @@ fn whole_surfaces() {
 fn gfx6_to_gfx8_sizes_and_addresses() {
     support::check(Kind::A1);
 }
+
+#[test]
+fn facts_of_chips() {
+    support::check(Kind::Ginfo);
+}

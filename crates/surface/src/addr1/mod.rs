@@ -14,11 +14,12 @@ mod table;
 mod xor;
 
 pub use address::Addresser;
-pub(crate) use image::MAX_EXTENT;
+
 pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
 pub(crate) use level::{Request, level};
 pub use level::{layout, layout_checked};
 pub use mode::{TileMode, TileType};
+pub use table::macro_mode_index;
 pub use table::{TileEntry, TileInfo};
-pub(crate) use table::{pipes, tile_of};
+pub(crate) use table::{max_alignments, pipes, tile_of};
 pub use xor::{slice_swizzle, surface_swizzle};

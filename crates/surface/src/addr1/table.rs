@@ -193,3 +193,44 @@ pub(crate) fn tile_of(chip: &Chip, index: i32, bits: u32) -> [u32; 2] {
         [8 * info.bank_width * info.pipes() * info.aspect, 8 * info.bank_height * info.banks / info.aspect.max(1)]
     })
 }
+
+/// Returns the largest alignments of texels and of metadata.
+pub(crate) fn max_alignments(chip: &Chip) -> (u32, u32) {
+    let six = chip.level() == GfxLevel::Gfx6;
+    let first = pipes(chip);
+    let mut base = 0x1_0000;
+    let mut most_pipes = 1;
+    for index in 0..ENTRIES {
+        let Some(entry) = entry(chip, index) else { continue };
+        most_pipes = most_pipes.max(entry.info.pipes());
+        if six && entry.mode.is_macro() && !entry.mode.is_prt() {
+            let info = entry.info;
+            // Elements of 128 bits, eight samples or slices.
+            let tile = info.tile_split.min(64 * 8 * 16);
+            base = base.max(tile * first * info.banks * info.bank_width * info.bank_height);
+        }
+    }
+    let mut most_banks = 1;
+    if !six {
+        for index in 0..16 {
+            let info = macro_entry(chip, index);
+            // The index stands for bytes of a tile.
+            let tile = 64 << (index % 8);
+            base = base.max(tile * first * info.banks * info.bank_width * info.bank_height);
+            if chip.level() == GfxLevel::Gfx8 && entry(chip, index).is_some_and(|entry| entry.mode.is_macro()) {
+                most_banks = most_banks.max(info.banks);
+            }
+        }
+    }
+    (base, 256 * most_pipes * most_banks)
+}
+
+/// Returns the index in the table of macro tile modes for colour or depth of so many bits and samples (GFX7-8).
+pub fn macro_mode_index(chip: &Chip, tile_index: i32, bits: u32, samples: u32) -> Option<i32> {
+    if chip.level() == GfxLevel::Gfx6 || !matches!(bits, 8..=128) || !matches!(samples, 1..=16) {
+        return None;
+    }
+    macro_mode(chip, tile_index, bits, samples, false, false)
+        .filter(|found| found.mode.is_macro())
+        .map(|found| found.index)
+}

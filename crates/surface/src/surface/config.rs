@@ -191,6 +191,13 @@ impl SurfaceConfig {
         if self.width == 0 || self.height == 0 || self.depth == 0 || self.layers == 0 || self.levels == 0 {
             return refuse("a size of zero");
         }
+        // Beyond all hardware, and where sums of sizes could overflow.
+        let sides = [self.width, self.height, self.depth, self.layers];
+        if sides.iter().any(|&side| side > 1 << 20)
+            || sides.iter().map(|&side| u64::from(side.next_power_of_two().ilog2())).sum::<u64>() > 44
+        {
+            return refuse("a size beyond all hardware");
+        }
         let z_or_s = self.usage.intersects(SurfaceUsage::Z_OR_S);
         match self.samples {
             0 | 1 | 2 | 4 | 8 => {}

@@ -280,7 +280,8 @@ impl Work<'_> {
             swizzle_mode: 0,
             epitch: 0,
         });
-        self.legacy.fmask_slice_tile_max = (fmask.pitch * fmask.height / 64).saturating_sub(1);
+        self.legacy.fmask_slice_tile_max =
+            (u64::from(fmask.pitch) * u64::from(fmask.height) / 64).saturating_sub(1) as u32;
         self.legacy.fmask_tile_index = fmask.tile_index;
         self.legacy.fmask_bank_height = fmask.info.bank_height;
         self.legacy.fmask_pitch = fmask.pitch;
@@ -391,10 +392,6 @@ fn imported_index(chip: &Chip, config: &SurfaceConfig, display: bool) -> i32 {
 pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayout, SurfaceError> {
     if config.levels as usize > MAX_LEVELS {
         return Err(SurfaceError::Config("this number of levels"));
-    }
-    let limit = addr1::MAX_EXTENT;
-    if config.width > limit || config.height > limit || config.depth > limit || config.layers > limit {
-        return Err(SurfaceError::Config("a size beyond all hardware"));
     }
     let z_or_s = config.usage.intersects(SurfaceUsage::Z_OR_S);
     let tile_type = if config.usage.contains(SurfaceUsage::SCANOUT) {

@@ -4,6 +4,7 @@ mod a1;
 mod a2;
 mod a3;
 mod chips;
+mod ginfo;
 mod m2;
 mod mods;
 mod pref;
@@ -32,6 +33,7 @@ pub(crate) enum Kind {
     Mods,
     Surf,
     Pref,
+    Ginfo,
     Tile,
     Xor,
 }
@@ -46,6 +48,7 @@ impl Kind {
             Self::Mods => "mods",
             Self::Surf => "surf",
             Self::Pref => "pref",
+            Self::Ginfo => "ginfo",
             Self::Tile => "tile",
             Self::Xor => "xor",
         }
@@ -53,7 +56,7 @@ impl Kind {
 
     fn folders(self) -> &'static [&'static str] {
         match self {
-            Self::A1 | Self::A2 | Self::A3 | Self::Pref | Self::Tile | Self::Xor => &["addr"],
+            Self::A1 | Self::A2 | Self::A3 | Self::Pref | Self::Ginfo | Self::Tile | Self::Xor => &["addr"],
             Self::M2 => &["meta"],
             Self::Mods => &["mods"],
             Self::Surf => &["layout", "mods"],
@@ -69,6 +72,7 @@ impl Kind {
             Self::Mods => mods::answer(chip, question),
             Self::Surf => surf::answer(chip, question),
             Self::Pref => pref::answer(chip, question),
+            Self::Ginfo => ginfo::answer(chip),
             Self::Tile => tile::answer(chip, question),
             Self::Xor => xor::answer(chip, question),
         }

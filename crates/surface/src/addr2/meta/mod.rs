@@ -281,3 +281,42 @@ impl Chip {
         !matches!(self.family, Family::Vega10 | Family::Raven | Family::Raven2)
     }
 }
+
+/// Returns the largest meta block of a chip (GFX10 and later).
+pub(crate) fn max_block(chip: &Chip) -> u32 {
+    let mut most = 0;
+    let mut image = MetaImage {
+        kind: MetaKind::Dcc,
+        mode: SwizzleMode::LINEAR,
+        dimension: Dimension::D2,
+        bits: 8,
+        width: 1,
+        height: 1,
+        slices: 1,
+        levels: 1,
+        samples: 1,
+        fragments: 1,
+        pipe_aligned: true,
+        rb_aligned: true,
+        first_tail: 0,
+    };
+    let variable = if chip.level() >= GfxLevel::Gfx10_3 { 28 } else { 24 };
+    for number in [24, 25, 26, 27, variable, 31].into_iter().filter_map(SwizzleMode::new) {
+        image.mode = number;
+        if matches!(number.number(), 28..=31) && chip.level() < GfxLevel::Gfx10_3 {
+            continue;
+        }
+        for kind in [MetaKind::Htile, MetaKind::Cmask, MetaKind::Dcc] {
+            for (dimension, bits, fragments) in (0..2 * 5 * 4).map(|n: u32| (n & 1, 8 << (n / 2 % 5), 1 << (n / 10))) {
+                image.kind = kind;
+                image.dimension = if dimension == 0 { Dimension::D2 } else { Dimension::D3 };
+                (image.bits, image.fragments, image.samples) = (bits, fragments, fragments);
+                if image.dimension == Dimension::D3 && (kind != MetaKind::Dcc || fragments > 1) {
+                    continue;
+                }
+                most = most.max(gfx10::block(chip, &image).bytes_log2);
+            }
+        }
+    }
+    1 << most
+}

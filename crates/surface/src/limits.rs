@@ -1,0 +1,59 @@
+//! The largest alignments of a chip, and the modes that its display reads.
+//!
+//! Reference: addrlib's `HwlComputeMaxBaseAlignments` and `HwlComputeMaxMetaBaseAlignments`.
+
+use amdgpu_hw::GfxLevel;
+
+use crate::addr1;
+use crate::addr2::{self, meta};
+use crate::chip::{Chip, Family};
+
+/// Alignments that suffice for every image of a chip, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaxAlignments {
+    /// Of texels.
+    pub base: u32,
+    /// Of metadata.
+    pub metadata: u32,
+}
+
+impl Chip {
+    /// Returns alignments that suffice for every image.
+    pub fn max_alignments(&self) -> MaxAlignments {
+        match self.level() {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
+                let (base, metadata) = addr1::max_alignments(self);
+                MaxAlignments { base, metadata }
+            }
+            GfxLevel::Gfx9 => MaxAlignments { base: 0x1_0000, metadata: self.max_metadata_9() },
+            GfxLevel::Gfx12 => MaxAlignments { base: 0x4_0000, metadata: 0x4_0000 },
+            GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => {
+                let variable = if self.level() == GfxLevel::Gfx10_3 { 1 << (14 + self.config.pipes) } else { 0 };
+                MaxAlignments { base: 0x1_0000.max(variable), metadata: meta::max_block(self) }
+            }
+            _ => MaxAlignments { base: 0x4_0000, metadata: meta::max_block(self) },
+        }
+    }
+
+    /// Returns the swizzle modes that the display reads with elements of so many bits, one bit for each (GFX9-11).
+    pub fn display_modes(&self, bits: u32) -> u32 {
+        addr2::display_modes(self, bits)
+    }
+
+    fn max_metadata_9(&self) -> u32 {
+        let config = &self.config;
+        let pipes = 1u32 << (config.pipes + config.shader_engines).min(5);
+        let rbs_log2 = config.shader_engines + config.rbs_per_engine;
+        let rbs = 1u32 << rbs_log2;
+        let block = 4 << (rbs_log2 + 10);
+        let spread = pipes * rbs * 256 * if pipes > 2 { pipes / 2 } else { 1 };
+        let mut htile = block.max(spread).min(0x1_0000);
+        if !matches!(self.family, Family::Vega10 | Family::Raven | Family::Raven2) {
+            htile *= pipes;
+        }
+        let parallel = pipes > 1 || rbs > 1;
+        let thick = if parallel { (rbs * 0x4_0000).min(0x1_0000 * 128) } else { 0x1_0000 };
+        let samples = (pipes * rbs * 256 * (8 >> config.compressed_fragments)).max(0x1_0000);
+        htile.max(thick).max(samples)
+    }
+}
