@@ -53,3 +53,8 @@ fn gfx6_to_gfx8_sizes_and_addresses() {
 fn facts_of_chips() {
     support::check(Kind::Ginfo);
 }
+
+#[test]
+fn gfx6_to_gfx8_metadata() {
+    support::check(Kind::M1);
+}

@@ -187,27 +187,9 @@ impl Addresser {
     }
 
     fn pipe(&self, x: u32, y: u32, tile_slice: u32) -> u32 {
-        let (x3, x4, x5, x6) = (bit(x, 3), bit(x, 4), bit(x, 5), bit(x, 6));
-        let (y3, y4, y5, y6) = (bit(y, 3), bit(y, 4), bit(y, 5), bit(y, 6));
-        let bits = match self.info.pipe_config {
-            5 => [x4 ^ y3, x3 ^ y4, 0, 0],
-            6 => [x3 ^ y3 ^ x4, x4 ^ y4, 0, 0],
-            7 => [x3 ^ y3 ^ x4, x4 ^ y5, 0, 0],
-            8 => [x3 ^ y3 ^ x5, x5 ^ y5, 0, 0],
-            9 => [x4 ^ y3 ^ x5, x3 ^ y5, 0, 0],
-            10 => [x4 ^ y3 ^ x5, x3 ^ y4, x4 ^ y5, 0],
-            11 => [x4 ^ y3 ^ x5, x3 ^ y4, x5 ^ y5, 0],
-            12 => [x3 ^ y3 ^ x4, x5 ^ y4, x4 ^ y5, 0],
-            13 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y5, 0],
-            14 => [x3 ^ y3 ^ x4, x4 ^ y6, x5 ^ y5, 0],
-            15 => [x3 ^ y3 ^ x5, x6 ^ y5, x5 ^ y6, 0],
-            17 => [x4 ^ y3, x3 ^ y4, x5 ^ y6, x6 ^ y5],
-            18 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y6, x6 ^ y5],
-            _ => [x3 ^ y3, 0, 0, 0],
-        };
-        let [b0, b1, b2, b3] = if self.rotate_pipes_of_vega_m { [bits[1], bits[2], bits[3], bits[0]] } else { bits };
-        let pipe = b0 | b1 << 1 | b2 << 2 | b3 << 3;
-        let rotation = if self.mode.rotates_pipes() { self.rotation().wrapping_mul(tile_slice) } else { 0 };
+        let pipe = pipe_bits(&self.info, self.rotate_pipes_of_vega_m, x, y);
+        let rotates = matches!(self.mode, TileMode::THIN_3D | TileMode::THICK_3D | TileMode::XTHICK_3D);
+        let rotation = if rotates { self.rotation().wrapping_mul(tile_slice) } else { 0 };
         (pipe ^ self.pipe_swizzle.wrapping_add(rotation)) & (self.info.pipes() - 1)
     }
 
@@ -244,4 +226,32 @@ impl Addresser {
         bank ^= split_rotation;
         bank & (banks - 1)
     }
+}
+
+/// Returns the pipe of a pixel without swizzle and rotation.
+pub(super) fn pipe_of(chip: &Chip, info: &TileInfo, x: u32, y: u32) -> u32 {
+    pipe_bits(info, chip.family == Family::VegaM && info.pipes() == 16, x, y)
+}
+
+fn pipe_bits(info: &TileInfo, vega_m: bool, x: u32, y: u32) -> u32 {
+    let (x3, x4, x5, x6) = (bit(x, 3), bit(x, 4), bit(x, 5), bit(x, 6));
+    let (y3, y4, y5, y6) = (bit(y, 3), bit(y, 4), bit(y, 5), bit(y, 6));
+    let bits = match info.pipe_config {
+        5 => [x4 ^ y3, x3 ^ y4, 0, 0],
+        6 => [x3 ^ y3 ^ x4, x4 ^ y4, 0, 0],
+        7 => [x3 ^ y3 ^ x4, x4 ^ y5, 0, 0],
+        8 => [x3 ^ y3 ^ x5, x5 ^ y5, 0, 0],
+        9 => [x4 ^ y3 ^ x5, x3 ^ y5, 0, 0],
+        10 => [x4 ^ y3 ^ x5, x3 ^ y4, x4 ^ y5, 0],
+        11 => [x4 ^ y3 ^ x5, x3 ^ y4, x5 ^ y5, 0],
+        12 => [x3 ^ y3 ^ x4, x5 ^ y4, x4 ^ y5, 0],
+        13 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y5, 0],
+        14 => [x3 ^ y3 ^ x4, x4 ^ y6, x5 ^ y5, 0],
+        15 => [x3 ^ y3 ^ x5, x6 ^ y5, x5 ^ y6, 0],
+        17 => [x4 ^ y3, x3 ^ y4, x5 ^ y6, x6 ^ y5],
+        18 => [x3 ^ y3 ^ x4, x4 ^ y4, x5 ^ y6, x6 ^ y5],
+        _ => [x3 ^ y3, 0, 0, 0],
+    };
+    let [b0, b1, b2, b3] = if vega_m { [bits[1], bits[2], bits[3], bits[0]] } else { bits };
+    b0 | b1 << 1 | b2 << 2 | b3 << 3
 }

@@ -8,7 +8,7 @@ use super::image::{Level, Usage};
 use super::level::{self, Request};
 use super::mode::{TileMode, TileType};
 use super::table;
-use crate::bits::{align, align64, log2};
+use crate::bits::{align64, log2};
 use crate::chip::Chip;
 use crate::error::AddrError;
 
@@ -69,10 +69,14 @@ pub struct HtileInfo {
     pub pitch: u32,
     /// Height in pixels.
     pub height: u32,
+    /// TC-compatible: the next level may have HTILE.
+    pub next_level: bool,
+    /// TC-compatible: slices share alignment units.
+    pub interleaved: bool,
 }
 
 /// The square that a cache of `bits` covers, in pixels, over all pipes.
-fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
+pub(super) fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
     let (mut width, mut height) = (bits / element, 1);
     while width > height * 2 * pipes && width & 1 == 0 {
         width /= 2;
@@ -82,7 +86,8 @@ fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
 }
 
 /// Returns the size of HTILE.
-pub fn htile(chip: &Chip, level: &Level, pitch: u32, height: u32, slices: u32) -> HtileInfo {
+pub fn htile(chip: &Chip, level: &Level) -> HtileInfo {
+    let (pitch, height, slices) = (level.pitch, level.height, level.depth);
     let pipes = level.info.pipes();
     let size = |pitch: u32, height: u32| u64::from(pitch) * u64::from(height) * 4 / 64;
     if level.tc_compatible {
@@ -93,16 +98,31 @@ pub fn htile(chip: &Chip, level: &Level, pitch: u32, height: u32, slices: u32) -
         } else {
             (align64(slice, u64::from(base)), align64(slice, u64::from(base)))
         };
-        return HtileInfo { bytes, slice_bytes, align: base, pitch, height };
+        let whole = slice.is_multiple_of(u64::from(base));
+        return HtileInfo {
+            bytes,
+            slice_bytes,
+            align: base,
+            pitch,
+            height,
+            next_level: whole,
+            interleaved: slices > 1 && !whole,
+        };
     }
-    let [w, h] = covered(16384, 32, pipes);
-    let (pitch, height) = (align(pitch, w), align(height, h));
-    let slice_bytes = align64(size(pitch, height), u64::from(2048 * table::pipes(chip)));
-    HtileInfo { bytes: slice_bytes * u64::from(slices), slice_bytes, align: 256 * pipes, pitch, height }
+    let mask = super::mask::htile(chip, level, false);
+    HtileInfo {
+        bytes: mask.bytes,
+        slice_bytes: mask.slice_bytes,
+        align: mask.align,
+        pitch: mask.pitch,
+        height: mask.height,
+        next_level: false,
+        interleaved: false,
+    }
 }
 
 /// Bits of an FMASK element, and how many planes of them there are.
-fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
+pub fn fmask_bits(samples: u32, fragments: u32) -> (u32, u32) {
     if samples == fragments {
         return match samples {
             2 => (1, 8),
@@ -157,5 +177,9 @@ pub fn fmask(
         given,
         given_index: None,
     };
-    level::place(chip, &request)
+    let mut level = level::place(chip, &request)?;
+    if chip.level() == GfxLevel::Gfx6 {
+        level.macro_index = table::NO_INDEX;
+    }
+    Ok(level)
 }

@@ -6,6 +6,7 @@
 mod address;
 mod image;
 mod level;
+pub mod mask;
 pub mod meta;
 mod mode;
 mod setup;

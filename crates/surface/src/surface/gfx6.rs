@@ -202,7 +202,7 @@ impl Work<'_> {
         if !self.request.usage.contains(Usage::DEPTH) || !has || usage.contains(SurfaceUsage::NO_HTILE) {
             return;
         }
-        let htile = meta::htile(self.chip, level, level.pitch, level.height, level.depth);
+        let htile = meta::htile(self.chip, level);
         self.surface.meta = Some(Metadata {
             bytes: htile.bytes,
             slice_bytes: htile.slice_bytes,

@@ -5,6 +5,7 @@ mod a2;
 mod a3;
 mod chips;
 mod ginfo;
+mod m1;
 mod m2;
 mod mods;
 mod pref;
@@ -29,6 +30,7 @@ pub(crate) enum Kind {
     A1,
     A2,
     A3,
+    M1,
     M2,
     Mods,
     Surf,
@@ -44,6 +46,7 @@ impl Kind {
             Self::A1 => "a1",
             Self::A2 => "a2",
             Self::A3 => "a3",
+            Self::M1 => "m1",
             Self::M2 => "m2",
             Self::Mods => "mods",
             Self::Surf => "surf",
@@ -57,7 +60,7 @@ impl Kind {
     fn folders(self) -> &'static [&'static str] {
         match self {
             Self::A1 | Self::A2 | Self::A3 | Self::Pref | Self::Ginfo | Self::Tile | Self::Xor => &["addr"],
-            Self::M2 => &["meta"],
+            Self::M1 | Self::M2 => &["meta"],
             Self::Mods => &["mods"],
             Self::Surf => &["layout", "mods"],
         }
@@ -68,6 +71,7 @@ impl Kind {
             Self::A1 => a1::answer(chip, question),
             Self::A2 => a2::answer(chip, question),
             Self::A3 => a3::answer(chip, question),
+            Self::M1 => m1::answer(chip, question),
             Self::M2 => m2::answer(chip, question),
             Self::Mods => mods::answer(chip, question),
             Self::Surf => surf::answer(chip, question),

@@ -1,0 +1,140 @@
+//! The addresses of CMASK and HTILE that the texture units do not read.
+//!
+//! Reference: addrlib's `SiLib::HwlComputeXmaskAddrFromCoord`, `V1::Lib::ComputeCmaskInfo`.
+
+use amdgpu_hw::GfxLevel;
+
+use super::address::pipe_of;
+use super::image::Level;
+use super::meta::covered;
+use super::table::{self, TileInfo};
+use crate::bits::align;
+use crate::chip::Chip;
+
+/// CMASK or HTILE of a level, laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mask {
+    info: TileInfo,
+    linear: bool,
+    element: u32,
+    /// Pitch in pixels.
+    pub pitch: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Bytes of a slice.
+    pub slice_bytes: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Alignment of its address.
+    pub align: u32,
+    /// Pixels that a cache line of all pipes covers.
+    pub macro_tile: [u32; 2],
+    /// Bytes of a slice in one pipe, in linear order, in bits.
+    slice_bits: u64,
+}
+
+fn macro_tile(chip: &Chip, info: &TileInfo, linear: bool, cache: u32, element: u32) -> [u32; 2] {
+    if !linear {
+        return covered(cache, element, info.pipes());
+    }
+    let wide = if chip.level() == GfxLevel::Gfx6 {
+        matches!(info.pipe_config, 13 | 15 | 17)
+    } else {
+        matches!(info.pipe_config, 8 | 11 | 13 | 14 | 15 | 17 | 18)
+    };
+    if wide { [64, 64] } else { [32, 32] }
+}
+
+/// Lays out CMASK.
+pub fn cmask(chip: &Chip, level: &Level, linear: bool) -> Mask {
+    let info = level.info;
+    let base = info.pipes() * 256;
+    let [w, h] = macro_tile(chip, &info, linear, 1024, 4);
+    let pitch = align(level.pitch, w);
+    let mut height = align(level.height, h);
+    let slice = |height: u32| u64::from(pitch) * u64::from(height) / 128;
+    while !slice(height).is_multiple_of(u64::from(base)) {
+        height += h;
+    }
+    let slice_bytes = slice(height);
+    Mask {
+        info,
+        linear,
+        element: 4,
+        pitch,
+        height,
+        slice_bytes,
+        bytes: slice_bytes * u64::from(level.depth),
+        align: base,
+        macro_tile: [w, h],
+        slice_bits: u64::from(pitch / 8) * u64::from(height / 8) / u64::from(info.pipes()) * 4,
+    }
+}
+
+/// Lays out HTILE that is not TC-compatible.
+pub fn htile(chip: &Chip, level: &Level, linear: bool) -> Mask {
+    let info = level.info;
+    let [w, h] = macro_tile(chip, &info, linear, 16384, 32);
+    let (pitch, height) = (align(level.pitch, w), align(level.height, h));
+    let tiles = u64::from(pitch / 8) * u64::from(height / 8);
+    let slice_bytes = (tiles * 4).next_multiple_of(u64::from(2048 * table::pipes(chip)));
+    Mask {
+        info,
+        linear,
+        element: 32,
+        pitch,
+        height,
+        slice_bytes,
+        bytes: slice_bytes * u64::from(level.depth),
+        align: 256 * info.pipes(),
+        macro_tile: [w, h],
+        slice_bits: tiles.next_multiple_of(u64::from(512 * info.pipes())) / u64::from(info.pipes()) * 32,
+    }
+}
+
+/// The number of a tile among those of its pipe in a group of 4x4; its bits, and how far groups are apart.
+fn in_group(pipe_config: u32, tx: u32, ty: u32) -> (u32, u32, u32) {
+    let (x0, x1, y0, y1) = (tx & 1, tx >> 1 & 1, ty & 1, ty >> 1 & 1);
+    match pipe_config {
+        5 => (x1 << 1 | (x1 ^ y1), 2, 2),
+        6 => (x1 << 1 | (x1 ^ y0), 2, 2),
+        7 => ((x1 ^ y1) << 1 | (x1 ^ y0), 2, 2),
+        8 => (x1 << 2 | (x1 ^ y1) << 1 | (x1 ^ y0), 3, 2),
+        9 => (x1, 1, 1),
+        10 | 12 => (x0, 1, 1),
+        11 => (x1 << 1 | (x1 ^ y1), 2, 1),
+        13 => (x1 << 1 | (x1 ^ y0), 2, 1),
+        14 => ((x1 ^ y1) << 1 | (x1 ^ y0), 2, 1),
+        15 => (x1 << 2 | (x1 ^ y1) << 1 | (x1 ^ y0), 3, 1),
+        17 => (x1 << 1 | (x1 ^ y1), 2, 0),
+        18 => (x1 << 1 | (x1 ^ y0), 2, 0),
+        _ => (x1 << 2 | (x1 ^ y1) << 1 | (x1 ^ y0), 3, 3),
+    }
+}
+
+impl Mask {
+    /// Returns the byte address of a pixel's element, and the number of its first bit in that byte.
+    pub fn address(&self, chip: &Chip, x: u32, y: u32, slice: u32) -> (u64, u32) {
+        let (tx, ty) = (x / 8, y / 8);
+        let (element, bits, shift) = in_group(self.info.pipe_config, tx, ty);
+        let [w, h] = self.macro_tile;
+        let (micro, macro_offset) = if self.linear {
+            let micro = u64::from(tx / 4) + u64::from(ty / 4) * u64::from(self.pitch / 32);
+            (micro, u64::from(slice) * self.slice_bits)
+        } else {
+            let (columns, rows) = (u64::from(self.pitch / w), u64::from(self.height / h));
+            let number = u64::from(x / w) + u64::from(y / h) * columns + u64::from(slice) * columns * rows;
+            let micro = (x % w) / 32 + (y % h) / 32 * (w / 32);
+            let line = if self.element == 4 { 256 } else { 512 };
+            (u64::from(micro), number * line * u64::from(self.element))
+        };
+        let mut number = micro << shift;
+        if bits != shift {
+            number = number >> bits << bits;
+        }
+        let offset = (number + u64::from(element)) * u64::from(self.element) + macro_offset;
+        let pipe = pipe_of(chip, &self.info, x, y);
+        let address = offset % 2048 + u64::from(pipe) * 2048 + offset / 2048 * 2048 * u64::from(self.info.pipes());
+        (address / 8, (address % 8) as u32)
+    }
+}
