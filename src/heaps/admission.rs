@@ -224,3 +224,37 @@ impl MemoryManager {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_the_figures_of_all_heaps() {
+        let mut heaps = Budgets::NONE;
+        heaps.push_for_tests(HeapBudget { budget: 10, usage: 4 });
+        heaps.push_for_tests(HeapBudget { budget: 20, usage: 5 });
+        let refusal = |limit| Refusal { size: 7, heap: 0, usage: 4, limit, most: 10, heaps };
+        let message = |limit| refusal(limit).to_string();
+        let of_limit = |words| {
+            format!(
+                "7 bytes would bring heap 0 from 4 to more than {words} of 10 bytes; heaps: 0 uses 4 of 10, 1 uses 5 of 20"
+            )
+        };
+        assert_eq!(message(Limit::Budget), of_limit("its budget"));
+        assert_eq!(message(Limit::HeapSize), of_limit("its size"));
+        assert_eq!(message(Limit::Quota), of_limit("its quota"));
+    }
+
+    #[test]
+    fn only_a_policy_with_a_refusal_in_it_refuses() {
+        let policy = AdmissionPolicy::default();
+        assert!(!policy.refuses());
+        for (heap_size, budget, quota) in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
+            let response = |refuses| if refuses == 1 { Response::Refuse } else { Response::Report };
+            let (heap_size, budget, quota) = (response(heap_size), response(budget), response(quota));
+            assert!(AdmissionPolicy { heap_size, budget, quota, ..policy }.refuses());
+        }
+        assert!(!AdmissionPolicy { heap_size: Response::Report, ..policy }.refuses());
+    }
+}

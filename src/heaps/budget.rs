@@ -72,6 +72,12 @@ impl Budgets {
     #[cfg(test)]
     pub(super) const NONE: Self = Self(FixedList::new(HeapBudget { budget: 0, usage: 0 }));
 
+    /// Adds a heap.
+    #[cfg(test)]
+    pub(super) fn push_for_tests(&mut self, heap: HeapBudget) {
+        self.0.push(heap);
+    }
+
     /// By heap index.
     pub fn heaps(&self) -> &[HeapBudget] {
         self.0.as_slice()
@@ -160,4 +166,29 @@ impl MemoryProperties {
 struct FreeShares {
     device_local: u64,
     gtt: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pressure_rises_at_four_fifths_and_beyond_all_and_falls_a_twentieth_below() {
+        use PressureLevel::{Exceeded, High, Low};
+        let levels = |usages: &[u64], before| {
+            usages.iter().map(|&usage| HeapBudget { budget: 100, usage }.pressure(before)).collect::<Vec<_>>()
+        };
+        assert_eq!(levels(&[0, 1, 79, 80, 100, 101], Low), [Low, Low, Low, High, High, Exceeded]);
+        assert_eq!(levels(&[75, 76, 100, 101], High), [Low, High, High, Exceeded]);
+        assert_eq!(levels(&[75, 76, 95, 96, 100, 101], Exceeded), [Low, High, High, Exceeded, Exceeded, Exceeded]);
+        assert_eq!(HeapBudget::default().pressure(Low), Low, "nothing is used of nothing");
+        assert_eq!(HeapBudget { budget: 0, usage: 1 }.pressure(Low), Exceeded);
+        assert_eq!(HeapBudget { budget: u64::MAX, usage: u64::MAX }.pressure(Low), High);
+    }
+
+    #[test]
+    fn available_is_what_the_budget_has_left() {
+        assert_eq!(HeapBudget { budget: 100, usage: 30 }.available(), 70);
+        assert_eq!(HeapBudget { budget: 100, usage: 130 }.available(), 0);
+    }
 }

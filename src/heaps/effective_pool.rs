@@ -95,3 +95,20 @@ impl MemoryManager {
         Ok(EffectivePool::new(self.properties().facts(), &self.ledger().usage(), &system, host))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heaps::facts::tests::navi10;
+
+    #[test]
+    fn gtt_without_system_memory_behind_it_counts_as_used() {
+        let facts = navi10(|raw| raw.gtt = 1000 << 20).unwrap();
+        let usage = SystemUsage { vram: 1, visible_vram: 2, gtt: 300 << 20 };
+        let capped = |available| usage.capped_by(&facts, &HostMemory { total: 1 << 40, available });
+        assert_eq!(capped(1 << 40), usage, "there is more than enough");
+        assert_eq!(capped(700 << 20), usage, "there is just enough");
+        assert_eq!(capped(100 << 20), SystemUsage { gtt: 900 << 20, ..usage });
+        assert_eq!(capped(0), SystemUsage { gtt: 1000 << 20, ..usage });
+    }
+}

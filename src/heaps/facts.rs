@@ -227,7 +227,7 @@ impl MemoryFacts {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// A small-BAR card of 8 GiB, as its kernel reports it.
@@ -253,7 +253,8 @@ mod tests {
         },
     };
 
-    fn navi10(change: impl FnOnce(&mut RawMemoryFacts)) -> Result<MemoryFacts, FactsError> {
+    /// The card with changes.
+    pub(in super::super) fn navi10(change: impl FnOnce(&mut RawMemoryFacts)) -> Result<MemoryFacts, FactsError> {
         let mut raw = NAVI10;
         change(&mut raw);
         MemoryFacts::new(&raw)

@@ -1,12 +1,13 @@
 //! The dumps say what is there, in the form that others read.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use amdgpu_winsys::{
-    heaps::{Addressing, AllocateInfo, BudgetRule, DUMP_SCHEMA, DeviceMemory, MemoryManager},
-    winsys::AddressBook,
+    heaps::{Addressing, AllocateInfo, BudgetRule, CoarseClock, DUMP_SCHEMA, DeviceMemory, MemoryManager, OwnUsage},
+    vamgr::VaWindow,
+    winsys::{AddressBook, Place},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::rig::{MIB, Rig, gtt, vram};
 
@@ -71,6 +72,80 @@ fn a_dump_holds_everything_that_is_known() {
     }
 }
 
+/// Every value of the library's own form, from where the program would ask for it.
+#[test]
+fn a_dump_says_what_the_manager_and_the_book_say() {
+    for chip in ["navi21", "renoir", "polaris10"] {
+        let Scene { book, manager, memories: _memories } = scene(chip);
+        // The kernel is asked once, so the dump and this test tell of one answer.
+        let manager = manager.with_budget_interval(CoarseClock, Duration::from_hours(1));
+        let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+        let (info, system) = (manager.device().info(), manager.cached_usage().unwrap());
+        let own = |own: OwnUsage| json!({ "invisible_vram": own.invisible_vram, "visible_vram": own.visible_vram, "gtt": own.gtt });
+        let budgets = [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| manager.cached_budgets(rule).unwrap());
+        let heaps = manager.properties().heaps().iter().zip(budgets[0].heaps()).zip(budgets[1].heaps());
+        let heaps = heaps.map(|((heap, radv), corrected)| {
+            let flags: Vec<_> = heap.flags.iter_names().map(|(name, _)| name).collect();
+            json!({
+                "kind": format!("{:?}", heap.kind), "flags": flags, "size": heap.size, "usage": radv.usage,
+                "budget": radv.budget, "corrected_budget": corrected.budget,
+            })
+        });
+        let types = (0..).zip(manager.properties().types()).map(|(index, ty)| {
+            let flags: Vec<_> = ty.properties.iter_names().map(|(name, _)| name).collect();
+            let of_type: Vec<_> = book.bos().into_iter().filter(|bo| bo.memory_type == Some(index)).collect();
+            let bytes: u64 = of_type.iter().map(|bo| bo.size).sum();
+            json!({ "heap": ty.heap, "flags": flags, "allocations": of_type.len(), "bytes": bytes })
+        });
+        let addresses = manager.device().addresses();
+        let windows = VaWindow::ALL.into_iter().filter(|&window| addresses.windows().serving(window) == window);
+        let windows = windows.map(|window| {
+            let (range, stats) = (addresses.windows().range(window), addresses.stats(window));
+            let sizes: Vec<_> = addresses.hole_histogram(window).classes().map(|class| json!(class)).collect();
+            json!({
+                "window": window.to_string(), "start": format!("{:#x}", range.start().as_u64()), "len": range.len(),
+                "leases": stats.leases, "leased": stats.leased, "free": stats.free, "holes": stats.holes,
+                "largest_hole": stats.largest_hole, "fragmentation_permille": stats.fragmentation_permille(),
+                "hole_sizes": sizes,
+            })
+        });
+        let bos = book.bos().into_iter().map(|bo| {
+            let domains: Vec<_> = bo.domains.iter_names().map(|(name, _)| name).collect();
+            json!({
+                "handle": bo.handle, "name": bo.name.as_deref(), "size": bo.size, "domains": domains,
+                "memory_type": bo.memory_type,
+            })
+        });
+        let places = |places: Vec<Place>| -> Value {
+            let place = |place: &Place| {
+                json!({
+                    "handle": place.handle, "name": place.name.as_deref(), "len": place.range.len(),
+                    "address": format!("{:#x}", place.range.start().as_u64()), "offset": place.offset,
+                })
+            };
+            places.iter().map(place).collect()
+        };
+        let expected = json!({
+            "schema": DUMP_SCHEMA,
+            "device": { "chip": info.chip_name().to_string(), "name": info.marketing_name },
+            "own": own(manager.ledger().usage()),
+            "always_valid": own(manager.ledger().always_valid()),
+            "system": {
+                "vram": system.usage.vram, "visible_vram": system.usage.visible_vram, "gtt": system.usage.gtt,
+                "generation": system.generation,
+            },
+            "heaps": heaps.collect::<Value>(),
+            "types": types.collect::<Value>(),
+            "windows": windows.collect::<Value>(),
+            "bos": bos.collect::<Value>(),
+            "bound": places(book.live()),
+            "freed": places(book.freed()),
+        });
+        assert_eq!(dump, expected, "{chip}");
+        assert!(system.usage.vram > 0 && system.generation > 0, "{chip}: {system:?}");
+    }
+}
+
 #[test]
 fn an_old_chip_has_two_windows_in_its_dump() {
     let Scene { book, manager, .. } = scene("polaris10");
@@ -99,6 +174,9 @@ fn check_statistics(stats: &Value, count: u64, bytes: u64) {
     assert_eq!(stats["UnusedRangeCount"], 0);
     let limits = ["AllocationSizeMin", "AllocationSizeMax"].map(|key| stats.get(key).is_some());
     assert_eq!(limits, [count > 1; 2]);
+    if count > 1 {
+        assert!(stats["AllocationSizeMin"].as_u64() <= stats["AllocationSizeMax"].as_u64());
+    }
 }
 
 /// The keys are those that vmaBuildStatsString writes and GpuMemDumpVis reads.
@@ -110,21 +188,40 @@ fn the_dump_for_vmas_visualiser_has_its_structure() {
         let dump: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(keys(&dump), ["CustomPools", "DefaultPools", "General", "MemoryInfo", "Total"]);
         let (heaps, types) = (manager.properties().heaps(), manager.properties().types());
-        assert_eq!(dump["General"]["memoryHeapCount"], heaps.len());
-        assert_eq!(dump["General"]["deviceType"], if chip == "renoir" { 1 } else { 2 });
+        let info = manager.device().info();
+        let general = json!({
+            "API": "Vulkan", "apiVersion": "1.4.0", "GPU": info.marketing_name,
+            "deviceType": if chip == "renoir" { 1 } else { 2 },
+            "maxMemoryAllocationCount": u32::MAX, "bufferImageGranularity": 1, "nonCoherentAtomSize": 64,
+            "memoryHeapCount": heaps.len(), "memoryTypeCount": types.len(),
+        });
+        assert_eq!(dump["General"], general);
         check_statistics(&dump["Total"], 3, 6 * MIB);
+        let sizes = (&dump["Total"]["AllocationSizeMin"], &dump["Total"]["AllocationSizeMax"]);
+        assert_eq!(sizes, (&MIB.into(), &(3 * MIB).into()));
         let infos = object(&dump["MemoryInfo"]);
         assert_eq!(infos.len(), heaps.len());
         let mut in_heaps = 0;
+        let budgets = manager.cached_budgets(BudgetRule::Radv).unwrap();
         for (index, heap) in heaps.iter().enumerate() {
             let info = &infos[&format!("Heap {index}")];
             assert_eq!(keys(info), ["Budget", "Flags", "MemoryPools", "Size", "Stats"]);
             assert_eq!(info["Size"], heap.size);
+            let figures = budgets.heaps()[index];
+            assert_eq!(info["Budget"], json!({ "BudgetBytes": figures.budget, "UsageBytes": figures.usage }));
+            let flags: Vec<_> = heap.flags.iter_names().map(|(name, _)| name).collect();
+            assert_eq!(info["Flags"], json!(flags));
             in_heaps += info["Stats"]["AllocationBytes"].as_u64().unwrap();
             for (name, pool) in object(&info["MemoryPools"]) {
                 let ty = &types[name.strip_prefix("Type ").unwrap().parse::<usize>().unwrap()];
                 assert_eq!(ty.heap as usize, index);
                 assert_eq!(keys(pool), ["Flags", "Stats"]);
+                let flags: Vec<_> = ty.properties.iter_names().map(|(name, _)| name).collect();
+                assert_eq!(pool["Flags"], json!(flags));
+                let index: u32 = name.strip_prefix("Type ").unwrap().parse().unwrap();
+                let sizes: Vec<_> =
+                    memories.iter().filter(|m| m.memory_type() == index).map(DeviceMemory::size).collect();
+                check_statistics(&pool["Stats"], sizes.len() as u64, sizes.iter().sum());
             }
         }
         assert_eq!(in_heaps, 6 * MIB);
@@ -141,6 +238,12 @@ fn the_dump_for_vmas_visualiser_has_its_structure() {
                 .map(|memory| memory.size().into())
                 .collect();
             assert_eq!(sizes, expected.iter().collect::<Vec<_>>());
+            assert_eq!((&pool["PreferredBlockSize"], &pool["Blocks"]), (&0.into(), &json!({})));
+            for one in pool["DedicatedAllocations"].as_array().unwrap() {
+                assert_eq!((&one["Type"], &one["Usage"]), (&"UNKNOWN".into(), &0.into()));
+                let name = (one["Size"] == 2 * MIB).then(|| json!("a \"name\"\n"));
+                assert_eq!(one.get("Name"), name.as_ref());
+            }
         }
     }
 }
