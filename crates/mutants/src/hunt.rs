@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     coverage::{Coverage, Test},
     mutant::Mutant,
-    suite::{Binary, End},
+    suite::{Binary, Data, End},
 };
 
 /// Tests that run one by one before the rest runs in groups.
@@ -135,7 +135,8 @@ fn one(mutant: &Mutant, tests: &[&Test], binaries: &HashMap<&str, &Binary>, log:
         let names: Vec<&str> = group.iter().map(|test| test.name.as_str()).collect();
         let usual = Duration::from_millis(group.iter().map(|test| test.millis).sum());
         let limit = (usual * PATIENCE).max(LEAST);
-        match binary.run(&names, ("AMDGPU_MUTANT", &number), limit, log)?.0 {
+        let data = if group[0].unlimited { Data::Unlimited } else { Data::Limited };
+        match binary.run(&names, ("AMDGPU_MUTANT", &number), limit, data, log)?.0 {
             End::Passed => {}
             End::Failed(by) => return Ok(Fate::Caught { binary: binary.name.clone(), by }),
             End::TimedOut => return Ok(Fate::TimedOut { binary: binary.name.clone() }),
@@ -148,13 +149,14 @@ fn one(mutant: &Mutant, tests: &[&Test], binaries: &HashMap<&str, &Binary>, log:
 fn groups<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
     let (alone, rest) = tests.split_at(tests.len().min(ALONE));
     let mut groups: Vec<Vec<&Test>> = alone.iter().map(|&test| vec![test]).collect();
-    let mut open: HashMap<&str, usize> = HashMap::new();
+    let mut open: HashMap<(&str, bool), usize> = HashMap::new();
     for &test in rest {
         let time = |group: &[&Test]| Duration::from_millis(group.iter().map(|test| test.millis).sum());
-        match open.get(test.binary.as_str()) {
+        let kind = (test.binary.as_str(), test.unlimited);
+        match open.get(&kind) {
             Some(&at) if time(&groups[at]) < GROUP => groups[at].push(test),
             _ => {
-                open.insert(&test.binary, groups.len());
+                open.insert(kind, groups.len());
                 groups.push(vec![test]);
             }
         }

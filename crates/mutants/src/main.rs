@@ -28,6 +28,7 @@ use clap::Parser;
 
 use crate::{
     coverage::Coverage,
+    equivalent::Equivalent,
     mutant::{Key, Mutant},
     report::{Outcome, report},
     sample::{Changed, Shard, draw},
@@ -93,9 +94,9 @@ fn main() -> Result<()> {
     }
     let root = std::env::current_dir()?;
     let points = tree::points(&root, &options.package)?;
-    let equivalent = equivalent::read(&root.join(&options.equivalent))?;
-    for key in equivalent::stale(&equivalent, &points.mutants) {
-        eprintln!("{}: there is no such mutant: {key:?}", options.equivalent.display());
+    let equivalent = Equivalent::read(&root.join(&options.equivalent))?;
+    for entry in equivalent.stale(&points.mutants) {
+        eprintln!("{}: there is no such mutant: {entry}", options.equivalent.display());
     }
     if options.list {
         points.mutants.iter().for_each(|mutant| println!("{mutant}"));
@@ -119,16 +120,18 @@ fn main() -> Result<()> {
     coverage.renew(&binaries, points.mutants.len(), options.jobs, &folder)?;
     coverage.write(&recorded)?;
 
-    let living: Vec<&Mutant> = points
-        .mutants
-        .iter()
-        .filter(|mutant| !unviable.contains(&mutant.key()) && !equivalent.contains(&mutant.key()))
-        .collect();
+    let reached = coverage.tests.iter().flat_map(|test| &test.reached).copied().collect();
+    let mut living: Vec<&Mutant> = points.mutants.iter().filter(|mutant| !unviable.contains(&mutant.key())).collect();
+    let compile = living.len();
+    living.retain(|mutant| !mutant.is_or_as_xor());
+    let differ = living.len();
+    living.retain(|mutant| !equivalent.has(mutant, &reached));
     println!(
-        "{} mutants: {} do not compile, {} change nothing by the list, {} are left; {} tests",
+        "{} mutants: {} do not compile, {} are ^ for |, {} change nothing by the list, {} are left; {} tests",
         points.mutants.len(),
-        points.mutants.iter().filter(|mutant| unviable.contains(&mutant.key())).count(),
-        equivalent.len(),
+        points.mutants.len() - compile,
+        compile - differ,
+        differ - living.len(),
         living.len(),
         coverage.tests.iter().filter(|test| !test.fails).count(),
     );

@@ -37,6 +37,17 @@ impl Mutant {
         }
     }
 
+    /// Returns `true` for `^` in place of `|`: the two differ only where both sides have a bit, and what this library joins
+    /// with `|` are flags and fields that lie side by side.
+    pub(crate) fn is_or_as_xor(&self) -> bool {
+        let (original, replacement) = (self.original.as_bytes(), self.replacement.as_bytes());
+        let at = original.iter().zip(replacement).position(|(a, b)| a != b);
+        original.len() == replacement.len()
+            && at.is_some_and(|at| {
+                (original[at], replacement[at]) == (b'|', b'^') && original[at + 1..] == replacement[at + 1..]
+            })
+    }
+
     /// Returns the folder or file of `src` that it counts for, or the crate.
     pub(crate) fn module(&self) -> &str {
         let file = self.file.strip_prefix("src/").or_else(|| self.file.strip_prefix("crates/")).unwrap_or(&self.file);

@@ -18,8 +18,14 @@ use wait_timeout::ChildExt as _;
 
 use crate::tree::Tree;
 
-/// Data that a process may have, in KiB: a mutant that allocates forever must not take the machine with it.
-const DATA_KIB: u64 = 4 << 20;
+/// Data that a process may have: a mutant that allocates forever must not take the machine with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// 4 GiB.
+    Limited,
+    /// For the few tests that reserve much more than they touch.
+    Unlimited,
+}
 
 /// A test program.
 #[derive(Clone, Debug)]
@@ -94,12 +100,13 @@ impl Binary {
         tests: &[&str],
         variable: (&str, &str),
         limit: Duration,
+        data: Data,
         log: &Path,
     ) -> Result<(End, Duration)> {
         let started = Instant::now();
         // Processor time ends what runs in circles however busy the machine is; waits without end need the wall's clock.
-        let limits =
-            format!("ulimit -t {}; ulimit -d {DATA_KIB}; ulimit -c 0; exec \"$0\" \"$@\"", limit.as_secs().max(1));
+        let kib = if data == Data::Limited { "4194304" } else { "unlimited" };
+        let limits = format!("ulimit -t {}; ulimit -d {kib}; ulimit -c 0; exec \"$0\" \"$@\"", limit.as_secs().max(1));
         let output = File::create(log)?;
         let mut child = Command::new("sh")
             .args(["-c", &limits])
