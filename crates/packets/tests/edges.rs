@@ -1,7 +1,7 @@
 //! The values on either side of each limit that a packet's fields have.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_packets::{DecodeFault, FieldError, Packet, pm4, sdma};
+use amdgpu_packets::{DecodeFault, FieldError, Packet, pm4, registers, sdma};
 
 fn va(raw: u64) -> GpuVa {
     GpuVa::new(raw).unwrap()
@@ -77,4 +77,79 @@ fn headers_of_each_type_are_read_as_what_they_are() {
     let fault = first(0x8000_0001).unwrap().unwrap_err();
     let bits = FieldError::Reserved { dword: 0, bits: 1 };
     assert!(matches!(fault.fault, DecodeFault::Field { packet: "NOP", source } if source == bits), "{fault:?}");
+}
+
+#[test]
+fn a_comparison_holds_as_its_sign_says() {
+    use pm4::Compare;
+    for (value, reference) in [(4, 5), (5, 5), (6, 5)] {
+        let holds = [
+            (Compare::Always, true),
+            (Compare::Less, value < reference),
+            (Compare::LessOrEqual, value <= reference),
+            (Compare::Equal, value == reference),
+            (Compare::NotEqual, value != reference),
+            (Compare::GreaterOrEqual, value >= reference),
+            (Compare::Greater, value > reference),
+        ];
+        for (compare, expected) in holds {
+            assert_eq!(compare.holds(value, reference), expected, "{compare:?} of {value} and {reference}");
+        }
+    }
+}
+
+#[test]
+fn an_end_of_pipe_carries_the_cache_actions_of_its_generation() {
+    let actions = pm4::CacheActions::INVALIDATE_L2 | pm4::CacheActions::INVALIDATE_VECTOR;
+    let new = pm4::EndOfPipe::fence(va(0x1000), 1);
+    for level in GfxLevel::ALL {
+        let with = new.with_caches(level, actions);
+        assert_eq!(with.tc, pm4::TcActions::new(level, actions), "{level}");
+        let gcr = if level >= GfxLevel::Gfx10 {
+            pm4::Gcr::GL2_INVALIDATE | pm4::Gcr::GLV_INVALIDATE | pm4::Gcr::FORWARD
+        } else {
+            pm4::Gcr::empty()
+        };
+        assert!(with.gcr.contains(gcr), "{level}: {:?}", with.gcr);
+        assert_eq!(with.gcr.is_empty(), level < GfxLevel::Gfx10, "{level}");
+        assert_eq!(with.store, new.store, "{level}");
+        assert!(encodes(with, pm4::Target::gfx(level)), "{level}");
+        assert_eq!(new.with_caches(level, pm4::CacheActions::empty()), new, "{level}: nothing is forwarded");
+    }
+}
+
+#[test]
+fn a_range_of_caches_covers_every_block_that_its_bytes_touch() {
+    for (start, bytes, base, blocks) in [
+        (0x1000, 256, 0x10, 1),
+        (0x1000, 257, 0x10, 2),
+        (0x10ff, 1, 0x10, 1),
+        (0x10ff, 2, 0x10, 2),
+        (0x1100, 0, 0x11, 0),
+    ] {
+        assert_eq!(pm4::CacheRange::of(va(start), bytes), pm4::CacheRange { base, blocks }, "{start:#x} + {bytes}");
+    }
+}
+
+#[test]
+fn a_header_without_a_length_ends_the_walk() {
+    let mut ib = vec![0x8000_0000; 0x5000];
+    ib[0] = 0xffff_1000;
+    let mut walk = pm4::decode(&ib, pm4::Target::gfx(GfxLevel::Gfx6));
+    assert!(walk.next().is_some_and(|first| first.is_err()), "GFX6 has no NOP of one dword");
+    assert!(walk.next().is_none());
+}
+
+#[test]
+fn what_a_register_writer_was_given_it_has() {
+    let mut writer = registers::RegisterWriter::new(pm4::Target::gfx(GfxLevel::Gfx10));
+    assert!(writer.is_empty());
+    writer.set_at(0x2_8000, 7).unwrap();
+    assert!(!writer.is_empty());
+    for packet in writer.packets() {
+        assert!(encodes(packet, pm4::Target::gfx(GfxLevel::Gfx10)));
+        let mut ib = [0; 16];
+        assert_eq!(packet.put(pm4::Target::gfx(GfxLevel::Gfx10), &mut ib), Some(3));
+        assert_eq!(ib[2], 7);
+    }
 }

@@ -179,3 +179,14 @@ fn blocks_that_cannot_be_are_refused() {
     assert_eq!(largest.allocate(most, 1).unwrap().offset(), 0);
     largest.validate().unwrap();
 }
+
+#[test]
+fn a_block_is_empty_until_something_is_taken_and_after_all_of_it_is_given_back() {
+    let mut block = VirtualBlock::new(1 << 20, 256).unwrap();
+    assert!(block.is_empty());
+    assert_eq!((block.size(), block.granule()), (1 << 20, 256));
+    let chunk = block.allocate(1000, 1).unwrap();
+    assert!(!block.is_empty());
+    block.free(chunk).unwrap();
+    assert!(block.is_empty());
+}
