@@ -112,7 +112,8 @@ fn node_files(device: &str, pci: PciAddress, minor: u32) -> Vec<(String, Entry)>
         (format!("/dev/dri/by-path/pci-{pci}-{suffix}"), Entry::Link(format!("../{name}"))),
         (format!("{directory}/dev"), Entry::File(format!("{DRM_MAJOR}:{minor}\n").into_bytes())),
         (format!("{directory}/uevent"), Entry::File(uevent.into_bytes())),
-        (format!("{directory}/device"), Entry::Link("../..".to_owned())),
+        // Links of kernfs end in the target's name, also where they only lead up.
+        (format!("{directory}/device"), Entry::Link(format!("../../../{pci}"))),
         (format!("{directory}/subsystem"), Entry::Link(format!("{up}class/drm"))),
         (format!("/sys/class/drm/{name}"), Entry::Link(format!("../../{below_sys}"))),
         (format!("/sys/dev/char/{DRM_MAJOR}:{minor}"), Entry::Link(format!("../../{below_sys}"))),
@@ -280,6 +281,24 @@ mod tests {
             let reached = parts.join("/");
             let exists = tree.iter().any(|(name, _)| *name == reached || name.starts_with(&format!("{reached}/")));
             assert!(exists, "{path} -> {target} = {reached}");
+        }
+    }
+
+    /// Tools take the last part of what `readlink /sys/dev/char/226:128/device` says for the PCI slot.
+    ///
+    /// Source: Linux 6.12 `fs/kernfs/symlink.c`, `kernfs_get_target_path`.
+    #[test]
+    fn every_link_ends_in_the_name_of_its_target() {
+        let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+        let tree = tree(&device, place(1));
+        for (path, entry) in &tree {
+            let Entry::Link(target) = entry else { continue };
+            assert_ne!(target.rsplit('/').next(), Some(".."), "{path} -> {target}");
+        }
+        for node in ["card1", "renderD129"] {
+            let link = format!("/sys/devices/pci0000:04/0000:04:00.0/drm/{node}/device");
+            let found = tree.iter().find(|(path, _)| *path == link).map(|(_, entry)| entry);
+            assert_eq!(found, Some(&Entry::Link("../../../0000:04:00.0".to_owned())));
         }
     }
 
