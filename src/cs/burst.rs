@@ -34,7 +34,7 @@ type PutBack<'s> = &'s mut usize;
 impl<'s, L: Language> Burst<'s, L> {
     /// `used` grows by what is put into `room`.
     #[inline]
-    pub(super) fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
+    fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
         Self { len: room.len(), rest: room, put: used, language }
     }
 
@@ -118,6 +118,7 @@ impl<L: Language> Stream<L> {
     pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
         self.make_room(dwords)?;
         let language = self.language();
-        Ok(self.memory_mut().burst(language, dwords))
+        let (room, used) = self.memory_mut().lend(dwords);
+        Ok(Burst::new(language, room, used))
     }
 }

@@ -1,13 +1,11 @@
 //! From a submission to calls of the kernel.
 
-use std::ops::Range;
-
 use super::{
     CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, jobs::Job, plan,
-    queue::Shared, working_set::WorkingSet,
+    sender::Sender, shared::Shared,
 };
 use crate::{
-    uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
+    uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Ip, Residents},
 };
 
@@ -16,24 +14,6 @@ const IB_PRIORITY: u32 = 31;
 
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
-
-/// The containers in which submissions are put together, kept between them.
-#[derive(Debug, Default)]
-pub(super) struct Sender {
-    /// Where the next submission notes what it uses.
-    pub(super) spare: Option<Box<Job>>,
-    working_set: WorkingSet,
-    chunks: ChunkScratch,
-    /// Those of one call after the other.
-    ibs: Vec<CsChunkIb>,
-    calls: Vec<Range<usize>>,
-    dependencies: Vec<CsChunkDep>,
-    scheduled: Vec<CsChunkDep>,
-    waits: Vec<CsChunkSyncobj>,
-    signals: Vec<CsChunkSyncobj>,
-    /// What observers are to hear of, once the job is kept; empty without observers.
-    events: Vec<Event>,
-}
 
 impl Sender {
     /// Hands the kernel a submission, in as few calls as it allows, and notes in `job` the number of the last call that the

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EncodeError, Language, Stream, Target, ib::IbMemory, ib_pool::Home, pm4::IndirectBuffer};
+use super::{EncodeError, Language, Target, ib::IbMemory, ib_home::Home, pm4::IndirectBuffer};
 use crate::{
     vamgr::GpuVa,
     winsys::{Binding, Device},
@@ -129,7 +129,7 @@ impl CommandList {
         Self::of_parts(target, vec![part])
     }
 
-    fn of_parts(target: Target, parts: Vec<Part>) -> Self {
+    pub(super) fn of_parts(target: Target, parts: Vec<Part>) -> Self {
         let mut residents: Vec<_> = parts.iter().flat_map(Part::residents).cloned().collect();
         // By address, not by pointer: the same program then asks the kernel the same in every run, and a replay is one.
         residents.sort_unstable_by_key(|binding| binding.address().as_u64());
@@ -193,25 +193,15 @@ impl CommandList {
     pub(super) fn kept(&self) -> impl Iterator<Item = &Arc<Binding>> {
         self.recorded.parts.iter().flat_map(|part| &part.kept)
     }
-    /// Starts recording anew in the same memory, for any ring.
+
+    /// What it was recorded for and what it consists of.
     ///
     /// # Errors
     ///
     /// The list itself, when a queue still runs it or another clone exists.
-    pub fn record_again<L: Language>(self, language: L) -> Result<Stream<L>, Self> {
+    pub(super) fn into_parts(self) -> Result<(Target, Vec<Part>), Self> {
         let Recorded { target, parts, .. } = Arc::try_unwrap(self.recorded).map_err(|recorded| Self { recorded })?;
-        let (mut memories, mut home) = (Vec::new(), Home::default());
-        for mut part in parts {
-            memories.append(&mut part.spare);
-            memories.extend(std::mem::take(&mut part.ibs).into_iter().map(|ib| ib.memory));
-            home = part.home.clone();
-        }
-        // The largest, for most likely it was the last.
-        memories.sort_by_key(IbMemory::capacity);
-        match memories.pop() {
-            Some(memory) => Ok(Stream::over(memory, memories, language, home)),
-            None => Err(Self::of_parts(target, Vec::new())),
-        }
+        Ok((target, parts))
     }
 
     /// Makes one list of several, each of which ends with a jump to the next, so that the kernel is given one IB where

@@ -3,9 +3,19 @@
 use std::fmt::{Formatter, Result};
 
 use super::{
-    Excerpt, IbPrinter,
+    Excerpt,
     dump::{Dump, Dumper},
 };
+
+/// Prints commands: a disassembler.
+pub trait IbPrinter {
+    /// Prints an excerpt, each line ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of the formatter.
+    fn print(&self, excerpt: &Excerpt, f: &mut Formatter<'_>) -> Result;
+}
 
 /// With this dumper's memory and names instead of those that the report was gathered with.
 impl IbPrinter for Dumper<'_> {

@@ -11,7 +11,7 @@ use nix::{
     sys::eventfd::{EfdFlags, EventFd},
 };
 
-use super::{Error, Result, queue::Shared};
+use super::{Error, Result, shared::Shared};
 use crate::{
     uapi::CsChunkDep,
     winsys::{Deadline, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},

@@ -3,17 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    CommandList, Fence, Queue, Result, Submission,
+    CommandList, Fence, GangFault, MAX_GANG, Queue, Result, Submission,
     marker::{self, Step},
     marker_page::MarkerPage,
-    queue::Shared,
+    shared::Shared,
 };
 use crate::winsys::{Capabilities, Error as WinsysError, ResidentSet};
-
-/// The most queues that run together, leader included.
-///
-/// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
-pub const MAX_GANG: usize = 4;
 
 /// Queues that the kernel starts together, so that what runs on one may wait for what runs on another: a task shader on
 /// a compute ring that feeds a mesh shader on the graphics ring.
@@ -44,41 +39,6 @@ struct Follower {
     queue: Arc<Shared>,
     begin: CommandList,
     end: CommandList,
-}
-
-/// Why queues are no gang.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GangFault {
-    /// A leader alone.
-    #[error("a leader without followers")]
-    NoFollowers,
-    /// More than [`MAX_GANG`].
-    #[error("{count} queues, at most {MAX_GANG} run together")]
-    TooMany {
-        /// Queues, leader included.
-        count: usize,
-    },
-    /// A queue is named twice.
-    #[error("follower {at} is in the gang already")]
-    Twice {
-        /// Which, from 0.
-        at: usize,
-    },
-    /// A queue of another context.
-    #[error("follower {at} belongs to another context than the leader")]
-    OtherContext {
-        /// Which, from 0.
-        at: usize,
-    },
-    /// Not one share for each follower.
-    #[error("{given} shares for {followers} followers")]
-    Shares {
-        /// Shares given.
-        given: usize,
-        /// Followers there are.
-        followers: usize,
-    },
 }
 
 impl Gang {

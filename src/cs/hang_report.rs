@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Breadcrumbs, Excerpt, Fence, Progress, Queue, excerpt_text, layout, queue::Shared};
+use super::{Breadcrumbs, Excerpt, Fence, IbPrinter, Progress, Queue, excerpt_text, layout, shared::Shared};
 use crate::winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault};
 
 /// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
@@ -51,16 +51,6 @@ pub struct QueueTrace {
     pub state: Result<(), WinsysError>,
     /// The commands where it stopped; nothing when it is idle.
     pub excerpt: Option<Excerpt>,
-}
-
-/// Prints commands: a disassembler.
-pub trait IbPrinter {
-    /// Prints an excerpt, each line ended.
-    ///
-    /// # Errors
-    ///
-    /// Those of the formatter.
-    fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
 /// Prints the packets with their fields, as [`Dumper`](dump::Dumper) does: what [`HangReport`] is displayed with.

@@ -2,7 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use super::{Burst, IbPlacement, Language, Result};
+use super::{IbPlacement, Result};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
@@ -142,17 +142,17 @@ impl IbMemory {
         self.used += dwords.min(self.limit - self.used);
     }
 
-    /// The next `dwords` dwords, or the whole window where it is shorter, of which the burst says how much was used.
+    /// The next `dwords` dwords, or the whole window where it is shorter, and the counter that grows by what is used of them.
     #[inline]
-    pub(super) fn burst<L: Language>(&mut self, language: L, dwords: usize) -> Burst<'_, L> {
+    pub(super) fn lend(&mut self, dwords: usize) -> (&mut [u32], &mut usize) {
         let dwords = dwords.min(self.limit - self.used);
         // SAFETY: as in `take`.
         let start = unsafe { self.dwords.add(self.used) };
-        // SAFETY: `used + dwords <= limit <= capacity`; else as in `take`. The burst borrows `self` exclusively as long as
+        // SAFETY: `used + dwords <= limit <= capacity`; else as in `take`. The borrower holds `self` exclusively as long as
         // the slice lives.
         let room = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) };
-        // INVARIANT: a burst adds at most the length of its room.
-        Burst::new(language, room, &mut self.used)
+        // INVARIANT: the borrower adds at most the length of its room.
+        (room, &mut self.used)
     }
 
     /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.

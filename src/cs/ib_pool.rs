@@ -1,10 +1,14 @@
 //! IBs that are used again.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{IbPlacement, Language, Result, Stream, ib::IbMemory, stream::StreamLevel};
+use super::{
+    IbPlacement, Language, Result, Stream,
+    ib_home::{Home, Shared},
+    stream::StreamLevel,
+};
 use crate::winsys::Device;
 
 /// Memory of IBs that streams take from and that comes back when nobody runs it any more.
@@ -34,21 +38,6 @@ pub struct IbPool {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    device: Arc<Device>,
-    placement: IbPlacement,
-    /// The most that lies idle, in dwords.
-    most: usize,
-    idle: Mutex<Idle>,
-}
-
-#[derive(Debug, Default)]
-struct Idle {
-    memories: Vec<IbMemory>,
-    dwords: usize,
-}
-
 impl IbPool {
     /// An empty pool, which keeps at most `most_dwords` dwords for later.
     pub fn new(device: &Arc<Device>, placement: IbPlacement, most_dwords: usize) -> Self {
@@ -62,7 +51,7 @@ impl IbPool {
     ///
     /// As for [`Stream::new`].
     pub fn stream<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
-        let home = Home(Arc::downgrade(&self.shared));
+        let home = Home::of(&self.shared);
         let (device, placement) = (&self.shared.device, self.shared.placement);
         Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
     }
@@ -77,34 +66,5 @@ impl IbPool {
         let idle = std::mem::take(&mut *self.shared.idle.lock());
         // Freed without the lock.
         drop(idle);
-    }
-}
-
-/// Where a stream's memory comes from and goes: a pool, or nowhere.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Home(Weak<Shared>);
-
-impl Home {
-    /// The smallest idle memory that `fits`.
-    pub(super) fn take(&self, fits: impl Fn(&IbMemory) -> bool) -> Option<IbMemory> {
-        let shared = self.0.upgrade()?;
-        let mut idle = shared.idle.lock();
-        let fitting = idle.memories.iter().enumerate().filter(|(_, memory)| fits(memory));
-        let (at, _) = fitting.min_by_key(|(_, memory)| memory.capacity())?;
-        let memory = idle.memories.swap_remove(at);
-        idle.dwords -= memory.capacity();
-        Some(memory)
-    }
-
-    /// Keeps memory that nobody uses any more, as far as the pool has room. Without a pool it is freed.
-    pub(super) fn give(&self, memories: impl IntoIterator<Item = IbMemory>) {
-        let Some(shared) = self.0.upgrade() else { return drop(memories) };
-        for memory in memories {
-            let mut idle = shared.idle.lock();
-            if memory.placement() == shared.placement && idle.dwords + memory.capacity() <= shared.most {
-                idle.dwords += memory.capacity();
-                idle.memories.push(memory);
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::{CommandList, Submission, queue::Shared};
+use super::CommandList;
 use crate::winsys::{Binding, Residents};
 
 /// What one running submission uses. It is moved about as a box, for a move of all of it, right after it was filled, takes
@@ -19,15 +19,6 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Keeps alive what a submission uses.
-    pub(super) fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
-        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
-        self.lists.extend(submission.lists.iter().copied().cloned());
-        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
-        self.memory.extend(submission.memory.iter().cloned());
-        self.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
-    }
-
     /// Lets go of everything, and keeps the containers.
     fn clear(&mut self) {
         self.sequence = 0;

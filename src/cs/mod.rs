@@ -20,9 +20,11 @@ mod excerpt;
 mod excerpt_text;
 mod fence;
 mod gang;
+mod gang_fault;
 mod hang_report;
 #[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
+mod ib_home;
 mod ib_placement;
 mod ib_pool;
 mod jobs;
@@ -31,8 +33,12 @@ mod marker_page;
 mod planner;
 mod preambles;
 mod queue;
+mod queue_options;
 mod queues;
+mod record_again;
 mod secondary;
+mod sender;
+mod shared;
 mod snippet;
 mod stream;
 mod submission;
@@ -45,20 +51,23 @@ pub use self::{
     command_list::{ChainFault, CommandList, NotChained},
     error::{Error, Result},
     excerpt::Excerpt,
+    excerpt_text::IbPrinter,
     fence::{Fence, PollableFence},
-    gang::{Gang, GangFault, MAX_GANG},
-    hang_report::{DecodedPrinter, HangReport, IbPrinter, QueueTrace, RawPrinter},
+    gang::Gang,
+    gang_fault::{GangFault, MAX_GANG},
+    hang_report::{DecodedPrinter, HangReport, QueueTrace, RawPrinter},
     ib_placement::IbPlacement,
     ib_pool::IbPool,
     marker::Marker,
     planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     preambles::{NotOneIb, Preambles},
     queue::{Queue, QueueKind},
+    queue_options::{Listing, Patience, QueueOptions},
     queues::Queues,
     secondary::{Execution, Inclusion},
     snippet::Snippet,
     stream::{MAX_IB_DWORDS, Stream},
-    submission::{Listing, Patience, QueueOptions, Submission, SyncPoint},
+    submission::{Submission, SyncPoint},
     submitter::{OwnedSubmission, PendingFence, Submitter},
 };
 pub use amdgpu_packets::{

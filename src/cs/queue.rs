@@ -2,19 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nix::errno::Errno;
-use parking_lot::Mutex;
-
 use super::{
     CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
-    call::Sender,
-    jobs::{Ended, Jobs},
+    jobs::{Ended, Job},
     marker,
+    shared::Shared,
 };
-use crate::{
-    uapi::{CsChunkDep, CsFence},
-    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, Syncobj, Until, UserFence, WaitFor},
-};
+use crate::winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor};
 
 /// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -43,20 +37,6 @@ pub enum QueueKind {
 #[derive(Debug)]
 pub struct Queue {
     shared: Arc<Shared>,
-}
-
-/// What fences and their queue have in common.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) context: Arc<Context>,
-    pub(super) ip: Ip,
-    pub(super) ring: u32,
-    pub(super) target: Target,
-    pub(super) options: QueueOptions,
-    pub(super) user_fence: UserFence,
-    /// Held while the kernel takes a submission, one after the other.
-    pub(super) sender: Mutex<Sender>,
-    pub(super) jobs: Jobs,
 }
 
 impl Queue {
@@ -175,7 +155,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], with [`DeviceLost`](WinsysError::DeviceLost) when work of this queue was lost.
+    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when work of this queue was lost.
     pub fn wait_points(
         &self,
         points: &[(&Syncobj, u64)],
@@ -191,7 +171,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`], with [`DeviceLost`](WinsysError::DeviceLost) when it does not.
+    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when it does not.
     pub fn check(&self) -> Result<()> {
         Ok(self.shared.check()?)
     }
@@ -251,10 +231,6 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    pub(super) fn device(&self) -> &Arc<Device> {
-        self.context.device()
-    }
-
     /// Submits, with what runs beside it on other queues.
     pub(super) fn send(
         self: &Arc<Self>,
@@ -309,80 +285,15 @@ impl Shared {
         }
         Ok(Fence::new(Arc::clone(self), last))
     }
+}
 
-    pub(super) fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
-        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
-    }
-
-    /// Whether the GPU has written this sequence number or a later one.
-    pub(super) fn has_reached(&self, sequence: u64) -> bool {
-        sequence == 0 || self.user_fence.value() >= sequence
-    }
-
-    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
-        if !self.has_reached(sequence) {
-            return self.ask(sequence, deadline);
-        }
-        self.jobs.retire_up_to(sequence);
-        Ok(true)
-    }
-
-    /// Waits inside the kernel.
-    pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
-        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
-        if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
-            self.jobs.retire_up_to(sequence);
-        }
-        Ok(is_done?)
-    }
-
-    /// Whether the queue still works, and how work was lost if it does not.
-    pub(super) fn check(&self) -> Result<(), WinsysError> {
-        self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
-    }
-
-    /// Notes that work was lost. What has ended by then is let go of; what has not, later.
-    fn note_loss(&self, error: &WinsysError) {
-        if matches!(error, WinsysError::DeviceLost { .. }) {
-            self.jobs.doubt();
-            self.retire();
-        }
-    }
-
-    /// Lets go of what submissions used that have ended. No ioctl, unless work was lost before.
-    fn retire(&self) {
-        self.jobs.retire_up_to(self.user_fence.value());
-        if self.jobs.are_in_doubt() {
-            self.wait_for_the_end(Deadline::POLL);
-        }
-    }
-
-    /// Waits until everything submitted so far has ended, in whatever way, and lets go of what it used. Nothing is let go of
-    /// when the deadline comes first, or the kernel does not tell.
-    fn wait_for_the_end(&self, deadline: Deadline) {
-        // Looked at before the question: the answer does not say anything of what is submitted meanwhile.
-        let last = self.jobs.last();
-        match self.user_fence.wait_idle(deadline) {
-            Ok(true) => self.jobs.lose(self.user_fence.value(), last),
-            Ok(false) => {}
-            // A GPU that was removed runs nothing, and the kernel answers nothing any more.
-            Err(error) if error.errno() == Some(Errno::ENODEV) => self.jobs.lose(self.user_fence.value(), last),
-            Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
-        }
-    }
-
-    pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {
-        let CsFence { ctx_id, ip_type, ip_instance, ring, seq_no: handle } = self.number(sequence);
-        CsChunkDep { ip_type, ip_instance, ring, ctx_id, handle }
-    }
-
-    pub(super) fn number(&self, sequence: u64) -> CsFence {
-        CsFence {
-            ctx_id: self.context.id(),
-            ip_type: self.ip as u32,
-            ip_instance: 0,
-            ring: self.ring,
-            seq_no: sequence,
-        }
+impl Job {
+    /// Keeps alive what a submission uses.
+    fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        self.lists.extend(submission.lists.iter().copied().cloned());
+        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
+        self.memory.extend(submission.memory.iter().cloned());
+        self.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
     }
 }

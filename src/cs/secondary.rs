@@ -7,7 +7,7 @@ use super::{
     pm4::{IndirectBuffer, Ring},
     stream::StreamLevel,
 };
-use crate::winsys::{Error as WinsysError, GfxLevel};
+use crate::winsys::Error as WinsysError;
 
 /// How [`Stream::execute`] may bring a list in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +26,6 @@ pub enum Execution {
     Called,
     /// By a copy of its packets; the list is no longer needed.
     Copied,
-}
-
-/// Whether secondary streams for this ring are more often called than copied.
-pub(super) fn is_likely_called(target: Target) -> bool {
-    matches!(target, Target::Pm4(target) if target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx8)
 }
 
 impl<L: Language> Stream<L> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use amdgpu_packets::own;
 
 use super::{
-    CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result,
+    CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result, Target,
     command_list::{Ib, Part},
     ib::IbMemory,
-    ib_pool::Home,
+    ib_home::Home,
+    pm4,
 };
-use crate::winsys::{Binding, Device};
+use crate::winsys::{Binding, Device, GfxLevel};
 
 /// The longest IB, in dwords: 20 bits of size.
 ///
@@ -104,7 +105,7 @@ impl<L: Language> Stream<L> {
     ///
     /// As for [`Stream::new`].
     pub fn secondary(device: &Arc<Device>, language: L, dwords: usize) -> Result<Self> {
-        let is_called = super::secondary::is_likely_called(language.into());
+        let is_called = is_likely_called(language.into());
         let placement = if is_called { IbPlacement::of(device.info(), 0) } else { IbPlacement::Cached };
         Self::start(device, language, dwords, placement, StreamLevel::Secondary, Home::default())
     }
@@ -404,4 +405,9 @@ fn sink<const N: usize>(sink: &mut Vec<u32>) -> &mut [u32; N] {
         Some(room) => room,
         None => unreachable!("N is at most SINK_DWORDS, as `room` asserts when it is compiled"),
     }
+}
+
+/// Whether secondary streams for this ring are more often called than copied.
+fn is_likely_called(target: Target) -> bool {
+    matches!(target, Target::Pm4(target) if target.ring == pm4::Ring::Gfx && target.level >= GfxLevel::Gfx8)
 }

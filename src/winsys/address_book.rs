@@ -8,7 +8,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{
-    Event, Observer, PageFault,
+    Event, PageFault,
     interval_map::{IntervalMap, Run},
 };
 use crate::{
@@ -253,12 +253,9 @@ impl Pages {
     }
 }
 
-impl Observer for AddressBook {
-    fn address_book(&self) -> Option<&AddressBook> {
-        Some(self)
-    }
-
-    fn observe(&self, event: &Event) {
+impl AddressBook {
+    /// Brings the book up to date.
+    pub(super) fn note(&self, event: &Event) {
         let mut pages = self.pages.lock();
         match *event {
             Event::BoOpened { handle, size, domains, .. } => {

@@ -6,37 +6,11 @@ use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use super::{
-    Deadline, Device, Error, Ip, Loss, Result, answers,
+    Deadline, Device, Error, Ip, Loss, Priority, Result, answers,
     kernel::{send, send_quietly},
     release::{Release, release},
 };
-use crate::uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op, priority};
-
-/// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(i32)]
-pub enum Priority {
-    /// VK_QUEUE_GLOBAL_PRIORITY_LOW.
-    Low = priority::LOW,
-    /// VK_QUEUE_GLOBAL_PRIORITY_MEDIUM: the default.
-    #[default]
-    Normal = priority::NORMAL,
-    /// VK_QUEUE_GLOBAL_PRIORITY_HIGH.
-    High = priority::HIGH,
-    /// VK_QUEUE_GLOBAL_PRIORITY_REALTIME.
-    VeryHigh = priority::VERY_HIGH,
-}
-
-impl Priority {
-    /// The next lower one that needs fewer rights; `None` for those that anybody may have.
-    fn more_modest(self) -> Option<Self> {
-        match self {
-            Self::VeryHigh => Some(Self::High),
-            Self::High => Some(Self::Normal),
-            Self::Normal | Self::Low => None,
-        }
-    }
-}
+use crate::uapi::{Answered, Argument, Ctx, CtxStateFlags, WaitCs, ctx_op};
 
 /// A kernel context. Its queues are numbered by IP and ring; each is a FIFO of its own. Freed on drop: queued jobs
 /// still run.

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, RenderNode, Result,
+    AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, PageFault, RenderNode, Result,
     bo::SharedHandles,
     claim::Claim,
     observer::tell,
@@ -52,17 +52,6 @@ impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Device").field("chip", &self.info.chip_name()).finish_non_exhaustive()
     }
-}
-
-/// The last page fault of a file's address space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageFault {
-    /// The faulting page, in canonical form.
-    pub page: GpuVa,
-    /// The raw fault status register.
-    pub status: u32,
-    /// The hub that faulted: type in bits 7..0 (0 graphics, 1 and 2 multimedia), index in bits 15..8.
-    pub hub: u32,
 }
 
 impl Device {

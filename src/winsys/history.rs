@@ -8,8 +8,8 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Event, Observer};
-use crate::vamgr::{GpuVa, VaRange};
+use super::Event;
+use crate::vamgr::GpuVa;
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,35 +74,9 @@ impl BoHistory {
     }
 }
 
-impl Event {
-    /// The BO it is about.
-    pub const fn handle(&self) -> Option<u32> {
-        match *self {
-            Self::BoOpened { handle, .. }
-            | Self::BoClosed { handle }
-            | Self::Allocated { handle, .. }
-            | Self::Bound { handle, .. }
-            | Self::Mapped { handle, .. }
-            | Self::Unmapped { handle, .. } => Some(handle),
-            _ => None,
-        }
-    }
-
-    /// The GPU addresses it is about.
-    pub const fn addresses(&self) -> Option<VaRange> {
-        match *self {
-            Self::Bound { range, .. } | Self::Unbound { range } => Some(range),
-            _ => None,
-        }
-    }
-}
-
-impl Observer for BoHistory {
-    fn history(&self) -> Option<&BoHistory> {
-        Some(self)
-    }
-
-    fn observe(&self, event: &Event) {
+impl BoHistory {
+    /// Notes an event.
+    pub(super) fn note(&self, event: &Event) {
         if event.handle().is_none() && event.addresses().is_none() {
             return;
         }

@@ -19,7 +19,9 @@ mod context;
 mod counted_set;
 mod device;
 mod device_ref;
+mod driver_version;
 mod error;
+mod event;
 mod fault_report;
 #[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
 mod fence;
@@ -33,6 +35,8 @@ mod map_once;
 mod mapping;
 mod node;
 mod observer;
+mod page_fault;
+mod priority;
 #[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
 mod query;
 mod release;
@@ -57,22 +61,23 @@ pub use self::{
     },
     bo_list::BoList,
     clocks::{PinnedClocks, StablePstate},
-    context::{Context, Priority},
-    device::{Device, PageFault},
+    context::Context,
+    device::Device,
+    driver_version::{DriverVersion, MINIMUM_MINOR},
     error::{Error, Result},
+    event::{Event, PressureLevel},
     fault_report::{FaultAccess, FaultHub, FaultReport, FaultStatus, NEAR, Verdict},
     fence::wait_fences,
-    gpu_info::{
-        Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, ShaderArray, TilingRegisters,
-    },
+    gpu_info::{Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, ShaderArray, TilingRegisters},
     history::{BoHistory, HistoryEntry},
     ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
     loss::{Blame, Loss, LossReason},
     map_once::MapOnce,
     mapping::Mapping,
     node::Node,
-    observer::{Event, Observer, PressureLevel},
-    query::DriverVersion,
+    observer::Observer,
+    page_fault::PageFault,
+    priority::Priority,
     render_node::RenderNode,
     reservation::Reservation,
     resident_set::{ResidentSet, Residents},

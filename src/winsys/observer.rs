@@ -2,145 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AddressBook, BoHistory};
-use crate::{
-    uapi::{GemCreateFlags, GemDomain, VaFlags},
-    vamgr::VaRange,
-};
-
-/// Something that has just happened: the kernel has agreed to it, or it has told us of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Event {
-    /// A BO came to be: created, imported, or made of user memory.
-    BoOpened {
-        /// Its handle.
-        handle: u32,
-        /// Bytes.
-        size: u64,
-        /// Where it may be placed.
-        domains: GemDomain,
-        /// How it was made, as far as that is known.
-        flags: GemCreateFlags,
-    },
-    /// A handle was closed; the number may be used again. That frees the BO, as far as this file is concerned.
-    BoClosed {
-        /// The handle.
-        handle: u32,
-    },
-    /// A BO became device memory of a type: what vkAllocateMemory returns. It comes after [`Event::BoOpened`] and
-    /// [`Event::Bound`]; [`Event::BoClosed`] is its end.
-    Allocated {
-        /// The BO.
-        handle: u32,
-        /// Index of the memory type.
-        memory_type: u32,
-        /// Index of the heap.
-        heap: u32,
-        /// Bytes.
-        size: u64,
-    },
-    /// Addresses point to (part of) a BO from now on, whatever was there before.
-    Bound {
-        /// The addresses.
-        range: VaRange,
-        /// The BO.
-        handle: u32,
-        /// The first byte of it.
-        bo_offset: u64,
-        /// Access rights and memory type.
-        flags: VaFlags,
-    },
-    /// Addresses point nowhere any more.
-    Unbound {
-        /// The addresses.
-        range: VaRange,
-    },
-    /// The CPU sees a BO.
-    Mapped {
-        /// The BO.
-        handle: u32,
-        /// The CPU address of the first byte.
-        base: usize,
-        /// Bytes.
-        len: usize,
-    },
-    /// The CPU does not see it there any more.
-    Unmapped {
-        /// The BO.
-        handle: u32,
-        /// The CPU address that the first byte had.
-        base: usize,
-        /// Bytes.
-        len: usize,
-    },
-    /// The kernel took a submission.
-    Submitted {
-        /// The context's id.
-        context: u32,
-        /// Its number among the submissions of the leading queue.
-        sequence: u64,
-        /// How many IBs.
-        ibs: usize,
-        /// How many BOs were listed.
-        bos: usize,
-    },
-    /// The kernel moved BOs out of VRAM since it was last asked; it does not say whose.
-    Evicted {
-        /// Evictions that copied.
-        evictions: u64,
-        /// Bytes copied by evictions and other moves.
-        bytes_moved: u64,
-    },
-    /// The kernel told other numbers of what is in use on the whole device than the last time: budgets have changed.
-    /// Bytes, as in [`MemoryInfo`](crate::uapi::MemoryInfo).
-    BudgetChanged {
-        /// Which answer of the kernel this was.
-        generation: u64,
-        /// VRAM in use.
-        vram: u64,
-        /// Visible VRAM in use.
-        visible_vram: u64,
-        /// GTT in use.
-        gtt: u64,
-    },
-    /// A heap came under pressure or was relieved of it.
-    Pressure {
-        /// Index of the heap.
-        heap: u32,
-        /// How bad it is now.
-        level: PressureLevel,
-        /// What this process has of the heap, bytes.
-        usage: u64,
-        /// What it may expect to have, bytes.
-        budget: u64,
-    },
-    /// An allocation would pass a limit of the admission policy.
-    OverCommitted {
-        /// Index of the heap.
-        heap: u32,
-        /// Bytes asked for.
-        size: u64,
-        /// What this process had of the heap then, bytes.
-        usage: u64,
-        /// The limit, bytes.
-        limit: u64,
-        /// Whether it was refused; otherwise the policy only reports.
-        refused: bool,
-    },
-}
-
-/// How much of its budget this process has used of a heap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PressureLevel {
-    /// Less than the rest.
-    #[default]
-    Low,
-    /// Four fifths or more.
-    High,
-    /// More than all of it.
-    Exceeded,
-}
+use super::{AddressBook, BoHistory, Event};
 
 /// Hears of everything that happens to the objects of a device: a tool, a trace, an
 /// [`AddressBook`](super::AddressBook). See [`Device::with_observer`](super::Device::with_observer).
@@ -162,6 +24,26 @@ pub trait Observer: Send + Sync + fmt::Debug {
     /// The history among the observers, where [`Device::history`](super::Device::history) finds it.
     fn history(&self) -> Option<&BoHistory> {
         None
+    }
+}
+
+impl Observer for AddressBook {
+    fn observe(&self, event: &Event) {
+        self.note(event);
+    }
+
+    fn address_book(&self) -> Option<&AddressBook> {
+        Some(self)
+    }
+}
+
+impl Observer for BoHistory {
+    fn observe(&self, event: &Event) {
+        self.note(event);
+    }
+
+    fn history(&self) -> Option<&BoHistory> {
+        Some(self)
     }
 }
 

@@ -4,7 +4,7 @@ use nix::errno::Errno;
 use zerocopy::FromBytes;
 
 use super::{
-    Error, Kernel, Result,
+    DriverVersion, Error, Kernel, Result,
     kernel::{send, send_raw},
 };
 use crate::uapi::{self, Argument, GetCap, Info, Version};
@@ -46,17 +46,6 @@ fn ask(kernel: &dyn Kernel, query: u32, input: [u32; 4], len: usize) -> Result<A
 pub(super) fn registers<const N: usize>(kernel: &dyn Kernel, register: u32, instance: u32) -> Result<[u32; N]> {
     const { assert!(N <= 128, "the kernel reads at most 128 registers at once") };
     info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, N as u32, instance, 0])
-}
-
-/// What VERSION answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DriverVersion {
-    /// Always 3 for amdgpu.
-    pub major: i32,
-    /// A promise of features: everything listed up to it works.
-    pub minor: i32,
-    /// Patch level.
-    pub patch: i32,
 }
 
 /// The driver's name and version.

@@ -1,15 +1,17 @@
 //! A GEM handle, closed by exactly one owner, and the table that keeps imports from closing it twice.
 
 use std::{
+    any::Any,
     collections::HashMap,
-    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+    sync::{Arc, atomic::Ordering::Relaxed},
 };
 
 use nix::errno::Errno;
 use once_cell::race::OnceBox;
 
+use super::shared_handles::{Entry, SharedHandles};
 use crate::{
-    sync::{AtomicU64, Mutex, OnceLock},
+    sync::{Mutex, OnceLock},
     uapi::{Argument, GemClose},
     winsys::{
         Device, DeviceRef, Event, LedgerEntry,
@@ -136,23 +138,6 @@ impl Drop for SharedHandle {
     }
 }
 
-/// Handles that an import may return again.
-///
-/// The kernel keeps one handle for each BO and file: importing a dma-buf whose BO the file already has returns the
-/// same number *without counting it*, so that one GEM_CLOSE ends it for everybody (Linux 6.12 `drm_prime.c`,
-/// `drm_gem_prime_fd_to_handle`). Every handle that was exported or imported is therefore listed here, and imports and
-/// closes of listed handles exclude each other.
-#[derive(Default)]
-pub(crate) struct SharedHandles {
-    table: Mutex<HashMap<u32, Entry>>,
-    generations: AtomicU64,
-}
-
-struct Entry {
-    generation: u64,
-    handle: Weak<SharedHandle>,
-}
-
 impl SharedHandles {
     /// Lists a handle that is about to be exported.
     pub(super) fn list(&self, handle: &Handle) {
@@ -169,7 +154,7 @@ impl SharedHandles {
     ) -> Result<Handle, Errno> {
         let mut table = self.table.lock();
         let raw = import()?;
-        if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()) {
+        if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast().ok()) {
             return Ok(Handle::imported(known));
         }
         // Either new, or its last owner is waiting for the lock to close it: the new generation tells that owner that
@@ -186,7 +171,8 @@ impl SharedHandles {
     ) -> Arc<SharedHandle> {
         let generation = self.generations.fetch_add(1, Relaxed) + 1;
         let handle = Arc::new(SharedHandle { device, raw, generation, entry });
-        table.insert(raw, Entry { generation, handle: Arc::downgrade(&handle) });
+        let listed: Arc<dyn Any + Send + Sync> = Arc::<SharedHandle>::clone(&handle);
+        table.insert(raw, Entry { generation, handle: Arc::downgrade(&listed) });
         handle
     }
 

@@ -2,8 +2,11 @@
 
 mod handle;
 mod metadata;
+mod request;
+mod rule_error;
 mod rules;
 mod share;
+mod shared_handles;
 mod tiling;
 mod userptr;
 
@@ -12,10 +15,11 @@ use std::sync::Arc;
 use nix::errno::Errno;
 
 use self::handle::Handle;
-pub(super) use self::handle::SharedHandles;
+pub(super) use self::shared_handles::SharedHandles;
 pub use self::{
     metadata::BoMetadata,
-    rules::BoRuleError,
+    request::{BoRequest, PAGE_SIZE},
+    rule_error::BoRuleError,
     share::Origin,
     tiling::{Gfx12Tiling, LegacyTiling, SwizzleTiling, Tiling, TilingFieldError},
     userptr::UserMemory,
@@ -28,25 +32,6 @@ use crate::uapi::{
     Answered, Argument, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemOp,
     GemWaitIdle,
 };
-
-/// Page size of the CPU and the GPU, bytes.
-pub const PAGE_SIZE: u64 = 4096;
-
-/// Alignments from here on pass through a signed 32-bit integer in the kernel and come out wrong.
-const ALIGNMENT_LIMIT: u64 = 1 << 31;
-
-/// What to ask of GEM_CREATE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BoRequest {
-    /// Size in bytes, at least 1; the kernel rounds it up to a page.
-    pub size: u64,
-    /// Physical alignment in bytes: 0, or a power of two below 2 GiB.
-    pub alignment: u64,
-    /// Where the kernel may place it.
-    pub domains: GemDomain,
-    /// How it is to be.
-    pub flags: GemCreateFlags,
-}
 
 /// What the kernel remembers of a BO's creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,16 +25,13 @@ use amdgpu_hw::{identify, radv_name};
 use libdrm_amdgpu_sys::AMDGPU;
 
 use super::{
-    Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType,
+    Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, MINIMUM_MINOR, Result, VramType,
     query::{capability, info, version},
 };
 use crate::{
     uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
     vamgr::VaLimits,
 };
-
-/// The oldest driver the library works with: 3.27 brought BO lists inside CS.
-pub const MINIMUM_MINOR: i32 = 27;
 
 /// Everything the library knows about one GPU.
 #[derive(Clone, Debug)]
