@@ -14,10 +14,10 @@ use std::{
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::Mutex;
 
-use super::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryManager, SystemUsage, suballocation::Clock};
-use crate::winsys::{Event, MoveCounters, PressureLevel};
+use super::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryProperties, SystemUsage, suballocation::Clock};
+use crate::winsys::{Device, Event, MoveCounters, PressureLevel};
 
-/// How old an answer may be before [`MemoryManager::cached_budgets`] asks again, if nothing else is chosen.
+/// How old an answer may be before [`MemoryManager::cached_budgets`](super::MemoryManager::cached_budgets) asks again, if nothing else is chosen.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
@@ -40,6 +40,23 @@ pub struct UsageReading {
     pub usage: SystemUsage,
     /// Counts the answers from 1. Two readings of one generation are the same.
     pub generation: u64,
+}
+
+/// The heaps of one device.
+#[derive(Clone, Copy)]
+pub(super) struct Heaps<'m> {
+    /// The device.
+    pub(super) device: &'m Device,
+    /// Its tables.
+    pub(super) properties: &'m MemoryProperties,
+}
+
+impl Heaps<'_> {
+    /// Budget and usage of every heap after an answer of the kernel.
+    #[inline]
+    pub(super) fn budgets(self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
+        self.properties.budgets(&self.device.ledger().usage(), system, rule)
+    }
 }
 
 /// Remembers the kernel's last answer and decides when to ask again.
@@ -128,120 +145,85 @@ impl BudgetMonitor {
     }
 }
 
-impl MemoryManager {
-    /// Changes how often [`MemoryManager::cached_budgets`] may ask the kernel, and by which clock: at most once in
-    /// `interval`. It is 100 ms by [`CoarseClock`] otherwise.
-    #[must_use]
-    pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
-        self.monitor = BudgetMonitor::new(clock, interval);
-        self
-    }
-
-    /// Budget and usage of every heap, from the kernel's last answer if that is younger than the
-    /// [interval](Self::with_budget_interval), and from a new one otherwise. Usage is always that of now.
-    ///
-    /// Without an ioctl it takes no lock. While one thread asks the kernel, others get the last answer.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
-    pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+impl BudgetMonitor {
+    /// Budget and usage of every heap, from the last answer if it is young enough, and from a new one otherwise.
+    pub(super) fn budgets(&self, heaps: Heaps<'_>, rule: BudgetRule) -> Result<Budgets, MemoryError> {
         // Nothing on the way from the words to the budgets goes through memory if the answer is young.
-        let last = self.monitor.last.read();
-        if self.monitor.is_fresh(last) {
-            return Ok(self.budgets_from(&last.0.usage, rule));
+        let last = self.last.read();
+        if self.is_fresh(last) {
+            return Ok(heaps.budgets(&last.0.usage, rule));
         }
-        Ok(self.budgets_from(&self.newer_usage(last.0)?.usage, rule))
+        Ok(heaps.budgets(&self.newer_usage(heaps, last.0)?.usage, rule))
     }
 
-    /// Budget and usage of every heap after an answer of the kernel. No ioctl.
-    #[inline]
-    pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
-        self.properties().budgets(&self.ledger().usage(), system, rule)
+    /// The last answer, however old it is; `None` before the first.
+    pub(super) fn last_usage(&self) -> Option<SystemUsage> {
+        let (last, _) = self.last.read();
+        (last.generation > 0).then_some(last.usage)
     }
 
-    /// Budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No ioctl,
-    /// no lock, no clock: for callers that refresh at times of their own, such as once a frame.
-    pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
-        let (last, _) = self.monitor.last.read();
-        (last.generation > 0).then(|| self.budgets_from(&last.usage, rule))
-    }
-
-    /// What is in use on the device: the last answer if it is young enough, or a new one.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
-    pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
-        let last = self.monitor.last.read();
-        if self.monitor.is_fresh(last) { Ok(last.0) } else { self.newer_usage(last.0) }
+    /// The last answer if it is young enough, or a new one.
+    pub(super) fn usage(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+        let last = self.last.read();
+        if self.is_fresh(last) { Ok(last.0) } else { self.newer_usage(heaps, last.0) }
     }
 
     /// Instead of an answer that is too old: a new one, or the old one while another thread asks.
     #[cold]
-    fn newer_usage(&self, old: UsageReading) -> Result<UsageReading, MemoryError> {
-        let mut asked = match self.monitor.asking.try_lock() {
+    fn newer_usage(&self, heaps: Heaps<'_>, old: UsageReading) -> Result<UsageReading, MemoryError> {
+        let mut asked = match self.asking.try_lock() {
             Some(asked) => asked,
             None if old.generation > 0 => return Ok(old),
-            None => self.monitor.asking.lock(),
+            None => self.asking.lock(),
         };
         // Someone else may have been faster.
-        let last = self.monitor.last.read();
-        if self.monitor.is_fresh(last) { Ok(last.0) } else { self.ask(&mut asked) }
+        let last = self.last.read();
+        if self.is_fresh(last) { Ok(last.0) } else { self.ask(heaps, &mut asked) }
     }
 
-    /// Asks the kernel what is in use, whatever is remembered. One ioctl.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel refuses.
-    pub fn refresh_usage(&self) -> Result<UsageReading, MemoryError> {
-        self.ask(&mut self.monitor.asking.lock())
+    /// Asks the kernel, whatever is remembered.
+    pub(super) fn refresh(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+        self.ask(heaps, &mut self.asking.lock())
     }
 
-    fn ask(&self, asked: &mut Asked) -> Result<UsageReading, MemoryError> {
+    fn ask(&self, heaps: Heaps<'_>, asked: &mut Asked) -> Result<UsageReading, MemoryError> {
         let _span = tracing::trace_span!("refresh-usage").entered();
-        let usage = self.device().system_usage()?;
-        let (last, _) = self.monitor.last.read();
-        let reading = self.monitor.last.write(usage, self.monitor.clock.now());
+        let usage = heaps.device.system_usage()?;
+        let (last, _) = self.last.read();
+        let reading = self.last.write(usage, self.clock.now());
         if last.generation == 0 || last.usage != usage {
             let SystemUsage { vram, visible_vram, gtt } = usage;
             let generation = reading.generation;
-            self.device().tell(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
+            heaps.device.tell(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
         }
-        self.note_pressure(&usage, &mut asked.levels);
+        note_pressure(heaps, &usage, &mut asked.levels);
         Ok(reading)
     }
 
-    /// Tells of heaps whose level has changed.
-    fn note_pressure(&self, system: &SystemUsage, levels: &mut [PressureLevel; MAX_HEAPS]) {
-        let budgets = self.budgets_from(system, BudgetRule::Corrected);
-        for ((heap, now), known) in (0..).zip(budgets.heaps()).zip(levels) {
-            let level = now.pressure(*known);
-            if level != *known {
-                *known = level;
-                tracing::debug!(heap, ?level, usage = now.usage, budget = now.budget, "memory pressure");
-                self.device().tell(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
-            }
-        }
-    }
-
-    /// What the kernel has moved since this was last asked here, over all processes; nothing the first time. Tells the
-    /// observer if it was anything. Two ioctls.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel refuses.
-    pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
-        let mut asked = self.monitor.asking.lock();
-        let now = self.device().move_counters()?;
+    /// What the kernel has moved since this was last asked here. Two ioctls.
+    pub(super) fn poll_evictions(&self, device: &Device) -> Result<MoveCounters, MemoryError> {
+        let mut asked = self.asking.lock();
+        let now = device.move_counters()?;
         let moved = asked.moves.replace(now).map_or(MoveCounters::default(), |before| now.since(before));
         let MoveCounters { evictions, bytes_moved } = moved;
         if moved != MoveCounters::default() {
             tracing::debug!(evictions, bytes_moved, "the kernel moved memory");
-            self.device().tell(|| Event::Evicted { evictions, bytes_moved });
+            device.tell(|| Event::Evicted { evictions, bytes_moved });
         }
         Ok(moved)
+    }
+}
+
+/// Tells of heaps whose level has changed.
+fn note_pressure(heaps: Heaps<'_>, system: &SystemUsage, levels: &mut [PressureLevel; MAX_HEAPS]) {
+    let budgets = heaps.budgets(system, BudgetRule::Corrected);
+    for ((heap, now), known) in (0..).zip(budgets.heaps()).zip(levels) {
+        let level = now.pressure(*known);
+        if level != *known {
+            *known = level;
+            tracing::debug!(heap, ?level, usage = now.usage, budget = now.budget, "memory pressure");
+            heaps.device.tell(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
+        }
     }
 }
 

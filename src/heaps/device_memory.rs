@@ -10,7 +10,7 @@ use super::{Addressing, AllocationPlan, ExternalHandleTypes, LedgerEntry, Memory
 use crate::{
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, MapOnce, Mapping},
+    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, MapOnce, Mapping},
 };
 
 /// Vulkan's `nonCoherentAtomSize`: what ranges to flush start and end on, bytes.
@@ -89,6 +89,17 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
+    /// Tells the observer of new device memory.
+    #[inline]
+    pub(super) fn announce(&self) {
+        self.bo().device().tell(|| Event::Allocated {
+            handle: self.bo().handle(),
+            memory_type: self.memory_type(),
+            heap: self.heap(),
+            size: self.size(),
+        });
+    }
+
     /// `reuses` says whether addresses that were freed lately are taken first.
     #[inline]
     pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {

@@ -5,7 +5,7 @@
 //! 128 GB can offer 135. How much system memory is to be had the kernel driver does not tell; `/proc/meminfo` does. The
 //! library does not read it behind the caller's back: who wants honest numbers passes [`HostMemory`] in.
 
-use super::{MemoryError, MemoryFacts, MemoryManager, OwnUsage, SystemUsage};
+use super::{MemoryFacts, OwnUsage, SystemUsage};
 
 /// System memory, bytes.
 ///
@@ -80,19 +80,6 @@ impl EffectivePool {
         let size = facts.reported_vram() + facts.gtt().min(host.total);
         let available = (free_vram + free_gtt.min(host.available)).min(size);
         Self { size, available, own: own.total(), limit }
-    }
-}
-
-impl MemoryManager {
-    /// How much memory there really is, given what the host has. The kernel is asked as seldom as for
-    /// [`MemoryManager::cached_budgets`].
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
-    pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
-        let system = self.cached_usage()?.usage;
-        Ok(EffectivePool::new(self.properties().facts(), &self.ledger().usage(), &system, host))
     }
 }
 

@@ -147,8 +147,12 @@ mod fixed;
 #[expect(unsafe_code, reason = "host pointers")]
 mod import;
 mod memory_error;
+#[expect(unsafe_code, reason = "host pointers are passed on")]
 mod memory_manager;
+mod memory_type;
 mod options;
+mod over_commit;
+mod refusal;
 mod request;
 mod residency;
 mod rules;
@@ -164,7 +168,7 @@ mod working_set;
 pub use crate::winsys::{Account, Charge, Ledger, LedgerEntry, OwnUsage, SystemUsage};
 
 pub use self::{
-    admission::{AdmissionPolicy, Limit, Refusal, Response},
+    admission::{AdmissionPolicy, Response},
     budget::{BudgetRule, Budgets, HeapBudget},
     budget_monitor::{CoarseClock, UsageReading},
     device_memory::{DeviceMemory, NON_COHERENT_ATOM, WHOLE_SIZE},
@@ -175,15 +179,18 @@ pub use self::{
     import::ImportInfo,
     memory_error::MemoryError,
     memory_manager::{MemoryManager, MemoryPolicy},
+    memory_type::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryType},
     options::{Profile, TableOptions},
+    over_commit::{OverCommit, Pool},
+    refusal::{Limit, Refusal},
     request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
     residency::ResidencyPolicy,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     split::{Accounting, HeapKind},
-    table::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryProperties, MemoryType},
+    table::MemoryProperties,
     tiling::{UnknownPipeConfig, max_alignment},
     type_mask::TypeMask,
     vk_flags::{HeapFlags, MemoryPropertyFlags},
-    working_set::{OverCommit, Pool, WorkingSet},
+    working_set::WorkingSet,
 };
 pub use crate::vk_result::VkResult;

@@ -1,8 +1,8 @@
 //! The type rule: which memory types exist, in which order, and what each asks of the kernel.
 
 use super::{
-    HeapKind, MAX_TYPES, MemoryFacts, MemoryHeap, MemoryPropertyFlags as Property, MemoryType, TableOptions,
-    fixed::FixedList, table::Addressing,
+    Addressing, HeapKind, MAX_TYPES, MemoryFacts, MemoryHeap, MemoryPropertyFlags as Property, MemoryType,
+    TableOptions, fixed::FixedList,
 };
 use crate::uapi::{GemCreateFlags as Create, GemDomain, VaFlags};
 

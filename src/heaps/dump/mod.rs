@@ -7,96 +7,76 @@ mod json;
 mod vma;
 
 use self::json::Json;
-use super::{BudgetRule, Budgets, MemoryError, MemoryManager, OwnUsage, SystemUsage};
+pub(super) use self::vma::json as vma_json;
+use super::{BudgetRule, Budgets, MemoryProperties, OwnUsage, SystemUsage, UsageReading, budget_monitor::Heaps};
 use crate::{
     vamgr::{VaManager, VaWindow},
     winsys::{AddressBook, Place},
 };
 
-/// Changes when the meaning of something in [`MemoryManager::dump_json`] does.
+/// Changes when the meaning of something in [`MemoryManager::dump_json`](super::MemoryManager::dump_json) does.
 pub const DUMP_SCHEMA: u64 = 1;
 
-impl MemoryManager {
-    /// Everything that is known about the device's memory, as one JSON object:
-    ///
-    /// | key | holds |
-    /// |---|---|
-    /// | `schema` | [`DUMP_SCHEMA`] |
-    /// | `device` | `chip` and `name` |
-    /// | `own`, `always_valid` | what this file holds, and the part that is always valid, by account |
-    /// | `system` | what is in use on the device, as the kernel last told, and `generation`, which answer that was |
-    /// | `heaps` | `kind`, `flags`, `size`, `usage`, `budget` as RADV tells it, and `corrected_budget` |
-    /// | `types` | `heap`, `flags`, and how many of the BOs below are device memory of the type: `allocations`, `bytes` |
-    /// | `windows` | address windows: `start`, `len`, `leases`, `leased`, `free`, `holes`, `largest_hole`, `fragmentation_permille`, and `hole_sizes`, pairs of a power of two and how many holes have that size or up to twice of it |
-    /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
-    /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO; what is bound now, and what was |
-    ///
-    /// Sizes are integers in bytes, addresses strings in hexadecimal. BOs and addresses are those that `book` knows,
-    /// which must have observed the device since it was opened.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Winsys`] when the kernel was asked what is in use, and refused.
-    pub fn dump_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
-        let reading = self.cached_usage()?;
-        let mut json = Json::default();
-        json.object(|json| {
-            json.count("schema", DUMP_SCHEMA);
-            json.key("device").object(|json| {
-                json.key("chip").string(self.device().info().chip_name());
-                json.key("name").string(&self.device().info().marketing_name);
-            });
-            own(json.key("own"), &self.ledger().usage());
-            own(json.key("always_valid"), &self.ledger().always_valid());
-            let SystemUsage { vram, visible_vram, gtt } = reading.usage;
-            json.key("system").object(|json| {
-                json.count("vram", vram);
-                json.count("visible_vram", visible_vram);
-                json.count("gtt", gtt);
-                json.count("generation", reading.generation);
-            });
-            let [radv, corrected] =
-                [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| self.budgets_from(&reading.usage, rule));
-            self.heaps(json.key("heaps"), &radv, &corrected);
-            self.types(json.key("types"), book);
-            windows(json.key("windows"), self.device().addresses());
-            bos(json.key("bos"), book);
-            places(json.key("bound"), &book.live());
-            places(json.key("freed"), &book.freed());
+/// Everything that is known about the device's memory: [`MemoryManager::dump_json`](super::MemoryManager::dump_json).
+pub(super) fn json(heaps: Heaps<'_>, reading: &UsageReading, book: &AddressBook) -> String {
+    let Heaps { device, properties } = heaps;
+    let mut json = Json::default();
+    json.object(|json| {
+        json.count("schema", DUMP_SCHEMA);
+        json.key("device").object(|json| {
+            json.key("chip").string(device.info().chip_name());
+            json.key("name").string(&device.info().marketing_name);
         });
-        Ok(json.finish())
-    }
+        own(json.key("own"), &device.ledger().usage());
+        own(json.key("always_valid"), &device.ledger().always_valid());
+        let SystemUsage { vram, visible_vram, gtt } = reading.usage;
+        json.key("system").object(|json| {
+            json.count("vram", vram);
+            json.count("visible_vram", visible_vram);
+            json.count("gtt", gtt);
+            json.count("generation", reading.generation);
+        });
+        let [radv, corrected] =
+            [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| heaps.budgets(&reading.usage, rule));
+        write_heaps(json.key("heaps"), properties, &radv, &corrected);
+        types(json.key("types"), properties, book);
+        windows(json.key("windows"), device.addresses());
+        bos(json.key("bos"), book);
+        places(json.key("bound"), &book.live());
+        places(json.key("freed"), &book.freed());
+    });
+    json.finish()
+}
 
-    fn heaps(&self, json: &mut Json, radv: &Budgets, corrected: &Budgets) {
-        json.array(|json| {
-            let figures = radv.heaps().iter().zip(corrected.heaps());
-            for (heap, (radv, corrected)) in self.properties().heaps().iter().zip(figures) {
-                json.object(|json| {
-                    json.key("kind").string(format_args!("{:?}", heap.kind));
-                    names(json.key("flags"), heap.flags.iter_names().map(|(name, _)| name));
-                    json.count("size", heap.size);
-                    json.count("usage", radv.usage);
-                    json.count("budget", radv.budget);
-                    json.count("corrected_budget", corrected.budget);
-                });
-            }
-        });
-    }
+fn write_heaps(json: &mut Json, properties: &MemoryProperties, radv: &Budgets, corrected: &Budgets) {
+    json.array(|json| {
+        let figures = radv.heaps().iter().zip(corrected.heaps());
+        for (heap, (radv, corrected)) in properties.heaps().iter().zip(figures) {
+            json.object(|json| {
+                json.key("kind").string(format_args!("{:?}", heap.kind));
+                names(json.key("flags"), heap.flags.iter_names().map(|(name, _)| name));
+                json.count("size", heap.size);
+                json.count("usage", radv.usage);
+                json.count("budget", radv.budget);
+                json.count("corrected_budget", corrected.budget);
+            });
+        }
+    });
+}
 
-    fn types(&self, json: &mut Json, book: &AddressBook) {
-        let bos = book.bos();
-        json.array(|json| {
-            for (index, ty) in (0..).zip(self.properties().types()) {
-                let of_type = || bos.iter().filter(|bo| bo.memory_type == Some(index));
-                json.object(|json| {
-                    json.count("heap", ty.heap.into());
-                    names(json.key("flags"), ty.properties.iter_names().map(|(name, _)| name));
-                    json.count("allocations", of_type().count() as u64);
-                    json.count("bytes", of_type().map(|bo| bo.size).sum());
-                });
-            }
-        });
-    }
+fn types(json: &mut Json, properties: &MemoryProperties, book: &AddressBook) {
+    let bos = book.bos();
+    json.array(|json| {
+        for (index, ty) in (0..).zip(properties.types()) {
+            let of_type = || bos.iter().filter(|bo| bo.memory_type == Some(index));
+            json.object(|json| {
+                json.count("heap", ty.heap.into());
+                names(json.key("flags"), ty.properties.iter_names().map(|(name, _)| name));
+                json.count("allocations", of_type().count() as u64);
+                json.count("bytes", of_type().map(|bo| bo.size).sum());
+            });
+        }
+    });
 }
 
 fn own(json: &mut Json, usage: &OwnUsage) {

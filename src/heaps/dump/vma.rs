@@ -8,7 +8,7 @@
 
 use super::{Json, names};
 use crate::{
-    heaps::{BudgetRule, HeapBudget, MemoryError, MemoryManager, MemoryType},
+    heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget_monitor::Heaps},
     winsys::{AddressBook, BoEntry},
 };
 
@@ -50,67 +50,60 @@ impl Statistics {
     }
 }
 
-impl MemoryManager {
-    /// The device memory that `book` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
-    /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
-    ///
-    /// # Errors
-    ///
-    /// As [`MemoryManager::dump_json`].
-    pub fn dump_vma_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
-        let mut bos = book.bos();
-        bos.retain(|bo| bo.memory_type.is_some());
-        let budgets = self.cached_budgets(BudgetRule::Radv)?;
-        let mut json = Json::default();
-        json.object(|json| {
-            self.general(json.key("General"));
-            Statistics::of(bos.iter()).write(json.key("Total"));
-            json.key("MemoryInfo").object(|json| {
-                for (heap, figures) in (0..).zip(budgets.heaps()) {
-                    self.heap(json, heap, figures, &bos);
-                }
-            });
-            json.key("DefaultPools").object(|json| {
-                for index in (0..).take(self.properties().types().len()) {
-                    pool(json, index, &bos);
-                }
-            });
-            json.key("CustomPools").object(|_| {});
+/// The device memory that `book` knows:
+/// [`MemoryManager::dump_vma_json`](crate::heaps::MemoryManager::dump_vma_json).
+pub(in super::super) fn json(heaps: Heaps<'_>, budgets: &Budgets, book: &AddressBook) -> String {
+    let mut bos = book.bos();
+    bos.retain(|bo| bo.memory_type.is_some());
+    let mut json = Json::default();
+    json.object(|json| {
+        general(heaps, json.key("General"));
+        Statistics::of(bos.iter()).write(json.key("Total"));
+        json.key("MemoryInfo").object(|json| {
+            for (heap, figures) in (0..).zip(budgets.heaps()) {
+                heap_of(heaps.properties, json, heap, figures, &bos);
+            }
         });
-        Ok(json.finish())
-    }
+        json.key("DefaultPools").object(|json| {
+            for index in (0..).take(heaps.properties.types().len()) {
+                pool(json, index, &bos);
+            }
+        });
+        json.key("CustomPools").object(|_| {});
+    });
+    json.finish()
+}
 
-    fn general(&self, json: &mut Json) {
-        let info = self.device().info();
-        json.object(|json| {
-            json.key("API").string("Vulkan");
-            json.key("apiVersion").string("1.4.0");
-            json.key("GPU").string(&info.marketing_name);
-            json.count("deviceType", DEVICE_TYPES[usize::from(info.has_dedicated_vram)]);
-            // RADV's limits (Mesa 25.0.7 `radv_physical_device.c`, `radv_get_physical_device_properties`).
-            json.count("maxMemoryAllocationCount", u32::MAX.into());
-            json.count("bufferImageGranularity", 1);
-            json.count("nonCoherentAtomSize", 64);
-            json.count("memoryHeapCount", self.properties().heaps().len() as u64);
-            json.count("memoryTypeCount", self.properties().types().len() as u64);
-        });
-    }
+fn general(heaps: Heaps<'_>, json: &mut Json) {
+    let info = heaps.device.info();
+    json.object(|json| {
+        json.key("API").string("Vulkan");
+        json.key("apiVersion").string("1.4.0");
+        json.key("GPU").string(&info.marketing_name);
+        json.count("deviceType", DEVICE_TYPES[usize::from(info.has_dedicated_vram)]);
+        // RADV's limits (Mesa 25.0.7 `radv_physical_device.c`, `radv_get_physical_device_properties`).
+        json.count("maxMemoryAllocationCount", u32::MAX.into());
+        json.count("bufferImageGranularity", 1);
+        json.count("nonCoherentAtomSize", 64);
+        json.count("memoryHeapCount", heaps.properties.heaps().len() as u64);
+        json.count("memoryTypeCount", heaps.properties.types().len() as u64);
+    });
+}
 
-    fn heap(&self, json: &mut Json, index: u32, figures: &HeapBudget, bos: &[BoEntry]) {
-        let Some(heap) = self.properties().heaps().get(index as usize) else { return };
-        let types = || (0..).zip(self.properties().types()).filter(|(_, ty)| ty.heap == index);
-        let in_heap = |bo: &&BoEntry| types().any(|(ty, _)| bo.memory_type == Some(ty));
-        json.key(format_args!("Heap {index}")).object(|json| {
-            names(json.key("Flags"), heap.flags.iter_names().map(|(name, _)| name));
-            json.count("Size", heap.size);
-            json.key("Budget").object(|json| {
-                json.count("BudgetBytes", figures.budget);
-                json.count("UsageBytes", figures.usage);
-            });
-            Statistics::of(bos.iter().filter(in_heap)).write(json.key("Stats"));
-            json.key("MemoryPools").object(|json| types().for_each(|(index, ty)| memory_type(json, index, ty, bos)));
+fn heap_of(properties: &MemoryProperties, json: &mut Json, index: u32, figures: &HeapBudget, bos: &[BoEntry]) {
+    let Some(heap) = properties.heaps().get(index as usize) else { return };
+    let types = || (0..).zip(properties.types()).filter(|(_, ty)| ty.heap == index);
+    let in_heap = |bo: &&BoEntry| types().any(|(ty, _)| bo.memory_type == Some(ty));
+    json.key(format_args!("Heap {index}")).object(|json| {
+        names(json.key("Flags"), heap.flags.iter_names().map(|(name, _)| name));
+        json.count("Size", heap.size);
+        json.key("Budget").object(|json| {
+            json.count("BudgetBytes", figures.budget);
+            json.count("UsageBytes", figures.usage);
         });
-    }
+        Statistics::of(bos.iter().filter(in_heap)).write(json.key("Stats"));
+        json.key("MemoryPools").object(|json| types().for_each(|(index, ty)| memory_type(json, index, ty, bos)));
+    });
 }
 
 fn memory_type(json: &mut Json, index: u32, ty: &MemoryType, bos: &[BoEntry]) {
