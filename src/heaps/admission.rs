@@ -82,8 +82,8 @@ pub(super) struct Turn<'a> {
 
 impl Admission {
     /// Puts a policy in force.
-    pub(super) fn new(policy: AdmissionPolicy) -> Self {
-        Self { policy, is_on: policy != AdmissionPolicy::default(), turn: Mutex::default() }
+    pub(super) fn new(policy: &AdmissionPolicy) -> Self {
+        Self { policy: *policy, is_on: *policy != AdmissionPolicy::default(), turn: Mutex::default() }
     }
 
     /// The policy in force.

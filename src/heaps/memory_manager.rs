@@ -177,7 +177,7 @@ impl MemoryManager {
     /// ```
     #[must_use]
     pub fn with_admission(mut self, policy: AdmissionPolicy) -> Self {
-        self.admission = Admission::new(policy);
+        self.admission = Admission::new(&policy);
         self
     }
 

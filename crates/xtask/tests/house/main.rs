@@ -15,15 +15,14 @@ use std::{
 const TIED: &[(&str, usize)] = &[
     ("crates/bench", 7),
     ("crates/ib", 2),
+    ("crates/isa", 20),
     ("crates/packets", 16),
     ("crates/registers", 3),
     ("crates/replay", 4),
     ("crates/sim", 57),
+    ("crates/surface", 14),
     ("crates/vulkan-client", 15),
-    ("src/cs", 19),
-    ("src/heaps", 8),
     ("src/vamgr", 12),
-    ("src/winsys", 19),
 ];
 
 /// Returns the root of the workspace.
