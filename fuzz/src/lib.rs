@@ -7,15 +7,21 @@
 //! | `packets` | an IB that every engine of every generation executes |
 //! | `dumps` | an IB that is made readable, as text and JSON |
 //! | `messages` | what a client of a world's server sends over its socket |
+//! | `two_clients` | requests of two processes to a world, with addresses of their own memory |
 //! | `recordings` | a recording that was damaged, or changed behind a right checksum, and is replayed under a client's life |
 //! | `environment` | the value of the variable that names the chips of a world |
 //! | `addresses` | what is asked of a VA manager |
 //! | `lying_kernel` | what a driver does, and what its kernel lies about |
+//! | `instructions` | machine code, assembler text, and requests for loads |
+//! | `images` | a chip, and the modifier of an image |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
 //! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;
-//! `BOLERO_RANDOM_ITERATIONS` makes the former longer.
+//! `BOLERO_RANDOM_ITERATIONS` makes the former longer, and `.ci/fuzz` does so for each target. A target counts the inputs that
+//! get behind its first check ([`reach::Reach`]) and fails if there are none.
 
+pub mod arguments;
 #[expect(unsafe_code, reason = "a kernel that lies")]
 pub mod lying;
+pub mod reach;
 pub mod recordings;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use amdgpu_fuzz::reach::Reach;
 use amdgpu_winsys::vamgr::{VaLimits, VaManager, VaRequest, VaWindow, WindowStats};
+
+static REACH: Reach = Reach::new("addresses::any_requests_are_refused_or_granted_without_overlap");
 
 const LIMITS: VaLimits = VaLimits {
     low_offset: 0x1_0000,
@@ -39,7 +42,9 @@ fn any_requests_are_refused_or_granted_without_overlap() {
             assert!(below.is_none_or(|below: u64| below <= start), "{start:#x} overlaps");
             live.insert(start, (len, lease));
         }
+        REACH.count(!live.is_empty());
         drop(live);
         assert_eq!(stats(), before);
     });
+    REACH.report();
 }

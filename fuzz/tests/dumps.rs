@@ -1,5 +1,6 @@
 //! IBs from somebody else, made readable.
 
+use amdgpu_fuzz::reach::Reach;
 use amdgpu_winsys::{
     cs::{
         Target,
@@ -8,6 +9,9 @@ use amdgpu_winsys::{
     },
     vamgr::GpuVa,
 };
+
+static ANY: Reach = Reach::new("dumps::any_ib_is_shown_with_all_it_leads_to_for_every_reader");
+static FRAMED: Reach = Reach::new("dumps::any_body_behind_a_true_header_is_shown");
 
 /// Where the IB lies.
 const IB: u64 = 0x8000;
@@ -18,7 +22,8 @@ fn read(ib: &[u32], va: GpuVa, dwords: usize) -> Option<Vec<u32>> {
     Some(ib.get(first..first.checked_add(dwords)?)?.to_vec())
 }
 
-fn dump(target: Target, ib: &[u32]) {
+/// Dumps an IB; `true` if it has packets that were shown.
+fn dump(target: Target, ib: &[u32]) -> bool {
     let memory = |va, dwords| read(ib, va, dwords);
     let names = |address| (address % 3 == 0).then(|| format!("{address} is a multiple of three"));
     let limits = Limits { ibs: 16, dwords: 1 << 14, ..Limits::default() };
@@ -34,6 +39,7 @@ fn dump(target: Target, ib: &[u32]) {
     // A part may begin anywhere.
     let middle = ib.len() / 2;
     assert!(dumper.dump_part(ib, GpuVa::new(IB).ok(), middle..ib.len() + 1).ibs.len() <= limits.ibs);
+    dump.ibs.iter().any(|ib| ib.packets.len() > 1)
 }
 
 #[test]
@@ -41,8 +47,9 @@ fn any_ib_is_shown_with_all_it_leads_to_for_every_reader() {
     let targets: Vec<Target> =
         pm4::Target::all().map(Target::from).chain(sdma::Version::ALL.map(Target::from)).collect();
     bolero::check!().with_type::<(u8, Vec<u32>)>().with_iterations(3_000).for_each(|(which, ib)| {
-        dump(targets[usize::from(*which) % targets.len()], &ib[..ib.len().min(1024)]);
+        ANY.count(dump(targets[usize::from(*which) % targets.len()], &ib[..ib.len().min(1024)]));
     });
+    ANY.report();
 }
 
 #[test]
@@ -58,7 +65,8 @@ fn any_body_behind_a_true_header_is_shown() {
                 ib.push(3 << 30 | (len as u32 - 1) << 16 | u32::from(opcode) << 8);
                 ib.extend(&body[..len]);
             }
-            dump(targets[usize::from(*which) % targets.len()], &ib);
+            FRAMED.count(dump(targets[usize::from(*which) % targets.len()], &ib));
         },
     );
+    FRAMED.report();
 }

@@ -14,6 +14,10 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_fuzz::{
+    arguments::{ARENA, number, request, word},
+    reach::Reach,
+};
 use amdgpu_sim::{Client, SimDevice, SimOptions, profile};
 use amdgpu_winsys::uapi::Request;
 use nix::{
@@ -22,8 +26,7 @@ use nix::{
     unistd::Pid,
 };
 
-/// How much of the sleeper's stack is used, bytes.
-const ARENA: u64 = 16 << 10;
+static REACH: Reach = Reach::new("ioctls::any_ioctl_of_another_process_is_answered");
 
 /// A process that does nothing, and the lowest address of its stack.
 struct Sleeper {
@@ -89,20 +92,6 @@ impl Client for Impatient {
     }
 }
 
-/// A word of an argument: what means something more often than not. Most fields are halves of one.
-fn word((kind, raw): (u8, u32), stack: u64) -> u64 {
-    let raw = u64::from(raw);
-    match kind % 16 {
-        0..=5 => (raw % 6) | (((raw >> 16) % 6) << 32),
-        6..=8 => raw % 3,
-        9 => 1 << (raw % 64),
-        10 | 11 => stack + raw % (ARENA / 2),
-        12 | 13 => (raw % 0x1000) << 12,
-        14 => raw,
-        _ => raw << 32 | raw,
-    }
-}
-
 fn sleeper() -> &'static Sleeper {
     static SLEEPER: OnceLock<Sleeper> = OnceLock::new();
     SLEEPER.get_or_init(Sleeper::start)
@@ -117,23 +106,19 @@ fn any_ioctl_of_another_process_is_answered() {
         |(chip, calls)| {
             let gpu = SimDevice::new(profiles[usize::from(*chip) % profiles.len()], options);
             let files = [gpu.open(), gpu.open_primary(true)];
+            let mut granted = false;
             let client = Arc::new(Impatient { pid: sleeper.pid(), installed: AtomicI32::new(3) });
-            for &(number, shape, words) in calls.iter().take(24) {
-                // Numbers that mean something come more often.
-                let number = match shape >> 6 {
-                    0 => number,
-                    1 => 0xbf + number % 0x11,
-                    _ => 0x40 + number % 0x16,
-                };
+            for &(raw, shape, words) in calls.iter().take(24) {
                 let bytes: Vec<u8> = words.iter().flat_map(|&raw| word(raw, sleeper.stack).to_le_bytes()).collect();
                 sleeper.fill(&bytes);
-                let size = if shape & 1 == 0 { 64 } else { u32::from(shape) };
-                let request = Request::from_bits(3 << 30 | size << 16 | u32::from(b'd') << 8 | u32::from(number));
+                let request = Request::from_bits(request(number(raw, shape), shape));
                 let file = &files[usize::from(shape >> 1 & 1)];
-                let _ = file.serve(client.clone(), request, sleeper.stack);
+                granted |= file.serve(client.clone(), request, sleeper.stack).is_ok();
             }
             drop(files);
             assert_eq!((gpu.census().files, gpu.census().bos), (0, 0), "something is left");
+            REACH.count(granted);
         },
     );
+    REACH.report();
 }

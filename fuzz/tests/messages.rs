@@ -8,11 +8,16 @@ use std::{
     },
 };
 
+use amdgpu_fuzz::reach::Reach;
 use amdgpu_sim_world::{Call, Connection, Layout, Message, Running, Server, gpus};
 use nix::{
     errno::Errno,
-    sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, send, socket},
+    sys::socket::{
+        AddressFamily, MsgFlags, Shutdown, SockFlag, SockType, UnixAddr, connect, recv, send, shutdown, socket,
+    },
 };
+
+static REACH: Reach = Reach::new("messages::any_messages_leave_the_server_serving");
 
 /// Kind, errno, file, words, and whether it is cut off.
 type Sent = (u8, u8, u8, [u64; 3], bool);
@@ -71,6 +76,7 @@ fn any_messages_leave_the_server_serving() {
     let layout = world();
     bolero::check!().with_type::<Vec<Sent>>().with_iterations(1_000).for_each(|messages: &Vec<Sent>| {
         let fd = connected(layout);
+        let mut answers = 0;
         for &(kind, errno, file, words, odd) in messages.iter().take(24) {
             let message = bytes(kind % 16, errno, file % 8, words);
             let message = if odd { &message[..usize::from(errno) % 40] } else { &message[..] };
@@ -79,10 +85,18 @@ fn any_messages_leave_the_server_serving() {
             }
             // Answers and questions are read now and then; what is not read must not hold the server up for others.
             if words[2] % 2 == 0 {
-                let _ = recv(fd.as_raw_fd(), &mut [0; 64], MsgFlags::MSG_DONTWAIT);
+                answers += usize::from(recv(fd.as_raw_fd(), &mut [0; 64], MsgFlags::MSG_DONTWAIT).is_ok());
             }
         }
+        // The server answers what it has and then sees the end.
+        let _ = shutdown(fd.as_raw_fd(), Shutdown::Write);
+        answers += std::iter::repeat_with(|| recv(fd.as_raw_fd(), &mut [0; 64], MsgFlags::empty()))
+            .take_while(|received| received.is_ok_and(|len| len > 0))
+            .count();
         drop(fd);
         still_serves(layout);
+        // The first is the welcome.
+        REACH.count(answers > 1);
     });
+    REACH.report();
 }

@@ -1,14 +1,19 @@
 //! Recordings from somebody else, which may be damaged, or made to do harm.
 
 use std::{
-    io::{Cursor, Write},
+    cell::Cell,
+    io::{Cursor, Read as _, Write},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
     ptr::NonNull,
     sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
-use amdgpu_fuzz::recordings::{Edit, edit};
+use amdgpu_fuzz::{
+    reach::Reach,
+    recordings::{Edit, assemble, edit, records},
+};
 use amdgpu_replay::{Recording, Replay, Submissions};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
@@ -16,11 +21,21 @@ use amdgpu_winsys::{
     vamgr::VaRequest,
     winsys::{Binding, Bo, BoRequest, Deadline, Device, Error, Kernel, Mapping, Syncobj, Until, UserMemory},
 };
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use nix::sys::{
     eventfd::EventFd,
     mman::{MapFlags, ProtFlags, mmap_anonymous},
     stat::fstat,
 };
+
+static DAMAGED: Reach = Reach::new("recordings::any_damage_to_a_recording_is_survived");
+static EDITED: Reach = Reach::new("recordings::no_recording_touches_what_it_did_not_make");
+static ANY: Reach = Reach::new("recordings::any_bytes_are_no_recording_or_one_that_ends");
+
+thread_local! {
+    /// Whether the last life got as far as a device.
+    static BORN: Cell<bool> = const { Cell::new(false) };
+}
 
 const PAGE: usize = 4096;
 /// Pages of the arena, of which the client gives the GPU some.
@@ -120,6 +135,7 @@ fn request(flags: GemCreateFlags) -> BoRequest {
 fn live(kernel: impl Kernel + 'static, mine: &Belongings) -> Result<(), Error> {
     mine.fill(0..PAGES);
     let device = Device::new(kernel)?;
+    BORN.set(true);
     let private = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
     let shared = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
     let (secret, open) = (Mapping::new(&private)?, Mapping::new(&shared)?);
@@ -189,37 +205,95 @@ fn identity(fd: i32) -> Option<(u64, u64)> {
     fstat(fd).ok().map(|about| (about.st_dev, about.st_ino))
 }
 
-/// A recording of that life.
+/// A recording of that life on a chip.
+fn record(chip: &str) -> Vec<u8> {
+    let tape = Tape::default();
+    let gpu = SimDevice::new(profile(chip).unwrap(), SimOptions::default());
+    let recording = Recording::new(tape.clone()).unwrap();
+    live_and_look(recording.wrap(gpu.open())).unwrap();
+    recording.finish().unwrap();
+    tape.0.lock().unwrap().clone()
+}
+
+/// A recording of that life as it is now.
 fn recorded() -> &'static [u8] {
     static RECORDED: OnceLock<Vec<u8>> = OnceLock::new();
-    RECORDED.get_or_init(|| {
-        let tape = Tape::default();
-        let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-        let recording = Recording::new(tape.clone()).unwrap();
-        live_and_look(recording.wrap(gpu.open())).unwrap();
-        recording.finish().unwrap();
-        tape.0.lock().unwrap().clone()
+    RECORDED.get_or_init(|| record("navi21"))
+}
+
+/// Chips of which the corpus has recordings.
+const CHIPS: [&str; 3] = ["navi21", "renoir", "pitcairn"];
+
+fn in_corpus(chip: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("corpus/recordings/{chip}.z"))
+}
+
+/// The recordings in the tree, of earlier lives.
+fn corpus() -> &'static [Vec<u8>] {
+    static CORPUS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    CORPUS.get_or_init(|| {
+        let unpack = |chip| {
+            let packed = std::fs::File::open(in_corpus(chip)).expect("a recording of the corpus");
+            let mut bytes = Vec::new();
+            ZlibDecoder::new(packed).read_to_end(&mut bytes).expect("a whole recording");
+            bytes
+        };
+        CHIPS.into_iter().map(unpack).collect()
     })
 }
 
+/// `AMDGPU_FUZZ_WRITE_CORPUS=1` renews them, after the format of recordings changed.
+#[test]
+fn the_recordings_of_the_corpus_are_lived_on() {
+    if std::env::var_os("AMDGPU_FUZZ_WRITE_CORPUS").is_some() {
+        for chip in CHIPS {
+            let path = in_corpus(chip);
+            std::fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+            let mut packed = ZlibEncoder::new(std::fs::File::create(path).unwrap(), Compression::best());
+            packed.write_all(&record(chip)).unwrap();
+            packed.finish().unwrap();
+        }
+    }
+    // A later library may ask something else in the midst of a life.
+    assert!(corpus().iter().all(|recording| play(recording.clone()) >= Played::Partly));
+}
+
+/// How far a recording goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Played {
+    /// It is none.
+    No,
+    /// It is one.
+    Opened,
+    /// A client had a device on it, and did something with it.
+    Partly,
+    /// To the end of the client's life.
+    Wholly,
+}
+
 /// Plays it, as far as it goes.
-fn play(bytes: Vec<u8>) -> bool {
+fn play(bytes: Vec<u8>) -> Played {
     if let Ok(mut submissions) = Submissions::new(Cursor::new(&bytes)) {
         while submissions.next().is_some() {}
     }
-    let Ok(replay) = Replay::new(Cursor::new(bytes)) else { return false };
+    let Ok(replay) = Replay::new(Cursor::new(bytes)) else { return Played::No };
     let replay = replay.with_patience(Duration::from_millis(1));
-    let Ok(file) = replay.open_file() else { return false };
+    let Ok(file) = replay.open_file() else { return Played::Opened };
+    BORN.set(false);
     let played = live_and_look(file).is_ok();
     if let Some(error) = replay.error() {
         assert!(!error.to_string().is_empty());
     }
-    played
+    match (played, BORN.get()) {
+        (true, _) => Played::Wholly,
+        (false, true) => Played::Partly,
+        (false, false) => Played::Opened,
+    }
 }
 
 #[test]
 fn any_damage_to_a_recording_is_survived() {
-    assert!(play(recorded().to_vec()), "undamaged it plays");
+    assert!(play(recorded().to_vec()) == Played::Wholly, "undamaged it plays");
     bolero::check!().with_type::<(u16, Vec<(u16, u8)>)>().with_iterations(400).for_each(|(cut, changes)| {
         let mut bytes = recorded().to_vec();
         for &(at, value) in changes {
@@ -229,22 +303,43 @@ fn any_damage_to_a_recording_is_survived() {
         if cut % 4 == 0 {
             bytes.truncate(usize::from(*cut) % bytes.len());
         }
-        play(bytes);
+        DAMAGED.count(play(bytes) >= Played::Partly);
     });
+    DAMAGED.report();
 }
 
 /// The checksums are right, so that whatever is said is acted upon.
 #[test]
 fn no_recording_touches_what_it_did_not_make() {
-    assert!(play(recorded().to_vec()), "unchanged it plays");
-    bolero::check!().with_type::<Vec<Edit>>().with_iterations(1_500).for_each(|edits: &Vec<Edit>| {
-        play(edit(recorded(), edits.get(..8.min(edits.len())).unwrap_or_default()));
+    assert!(play(recorded().to_vec()) == Played::Wholly, "unchanged it plays");
+    bolero::check!().with_type::<(u8, Vec<Edit>)>().with_iterations(1_500).for_each(|(which, edits)| {
+        let all = corpus();
+        let recording = all.get(usize::from(which % 8)).map_or(recorded(), Vec::as_slice);
+        // Few changes, most of them to what comes after the bring-up, get further than many.
+        let few = edits.iter().take(1 + usize::from(which / 64));
+        let few: Vec<Edit> =
+            few.map(|&(what, record, at, value)| (what | (which & 8) << 4, record, at, value)).collect();
+        EDITED.count(play(edit(recording, &few)) >= Played::Partly);
     });
+    EDITED.report();
 }
 
 #[test]
 fn any_bytes_are_no_recording_or_one_that_ends() {
-    bolero::check!().with_iterations(2_000).for_each(|input: &[u8]| {
-        play(input.to_vec());
+    bolero::check!().with_type::<(u8, Vec<Vec<u8>>)>().with_iterations(2_000).for_each(|(which, any)| {
+        let whole = recorded();
+        let bytes = match which % 8 {
+            0 => any.concat(),
+            1 => [&whole[..12], &any.concat()].concat(),
+            // Right frames, behind some of a life or none of it.
+            _ => {
+                let lived = records(whole);
+                let kept = lived.len() * usize::from(which / 8) / 24;
+                let kept = &lived[..kept.min(lived.len())];
+                assemble(whole, kept.iter().copied().chain(any.iter().map(Vec::as_slice)))
+            }
+        };
+        ANY.count(play(bytes) >= Played::Partly);
     });
+    ANY.report();
 }

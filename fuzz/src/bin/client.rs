@@ -1,0 +1,34 @@
+//! A client of a world: a process with memory of its own, that connects whenever it is told to.
+//!
+//! Usage: `client SOCKET`, with a socket as standard input. Each byte that comes is answered with a new connection to the
+//! world's server and the address of [`ARENA`] bytes of this process. It ends when the other side does.
+
+use std::{
+    io::{IoSlice, stdin},
+    os::fd::{AsFd, AsRawFd},
+};
+
+use amdgpu_fuzz::arguments::ARENA;
+use nix::{
+    errno::Errno,
+    sys::socket::{
+        AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, sendmsg, socket,
+    },
+};
+
+fn main() -> Result<(), Errno> {
+    let path = std::env::args_os().nth(1).ok_or(Errno::EINVAL)?;
+    let server = UnixAddr::new(std::path::Path::new(&path))?;
+    let arena = vec![0_u8; ARENA as usize];
+    let address = (arena.as_ptr() as u64).to_le_bytes();
+    let control = stdin();
+    let control = control.as_fd().as_raw_fd();
+    while recv(control, &mut [0], MsgFlags::empty())? == 1 {
+        let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+        connect(fd.as_raw_fd(), &server)?;
+        let fds = [fd.as_raw_fd()];
+        let beside = [ControlMessage::ScmRights(&fds)];
+        sendmsg::<()>(control, &[IoSlice::new(&address)], &beside, MsgFlags::empty(), None)?;
+    }
+    Ok(())
+}
