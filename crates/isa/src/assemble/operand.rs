@@ -304,6 +304,10 @@ impl Encoder {
         let (&(first, _), rest) = registers.split_first().ok_or_else(|| misfit(text))?;
         self.fit(Field::Vaddr, first)?;
         self.addresses = rest.iter().map(|(number, _)| *number as u8).collect();
+        // The form with a list has at least one dword of addresses, even for a single register.
+        if self.addresses.is_empty() {
+            self.addresses.push(0);
+        }
         let dwords = self.addresses.len().div_ceil(4) as u32;
         self.fit(Field::Nsa, dwords)
     }
