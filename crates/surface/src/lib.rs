@@ -6,7 +6,7 @@
 //!    swizzle mode is given, and the modes that a generation suggests. AMD's addrlib is the reference.
 //! 2. [`surface`]: chooses the mode, stacks image, FMASK, CMASK, DCC and HTILE into one buffer. Mesa's `ac_surface.c` is the
 //!    reference.
-//! 3. [`modifier`] and [`metadata`]: the names that layouts have between processes.
+//! 3. [`modifier`]: the names that layouts have between processes.
 //!
 //! It does no I/O, allocates nothing, and holds no `unsafe`. Every input, whether it comes from a kernel, from another process
 //! or from a user, is answered with a layout or with an error that names the value.
