@@ -13,7 +13,7 @@
 //! | `addresses` | what is asked of a VA manager |
 //! | `lying_kernel` | what a driver does, and what its kernel lies about |
 //! | `instructions` | machine code, assembler text, and requests for loads |
-//! | `images` | a chip, and the modifier of an image |
+//! | `images` | a chip and the description of an image, laid out; the modifier of an image |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
 //! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;

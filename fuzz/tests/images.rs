@@ -1,12 +1,30 @@
-//! Modifiers from other processes.
+//! Descriptions of images, modifiers and tiling words from other processes.
 
 use amdgpu_fuzz::reach::Reach;
 use amdgpu_surface::{
     Chip, ChipRegisters, GfxLevel,
-    modifier::{Modifier, max_extent, supports_image_stores},
+    modifier::{FormatClass, ListOptions, MaxBlock, Modifier, ModifierList, max_extent, supports_image_stores},
+    surface::{DccSettings, Dimension, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode},
 };
 
+static LAID_OUT: Reach = Reach::new("images::any_image_is_laid_out_or_refused");
 static DECODED: Reach = Reach::new("images::any_modifier_is_one_number_or_refused");
+
+/// A size: small ones, powers of two, their neighbours, and anything.
+fn size((kind, raw): (u8, u32)) -> u32 {
+    match kind % 8 {
+        0..=3 => raw % 20 + 1,
+        4 => raw % 5000,
+        5 => 1 << (raw % 32),
+        6 => (1 << (raw % 32)) - 1,
+        _ => raw,
+    }
+}
+
+/// One of a few values more often than any.
+fn among<const N: usize>(values: [u32; N], raw: u16) -> u32 {
+    if raw < 0xff00 { values[usize::from(raw) % N] } else { raw.into() }
+}
 
 /// GB_ADDR_CONFIG of real chips, so that most inputs have a layout.
 const ADDR_CONFIGS: [u32; 10] = [
@@ -42,6 +60,76 @@ fn chip((level, family, rev, config, properties): Registers) -> Option<Chip> {
     registers.display_dcc_retile = has(8);
     registers.gfx12_display_dcc = has(9);
     Chip::new(&registers).ok()
+}
+
+/// Sizes, counts, kinds, uses, modifier and tiling word, and numbers of views.
+type Asked = ([(u8, u32); 4], [u16; 6], [u8; 6], u32, (u64, u64, bool), (u8, u16));
+
+fn image(chip: &Chip, asked: &Asked) -> SurfaceConfig {
+    let &(sizes, counts, kinds, usage, (modifier, flags, import), _) = asked;
+    let [width, height, depth, layers] = sizes.map(size);
+    let [samples, stored, bytes, block_w, block_h, levels] = counts;
+    let mut config = SurfaceConfig::new(width, height, among([1, 2, 4, 8, 16], bytes));
+    config.dimension = [Dimension::D2, Dimension::D1, Dimension::D3, Dimension::Cube][usize::from(kinds[0] % 4)];
+    config.depth = if config.dimension == Dimension::D3 || kinds[5].is_multiple_of(16) { depth } else { 1 };
+    config.layers = if config.dimension == Dimension::D3 && kinds[5] % 16 != 1 { 1 } else { layers };
+    config.levels = among([1, 1, 2, 5, 10, 14, 15, 16], levels);
+    config.samples = among([1, 1, 1, 1, 1, 2, 4, 8, 16, 0], samples);
+    config.storage_samples = among([1, 1, 1, 1, 2, 4, 8, 0], stored);
+    config.block = (among([1, 1, 1, 4, 2], block_w), among([1, 1, 1, 4], block_h));
+    config.channels = u32::from(kinds[1] % 5);
+    config.mode = [TilingMode::Tiled2d, TilingMode::Linear, TilingMode::Tiled1d][usize::from(kinds[2] % 3)];
+    // Each use is rare, so that they come together in all ways and alone.
+    config.usage =
+        SurfaceUsage::from_bits_truncate(usage & usage.rotate_left(7) & usage.rotate_left(13) & usage.rotate_left(19));
+    config.surface_index = kinds[3].is_multiple_of(2).then_some(kinds[3].into());
+    config.fmask_index = kinds[3].is_multiple_of(3).then_some(kinds[4].into());
+    config.swizzle_mode = kinds[4];
+    config.micro_mode =
+        [MicroMode::Display, MicroMode::Standard, MicroMode::Depth, MicroMode::Render][usize::from(kinds[5] % 4)];
+    config.dcc = DccSettings {
+        independent_64b: usage & 1 == 1,
+        independent_128b: usage & 2 == 2,
+        max_block: MaxBlock::new(u64::from(kinds[1]) % 3).unwrap_or_default(),
+    };
+    if kinds[0] >= 192 {
+        // A modifier of the chip's, or any that has the vendor's number.
+        let format =
+            FormatClass { bits: config.bytes.saturating_mul(8), compressed: false, depth_stencil: false, planes: 1 };
+        let list = ModifierList::new(chip, format, ListOptions { dcc: true, retile: true });
+        let own = list.as_slice().get(modifier as usize % 16).copied();
+        let any = Modifier::decode(2 << 56 | modifier & 0xf_ffff_ffff).ok();
+        config.modifier = if modifier >> 63 == 0 { own } else { any };
+    }
+    if import && flags.is_multiple_of(4) && config.apply_tiling_flags(chip, flags).is_ok() {
+        config.usage |= SurfaceUsage::IMPORTED;
+    }
+    config
+}
+
+#[test]
+fn any_image_is_laid_out_or_refused() {
+    bolero::check!().with_type::<(Registers, Asked)>().with_iterations(20_000).for_each(|(registers, asked)| {
+        let Some(chip) = chip(*registers) else { return LAID_OUT.count(false) };
+        let config = image(&chip, asked);
+        let layout = SurfaceLayout::new(&chip, &config);
+        match &layout {
+            Ok(layout) => {
+                let (level, layer) = asked.5;
+                let view = layout.nbc_view(&chip, &config, level.into(), layer.into());
+                if let Ok(view) = view {
+                    assert!(view.width > 0 && view.height > 0, "{view:?} of {config:?}");
+                }
+                let _ = (layout.tiling_flags(&chip), layout.supports_dcc_image_stores(&chip));
+                for plane in layout.planes(&config).as_slice() {
+                    assert!(plane.offset.checked_add(plane.bytes).is_some(), "{plane:?} of {config:?}");
+                }
+            }
+            Err(error) => assert!(!error.to_string().is_empty() && error.code() != 0),
+        }
+        LAID_OUT.count(layout.is_ok());
+    });
+    LAID_OUT.report();
 }
 
 #[test]

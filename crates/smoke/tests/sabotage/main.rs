@@ -334,14 +334,14 @@ fn a_job_that_hangs_the_gpu_ends_the_plan() {
 #[test]
 fn a_gpu_lost_to_somebody_else_ends_the_plan_at_the_next_failure() {
     // Contexts are asked before as well, whether their numbers are in use: the reset comes with the submission.
-    let is_lost = AtomicBool::new(false);
-    let report = run_with(false, "exec", move |_, request, context| {
+    static IS_LOST: AtomicBool = AtomicBool::new(false);
+    let report = run_with(false, "exec", |_, request, context| {
         if request == Cs::REQUEST {
-            is_lost.store(true, Ordering::Relaxed);
+            IS_LOST.store(true, Ordering::Relaxed);
             return Some(Err(Errno::ENOMEM));
         }
         let asks = request == Ctx::REQUEST && argument::<Ctx>(context).op == ctx_op::QUERY_STATE2;
-        (asks && is_lost.load(Ordering::Relaxed)).then(|| {
+        (asks && IS_LOST.load(Ordering::Relaxed)).then(|| {
             // SAFETY: the answer is a u64 of flags at the start of its 16 bytes: RESET and VRAMLOST.
             unsafe { context.cast::<u64>().write(3) };
             Ok(0)

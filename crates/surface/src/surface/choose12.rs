@@ -39,8 +39,13 @@ pub(super) fn estimate_size(
     }
     let mut size = 0u64;
     for _ in 0..levels {
-        let level = width.div_ceil(u64::from(unit[0])) * height.div_ceil(u64::from(unit[1])) * depth * element;
-        size += level;
+        // Sides and layers of absurd images: such an estimate only has to be large.
+        let level = width
+            .div_ceil(u64::from(unit[0]))
+            .saturating_mul(height.div_ceil(u64::from(unit[1])))
+            .saturating_mul(depth)
+            .saturating_mul(element);
+        size = size.saturating_add(level);
         if block >= 4096 && level <= block / 2 {
             break;
         }
