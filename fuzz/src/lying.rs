@@ -354,7 +354,8 @@ impl Belongings {
             17 => remove(&mut self.lists, which),
             18 => self.fences(device, which),
             19 => {
-                self.queues.extend(pick(&self.contexts, which).and_then(|context| Queue::new(context, Ip::Gfx, 0).ok()))
+                self.queues
+                    .extend(pick(&self.contexts, which).and_then(|context| Queue::new(context, Ip::Gfx, 0).ok()));
             }
             20 => self.submit(device, which),
             21 => remove(&mut self.queues, which),
@@ -425,7 +426,7 @@ pub fn live(lies: &[u8], life: &[u8]) -> Vec<String> {
     let Ok(device) = Device::new(Arc::clone(&kernel)) else { return Vec::new() };
     {
         let mut state = kernel.state.lock();
-        state.script = lies.to_vec().into_iter();
+        state.script = Vec::from(lies).into_iter();
         state.lies = true;
     }
     let mut belongings = Belongings::default();
