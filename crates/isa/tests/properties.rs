@@ -32,7 +32,8 @@ proptest! {
         let _ = assemble(level, wave, &text);
     }
 
-    /// What assembles decodes to the same text.
+    /// What assembles decodes to the same text; patterns of `ds_swizzle_b32`, which have several spellings, have a test of
+    /// their own.
     #[test]
     fn text_of_any_instruction_assembles_to_the_same_text(
         level in level(),
@@ -41,7 +42,9 @@ proptest! {
     ) {
         if let Ok(instruction) = decode(level, wave, &words) {
             let text = instruction.to_string();
-            if let Ok(again) = assemble(level, wave, &text) {
+            if let Ok(again) = assemble(level, wave, &text)
+                && !text.starts_with("ds_swizzle_b32")
+            {
                 prop_assert_eq!(again.to_string(), text);
             }
         }

@@ -164,11 +164,9 @@ fn smem_offset(encoder: &mut Encoder, text: &str) -> Result<(), Misfit> {
         (_, Some(value)) => signed(encoder, Field::Offset, 21, value),
         (_, None) => {
             let number = encoder.source(text, 1, SourceType::Other)?;
-            if level >= GfxLevel::Gfx10 {
-                encoder.fit(Field::Soffset, number)
-            } else {
-                encoder.fit(Field::Offset, number)
-            }
+            // GFX9 has the register in the place of the offset, unless both are there.
+            let beside = level >= GfxLevel::Gfx10 || encoder.get(Field::SoffsetEn) != 0;
+            encoder.fit(if beside { Field::Soffset } else { Field::Offset }, number)
         }
     }
 }

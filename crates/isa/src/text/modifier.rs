@@ -61,10 +61,12 @@ fn vop3(instruction: &Instruction, out: &mut String) -> fmt::Result {
         if op_sel & 3 != 0 {
             list("op_sel", op_sel, 2, out)?;
         }
-    } else if op_sel != 0 && selects_halves(instruction) {
+    } else if selects_halves(instruction) {
         let count = sources(instruction);
         let bits = op_sel & ((1 << count) - 1) | (op_sel >> 3 & 1) << count;
-        list("op_sel", bits, count + 1, out)?;
+        if bits != 0 {
+            list("op_sel", bits, count + 1, out)?;
+        }
     }
     flag(instruction, Field::Clamp, "clamp", out)?;
     omod(instruction.field(Field::Omod), out)
