@@ -136,7 +136,8 @@ fn any_image_is_laid_out_or_refused() {
 fn any_modifier_is_one_number_or_refused() {
     bolero::check!().with_type::<(Registers, u64, u8)>().with_iterations(50_000).for_each(
         |&(registers, raw, shape)| {
-            let raw = if shape.is_multiple_of(4) { raw } else { 2 << 56 | raw & 0xf_ffff_ff00 | u64::from(shape) % 7 };
+            let raw =
+                if shape.is_multiple_of(4) { raw } else { 2 << 56 | raw & 0xf_ffff_ff00 | (u64::from(shape) % 7) };
             let decoded = Modifier::decode(raw);
             match decoded {
                 Ok(modifier) => {

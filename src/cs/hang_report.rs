@@ -53,7 +53,7 @@ pub struct QueueTrace {
     pub excerpt: Option<Excerpt>,
 }
 
-/// Prints the packets with their fields, as [`Dumper`](dump::Dumper) does: what [`HangReport`] is displayed with.
+/// Prints the packets with their fields, as [`Dumper`](super::dump::Dumper) does: what [`HangReport`] is displayed with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DecodedPrinter;
 

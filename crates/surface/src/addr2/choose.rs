@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use bitflags::bitflags;
 
-use super::image::{Dimension, Format, Image, Usage};
+use super::image::{Dimension, Format, Image, MAX_LEVELS, Usage};
 use super::mode::sets::{self, Sets};
 use super::mode::{Order, SwizzleMode, display_modes, sets_of};
 use super::{check, gfx9, gfx10, linear};
@@ -197,6 +197,9 @@ pub const fn fmask_bits(samples: u32, fragments: u32) -> u32 {
 pub fn choose(chip: &Chip, image: &Image, restrictions: &Restrictions) -> Result<Choice, AddrError> {
     if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
         return invalid(Cause::Generation);
+    }
+    if image.levels as usize > MAX_LEVELS {
+        return invalid(Cause::Levels(image.levels));
     }
     let mut image = Image { pitch: 0, ..image.normalised() };
     let fmask = image.usage.contains(Usage::FMASK);

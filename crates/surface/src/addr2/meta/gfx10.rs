@@ -150,10 +150,11 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrE
     let slice = if image.levels > 1 {
         chain(image, block.size, block_bytes, &mut levels)
     } else {
-        let bytes = (pitch / w) * (height / h) * block_bytes;
-        levels[0] = MetaLevel { bytes, ..MetaLevel::default() };
+        let bytes = (pitch / w).checked_mul(height / h).and_then(|blocks| blocks.checked_mul(block_bytes));
+        levels[0] = MetaLevel { bytes: bytes.unwrap_or(0), ..MetaLevel::default() };
         bytes
     };
+    let Some(slice) = slice else { return invalid(Cause::Overflow) };
     let align = match image.kind {
         MetaKind::Htile => block_bytes.max(1 << (chip.config.pipes + 11)),
         _ => block_bytes,
@@ -184,22 +185,28 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrE
     })
 }
 
-/// Places the levels: the tail's one block first, then from the smallest level to the largest. Returns the bytes of a slice.
-fn chain(image: &MetaImage, [w, h, _]: [u32; 3], block_bytes: u32, levels: &mut [MetaLevel; MAX_LEVELS]) -> u32 {
+/// Places the levels: the tail's one block first, then from the smallest level to the largest. Returns the bytes of a slice;
+/// `None` where they do not fit 32 bits.
+fn chain(
+    image: &MetaImage,
+    [w, h, _]: [u32; 3],
+    block_bytes: u32,
+    levels: &mut [MetaLevel; MAX_LEVELS],
+) -> Option<u32> {
     let first_tail = image.first_tail.min(image.levels);
     let mut offset = if first_tail < image.levels { block_bytes } else { 0 };
     for number in (0..first_tail).rev() {
         let across = align(shift_up(image.width, number), w) / w;
         let down = align(shift_up(image.height, number), h) / h;
-        let bytes = across * down * block_bytes;
+        let bytes = across.checked_mul(down)?.checked_mul(block_bytes)?;
         levels[number as usize] = MetaLevel { offset, bytes, ..MetaLevel::default() };
-        offset += bytes;
+        offset = offset.checked_add(bytes)?;
     }
     for number in first_tail..image.levels {
         let bytes = if number == first_tail { block_bytes } else { 0 };
         levels[number as usize] = MetaLevel { in_tail: true, bytes, ..MetaLevel::default() };
     }
-    offset
+    Some(offset)
 }
 
 pub(super) fn equation(chip: &Chip, image: &MetaImage) -> Result<Equation, AddrError> {
