@@ -46,7 +46,7 @@ pub enum AssembleError {
     },
 }
 
-/// What stopped one attempt: an operand or a modifier.
+/// The operand or modifier that stopped one attempt.
 enum Misfit {
     Operand(String),
     Modifier(String),

@@ -33,7 +33,7 @@ pub enum Place {
     Vector,
 }
 
-/// What is known of an address: it is `mul * k + offset` for some `k`.
+/// The known part of an address, which is `mul * k + offset` for some `k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alignment {
     /// A power of two, in bytes.
@@ -70,7 +70,7 @@ pub struct Request {
     pub components: u8,
     /// The bytes of a component: 1, 2, 4 or 8.
     pub component_bytes: u8,
-    /// What is known of the whole address, register and constant together.
+    /// The alignment of the whole address, register and constant together.
     pub align: Alignment,
     /// A constant that is added to the address, in bytes.
     pub const_offset: u32,
