@@ -76,7 +76,8 @@ impl GpuVa {
         }
     }
 
-    /// Returns `true` if the address is a multiple of `alignment`, which need not be a power of two; zero aligns nothing.
+    /// Returns `true` if the address is a multiple of `alignment`, which need not be a power of two; zero aligns
+    /// nothing.
     pub const fn is_aligned(self, alignment: u64) -> bool {
         alignment != 0 && self.0.is_multiple_of(alignment)
     }
