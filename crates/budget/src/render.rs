@@ -10,7 +10,7 @@ use crate::{
     text::{self, Style, ps},
 };
 
-/// How text looks on this output.
+/// The look of text on this output.
 pub fn style(global: &Global) -> Style {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let terminal = io::stdout().is_terminal() && variable("TERM") != "dumb";
@@ -23,7 +23,7 @@ pub fn style(global: &Global) -> Style {
     Style { units: global.units, ascii: global.ascii || is_ascii_only(), colour, header: !global.no_header }
 }
 
-/// Whether the locale knows no more than ASCII.
+/// Returns `true` if the locale has ASCII only.
 fn is_ascii_only() -> bool {
     let set =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()));

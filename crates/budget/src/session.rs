@@ -1,4 +1,4 @@
-//! What every command works with: the machine and source that the options name, and how it ends.
+//! The machine and source that the options name, and the ways a command ends; shared by all commands.
 
 use std::{
     io::{self, Write as _},
@@ -15,7 +15,7 @@ use crate::{
     source::{Source, recording::Recording},
 };
 
-/// Why a command ended early.
+/// The reason a command ended early.
 #[derive(Debug)]
 pub enum Stop {
     /// With this exit, and nothing to say.
@@ -50,7 +50,7 @@ impl Stop {
     }
 }
 
-/// What a command gives.
+/// The result of a command.
 pub type Outcome = Result<Exit, Stop>;
 
 /// The machine that the options name.
@@ -77,7 +77,7 @@ pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
     Ok(Box::<Live>::default())
 }
 
-/// What of the machine is wanted.
+/// Returns what to collect of the machine.
 pub fn wishes(global: &Global, per_client: bool) -> Wishes {
     Wishes { wake: global.wake, processes: !global.no_processes, per_client }
 }
@@ -143,7 +143,7 @@ pub fn first(source: &mut dyn Source, global: &Global) -> Result<Snapshot, Stop>
     next(source, global)?.ok_or_else(|| Stop::failed("the recording is empty"))
 }
 
-/// Whether `--gpu wanted` means this GPU.
+/// Returns `true` if `--gpu wanted` means this GPU.
 fn is_meant(gpu: &Gpu, wanted: &str) -> bool {
     let node = gpu.render.as_deref();
     let name = || gpu.name.as_deref().is_some_and(|name| name.to_lowercase().contains(&wanted.to_lowercase()));

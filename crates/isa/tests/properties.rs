@@ -32,7 +32,7 @@ proptest! {
         let _ = assemble(level, wave, &text);
     }
 
-    /// What assembles decodes to the same text; patterns of `ds_swizzle_b32`, which have several spellings, have a test of
+    /// Text that assembles decodes to the same text; patterns of `ds_swizzle_b32`, which have several spellings, have a test of
     /// their own.
     #[test]
     fn text_of_any_instruction_assembles_to_the_same_text(

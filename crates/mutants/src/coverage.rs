@@ -1,4 +1,4 @@
-//! Which test reaches which mutants, and how long it takes.
+//! The mutants that each test reaches, and the time it takes.
 
 use std::{
     collections::BTreeMap,

@@ -36,7 +36,7 @@ struct Entry {
 struct Constant {
     file: String,
     function: String,
-    /// What would show a mistake in it.
+    /// The argument for it.
     reason: String,
 }
 
