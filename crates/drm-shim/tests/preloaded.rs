@@ -271,7 +271,7 @@ fn an_unknown_chip_is_named_and_there_is_no_device() {
 }
 
 #[test]
-fn the_killedends_as_its_command_did_and_cleans_up() {
+fn the_launcher_ends_as_its_command_did_and_cleans_up() {
     let code = |script: &str| {
         let output = launcher("navi21").args(["sh", "-c", script]).output().expect("the launcher");
         (output.status.code(), String::from_utf8(output.stdout).expect("text"))
