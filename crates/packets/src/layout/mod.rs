@@ -24,6 +24,8 @@ mod fields;
 #[rustfmt::skip]
 mod generated;
 mod packets;
+#[cfg(test)]
+mod record_tests;
 mod tables;
 
 use super::pm4 as language;
