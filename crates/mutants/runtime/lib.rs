@@ -11,7 +11,7 @@
 use std::{
     env,
     ffi::CString,
-    ptr,
+    mem, ptr,
     sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed},
 };
 
@@ -30,6 +30,23 @@ static MUTANTS: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub const fn pick(first: u32, count: u32) -> u32 {
     std::intrinsics::const_eval_select((first, count), compiling, running)
+}
+
+/// Types that a mutant can cut to 32 bits. One more than is wanted, so that the compiler never takes the only one there is.
+pub trait Wide: Copy {}
+
+impl Wide for u64 {}
+impl Wide for () {}
+
+/// Returns the lower 32 bits of a `u64`, for a mutant that computes in too few. Takes nothing else that a mutant could give it,
+/// so it compiles only where it changes something.
+#[inline]
+pub const fn cut<T: Wide>(value: T) -> T {
+    if size_of::<T>() != size_of::<u64>() {
+        return value;
+    }
+    // SAFETY: the only type of this size that implements the trait is u64, of which every pattern of bits is a value.
+    unsafe { mem::transmute_copy(&(mem::transmute_copy::<T, u64>(&value) & 0xffff_ffff)) }
 }
 
 const fn compiling(_first: u32, _count: u32) -> u32 {

@@ -53,6 +53,9 @@ struct Options {
     /// Only mutants of files whose path starts like this.
     #[arg(long, value_name = "PATH")]
     only: Vec<String>,
+    /// Only mutants whose line in the list holds one of these texts.
+    #[arg(long, value_name = "TEXT")]
+    like: Vec<String>,
     /// Only mutants that a former run's outcomes name as not caught.
     #[arg(long, value_name = "OUTCOMES")]
     again: Option<PathBuf>,
@@ -157,6 +160,10 @@ fn drawn<'a>(options: &Options, root: &Path, mut mutants: Vec<&'a Mutant>) -> Re
     }
     if !options.only.is_empty() {
         mutants.retain(|mutant| options.only.iter().any(|start| mutant.file.starts_with(start)));
+    }
+    if !options.like.is_empty() {
+        let is_named = |line: &str| options.like.iter().any(|text| line.contains(text));
+        mutants.retain(|mutant| is_named(&mutant.to_string()));
     }
     if let Some(path) = &options.again {
         let outcomes = read_outcomes(path)?;

@@ -1,4 +1,5 @@
-//! Finding the places of a file that can be mutated, in cargo-mutants' classes and one more: statements that are calls.
+//! Finding the places of a file that can be mutated, in cargo-mutants' classes and two more: statements that are calls, and
+//! 64-bit arithmetic cut to 32 bits.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -329,7 +330,7 @@ impl<'ast> Visit<'ast> for Points<'_> {
             let original = self.text(bytes(expr));
             let (left, right) = (self.operand(&expr.left), self.operand(&expr.right));
             let [left_shown, right_shown] = [&expr.left, &expr.right].map(|side| self.text(bytes(side)));
-            let variants = replacements(&expr.op)
+            let mut variants: Vec<(String, String)> = replacements(&expr.op)
                 .iter()
                 .map(|op| {
                     let code = format!("{left} {op} {right}");
@@ -337,6 +338,12 @@ impl<'ast> Visit<'ast> for Points<'_> {
                     (format!("({code})"), format!("{left_shown} {op} {right_shown}"))
                 })
                 .collect();
+            if let BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) = expr.op {
+                // Compiles for a u64 only.
+                let op = self.text(bytes(&expr.op));
+                let code = format!("::amdgpu_mutants_runtime::cut({left} {op} {right})");
+                variants.push((code, format!("({original}) as u32")));
+            }
             self.add(bytes(expr), Form::Expression, expr.op.span().start().line, &original, variants);
         }
         visit::visit_expr_binary(self, expr);
@@ -431,6 +438,7 @@ mod tests {
                 "4: a as u64 + 1 == 3 => a as u64 + 1 != 3",
                 "4: a as u64 + 1 => a as u64 - 1",
                 "4: a as u64 + 1 => a as u64 * 1",
+                "4: a as u64 + 1 => (a as u64 + 1) as u32",
             ]
         );
     }
@@ -446,7 +454,7 @@ mod tests {
         assert_eq!(found, ["5: the body => return"]);
         let counts: Vec<_> = skipped.into_iter().collect();
         let counted =
-            [("in a constant", 2), ("in a macro's arguments", 3), ("returns impl Trait", 1), ("unsafe fn", 1)];
+            [("in a constant", 3), ("in a macro's arguments", 3), ("returns impl Trait", 1), ("unsafe fn", 1)];
         assert_eq!(counts, counted);
     }
 
