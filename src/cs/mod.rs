@@ -9,66 +9,27 @@
 //! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
 //! its own for what nobody has submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
 //! error tells [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
-mod annotation;
-mod breadcrumbs;
-mod burst;
-mod call;
-mod command_list;
 pub mod commands;
+mod diagnose;
 mod error;
-mod excerpt;
-mod excerpt_text;
-mod fence;
-mod gang;
-mod gang_fault;
-mod hang_report;
-#[expect(unsafe_code, reason = "IBs are written through their CPU mapping")]
 mod ib;
-mod ib_home;
-mod ib_placement;
-mod ib_pool;
-mod jobs;
-mod marker;
-mod marker_page;
-mod planner;
-mod preambles;
-mod queue;
-mod queue_options;
-mod queues;
-mod record_again;
-mod secondary;
-mod sender;
-mod shared;
-mod snippet;
-mod stream;
-mod submission;
-mod submitter;
-mod working_set;
+mod record;
+mod retire;
+mod submit;
 
 pub use self::{
-    breadcrumbs::{Breadcrumbs, Progress},
-    burst::Burst,
-    command_list::{ChainFault, CommandList, NotChained},
+    diagnose::{Breadcrumbs, DecodedPrinter, Excerpt, HangReport, IbPrinter, Progress, QueueTrace, RawPrinter},
     error::{Error, Result},
-    excerpt::Excerpt,
-    excerpt_text::IbPrinter,
-    fence::{Fence, PollableFence},
-    gang::Gang,
-    gang_fault::{GangFault, MAX_GANG},
-    hang_report::{DecodedPrinter, HangReport, QueueTrace, RawPrinter},
-    ib_placement::IbPlacement,
-    ib_pool::IbPool,
-    marker::Marker,
-    planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
-    preambles::{NotOneIb, Preambles},
-    queue::{Queue, QueueKind},
-    queue_options::{Listing, Patience, QueueOptions},
-    queues::Queues,
-    secondary::{Execution, Inclusion},
-    snippet::Snippet,
-    stream::{MAX_IB_DWORDS, Stream},
-    submission::{Submission, SyncPoint},
-    submitter::{OwnedSubmission, PendingFence, Submitter},
+    ib::IbPlacement,
+    record::{
+        Burst, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotChained, NotOneIb,
+        Preambles, Snippet, Stream,
+    },
+    submit::{
+        Call, CallLimits, Calls, Fence, Gang, GangFault, Listing, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
+        OwnedSubmission, Patience, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, Submission,
+        Submitter, SyncPoint, plan,
+    },
 };
 pub use amdgpu_packets::{
     Annotations, DecodeError, DecodeFault, Described, EncodeError, FieldError, Language, MAX_ANNOTATION_BYTES, Packet,

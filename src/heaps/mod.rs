@@ -134,63 +134,33 @@
 //! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6
 //! on twelve chips under fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
-mod admission;
 mod budget;
-mod budget_monitor;
-#[expect(unsafe_code, reason = "placed mappings")]
-mod device_memory;
 mod dump;
-mod effective_pool;
-mod external;
-mod facts;
-mod fixed;
-#[expect(unsafe_code, reason = "host pointers")]
-mod import;
+mod memory;
 mod memory_error;
-#[expect(unsafe_code, reason = "host pointers are passed on")]
-mod memory_manager;
-mod memory_type;
-mod options;
-mod over_commit;
-mod refusal;
-mod request;
-mod residency;
-mod rules;
 mod sparse;
-mod split;
 pub mod suballocation;
-mod table;
-mod tiling;
-mod type_mask;
-mod vk_flags;
-mod working_set;
+mod tables;
 
 pub use crate::winsys::{Account, Charge, Ledger, LedgerEntry, OwnUsage, SystemUsage};
 
 pub use self::{
-    admission::{AdmissionPolicy, Response},
-    budget::{BudgetRule, Budgets, HeapBudget},
-    budget_monitor::{CoarseClock, UsageReading},
-    device_memory::{DeviceMemory, NON_COHERENT_ATOM, WHOLE_SIZE},
+    budget::{
+        AdmissionPolicy, BudgetRule, Budgets, CoarseClock, EffectivePool, HeapBudget, HostMemory, Limit, OverCommit,
+        Pool, PoolLimit, Refusal, ResidencyPolicy, Response, UsageReading, WorkingSet,
+    },
     dump::DUMP_SCHEMA,
-    effective_pool::{EffectivePool, HostMemory, PoolLimit},
-    external::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes, Resource},
-    facts::{FactsError, MemoryFacts, RawMemoryFacts},
-    import::ImportInfo,
+    memory::{
+        AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, DeviceMemory, ExternalBufferProperties,
+        ExternalFeatures, ExternalHandleTypes, ImportInfo, MemoryManager, MemoryPolicy, NON_COHERENT_ATOM, Replay,
+        Resource, WHOLE_SIZE,
+    },
     memory_error::MemoryError,
-    memory_manager::{MemoryManager, MemoryPolicy},
-    memory_type::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryType},
-    options::{Profile, TableOptions},
-    over_commit::{OverCommit, Pool},
-    refusal::{Limit, Refusal},
-    request::{AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, Replay},
-    residency::ResidencyPolicy,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
-    split::{Accounting, HeapKind},
-    table::MemoryProperties,
-    tiling::{UnknownPipeConfig, max_alignment},
-    type_mask::TypeMask,
-    vk_flags::{HeapFlags, MemoryPropertyFlags},
-    working_set::WorkingSet,
+    tables::{
+        Accounting, Addressing, FactsError, HeapFlags, HeapKind, MAX_HEAPS, MAX_TYPES, MemoryFacts, MemoryHeap,
+        MemoryProperties, MemoryPropertyFlags, MemoryType, Profile, RawMemoryFacts, TableOptions, TypeMask,
+        UnknownPipeConfig, max_alignment,
+    },
 };
 pub use crate::vk_result::VkResult;

@@ -4,92 +4,39 @@
 //! Each owns what the kernel gave it and gives it back on drop. `unsafe` lives in the modules that form ioctl arguments
 //! with addresses in them or touch mapped memory, and nowhere else.
 
-mod address_book;
 #[expect(unsafe_code, reason = "descriptors that the kernel answers become owned")]
 mod answers;
-mod binding;
 #[expect(unsafe_code, reason = "GEM_OP, PRIME and USERPTR carry addresses and descriptors")]
 mod bo;
-#[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
-mod bo_list;
-#[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
-mod claim;
-mod clocks;
-mod context;
-mod counted_set;
 mod device;
-mod device_ref;
-mod driver_version;
 mod error;
-mod event;
-mod fault_report;
-#[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
-mod fence;
-mod gpu_info;
-mod history;
-pub(crate) mod interval_map;
-mod ledger;
-mod loss;
-mod map_once;
-#[expect(unsafe_code, reason = "memory that the GPU writes")]
-mod mapping;
-mod node;
-mod observer;
-mod page_fault;
-mod priority;
-#[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
-mod query;
+pub(crate) mod memory;
+mod queue;
 mod release;
-#[expect(unsafe_code, reason = "the seam: the system calls themselves")]
-mod render_node;
-mod reservation;
-mod resident_set;
-mod statistics;
-#[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
-mod submission;
-#[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
-mod syncobj;
-mod user_fence;
-mod vmid;
+mod usage;
+mod watch;
 
+pub(crate) use self::device::{DeviceRef, DeviceRefs, installed_vram};
 pub use self::{
-    address_book::{AddressBook, BoEntry, Finding, Place},
-    binding::Binding,
     bo::{
         Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
-    bo_list::BoList,
-    clocks::{PinnedClocks, StablePstate},
-    context::Context,
-    device::Device,
-    driver_version::{DriverVersion, MINIMUM_MINOR},
+    device::{
+        Capabilities, Device, DriverVersion, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, Node,
+        RenderNode, ShaderArray, TilingRegisters,
+    },
     error::{Error, Result},
-    event::{Event, PressureLevel},
-    fault_report::{FaultAccess, FaultHub, FaultReport, FaultStatus, NEAR, Verdict},
-    fence::wait_fences,
-    gpu_info::{Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, ShaderArray, TilingRegisters},
-    history::{BoHistory, HistoryEntry},
-    ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
-    loss::{Blame, Loss, LossReason},
-    map_once::MapOnce,
-    mapping::Mapping,
-    node::Node,
-    observer::Observer,
-    page_fault::PageFault,
-    priority::Priority,
-    render_node::RenderNode,
-    reservation::Reservation,
-    resident_set::{ResidentSet, Residents},
-    statistics::{MoveCounters, Sensor, SystemUsage},
-    submission::{ChunkScratch, Chunks},
-    syncobj::{Syncobj, Until, WaitFor},
-    user_fence::UserFence,
-    vmid::VmidReservation,
-};
-pub(crate) use self::{
-    device_ref::{DeviceRef, DeviceRefs},
-    gpu_info::installed_vram,
+    memory::{Binding, MapOnce, Mapping, Reservation, ResidentSet, Residents},
+    queue::{
+        Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
+        Until, UserFence, VmidReservation, WaitFor, wait_fences,
+    },
+    usage::{Account, Charge, Ledger, LedgerEntry, MoveCounters, OwnUsage, Sensor, SystemUsage},
+    watch::{
+        AddressBook, BoEntry, BoHistory, Event, FaultAccess, FaultHub, FaultReport, FaultStatus, Finding, HistoryEntry,
+        NEAR, Observer, PageFault, Place, PressureLevel, Verdict,
+    },
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, PciAddress, VramType};
 use amdgpu_uapi as kernel;

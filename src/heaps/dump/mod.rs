@@ -8,7 +8,9 @@ mod vma;
 
 use self::json::Json;
 pub(super) use self::vma::json as vma_json;
-use super::{BudgetRule, Budgets, MemoryProperties, OwnUsage, SystemUsage, UsageReading, budget_monitor::Heaps};
+use super::{
+    BudgetRule, Budgets, MemoryProperties, OwnUsage, SystemUsage, UsageReading, budget::budget_monitor::Heaps,
+};
 use crate::{
     vamgr::{VaManager, VaWindow},
     winsys::{AddressBook, Place},

@@ -8,7 +8,7 @@
 
 use super::{Json, names};
 use crate::{
-    heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget_monitor::Heaps},
+    heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget::budget_monitor::Heaps},
     winsys::{AddressBook, BoEntry},
 };
 

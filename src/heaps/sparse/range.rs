@@ -9,7 +9,7 @@ use crate::{
     vamgr::{GpuVa, VaRequest},
     winsys::{
         Binding, Capabilities, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet,
-        interval_map::{IntervalMap, Run},
+        memory::interval_map::{IntervalMap, Run},
     },
 };
 

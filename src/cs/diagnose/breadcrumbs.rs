@@ -1,0 +1,81 @@
+//! Marks that tell how far a ring has come.
+
+use std::sync::Arc;
+
+use crate::{
+    cs::{Marker, Result, Stream, record::marker_page::MarkerPage},
+    vamgr::GpuVa,
+    winsys::{Binding, Device},
+};
+
+/// Two dwords in system memory that a stream writes as it goes: the mark that the ring has come to, and the mark up to
+/// which everything is done. When a GPU hangs, what hangs is between the two.
+///
+/// One for each queue. Its [binding](Breadcrumbs::binding) is part of each submission that writes marks.
+#[derive(Debug)]
+pub struct Breadcrumbs {
+    page: MarkerPage,
+}
+
+/// How far a ring has come, by its marks; 0 before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The last mark that the ring has come to.
+    pub begun: u32,
+    /// The last mark before which everything is done.
+    pub done: u32,
+}
+
+/// Indices of the dwords, in lines of their own.
+const BEGUN: usize = 0;
+const DONE: usize = 16;
+
+impl Breadcrumbs {
+    /// Without a mark yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Address`](crate::cs::Error::Address) or [`Error::Winsys`](crate::cs::Error::Winsys) when there is no memory.
+    pub fn new(device: &Arc<Device>) -> Result<Self> {
+        Ok(Self { page: MarkerPage::new(device)? })
+    }
+
+    /// What submissions must list whose streams write marks.
+    pub fn binding(&self) -> &Arc<Binding> {
+        self.page.binding()
+    }
+
+    /// Marks that the ring has come here. `mark` is the caller's to choose, such as the number of a draw, and not 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    pub fn begin<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
+        L::note(stream, self.page.at(BEGUN), mark)
+    }
+
+    /// Marks that all that was recorded so far is done. Costs a wait at the end of the pipe.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    pub fn end<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
+        L::store(stream, self.page.at(DONE), mark)
+    }
+
+    /// How far the ring has come.
+    pub fn progress(&self) -> Progress {
+        Progress { begun: self.page.load(BEGUN), done: self.page.load(DONE) }
+    }
+
+    /// Where the ring writes the mark up to which everything is done, and that mark.
+    pub(super) fn done_mark(&self) -> (GpuVa, u32) {
+        (self.page.at(DONE), self.page.load(DONE))
+    }
+
+    /// Where the ring writes its last mark: the address, and the mark that is there now.
+    pub(super) fn last_mark(&self) -> (GpuVa, u32) {
+        let Progress { begun, done } = self.progress();
+        if begun == 0 { (self.page.at(DONE), done) } else { (self.page.at(BEGUN), begun) }
+    }
+}

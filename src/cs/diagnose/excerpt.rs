@@ -1,0 +1,128 @@
+//! The part of an IB where a queue stopped.
+
+use std::ops::Range;
+
+use crate::{
+    cs::{
+        Breadcrumbs, CommandList, Target,
+        dump::{Dump, Dumper, Limits},
+        layout,
+    },
+    vamgr::GpuVa,
+    winsys::AddressBook,
+};
+
+/// Dwords shown in front of the first mark, and from the second one on.
+const BEFORE: usize = 32;
+const BEHIND: usize = 96;
+
+/// The most dwords between the two marks that are all shown; beyond, only the surroundings of the last mark are.
+const BETWEEN: usize = 1024;
+
+/// What an excerpt leads to is shown this far.
+const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
+
+/// Part of an IB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The submission that it belongs to.
+    pub sequence: u64,
+    /// Who reads it.
+    pub target: Target,
+    /// Where the IB begins.
+    pub ib: GpuVa,
+    /// Which of its dwords comes first here: the start of a packet.
+    pub first: usize,
+    /// The dwords.
+    pub dwords: Vec<u32>,
+    /// The dword of the IB with which the packet begins that wrote the last mark that the ring came to; `None` when there is
+    /// no such mark, and then this is the beginning of the submission's first IB.
+    pub last_mark: Option<usize>,
+    /// The dword of the IB with which the packet begins that wrote the last mark up to which everything is done; `None` when
+    /// that is in another IB, or nowhere.
+    pub done_mark: Option<usize>,
+    /// The part made readable, and the IBs that it calls or jumps to; addresses by the device's
+    /// [address book](crate::winsys::Device::address_book) as it was when the report was made.
+    pub decoded: Dump,
+}
+
+/// An IB of a submission.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    target: Target,
+    va: GpuVa,
+    dwords: &'a [u32],
+}
+
+impl Excerpt {
+    /// The place of the last marks, else the beginning of what `queue` runs.
+    pub(super) fn of(
+        queue: Target,
+        sequence: u64,
+        lists: &[CommandList],
+        breadcrumbs: Option<&Breadcrumbs>,
+        book: Option<&AddressBook>,
+    ) -> Option<Self> {
+        let set = |(at, mark)| (mark != 0).then_some((at, mark));
+        let all = lists.iter().chain(lists.iter().flat_map(CommandList::called));
+        let sources: Vec<_> = all.flat_map(Source::of).collect();
+        let found = breadcrumbs.and_then(|crumbs| {
+            let (at, mark) = set(crumbs.last_mark())?;
+            sources.iter().find_map(|source| Some((*source, Some(source.store(at, mark)?))))
+        });
+        let begin = || sources.iter().find(|source| source.target == queue).or(sources.first());
+        let (source, last_mark) = found.or_else(|| begin().map(|source| (*source, None)))?;
+        let done_mark =
+            breadcrumbs.and_then(|crumbs| set(crumbs.done_mark())).and_then(|(at, mark)| source.store(at, mark));
+        let part = source.around(last_mark, done_mark);
+        let Source { target, va: ib, dwords } = source;
+        let memory = |va, len| sources.iter().find_map(|source| source.read(va, len));
+        let names = |address| book.map(|book| book.lookup(address).to_string());
+        let dumper = Dumper::new(target).with_memory(&memory).with_names(&names).with_limits(LIMITS);
+        let decoded = dumper.dump_part(dwords, Some(ib), part.clone());
+        let first = part.start;
+        let dwords = dwords.get(part).unwrap_or_default().to_vec();
+        Some(Self { sequence, target, ib, first, dwords, last_mark, done_mark, decoded })
+    }
+}
+
+impl<'a> Source<'a> {
+    fn of(list: &'a CommandList) -> impl Iterator<Item = Self> {
+        let target = list.target();
+        list.ibs().zip(list.dwords()).map(move |((va, _), dwords)| Self { target, va, dwords })
+    }
+
+    /// What lies at an address, if that is in this IB.
+    fn read(&self, va: GpuVa, len: usize) -> Option<Vec<u32>> {
+        let into = usize::try_from(va.as_u64().checked_sub(self.va.as_u64())? / 4).ok()?;
+        Some(self.dwords.get(into..into.checked_add(len)?)?.to_vec())
+    }
+
+    /// The packet that has both an address and a value in it. Some packets keep other fields in the upper half of the
+    /// address.
+    fn store(&self, at: GpuVa, value: u32) -> Option<usize> {
+        let has_address =
+            |pair: &[u32]| matches!(pair, [low, high] if *low == at.low() && *high as u16 == at.high() as u16);
+        layout::packets(self.dwords, self.target)
+            .find(|packet| packet.dwords.windows(2).any(has_address) && packet.dwords.contains(&value))
+            .map(|packet| packet.offset)
+    }
+
+    /// Whole packets around marks.
+    fn around(&self, last_mark: Option<usize>, done_mark: Option<usize>) -> Range<usize> {
+        let last = last_mark.unwrap_or(0);
+        let near = done_mark.filter(|&done| done <= last && last - done <= BETWEEN);
+        let (from, to) = (near.unwrap_or(last).saturating_sub(BEFORE), last + BEHIND);
+        let mut part = 0..self.dwords.len();
+        for packet in layout::packets(self.dwords, self.target) {
+            if packet.offset <= from {
+                part.start = packet.offset;
+            }
+            if packet.offset >= to {
+                part.end = packet.offset;
+                break;
+            }
+        }
+        part
+    }
+}

@@ -1,0 +1,184 @@
+//! What a GPU was doing when it stopped.
+
+use std::fmt;
+
+use super::excerpt_text;
+use crate::{
+    cs::{Breadcrumbs, Excerpt, Fence, IbPrinter, Progress, Queue, layout, submit::shared::Shared},
+    winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault},
+};
+
+/// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
+/// that place, and what the last page fault hit. Gathered after the fact; of submissions that are done nothing is kept.
+///
+/// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
+/// [`AddressBook`](crate::winsys::AddressBook) or has one.
+///
+/// ```
+/// use std::sync::Arc;
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{cs::{HangReport, Queue}, winsys::{Context, Device, Ip, Priority}};
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// assert!(report.to_string().contains("all 0 submissions done"), "{report}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HangReport {
+    /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not tell.
+    pub fault: Option<PageFault>,
+    /// The fault explained; `None` without an address book.
+    pub explained: Option<FaultReport>,
+    /// One for each queue that was asked about.
+    pub queues: Vec<QueueTrace>,
+}
+
+/// How far a queue came.
+#[derive(Clone, Debug)]
+pub struct QueueTrace {
+    /// The kernel's name of the context.
+    pub context: u32,
+    /// The IP.
+    pub ip: Ip,
+    /// The ring.
+    pub ring: u32,
+    /// The last submission that is done.
+    pub done: u64,
+    /// The last submission that the kernel took.
+    pub submitted: u64,
+    /// The marks of its breadcrumbs, if it has any.
+    pub progress: Option<Progress>,
+    /// Whether it still works.
+    pub state: Result<(), WinsysError>,
+    /// The commands where it stopped; nothing when it is idle.
+    pub excerpt: Option<Excerpt>,
+}
+
+/// Prints the packets with their fields, as [`Dumper`](crate::cs::dump::Dumper) does: what [`HangReport`] is displayed with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DecodedPrinter;
+
+/// Prints the packets' names and their dwords, a line each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RawPrinter;
+
+impl HangReport {
+    /// A report about no queue yet.
+    pub fn new(device: &Device) -> Self {
+        let fault = device.page_fault().ok().flatten();
+        let explained = fault
+            .zip(device.address_book())
+            .map(|(fault, book)| FaultReport::new(fault, device.info().gfx_level, book, device.history()));
+        Self { fault, explained, queues: Vec::new() }
+    }
+
+    /// With a queue, and the marks that its streams wrote.
+    #[must_use]
+    pub fn with_queue(mut self, queue: &Queue, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        self.queues.push(QueueTrace::of(queue.shared(), breadcrumbs));
+        self
+    }
+
+    /// With the queue of a fence, and the marks that its streams wrote.
+    #[must_use]
+    pub fn with_fence(mut self, fence: &Fence, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        self.queues.push(QueueTrace::of(fence.shared(), breadcrumbs));
+        self
+    }
+
+    /// The report with another disassembler.
+    pub fn printed_by<'a>(&'a self, printer: &'a dyn IbPrinter) -> impl fmt::Display + 'a {
+        Printed { report: self, printer }
+    }
+}
+
+impl QueueTrace {
+    fn of(shared: &Shared, breadcrumbs: Option<&Breadcrumbs>) -> Self {
+        let state = shared.check();
+        let done = shared.user_fence.value();
+        let stuck = shared.jobs.stuck_behind(done);
+        Self {
+            context: shared.context.id(),
+            ip: shared.ip,
+            ring: shared.ring,
+            done,
+            submitted: shared.jobs.last(),
+            progress: breadcrumbs.map(Breadcrumbs::progress),
+            state,
+            excerpt: stuck.and_then(|(sequence, lists)| {
+                let book = shared.device().address_book();
+                Excerpt::of(shared.target, sequence, &lists, breadcrumbs, book)
+            }),
+        }
+    }
+}
+
+impl IbPrinter for DecodedPrinter {
+    fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        excerpt_text::write(&excerpt.decoded, excerpt, f)
+    }
+}
+
+impl IbPrinter for RawPrinter {
+    fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for packet in layout::packets(&excerpt.dwords, excerpt.target) {
+            let offset = excerpt.first + packet.offset;
+            let arrow = if excerpt.last_mark == Some(offset) { "->" } else { "  " };
+            let name = packet.content.map_or("?", |content| content.map_or("NOP", |fields| fields.name()));
+            write!(f, "    {arrow} {offset:5}: {name:<18}")?;
+            packet.dwords.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for HangReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.printed_by(&DecodedPrinter).fmt(f)
+    }
+}
+
+struct Printed<'a> {
+    report: &'a HangReport,
+    printer: &'a dyn IbPrinter,
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.report.fault, &self.report.explained) {
+            (None, _) => writeln!(f, "no page fault")?,
+            (Some(_), Some(explained)) => writeln!(f, "last {explained}")?,
+            (Some(fault), None) => writeln!(f, "last page fault at {} (status {:#x})", fault.page, fault.status)?,
+        }
+        self.report.queues.iter().try_for_each(|queue| queue.print(self.printer, f))
+    }
+}
+
+impl QueueTrace {
+    fn print(&self, printer: &dyn IbPrinter, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ring {} of context {}: ", self.ip, self.ring, self.context)?;
+        match &self.excerpt {
+            None => writeln!(f, "all {} submissions done", self.done)?,
+            Some(excerpt) => {
+                writeln!(f, "stopped in submission {}, {} of {} done", excerpt.sequence, self.done, self.submitted)?;
+            }
+        }
+        if let Err(error) = &self.state {
+            writeln!(f, "  {error}")?;
+        }
+        if let Some(Progress { begun, done }) = self.progress {
+            writeln!(f, "  mark {begun} begun, mark {done} done")?;
+        }
+        let Some(excerpt) = &self.excerpt else { return Ok(()) };
+        let place = match (excerpt.last_mark, excerpt.done_mark) {
+            (Some(_), Some(_)) => "around the last marks",
+            (Some(_), None) => "around the last mark",
+            (None, _) => "from the beginning",
+        };
+        writeln!(f, "  IB at {}, {place}:", excerpt.ib)?;
+        printer.print(excerpt, f)
+    }
+}

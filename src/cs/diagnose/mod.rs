@@ -1,0 +1,13 @@
+//! How far a queue came, and the packets there.
+
+mod breadcrumbs;
+mod excerpt;
+mod excerpt_text;
+mod hang_report;
+
+pub use self::{
+    breadcrumbs::{Breadcrumbs, Progress},
+    excerpt::Excerpt,
+    excerpt_text::IbPrinter,
+    hang_report::{DecodedPrinter, HangReport, QueueTrace, RawPrinter},
+};

@@ -1,0 +1,59 @@
+//! Where the memory of IBs goes back to.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use super::memory::IbMemory;
+use crate::{cs::IbPlacement, winsys::Device};
+
+/// A pool's memory.
+#[derive(Debug)]
+pub(in crate::cs) struct Shared {
+    pub(in crate::cs) device: Arc<Device>,
+    pub(in crate::cs) placement: IbPlacement,
+    /// The most that lies idle, in dwords.
+    pub(in crate::cs) most: usize,
+    pub(in crate::cs) idle: Mutex<Idle>,
+}
+
+/// What lies idle of it.
+#[derive(Debug, Default)]
+pub(in crate::cs) struct Idle {
+    pub(super) memories: Vec<IbMemory>,
+    pub(in crate::cs) dwords: usize,
+}
+
+/// Where a stream's memory comes from and goes: a pool, or nowhere.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cs) struct Home(Weak<Shared>);
+
+impl Home {
+    /// The home that a pool is.
+    pub(in crate::cs) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::downgrade(shared))
+    }
+
+    /// The smallest idle memory that `fits`.
+    pub(in crate::cs) fn take(&self, fits: impl Fn(&IbMemory) -> bool) -> Option<IbMemory> {
+        let shared = self.0.upgrade()?;
+        let mut idle = shared.idle.lock();
+        let fitting = idle.memories.iter().enumerate().filter(|(_, memory)| fits(memory));
+        let (at, _) = fitting.min_by_key(|(_, memory)| memory.capacity())?;
+        let memory = idle.memories.swap_remove(at);
+        idle.dwords -= memory.capacity();
+        Some(memory)
+    }
+
+    /// Keeps memory that nobody uses any more, as far as the pool has room. Without a pool it is freed.
+    pub(in crate::cs) fn give(&self, memories: impl IntoIterator<Item = IbMemory>) {
+        let Some(shared) = self.0.upgrade() else { return drop(memories) };
+        for memory in memories {
+            let mut idle = shared.idle.lock();
+            if memory.placement() == shared.placement && idle.dwords + memory.capacity() <= shared.most {
+                idle.dwords += memory.capacity();
+                idle.memories.push(memory);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The memory of one IB.
+
+use std::{ptr::NonNull, sync::Arc};
+
+use crate::{
+    cs::{IbPlacement, Result},
+    uapi::VaFlags,
+    vamgr::{GpuVa, VaRequest},
+    winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},
+};
+
+/// Bytes of a dword. Lengths of IBs are in dwords wherever they are not called bytes.
+const DWORD: u64 = size_of::<u32>() as u64;
+
+/// A GPU buffer that holds dwords, written by the CPU through its one mapping and only read by the GPU.
+///
+/// Recording goes through a window: [`IbMemory::take`] hands out its first dwords and moves its start. Unless it lies
+/// in cached memory ([`IbPlacement::Cached`]), dwords are best stored in order and not read back.
+///
+/// # Invariants
+///
+/// * `dwords` points at `capacity` dwords of `mapping`.
+/// * `used <= limit <= capacity`.
+/// * The BO is reachable through this object alone: it is never exported, never mapped twice, and its binding gives the
+///   GPU no right to write. So nobody but the owner of this object ever writes to it.
+#[derive(Debug)]
+pub(in crate::cs) struct IbMemory {
+    dwords: NonNull<u32>,
+    /// Where the window begins: what was handed out.
+    used: usize,
+    /// Where the window ends.
+    limit: usize,
+    capacity: usize,
+    placement: IbPlacement,
+    // Fields drop top to bottom: the CPU lets go of the pages before the GPU does.
+    _mapping: Mapping,
+    binding: Arc<Binding>,
+}
+
+// SAFETY: the pointer leads into the mapping that the object owns, which any thread may access.
+unsafe impl Send for IbMemory {}
+// SAFETY: shared access only reads; writes take `&mut self`.
+unsafe impl Sync for IbMemory {}
+
+impl IbMemory {
+    /// Allocates, binds and maps room for at least `capacity` dwords. The window is empty.
+    pub(in crate::cs) fn new(device: &Arc<Device>, capacity: usize, placement: IbPlacement) -> Result<Self> {
+        let size = (capacity as u64 * DWORD).next_multiple_of(PAGE_SIZE);
+        let lease = device.addresses().allocate(VaRequest::new(size))?;
+        let (domains, flags) = placement.domains_and_flags();
+        let bo = Arc::new(Bo::create(device, BoRequest { size, alignment: PAGE_SIZE, domains, flags })?);
+        let flags = VaFlags::READABLE | VaFlags::EXECUTABLE;
+        let binding = Binding::new(Arc::clone(&bo), lease, flags).map_err(|(_lease, error)| error)?;
+        let mapping = Mapping::new(&bo)?;
+        // INVARIANT: a mapping is page-aligned and holds the BO's `size` bytes, which are at least `capacity` dwords.
+        Ok(Self {
+            dwords: mapping.as_ptr().cast(),
+            used: 0,
+            limit: 0,
+            capacity: (size / DWORD) as usize,
+            placement,
+            _mapping: mapping,
+            binding: Arc::new(binding),
+        })
+    }
+
+    /// Room in dwords.
+    pub(in crate::cs) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Where it lies.
+    pub(in crate::cs) fn placement(&self) -> IbPlacement {
+        self.placement
+    }
+
+    /// Where the GPU finds it.
+    pub(in crate::cs) fn address(&self) -> GpuVa {
+        self.binding.address()
+    }
+
+    /// The binding, for the BO list.
+    pub(in crate::cs) fn binding(&self) -> &Arc<Binding> {
+        &self.binding
+    }
+
+    /// Dwords handed out.
+    pub(in crate::cs) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Dwords that can still be handed out.
+    #[inline]
+    pub(in crate::cs) fn left(&self) -> usize {
+        self.limit - self.used
+    }
+
+    /// The window begins at the start again, and ends after `limit` dwords, or where the memory does.
+    pub(in crate::cs) fn rewind(&mut self, limit: usize) {
+        self.used = 0;
+        self.limit = limit.min(self.capacity);
+    }
+
+    /// The window ends where it begins: nothing more is handed out.
+    pub(in crate::cs) fn shut(&mut self) {
+        self.limit = self.used;
+    }
+
+    /// The next `dwords` dwords, which now count as used; `None` where the window is shorter.
+    #[inline]
+    pub(in crate::cs) fn take(&mut self, dwords: usize) -> Option<&mut [u32]> {
+        if dwords > self.limit - self.used {
+            return None;
+        }
+        // SAFETY: by the invariant `used` is at most `capacity`, so this stays within or just behind the mapping.
+        let start = unsafe { self.dwords.add(self.used) };
+        self.used += dwords;
+        // SAFETY: `used + dwords <= limit <= capacity` was checked, so these dwords are mapped and aligned as long as
+        // `self` lives; mapped bytes are a valid u32 whatever they hold; by the invariant nobody else writes them while
+        // `self` is borrowed exclusively.
+        Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) })
+    }
+
+    /// As [`IbMemory::take`], for a length known to the compiler.
+    #[inline]
+    pub(in crate::cs) fn take_array<const N: usize>(&mut self) -> Option<&mut [u32; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    /// The whole window; say with [`IbMemory::advance`] how much of it was used.
+    #[inline]
+    pub(in crate::cs) fn window(&mut self) -> &mut [u32] {
+        // SAFETY: as in `take`.
+        let start = unsafe { self.dwords.add(self.used) };
+        // SAFETY: `used + (limit - used) = limit <= capacity`; else as in `take`.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.left()) }
+    }
+
+    /// The first `dwords` dwords of the window are used.
+    #[inline]
+    pub(in crate::cs) fn advance(&mut self, dwords: usize) {
+        self.used += dwords.min(self.limit - self.used);
+    }
+
+    /// The next `dwords` dwords, or the whole window where it is shorter, and the counter that grows by what is used of them.
+    #[inline]
+    pub(in crate::cs) fn lend(&mut self, dwords: usize) -> (&mut [u32], &mut usize) {
+        let dwords = dwords.min(self.limit - self.used);
+        // SAFETY: as in `take`.
+        let start = unsafe { self.dwords.add(self.used) };
+        // SAFETY: `used + dwords <= limit <= capacity`; else as in `take`. The borrower holds `self` exclusively as long as
+        // the slice lives.
+        let room = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) };
+        // INVARIANT: the borrower adds at most the length of its room.
+        (room, &mut self.used)
+    }
+
+    /// Moves the end of the window back by `dwords` dwords, as far as the memory goes: for what ends an IB.
+    pub(in crate::cs) fn extend(&mut self, dwords: usize) {
+        self.limit = self.limit.saturating_add(dwords).min(self.capacity);
+    }
+
+    /// All dwords, to read.
+    pub(in crate::cs) fn as_slice(&self) -> &[u32] {
+        // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid u32
+        // whatever they hold, and by the invariant nobody writes them while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.capacity) }
+    }
+
+    /// All dwords, to write.
+    pub(in crate::cs) fn as_mut_slice(&mut self) -> &mut [u32] {
+        // SAFETY: as for `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.capacity) }
+    }
+}

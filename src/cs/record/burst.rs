@@ -1,0 +1,124 @@
+//! Many small packets at once.
+
+use amdgpu_packets::own;
+
+use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
+
+/// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
+/// record many small packets. Made by [`Stream::burst`]; what was put counts as recorded when it is dropped.
+///
+/// ```no_run
+/// # use amdgpu_winsys::cs::{Error, Stream, pm4};
+/// # fn registers(stream: &mut Stream<pm4::Target>, values: &[u32]) -> Result<(), Error> {
+/// let mut burst = stream.burst(3 * values.len() + 2)?;
+/// for (offset, &value) in (0x200..).zip(values) {
+///     burst.put([0xc001_7600, offset, value])?;
+/// }
+/// burst.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Burst<'s, L> {
+    /// What is still free.
+    rest: &'s mut [u32],
+    /// Where to say how much was used, in dwords from the start of the room.
+    put: PutBack<'s>,
+    /// The length of the room.
+    len: usize,
+    language: L,
+}
+
+/// The memory that lent the room.
+type PutBack<'s> = &'s mut usize;
+
+impl<'s, L: Language> Burst<'s, L> {
+    /// `used` grows by what is put into `room`.
+    #[inline]
+    fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
+        Self { len: room.len(), rest: room, put: used, language }
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`] beyond what
+    /// [`Stream::burst`] was asked for; nothing is then appended.
+    #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
+    #[inline(always)]
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
+        if let Some(len) = packet.put(self.language, self.rest) {
+            self.advance(len);
+            return Ok(());
+        }
+        let (rest, outcome) = push_slowly(*packet, self.language, std::mem::take(&mut self.rest));
+        self.rest = rest;
+        outcome
+    }
+
+    #[inline]
+    fn advance(&mut self, dwords: usize) {
+        let rest = std::mem::take(&mut self.rest);
+        self.rest = rest.get_mut(dwords..).unwrap_or_default();
+    }
+
+    /// Appends dwords.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] beyond what [`Stream::burst`] was asked for; nothing is then appended.
+    #[inline]
+    pub fn put<const N: usize>(&mut self, dwords: [u32; N]) -> Result<()> {
+        if N > self.rest.len() {
+            return Err(Error::TooLong { needed: N, most: self.rest.len() });
+        }
+        let (room, rest) = std::mem::take(&mut self.rest).split_at_mut(N);
+        room.copy_from_slice(&dwords);
+        self.rest = rest;
+        Ok(())
+    }
+
+    /// Dwords that can still be put.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+/// Appends a packet where little room is left, or something is wrong, and returns the room that is left. What it is given
+/// it is given by value, so that the burst stays in registers.
+#[cold]
+#[inline(never)]
+fn push_slowly<L: Language, P: Packet<Language = L>>(
+    mut packet: P,
+    language: L,
+    rest: &mut [u32],
+) -> (&mut [u32], Result<()>) {
+    own(&mut packet);
+    match packet.encode(language, rest) {
+        Ok(len) => (rest.get_mut(len..).unwrap_or_default(), Ok(())),
+        Err(EncodeError::NoRoom { needed, left, .. }) => (rest, Err(Error::TooLong { needed, most: left })),
+        Err(error) => (rest, Err(error.into())),
+    }
+}
+
+impl<L> Drop for Burst<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        *self.put += self.len - self.rest.len();
+    }
+}
+
+impl<L: Language> Stream<L> {
+    /// Room for at most `dwords` dwords, to be filled in small pieces. What is not put does not count as recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::reserve`].
+    #[inline]
+    pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
+        self.make_room(dwords)?;
+        let language = self.language();
+        let (room, used) = self.memory_mut().lend(dwords);
+        Ok(Burst::new(language, room, used))
+    }
+}

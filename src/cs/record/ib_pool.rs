@@ -1,0 +1,72 @@
+//! IBs that are used again.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::stream::StreamLevel;
+use crate::{
+    cs::{
+        IbPlacement, Language, Result, Stream,
+        ib::home::{Home, Shared},
+    },
+    winsys::Device,
+};
+
+/// Memory of IBs that streams take from and that comes back when nobody runs it any more.
+///
+/// A new IB costs an address, a BO, a binding and a mapping: four trips into the kernel or so. A stream made by
+/// [`IbPool::stream`] grows into memory of the pool where it can, and what its command list consists of returns to the
+/// pool when the last clone of the list is gone. Queues hold a clone until the list has run, so nothing returns too
+/// early.
+///
+/// RADV frees all IBs of a command buffer but the newest whenever it is reset (Mesa 25.0.7
+/// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_reset`).
+///
+/// ```no_run
+/// # use std::{path::Path, sync::Arc};
+/// # use amdgpu_winsys::{cs::{IbPlacement, IbPool, pm4}, winsys::Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
+/// let mut stream = pool.stream(pm4::Target::gfx(device.info().gfx_level), 1024)?;
+/// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
+/// drop(stream.finish()?); // or submit it first
+/// assert!(pool.idle_dwords() >= 1024);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct IbPool {
+    shared: Arc<Shared>,
+}
+
+impl IbPool {
+    /// An empty pool, which keeps at most `most_dwords` dwords for later.
+    pub fn new(device: &Arc<Device>, placement: IbPlacement, most_dwords: usize) -> Self {
+        let (device, idle) = (Arc::clone(device), Mutex::default());
+        Self { shared: Arc::new(Shared { device, placement, most: most_dwords, idle }) }
+    }
+
+    /// A stream like [`Stream::new`]'s whose IBs come from the pool and return to it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn stream<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
+        let home = Home::of(&self.shared);
+        let (device, placement) = (&self.shared.device, self.shared.placement);
+        Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
+    }
+
+    /// Dwords that lie idle.
+    pub fn idle_dwords(&self) -> usize {
+        self.shared.idle.lock().dwords
+    }
+
+    /// Frees what lies idle.
+    pub fn trim(&self) {
+        let idle = std::mem::take(&mut *self.shared.idle.lock());
+        // Freed without the lock.
+        drop(idle);
+    }
+}

@@ -1,0 +1,88 @@
+//! Dwords that a ring writes into memory, and waits for.
+
+use std::sync::Arc;
+
+use crate::{
+    cs::{CommandList, Language, Result, Stream, Target, pm4, sdma},
+    vamgr::GpuVa,
+    winsys::Device,
+};
+
+/// A language with stores and waits: both have them, in packets of their own.
+pub trait Marker: Language {
+    /// Stores a dword as soon as the ring comes to it. What was recorded before may still run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
+
+    /// Stores a dword when all that was recorded before is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
+
+    /// Waits until the dword has a value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
+}
+
+impl Marker for pm4::Target {
+    fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        stream.push(&pm4::WriteData::new(at, &[value]))
+    }
+
+    fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        stream.push(&pm4::EndOfPipe::fence(at, value))
+    }
+
+    fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        stream.push(&pm4::WaitRegMem::new(at, pm4::Compare::Equal, value))
+    }
+}
+
+/// The copy engine does one thing after the other, so there is no difference between a note and a store.
+impl Marker for sdma::Version {
+    fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        Self::store(stream, at, value)
+    }
+
+    fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        stream.push(&sdma::Fence::new(stream.language(), at, value))
+    }
+
+    fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()> {
+        stream.push(&sdma::PollMem::new(at, pm4::Compare::Equal, value))
+    }
+}
+
+/// A step of a list that only marks.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cs) enum Step {
+    Store(GpuVa, u32),
+    WaitFor(GpuVa, u32),
+}
+
+/// Records steps for a ring whose language is known at run time only. None at all become fillers.
+pub(in crate::cs) fn record(device: &Arc<Device>, target: Target, steps: &[Step]) -> Result<CommandList> {
+    match target {
+        Target::Pm4(target) => record_in(device, target, steps),
+        Target::Sdma(version) => record_in(device, version, steps),
+    }
+}
+
+fn record_in<L: Marker>(device: &Arc<Device>, language: L, steps: &[Step]) -> Result<CommandList> {
+    let mut stream = Stream::new(device, language, 64)?;
+    for step in steps {
+        match *step {
+            Step::Store(at, value) => L::store(&mut stream, at, value)?,
+            Step::WaitFor(at, value) => L::wait_for(&mut stream, at, value)?,
+        }
+    }
+    stream.finish()
+}

@@ -1,0 +1,54 @@
+//! A page that rings mark and the CPU reads.
+
+use std::sync::Arc;
+
+use crate::{
+    cs::Result,
+    uapi::{GemCreateFlags, GemDomain, VaFlags},
+    vamgr::{GpuVa, VaRequest},
+    winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},
+};
+
+/// A page of system memory that rings write, zero at first. It survives what happens to VRAM.
+#[derive(Debug)]
+pub(in crate::cs) struct MarkerPage {
+    // Fields drop top to bottom: the CPU lets go of the page before the GPU does.
+    mapping: Mapping,
+    binding: Arc<Binding>,
+}
+
+impl MarkerPage {
+    pub(in crate::cs) fn new(device: &Arc<Device>) -> Result<Self> {
+        let lease = device.addresses().allocate(VaRequest::new(PAGE_SIZE))?;
+        let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
+        let request = BoRequest { size: PAGE_SIZE, alignment: PAGE_SIZE, domains: GemDomain::GTT, flags };
+        let bo = Arc::new(Bo::create(device, request)?);
+        let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
+        let binding = Binding::new(Arc::clone(&bo), lease, rights).map_err(|(_lease, error)| error)?;
+        let mapping = Mapping::new(&bo)?;
+        // A kernel gives zeroed pages; a shim that stands in for one may give used ones.
+        mapping.write(0, &[0; PAGE_SIZE as usize])?;
+        Ok(Self { mapping, binding: Arc::new(binding) })
+    }
+
+    /// Where the GPU finds a dword of it; indices wrap.
+    pub(in crate::cs) fn at(&self, index: usize) -> GpuVa {
+        let start = self.binding.address();
+        start.checked_add(Self::offset(index)).unwrap_or(start)
+    }
+
+    /// A dword of it, now; indices wrap.
+    pub(in crate::cs) fn load(&self, index: usize) -> u32 {
+        // In range and aligned, so this never falls back.
+        self.mapping.load_u32(Self::offset(index)).unwrap_or(0)
+    }
+
+    /// What submissions that mark it must list.
+    pub(in crate::cs) fn binding(&self) -> &Arc<Binding> {
+        &self.binding
+    }
+
+    fn offset(index: usize) -> u64 {
+        index as u64 * 4 % PAGE_SIZE
+    }
+}

@@ -1,0 +1,65 @@
+//! Packets in plain memory.
+
+use crate::cs::{EncodeError, Language, Packet, Result, Stream};
+
+/// Packets that are recorded into streams as a whole: never cut in two by a stream that grows, as often as one likes.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Snippet, pm4}, winsys::GfxLevel};
+///
+/// let mut snippet = Snippet::new(pm4::Target::gfx(GfxLevel::Gfx9));
+/// snippet.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// assert_eq!(snippet.dwords(), [0xc000_4600, 0x407]);
+/// # Ok::<(), amdgpu_winsys::cs::EncodeError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet<L> {
+    language: L,
+    dwords: Vec<u32>,
+}
+
+impl<L: Language> Snippet<L> {
+    /// No packets yet.
+    pub const fn new(language: L) -> Self {
+        Self { language, dwords: Vec::new() }
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::NoSuchPacket`] and [`EncodeError::Field`], as for [`Packet::encode`]; the snippet is then as it was.
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<(), EncodeError> {
+        let start = self.dwords.len();
+        self.dwords.resize(start + packet.len_dwords(self.language)?, 0);
+        let outcome = packet.encode(self.language, self.dwords.get_mut(start..).unwrap_or_default());
+        self.dwords.truncate(start + outcome.as_ref().map_or(0, |&len| len));
+        outcome.map(|_| ())
+    }
+
+    /// The packets.
+    pub fn dwords(&self) -> &[u32] {
+        &self.dwords
+    }
+
+    /// Who reads them.
+    pub fn language(&self) -> L {
+        self.language
+    }
+}
+
+impl<L: Language> Stream<L> {
+    /// Appends a snippet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongStream`](crate::cs::Error::WrongStream); else as [`Stream::reserve`].
+    pub fn push_snippet(&mut self, snippet: &Snippet<L>) -> Result<()> {
+        let (recorded, stream) = (snippet.language.into(), self.language().into());
+        if recorded != stream {
+            return Err(crate::cs::Error::WrongStream { recorded, stream });
+        }
+        self.reserve(snippet.dwords.len())?.copy_from_slice(&snippet.dwords);
+        Ok(())
+    }
+}

@@ -1,0 +1,414 @@
+//! Recording: typed packets into the memory of IBs.
+
+use std::sync::Arc;
+
+use amdgpu_packets::own;
+
+use super::command_list::{Ib, Part};
+use crate::{
+    cs::{
+        CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result, Target,
+        ib::{home::Home, memory::IbMemory},
+        pm4,
+    },
+    winsys::{Binding, Device, GfxLevel},
+};
+
+/// The longest IB, in dwords: 20 bits of size.
+///
+/// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_ib_packet_size_max_dw`.
+pub const MAX_IB_DWORDS: usize = 0xf_ffff;
+
+/// The longest array that [`Stream::room`] hands out, in dwords.
+const SINK_DWORDS: usize = 1024;
+
+/// A command stream being recorded, for one kind of ring.
+///
+/// The language is part of the type, so that an SDMA packet in a graphics stream does not compile. Recording stores
+/// dwords straight into GPU-visible memory: no allocation, no lock.
+///
+/// # Growth
+///
+/// An IB that is full is closed, and the stream goes on in one of twice its size, up to [`MAX_IB_DWORDS`]. On the
+/// graphics and compute rings the closed IB chains to the next, and the kernel is given only the first; the copy engine
+/// cannot chain and is given them all. Packets are never cut in two. How an IB ends is told at [`CommandList`].
+///
+/// Where there is no memory for the next IB, the stream is *poisoned*: every further call, [`Stream::finish`] included,
+/// answers the error of the growth that failed, and [`Stream::clear`] heals it. So a recorder that passes no errors on,
+/// like Vulkan's, may look at the end only, and nothing incomplete is ever submitted. [`Stream::room`] and
+/// [`Stream::record`] are made for it: they never fail, and what they write into a poisoned stream goes nowhere.
+///
+/// RADV lets IBs grow to a quarter of this, for want of a unit, and writes in front of its mapping when growing fails
+/// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
+///
+/// ```no_run
+/// # use std::{path::Path, sync::Arc};
+/// # use amdgpu_winsys::{cs::{Stream, pm4}, winsys::{Device, Ip}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
+/// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
+/// *stream.room() = [0xc000_1000, 0]; // the same, encoded by hand
+/// let list = stream.finish()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Stream<L: Language> {
+    device: Arc<Device>,
+    language: L,
+    level: StreamLevel,
+    placement: IbPlacement,
+    /// The IB being written. Its window ends where padding and tail need room; that of a poisoned stream is empty, which
+    /// sends every call to `grow`.
+    memory: IbMemory,
+    poison: Option<Error>,
+    /// Where a poisoned stream's packets go.
+    sink: Vec<u32>,
+    /// IBs that are full, and what else the list will need.
+    part: Part,
+}
+
+/// Who runs a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamLevel {
+    /// The kernel's ring.
+    Primary,
+    /// Another stream.
+    Secondary,
+}
+
+impl<L: Language> Stream<L> {
+    /// Allocates a stream with room for at least `dwords` dwords of packets before it grows. Its IBs lie where
+    /// [`IbPlacement::of`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamCapacity`], [`Error::Address`], or [`Error::Winsys`] when there is no memory.
+    pub fn new(device: &Arc<Device>, language: L, dwords: usize) -> Result<Self> {
+        Self::with_placement(device, language, dwords, IbPlacement::of(device.info(), 0))
+    }
+
+    /// As [`Stream::new`], in memory of one's choice.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn with_placement(device: &Arc<Device>, language: L, dwords: usize, placement: IbPlacement) -> Result<Self> {
+        Self::start(device, language, dwords, placement, StreamLevel::Primary, Home::default())
+    }
+
+    /// A stream for [`Stream::execute`]. It calls no other lists, so that it can be called itself, and lies in cached
+    /// memory where it is likely to be copied.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_bo_create`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn secondary(device: &Arc<Device>, language: L, dwords: usize) -> Result<Self> {
+        let is_called = is_likely_called(language.into());
+        let placement = if is_called { IbPlacement::of(device.info(), 0) } else { IbPlacement::Cached };
+        Self::start(device, language, dwords, placement, StreamLevel::Secondary, Home::default())
+    }
+
+    pub(super) fn start(
+        device: &Arc<Device>,
+        language: L,
+        dwords: usize,
+        placement: IbPlacement,
+        level: StreamLevel,
+        home: Home,
+    ) -> Result<Self> {
+        if dwords == 0 || dwords > Self::MOST_DWORDS {
+            return Err(Error::StreamCapacity { dwords, most: Self::MOST_DWORDS });
+        }
+        let memory = match home.take(|memory| Self::limit(memory.capacity()) >= dwords) {
+            Some(memory) => memory,
+            None => IbMemory::new(device, dwords + Self::TAIL_DWORDS, placement)?,
+        };
+        Ok(Self { level, ..Self::over(memory, Vec::new(), language, home) })
+    }
+
+    /// What an IB keeps free behind its packets, at most.
+    const TAIL_DWORDS: usize = L::PAD_DWORDS + L::CHAIN_DWORDS;
+
+    /// The most dwords of packets that one IB holds.
+    pub(super) const MOST_DWORDS: usize = Self::limit(MAX_IB_DWORDS);
+
+    /// How many of an IB's dwords packets may use.
+    const fn limit(capacity: usize) -> usize {
+        let capacity = if capacity < MAX_IB_DWORDS { capacity } else { MAX_IB_DWORDS };
+        // Padded to a whole block together with what follows, so that padding up to it always fits.
+        capacity / L::PAD_DWORDS * L::PAD_DWORDS - L::CHAIN_DWORDS
+    }
+
+    /// Starts over in memory that no submission uses any more.
+    pub(super) fn over(mut memory: IbMemory, spare: Vec<IbMemory>, language: L, home: Home) -> Self {
+        memory.rewind(Self::limit(memory.capacity()));
+        Self {
+            device: Arc::clone(memory.binding().device()),
+            language,
+            level: StreamLevel::Primary,
+            placement: memory.placement(),
+            memory,
+            poison: None,
+            sink: Vec::new(),
+            part: Part { ibs: Vec::new(), spare, called: Vec::new(), kept: Vec::new(), home },
+        }
+    }
+
+    /// Appends a packet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`]: the stream is
+    /// then as it was. [`Error::Address`] or [`Error::Winsys`] when the stream cannot grow: it is then poisoned.
+    #[expect(
+        clippy::inline_always,
+        reason = "packets are mostly constants, of which little is left once it is inlined"
+    )]
+    #[inline(always)]
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => {
+                self.memory.advance(len);
+                Ok(())
+            }
+            None => self.push_slowly(*packet),
+        }
+    }
+
+    /// Appends a packet where little room is left, or something is wrong.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) -> Result<()> {
+        own(&mut packet);
+        let len = match packet.encode(self.language, self.memory.window()) {
+            Err(EncodeError::NoRoom { needed, .. }) => {
+                self.grow(needed)?;
+                packet.encode(self.language, self.memory.window())?
+            }
+            outcome => outcome?,
+        };
+        self.memory.advance(len);
+        Ok(())
+    }
+
+    /// Appends a packet, or poisons the stream with the error of [`Stream::push`].
+    #[expect(clippy::inline_always, reason = "as for `push`")]
+    #[inline(always)]
+    pub fn record<P: Packet<Language = L>>(&mut self, packet: &P) {
+        match packet.put(self.language, self.memory.window()) {
+            Some(len) => self.memory.advance(len),
+            None => self.record_slowly(*packet),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_slowly<P: Packet<Language = L>>(&mut self, mut packet: P) {
+        own(&mut packet);
+        if let Err(error) = self.push_slowly(packet) {
+            self.poison(error);
+        }
+    }
+
+    /// Room for exactly `dwords` dwords, for packets that are already encoded. They count as recorded; what is not
+    /// overwritten stays as it was, so fill all of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::push`].
+    #[inline]
+    pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
+        if dwords > self.memory.left() {
+            self.grow(dwords)?;
+        }
+        self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
+    }
+
+    /// As [`Stream::reserve`], for at most 1024 dwords that the compiler knows the number of, and without an error:
+    /// where the stream cannot grow it is poisoned, and the dwords go nowhere. One comparison stands before the stores.
+    ///
+    /// ```compile_fail
+    /// # use amdgpu_winsys::cs::{Stream, pm4};
+    /// fn too_long(stream: &mut Stream<pm4::Target>) {
+    ///     stream.room::<1025>();
+    /// }
+    /// # fn main() { std::hint::black_box(too_long as fn(&mut Stream<pm4::Target>)); }
+    /// ```
+    #[inline]
+    pub fn room<const N: usize>(&mut self) -> &mut [u32; N] {
+        const { assert!(N <= SINK_DWORDS, "longer than the memory for what goes nowhere") };
+        if N > self.memory.left() {
+            return self.room_elsewhere();
+        }
+        match self.memory.take_array() {
+            Some(room) => room,
+            None => sink(&mut self.sink),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn room_elsewhere<const N: usize>(&mut self) -> &mut [u32; N] {
+        match self.grow(N).ok().and_then(|()| self.memory.take_array()) {
+            Some(room) => room,
+            None => sink(&mut self.sink),
+        }
+    }
+
+    /// Grows where fewer than `dwords` dwords are left.
+    #[inline]
+    pub(super) fn make_room(&mut self, dwords: usize) -> Result<()> {
+        if dwords > self.memory.left() { self.grow(dwords) } else { Ok(()) }
+    }
+
+    #[inline]
+    pub(super) fn memory_mut(&mut self) -> &mut IbMemory {
+        &mut self.memory
+    }
+
+    /// Keeps memory resident and alive for every run of the list, without naming it in submissions.
+    pub fn keep(&mut self, binding: &Arc<Binding>) {
+        self.part.kept.push(Arc::clone(binding));
+    }
+
+    /// Dwords recorded so far. Padding and chain packets of IBs that are full count too.
+    pub fn len(&self) -> usize {
+        self.memory.used() + self.part.ibs.iter().map(|ib| ib.dwords).sum::<usize>()
+    }
+
+    /// Whether nothing was recorded yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Dwords that can be recorded before the stream grows.
+    pub fn remaining(&self) -> usize {
+        self.memory.left()
+    }
+
+    /// The ring the stream is for.
+    #[inline]
+    pub fn language(&self) -> L {
+        self.language
+    }
+
+    /// The device the stream is for.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    pub(super) fn level(&self) -> StreamLevel {
+        self.level
+    }
+
+    pub(super) fn part_mut(&mut self) -> &mut Part {
+        &mut self.part
+    }
+
+    /// What poisoned the stream, if anything did.
+    ///
+    /// # Errors
+    ///
+    /// The first error that poisoned it.
+    pub fn status(&self) -> Result<()> {
+        self.poison.clone().map_or(Ok(()), Err)
+    }
+
+    /// Makes the stream answer `error` from now on. The first error stays.
+    #[cold]
+    pub(super) fn poison(&mut self, error: Error) {
+        if self.poison.is_none() {
+            tracing::warn!(%error, "a stream is poisoned");
+            self.poison = Some(error);
+        }
+        self.memory.shut();
+    }
+
+    /// Forgets what was recorded, an error included, and keeps the memory.
+    pub fn clear(&mut self) {
+        let full = self.part.ibs.drain(..).map(|ib| ib.memory);
+        self.part.spare.extend(full);
+        self.part.called.clear();
+        self.part.kept.clear();
+        self.poison = None;
+        self.memory.rewind(Self::limit(self.memory.capacity()));
+    }
+
+    /// Pads the last IB as the ring wants it, links the IBs and closes the stream. An empty stream becomes one block of
+    /// fillers.
+    ///
+    /// # Errors
+    ///
+    /// What poisoned the stream, if anything did; [`Error::Encode`] for a stream in the language of another generation
+    /// than the device's, whose jumps cannot say where this device has its memory.
+    pub fn finish(mut self) -> Result<CommandList> {
+        self.status()?;
+        let (dwords, packet_dwords) = self.close();
+        let Self { language, memory, mut part, .. } = self;
+        part.ibs.push(Ib { memory, dwords, packet_dwords });
+        part.link(language.into())?;
+        Ok(CommandList::new(language.into(), part))
+    }
+
+    /// Goes on in another IB with room for `needed` dwords.
+    #[cold]
+    fn grow(&mut self, needed: usize) -> Result<()> {
+        self.status()?;
+        if needed > Self::MOST_DWORDS {
+            return Err(Error::TooLong { needed, most: Self::MOST_DWORDS });
+        }
+        let mut next = self.next_memory(needed).inspect_err(|error| self.poison(error.clone()))?;
+        next.rewind(Self::limit(next.capacity()));
+        if self.memory.used() == 0 {
+            self.part.spare.push(std::mem::replace(&mut self.memory, next));
+            return Ok(());
+        }
+        let (dwords, packet_dwords) = self.close();
+        let memory = std::mem::replace(&mut self.memory, next);
+        self.part.ibs.push(Ib { memory, dwords, packet_dwords });
+        Ok(())
+    }
+
+    /// Memory with room for `needed` dwords of packets: some that is there already, else twice as much as this IB's.
+    fn next_memory(&mut self, needed: usize) -> Result<IbMemory> {
+        let fits = |memory: &IbMemory| Self::limit(memory.capacity()) >= needed;
+        if let Some(at) = self.part.spare.iter().position(fits) {
+            return Ok(self.part.spare.swap_remove(at));
+        }
+        if let Some(memory) = self.part.home.take(fits) {
+            return Ok(memory);
+        }
+        let wanted = (2 * self.memory.capacity()).min(MAX_IB_DWORDS).max(needed + Self::TAIL_DWORDS);
+        IbMemory::new(&self.device, wanted, self.placement)
+    }
+
+    /// Ends the IB with padding and tail; how long it is with them and without.
+    fn close(&mut self) -> (usize, usize) {
+        let used = self.memory.used();
+        self.memory.extend(Self::TAIL_DWORDS);
+        // The tail is a jump as soon as the length of the next IB is known.
+        for gap in [self.language.padding(used, L::CHAIN_DWORDS), L::CHAIN_DWORDS] {
+            if let Some(gap) = self.memory.take(gap) {
+                self.language.fill(gap);
+            }
+        }
+        (self.memory.used(), used)
+    }
+}
+
+/// The memory for what goes nowhere.
+fn sink<const N: usize>(sink: &mut Vec<u32>) -> &mut [u32; N] {
+    sink.resize(SINK_DWORDS, 0);
+    match sink.first_chunk_mut() {
+        Some(room) => room,
+        None => unreachable!("N is at most SINK_DWORDS, as `room` asserts when it is compiled"),
+    }
+}
+
+/// Whether secondary streams for this ring are more often called than copied.
+fn is_likely_called(target: Target) -> bool {
+    matches!(target, Target::Pm4(target) if target.ring == pm4::Ring::Gfx && target.level >= GfxLevel::Gfx8)
+}

@@ -1,0 +1,119 @@
+//! The BOs of a submission, each once.
+
+use std::sync::{Arc, Weak};
+
+use crate::{
+    uapi::BoListEntry,
+    winsys::{Binding, BoList, Device, Residents},
+};
+
+/// Handles are small: the kernel gives the lowest free. Beyond this, a BO that is named twice is listed twice, which the
+/// kernel allows.
+const MOST_STAMPS: usize = 1 << 20;
+
+/// What a submission lists: first the members of its sets, which stay as they are as long as the sets do, then the rest.
+///
+/// A set that is the same as last time costs nothing, whatever its size, and everything else one step for each BO: who is
+/// listed already is looked up by handle. RADV searches the list for each BO, and copies that of the device each time
+/// (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`, `radv_amdgpu_add_cs_to_bo_list`).
+#[derive(Debug, Default)]
+pub(in crate::cs) struct WorkingSet {
+    entries: Vec<BoListEntry>,
+    /// The sets whose entries come first. Known by their addresses, which stay taken as long as these exist, but not kept
+    /// alive: a memory that left its set goes when its last job is done.
+    sets: Vec<Weak<[Arc<Binding>]>>,
+    /// How many entries are of sets.
+    set_entries: usize,
+    /// By handle: in which round it was listed last; 0 never.
+    stamps: Vec<u64>,
+    /// The round in which the sets were listed, and the current one, from 1.
+    set_round: u64,
+    round: u64,
+    kernel_list: KernelList,
+}
+
+/// The entries as a list that the kernel keeps, when the queue wants one.
+#[derive(Debug, Default)]
+struct KernelList {
+    list: Option<BoList>,
+    /// What `list` holds, or, while there is none, what the last submission listed: the sets of this round, and these.
+    set_round: u64,
+    rest: Vec<BoListEntry>,
+}
+
+impl WorkingSet {
+    /// Whether just these sets are listed.
+    pub(in crate::cs) fn has_listed(&self, sets: &[Residents]) -> bool {
+        let same =
+            |(listed, set): (&Weak<[Arc<Binding>]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
+        self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
+    }
+
+    /// Begins a submission that uses these sets.
+    pub(in crate::cs) fn begin(&mut self, sets: &[Residents]) {
+        if !self.has_listed(sets) {
+            self.entries.clear();
+            self.round += 1;
+            self.set_round = self.round;
+            for binding in sets.iter().flat_map(|set| set.iter()) {
+                self.add(binding, binding.priority());
+            }
+            self.set_entries = self.entries.len();
+            self.sets.clear();
+            self.sets.extend(sets.iter().map(Arc::downgrade));
+        }
+        self.entries.truncate(self.set_entries);
+        self.round += 1;
+    }
+
+    /// Lists a BO, unless it is listed.
+    pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) {
+        let bo_handle = binding.bo_handle();
+        let index = bo_handle as usize;
+        if index < MOST_STAMPS {
+            if index >= self.stamps.len() {
+                self.stamps.resize((index + 1).next_power_of_two(), 0);
+            }
+            if let Some(stamp) = self.stamps.get_mut(index) {
+                if *stamp != 0 && (*stamp == self.set_round || *stamp == self.round) {
+                    return;
+                }
+                *stamp = self.round;
+            }
+        }
+        self.entries.push(BoListEntry { bo_handle, bo_priority });
+    }
+
+    /// What is listed.
+    pub(in crate::cs) fn entries(&self) -> &[BoListEntry] {
+        &self.entries
+    }
+
+    /// Has the kernel keep a list of the same entries: it is made when two submissions in a row list the same, and given
+    /// up as soon as one lists something else.
+    pub(in crate::cs) fn keep_list(&mut self, device: &Arc<Device>) {
+        let KernelList { list, set_round, rest } = &mut self.kernel_list;
+        let now = self.entries.get(self.set_entries..).unwrap_or_default();
+        if *set_round != self.set_round || rest != now {
+            *list = None;
+            *set_round = self.set_round;
+            rest.clear();
+            rest.extend_from_slice(now);
+        } else if list.is_none() {
+            // Without it, the entries go along as they are.
+            *list = BoList::new(device, &self.entries)
+                .inspect_err(|error| tracing::debug!(%error, "the kernel keeps no list"))
+                .ok();
+        }
+    }
+
+    /// The kernel's own list, if there is one.
+    pub(in crate::cs) fn kept_list(&self) -> Option<&BoList> {
+        self.kernel_list.list.as_ref()
+    }
+
+    /// Takes the kernel's list away, and with it what it keeps alive.
+    pub(in crate::cs) fn take_kernel_list(&mut self) -> Option<BoList> {
+        std::mem::take(&mut self.kernel_list).list
+    }
+}

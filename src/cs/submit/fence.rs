@@ -1,0 +1,184 @@
+//! Fences: points on a queue.
+
+use std::{
+    fmt,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
+
+use nix::{
+    errno::Errno,
+    sys::eventfd::{EfdFlags, EventFd},
+};
+
+use super::shared::Shared;
+use crate::{
+    cs::{Error, Result},
+    uapi::CsChunkDep,
+    winsys::{Deadline, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},
+};
+
+/// A submission's place on its queue. It has signalled once the submission and all before it are done.
+#[derive(Clone)]
+pub struct Fence {
+    shared: Arc<Shared>,
+    sequence: u64,
+}
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fence")
+            .field("ip", &self.shared.ip)
+            .field("ring", &self.shared.ring)
+            .field("sequence", &self.sequence)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Fence {
+    pub(super) fn new(shared: Arc<Shared>, sequence: u64) -> Self {
+        Self { shared, sequence }
+    }
+
+    /// The kernel's number for it: submissions of the queue, from 1. 0 is that of a queue that was never used.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Whether the GPU has written the sequence number. No ioctl. A job that a reset took never signals this way, ask
+    /// [`Fence::wait`]. One that the kernel stopped alone does, because the ring goes on behind it (Linux 6.12
+    /// `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`): [`Fence::outcome`] tells.
+    pub fn is_signalled(&self) -> bool {
+        self.shared.has_reached(self.sequence)
+    }
+
+    /// Waits for the submission; false when the deadline came first. No ioctl when it is already done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) when the job was lost to a reset.
+    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+        self.shared.wait(self.sequence, deadline)
+    }
+
+    /// Asks the kernel how the submission has ended: false while it runs. Unlike [`Fence::wait`] it always makes an ioctl, so
+    /// that it tells of a hung job that the kernel stopped alone, whose number was written all the same. The kernel remembers
+    /// the last 32 submissions of a queue; what is older counts as done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fence::wait`].
+    pub fn outcome(&self) -> Result<bool> {
+        self.shared.ask(self.sequence, Deadline::POLL)
+    }
+
+    /// Waits for submissions to queues of one device. For all: `Some(0)` when they are done; for any: which one is; `None`
+    /// when the deadline came first. No ioctl when the GPU has written enough numbers already, else one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`]: [`ForeignDevice`](WinsysError::ForeignDevice), or
+    /// [`DeviceLost`](WinsysError::DeviceLost) when one of them was lost.
+    pub fn wait_many(fences: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<Option<usize>> {
+        let Some((first, rest)) = fences.split_first() else { return Ok(Some(0)) };
+        rest.iter().try_for_each(|fence| first.shared.own("fence", fence.shared.device()))?;
+        let (done, running): (Vec<_>, Vec<_>) = (0..).zip(fences).partition(|(_, fence)| fence.is_signalled());
+        match (condition, done.first()) {
+            (WaitFor::Any, Some(&(index, _))) => return Ok(Some(index)),
+            (WaitFor::All, _) if running.is_empty() => return Ok(Some(0)),
+            _ => {}
+        }
+        let numbers: Vec<_> = running.iter().map(|(_, fence)| fence.shared.number(fence.sequence)).collect();
+        match wait_fences(first.shared.device(), &numbers, condition, deadline) {
+            // For any, nothing was done before, so that the numbers are those of `fences`.
+            Ok(met) => Ok(met),
+            Err(error) => Err(Self::first_loss(fences).unwrap_or(error.into())),
+        }
+    }
+
+    /// Which of them was lost, and how.
+    fn first_loss(fences: &[&Self]) -> Option<Error> {
+        fences.iter().find_map(|fence| fence.wait(Deadline::POLL).err())
+    }
+
+    /// A new sync object with this fence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], also when the job was lost.
+    pub fn to_syncobj(&self) -> Result<Syncobj> {
+        Ok(self.shared.context.fence_to_syncobj(self.shared.ip, self.shared.ring, self.sequence)?)
+    }
+
+    /// A sync file: a descriptor that is readable when the submission is done, and that other drivers and processes
+    /// understand. Closed on exec.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], also when the job was lost.
+    pub fn to_sync_file(&self) -> Result<OwnedFd> {
+        Ok(self.shared.context.fence_to_sync_file(self.shared.ip, self.shared.ring, self.sequence)?)
+    }
+
+    /// A descriptor for an event loop.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], also when the job was lost; [`Error::NoDescriptor`].
+    pub fn to_pollable(&self) -> Result<PollableFence> {
+        let syncobj = self.to_syncobj()?;
+        let refused = |errno| Error::NoDescriptor { errno };
+        let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK).map_err(refused)?;
+        let fence = self.clone();
+        match syncobj.tell(0, Until::Signalled, event.as_fd()) {
+            Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
+            // Before Linux 6.6 sync objects tell no eventfd.
+            Err(WinsysError::Descriptor { errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, .. }) => {
+                Ok(PollableFence { fence, source: Source::SyncFile(self.to_sync_file()?) })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(in crate::cs) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(super) fn dependency(&self) -> CsChunkDep {
+        self.shared.dependency(self.sequence)
+    }
+}
+
+/// A fence that poll, epoll and any reactor understands: its descriptor is readable once the submission has ended, and
+/// stays so. How it ended, [`Fence::wait`] tells without waiting any more.
+#[derive(Debug)]
+pub struct PollableFence {
+    fence: Fence,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// The registration ends with the sync object.
+    Event {
+        event: EventFd,
+        _told_by: Syncobj,
+    },
+    SyncFile(OwnedFd),
+}
+
+impl PollableFence {
+    /// The fence.
+    pub fn fence(&self) -> &Fence {
+        &self.fence
+    }
+}
+
+impl AsFd for PollableFence {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.source {
+            Source::Event { event, .. } => event.as_fd(),
+            Source::SyncFile(file) => file.as_fd(),
+        }
+    }
+}

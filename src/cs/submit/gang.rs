@@ -1,0 +1,134 @@
+//! Queues that run together.
+
+use std::sync::Arc;
+
+use super::shared::Shared;
+use crate::{
+    cs::{
+        CommandList, Fence, GangFault, MAX_GANG, Queue, Result, Submission,
+        record::{
+            marker::{self, Step},
+            marker_page::MarkerPage,
+        },
+    },
+    winsys::{Capabilities, Error as WinsysError, ResidentSet},
+};
+
+/// Queues that the kernel starts together, so that what runs on one may wait for what runs on another: a task shader on
+/// a compute ring that feeds a mesh shader on the graphics ring.
+///
+/// The kernel's fence is that of the leader alone, and it lets the others begin before the leader's earlier work is done. So
+/// a hand-shake goes around the lists: the others wait for the leader, and the leader waits for their ends. Then the
+/// fence is that of all, and whatever any of them uses lives as long.
+///
+/// Needs [`Capabilities::GANG_SUBMIT`]. The kernel refuses gangs on virtual functions (SR-IOV), and, while a
+/// [VMID is reserved](crate::winsys::VmidReservation), on chips before Vega10, on Navi10 and on Navi14.
+///
+/// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_pass1`, `amdgpu_cs_submit`; Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
+/// `radv_create_gang_wait_preambles_postambles`.
+#[derive(Debug)]
+pub struct Gang {
+    leader: Arc<Shared>,
+    followers: Vec<Follower>,
+    /// Lets the followers begin.
+    begin: CommandList,
+    /// Waits for their ends.
+    end: CommandList,
+    /// The page of the hand-shake.
+    resident: ResidentSet,
+}
+
+#[derive(Debug)]
+struct Follower {
+    queue: Arc<Shared>,
+    begin: CommandList,
+    end: CommandList,
+}
+
+impl Gang {
+    /// A gang of these queues, which are all of one context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGang`](crate::cs::Error::NoGang); [`Error::Winsys`](crate::cs::Error::Winsys) with
+    /// [`Unsupported`](WinsysError::Unsupported) before minor 49, or without memory.
+    pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
+        let leader = Arc::clone(leader.shared());
+        check(&leader, followers)?;
+        if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {
+            return Err(WinsysError::Unsupported { what: "gangs" }.into());
+        }
+        let page = MarkerPage::new(leader.device())?;
+        // Lines of their own, so that rings which poll do not slow down those that store.
+        let start = |at: usize| page.at(32 * at);
+        let done = |at: usize| page.at(32 * at + 16);
+        let record = |queue: &Shared, steps: &[Step]| marker::record(queue.device(), queue.target, steps);
+        let all = 0..followers.len();
+        let begin: Vec<_> = all.clone().map(|at| Step::Store(start(at), 1)).collect();
+        let end: Vec<_> = all.flat_map(|at| [Step::WaitFor(done(at), 1), Step::Store(done(at), 0)]).collect();
+        let resident = ResidentSet::new();
+        resident.add(page.binding());
+        let followers = followers.iter().enumerate().map(|(at, follower)| {
+            let queue = Arc::clone(follower.shared());
+            let begin = record(&queue, &[Step::WaitFor(start(at), 1), Step::Store(start(at), 0)])?;
+            let end = record(&queue, &[Step::Store(done(at), 1)])?;
+            Ok(Follower { queue, begin, end })
+        });
+        let followers = followers.collect::<Result<_>>()?;
+        let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
+        let gang = Self { leader, followers, begin, end, resident };
+        // The CPU's view is not needed. It ends while the gang has an owner: an observer may panic.
+        drop(page);
+        Ok(gang)
+    }
+
+    /// Submits, in one call of the kernel: `submission` to the leader, and to each follower, in the order in which they were
+    /// given, its share. Memory, waits and signals of the submission are those of all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) for a wrong number of shares,
+    /// [`Error::GangTooLong`](crate::cs::Error::GangTooLong).
+    pub fn submit(&self, shares: &[&[&CommandList]], submission: &Submission<'_>) -> Result<Fence> {
+        let (given, followers) = (shares.len(), self.followers.len());
+        if given != followers {
+            return Err(GangFault::Shares { given, followers }.into());
+        }
+        let shares: Vec<Vec<&CommandList>> =
+            self.followers.iter().zip(shares).map(|(follower, share)| follower.around(share)).collect();
+        let beside: Vec<(&Shared, &[&CommandList])> =
+            self.followers.iter().zip(&shares).map(|(follower, share)| (&*follower.queue, &share[..])).collect();
+        let lists: Vec<_> =
+            [&self.begin].into_iter().chain(submission.lists.iter().copied()).chain([&self.end]).collect();
+        let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
+        self.leader.send(&beside, &Submission { lists: &lists, sets: &sets, ..*submission })
+    }
+}
+
+impl Follower {
+    /// Its share, with the hand-shake around it.
+    fn around<'a>(&'a self, share: &[&'a CommandList]) -> Vec<&'a CommandList> {
+        [&self.begin].into_iter().chain(share.iter().copied()).chain([&self.end]).collect()
+    }
+}
+
+fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {
+    if followers.is_empty() {
+        return Err(GangFault::NoFollowers);
+    }
+    let count = followers.len() + 1;
+    if count > MAX_GANG {
+        return Err(GangFault::TooMany { count });
+    }
+    for (at, follower) in followers.iter().enumerate() {
+        let queue = follower.shared();
+        let mut earlier = followers.iter().take(at).map(|earlier| earlier.shared()).chain([leader]);
+        if earlier.any(|earlier| Arc::ptr_eq(earlier, queue)) {
+            return Err(GangFault::Twice { at });
+        }
+        if !Arc::ptr_eq(&queue.context, &leader.context) {
+            return Err(GangFault::OtherContext { at });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Queues, gangs and submitters: submissions cut into calls of the kernel, and the fences they return.
+
+mod call;
+mod fence;
+mod gang;
+mod gang_fault;
+mod planner;
+mod queue;
+mod queue_options;
+mod queues;
+mod sender;
+pub(super) mod shared;
+mod submission;
+mod submitter;
+
+pub use self::{
+    fence::{Fence, PollableFence},
+    gang::Gang,
+    gang_fault::{GangFault, MAX_GANG},
+    planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
+    queue::{Queue, QueueKind},
+    queue_options::{Listing, Patience, QueueOptions},
+    queues::Queues,
+    submission::{Submission, SyncPoint},
+    submitter::{OwnedSubmission, PendingFence, Submitter},
+};

@@ -1,0 +1,301 @@
+//! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
+
+use std::{sync::Arc, time::Duration};
+
+use super::shared::Shared;
+use crate::{
+    cs::{
+        CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
+        record::marker,
+        retire::jobs::{Ended, Job},
+    },
+    winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
+};
+
+/// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// What stands behind a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueueKind {
+    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. User
+    /// queues, whose submissions are a store to a doorbell, would be another kind; Linux 6.12 has none.
+    Kernel,
+}
+
+/// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
+///
+/// There is one object for each; [`Queues`](crate::cs::Queues) makes them on demand. Several threads may submit to it: it
+/// serialises them, as the kernel would. Waiting and retiring take another lock, which is never held during an ioctl nor
+/// while something is let go of, so a submission that the kernel keeps waiting, for memory or for room in the ring, keeps
+/// nobody else from anything; and what a finished submission used is let go of under neither lock.
+///
+/// # Lost work
+///
+/// A loss ends no job by itself: the kernel first tries to stop the hung job alone, and what is queued behind it then runs
+/// (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). So what a submission uses is let go of only when the GPU has written
+/// its number, or when the kernel reports that the queue is idle.
+#[derive(Debug)]
+pub struct Queue {
+    shared: Arc<Shared>,
+}
+
+impl Queue {
+    /// The queue of `context` on ring `ring` of `ip`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without
+    /// memory.
+    pub fn new(context: &Arc<Context>, ip: Ip, ring: u32) -> Result<Self> {
+        Self::with_options(context, ip, ring, QueueOptions::default())
+    }
+
+    /// As [`Queue::new`], with a behaviour of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Queue::new`].
+    pub fn with_options(context: &Arc<Context>, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
+        let device = context.device();
+        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
+        let rings = device.info().ring_count(ip);
+        if ring >= rings {
+            return Err(Error::NoSuchRing { ip, ring, rings });
+        }
+        let user_fence = UserFence::new(device)?;
+        if !context.take_queue(ip, ring) {
+            return Err(Error::QueueTaken { context: context.id(), ip, ring });
+        }
+        let context = Arc::clone(context);
+        let (sender, jobs) = Default::default();
+        Ok(Self { shared: Arc::new(Shared { context, ip, ring, target, options, user_fence, sender, jobs }) })
+    }
+
+    /// The IP.
+    pub fn ip(&self) -> Ip {
+        self.shared.ip
+    }
+
+    /// The ring: a queue index of the context. It names no hardware ring: an idle queue is moved to the least busy one of
+    /// its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
+    pub fn ring(&self) -> u32 {
+        self.shared.ring
+    }
+
+    /// What stands behind it.
+    pub fn kind(&self) -> QueueKind {
+        QueueKind::Kernel
+    }
+
+    /// What streams for this queue are recorded in.
+    pub fn target(&self) -> Target {
+        self.shared.target
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.shared.context
+    }
+
+    /// Submits. One ioctl; nothing is allocated once the queue has seen a submission of this size.
+    ///
+    /// More IBs than the kernel takes at once go in several calls: the first waits, the last signals, and the fence is
+    /// the last one's. RADV signals with each of them, which wakes waiters early (Mesa 25.0.7
+    /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
+    ///
+    /// Without lists, and with nothing to wait for, nothing is given to the GPU: the signals are those of what was
+    /// submitted last. With something to wait for, a list that does nothing runs in its turn.
+    ///
+    /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NothingToSubmit`], [`Error::TooManyBos`], [`Error::WrongQueue`], [`Error::NoRoomForIbs`]; [`Error::Winsys`]
+    /// for objects of another device, a lost GPU, and what the kernel refuses. Nothing was then submitted, and no sync
+    /// object has changed. [`Error::PartlySubmitted`] when a call after the first is refused.
+    pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
+        if submission.lists.is_empty() {
+            return self.submit_nothing(submission);
+        }
+        self.shared.send(&[], submission)
+    }
+
+    #[cold]
+    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<Fence> {
+        let has_work = !submission.memory.is_empty() || !submission.sets.is_empty();
+        if submission.has_waits() {
+            let idle = marker::record(self.shared.device(), self.shared.target, &[])?;
+            return self.shared.send(&[], &Submission { lists: &[&idle], ..*submission });
+        }
+        if submission.signals.is_empty() || has_work {
+            return Err(Error::NothingToSubmit);
+        }
+        self.shared.signal_with_last(submission.signals)
+    }
+
+    /// The place of what was submitted last: it has signalled when all submissions so far are done. That of a queue that
+    /// was never used has.
+    pub fn last(&self) -> Fence {
+        Fence::new(Arc::clone(&self.shared), self.shared.jobs.last())
+    }
+
+    /// Waits for everything submitted so far; false when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`] when a job was lost.
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+        self.last().wait(deadline)
+    }
+
+    /// Waits for points of sync objects, and then asks whether this queue still works: waiting for a sync object tells
+    /// nothing about a loss, because a lost job signals what it was to signal. As [`Syncobj::wait_points`] otherwise.
+    ///
+    /// RADV does not ask, so that its waits succeed after a hang (Mesa 25.0.7 `src/vulkan/runtime/vk_drm_syncobj.c`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when work of this queue was lost.
+    pub fn wait_points(
+        &self,
+        points: &[(&Syncobj, u64)],
+        condition: WaitFor,
+        deadline: Deadline,
+    ) -> Result<Option<usize>> {
+        let met = Syncobj::wait_points(points, condition, Until::Signalled, deadline)?;
+        self.check()?;
+        Ok(met)
+    }
+
+    /// Whether the queue still works, and how work was lost if it does not. See [`Context::check`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Winsys`], with [`DeviceLost`](crate::winsys::Error::DeviceLost) when it does not.
+    pub fn check(&self) -> Result<()> {
+        Ok(self.shared.check()?)
+    }
+
+    /// Submissions that were not yet seen to be done.
+    pub fn in_flight(&self) -> usize {
+        self.shared.retire();
+        self.shared.jobs.len()
+    }
+
+    /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`Listing::Kept`], memory that
+    /// was freed goes now.
+    ///
+    /// [`Listing::Kept`]: crate::cs::Listing::Kept
+    pub fn forget_memory(&self) {
+        let list = self.shared.sender.lock().take_kernel_list();
+        // Destroyed without the lock.
+        drop(list);
+    }
+
+    pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let outcome = self.wait_idle(Deadline::after(DRAIN));
+        if outcome.is_err() {
+            // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
+            self.shared.wait_for_the_end(Deadline::after(DRAIN));
+        }
+        self.forget_memory();
+        self.shared.context.give_back_queue(self.shared.ip, self.shared.ring);
+        match outcome {
+            Ok(true) => {}
+            // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
+            Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
+            Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
+        }
+    }
+}
+
+/// The last of a queue and its fences.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.jobs.len() == 0 {
+            return;
+        }
+        self.jobs.doubt();
+        self.retire();
+        let abandoned = self.jobs.abandon();
+        if abandoned > 0 {
+            tracing::error!(abandoned, "memory lost: the kernel does not report the end of submissions that use it");
+        }
+    }
+}
+
+impl Shared {
+    /// Submits, with what runs beside it on other queues.
+    pub(super) fn send(
+        self: &Arc<Self>,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+    ) -> Result<Fence> {
+        let mut sender = self.sender.lock();
+        let mut underway = self.jobs.begin(sender.spare.take());
+        let error = underway.job().and_then(|job| {
+            job.keep(beside, submission);
+            sender.send(self, beside, submission, job)
+        });
+        let events = sender.take_events();
+        let done = self.user_fence.value();
+        let Ended { sequence, spare, over } = underway.end(done);
+        sender.spare = spare;
+        drop(sender);
+        // From here on the job is kept, whatever an observer does.
+        self.jobs.let_go(over, done);
+        tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
+        for event in events {
+            self.device().tell(|| event);
+        }
+        match (sequence, error) {
+            (_, Some(error)) => {
+                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = error.as_ref() {
+                    self.note_loss(error);
+                }
+                Err(*error)
+            }
+            (Some(sequence), None) => Ok(Fence::new(Arc::clone(self), sequence)),
+            (None, None) => Err(Error::NothingToSubmit),
+        }
+    }
+
+    /// Makes sync objects signal when what was submitted last is done.
+    fn signal_with_last(self: &Arc<Self>, signals: &[SyncPoint<'_>]) -> Result<Fence> {
+        // Nobody submits meanwhile.
+        let _sender = self.sender.lock();
+        for signal in signals {
+            self.own("sync object", signal.syncobj.device())?;
+        }
+        let last = self.jobs.last();
+        let fence =
+            if self.has_reached(last) { None } else { Some(self.context.fence_to_syncobj(self.ip, self.ring, last)?) };
+        for SyncPoint { syncobj, point } in signals {
+            match (&fence, point) {
+                (Some(fence), _) => syncobj.transfer(*point, fence, 0)?,
+                (None, 0) => syncobj.signal()?,
+                (None, _) => syncobj.signal_point(*point)?,
+            }
+        }
+        Ok(Fence::new(Arc::clone(self), last))
+    }
+}
+
+impl Job {
+    /// Keeps alive what a submission uses.
+    fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        self.lists.extend(submission.lists.iter().copied().cloned());
+        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
+        self.memory.extend(submission.memory.iter().cloned());
+        self.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+    }
+}

@@ -1,0 +1,109 @@
+//! What fences and their queue have in common.
+
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use super::sender::Sender;
+use crate::{
+    cs::{QueueOptions, Result, Target, retire::jobs::Jobs},
+    uapi::{CsChunkDep, CsFence},
+    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, UserFence},
+};
+
+/// What fences and their queue have in common.
+#[derive(Debug)]
+pub(in crate::cs) struct Shared {
+    pub(in crate::cs) context: Arc<Context>,
+    pub(in crate::cs) ip: Ip,
+    pub(in crate::cs) ring: u32,
+    pub(in crate::cs) target: Target,
+    pub(super) options: QueueOptions,
+    pub(in crate::cs) user_fence: UserFence,
+    /// Held while the kernel takes a submission, one after the other.
+    pub(super) sender: Mutex<Sender>,
+    pub(in crate::cs) jobs: Jobs,
+}
+
+impl Shared {
+    pub(in crate::cs) fn device(&self) -> &Arc<Device> {
+        self.context.device()
+    }
+
+    pub(super) fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
+        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
+    }
+
+    /// Whether the GPU has written this sequence number or a later one.
+    pub(super) fn has_reached(&self, sequence: u64) -> bool {
+        sequence == 0 || self.user_fence.value() >= sequence
+    }
+
+    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+        if !self.has_reached(sequence) {
+            return self.ask(sequence, deadline);
+        }
+        self.jobs.retire_up_to(sequence);
+        Ok(true)
+    }
+
+    /// Waits inside the kernel.
+    pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
+        if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
+            self.jobs.retire_up_to(sequence);
+        }
+        Ok(is_done?)
+    }
+
+    /// Whether the queue still works, and how work was lost if it does not.
+    pub(in crate::cs) fn check(&self) -> Result<(), WinsysError> {
+        self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
+    }
+
+    /// Notes that work was lost. What has ended by then is let go of; what has not, later.
+    pub(super) fn note_loss(&self, error: &WinsysError) {
+        if matches!(error, WinsysError::DeviceLost { .. }) {
+            self.jobs.doubt();
+            self.retire();
+        }
+    }
+
+    /// Lets go of what submissions used that have ended. No ioctl, unless work was lost before.
+    pub(super) fn retire(&self) {
+        self.jobs.retire_up_to(self.user_fence.value());
+        if self.jobs.are_in_doubt() {
+            self.wait_for_the_end(Deadline::POLL);
+        }
+    }
+
+    /// Waits until everything submitted so far has ended, in whatever way, and lets go of what it used. Nothing is let go of
+    /// when the deadline comes first, or the kernel does not tell.
+    pub(super) fn wait_for_the_end(&self, deadline: Deadline) {
+        // Looked at before the question: the answer does not say anything of what is submitted meanwhile.
+        let last = self.jobs.last();
+        match self.user_fence.wait_idle(deadline) {
+            Ok(true) => self.jobs.lose(self.user_fence.value(), last),
+            Ok(false) => {}
+            // A GPU that was removed runs nothing, and the kernel answers nothing any more.
+            Err(error) if error.errno() == Some(Errno::ENODEV) => self.jobs.lose(self.user_fence.value(), last),
+            Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),
+        }
+    }
+
+    pub(super) fn dependency(&self, sequence: u64) -> CsChunkDep {
+        let CsFence { ctx_id, ip_type, ip_instance, ring, seq_no: handle } = self.number(sequence);
+        CsChunkDep { ip_type, ip_instance, ring, ctx_id, handle }
+    }
+
+    pub(super) fn number(&self, sequence: u64) -> CsFence {
+        CsFence {
+            ctx_id: self.context.id(),
+            ip_type: self.ip as u32,
+            ip_instance: 0,
+            ring: self.ring,
+            seq_no: sequence,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a queue is given.
+
+use std::sync::Arc;
+
+use crate::{
+    cs::{CommandList, Fence, Preambles},
+    winsys::{Binding, ResidentSet, Syncobj},
+};
+
+/// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncPoint<'a> {
+    /// The sync object.
+    pub syncobj: &'a Syncobj,
+    /// The point.
+    pub point: u64,
+}
+
+impl<'a> SyncPoint<'a> {
+    /// The binary state.
+    pub fn binary(syncobj: &'a Syncobj) -> Self {
+        Self { syncobj, point: 0 }
+    }
+
+    /// A point of the timeline.
+    pub fn timeline(syncobj: &'a Syncobj, point: u64) -> Self {
+        Self { syncobj, point }
+    }
+}
+
+/// One submission: command lists that run in order, and what they touch.
+///
+/// A list may be submitted as often as one likes, and several times in one submission: it does not change any more.
+/// Recording it again takes it back by value, and is refused while a queue runs it
+/// ([`CommandList::record_again`]).
+#[derive(Clone, Copy, Default)]
+pub struct Submission<'a> {
+    /// What runs. May be empty if the submission waits for something or signals something.
+    pub lists: &'a [&'a CommandList],
+    /// What runs before and after them in each call of the kernel.
+    pub preambles: Option<&'a Preambles>,
+    /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
+    pub memory: &'a [Arc<Binding>],
+    /// More such memory. Sets that are the same as last time cost nothing.
+    pub sets: &'a [&'a ResidentSet],
+    /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most, and the
+    /// caller waits inside the kernel meanwhile. A [`Submitter`](crate::cs::Submitter) waits on a thread of its own, and as long
+    /// as it takes.
+    pub waits: &'a [SyncPoint<'a>],
+    /// Sync objects that signal when the lists are done.
+    pub signals: &'a [SyncPoint<'a>],
+    /// Submissions to queues of this device that must have finished first.
+    pub after: &'a [&'a Fence],
+    /// Submissions to queues of this device that must have started first. Needs
+    /// [`SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
+    pub after_start: &'a [&'a Fence],
+    /// Whether the lists read and write encrypted memory (TMZ), and only such memory is written.
+    pub is_secure: bool,
+    /// Whether the graphics ring may be taken away in the middle of the lists. Only the last IB of each call is marked,
+    /// because the kernel takes one such IB for each call; RADV marks all (Mesa 25.0.7 `radv_amdgpu_cs.c`,
+    /// `radv_amdgpu_cs_submit`; Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`). Other rings pay no heed.
+    pub is_preemptible: bool,
+}
+
+impl Submission<'_> {
+    /// Whether it has to wait for something.
+    pub(super) fn has_waits(&self) -> bool {
+        !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
+    }
+}

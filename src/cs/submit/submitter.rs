@@ -1,0 +1,206 @@
+//! Submitting on a thread of its own.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{
+    cs::{CommandList, Error, Fence, Preambles, Queue, Result, Submission, SyncPoint},
+    winsys::{Binding, Deadline, Error as WinsysError, ResidentSet, Syncobj, Until, WaitFor},
+};
+
+/// How long the thread waits before it looks whether its submitter is still there.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A [`Submission`] that owns what it names, so that it can wait its turn.
+#[derive(Clone, Debug, Default)]
+pub struct OwnedSubmission {
+    /// See [`Submission::lists`].
+    pub lists: Vec<CommandList>,
+    /// See [`Submission::preambles`].
+    pub preambles: Option<Arc<Preambles>>,
+    /// See [`Submission::memory`].
+    pub memory: Vec<Arc<Binding>>,
+    /// See [`Submission::sets`]; looked at when the submission is made.
+    pub sets: Vec<Arc<ResidentSet>>,
+    /// See [`Submission::waits`]. What nothing was submitted for yet is waited for as long as it takes.
+    pub waits: Vec<(Arc<Syncobj>, u64)>,
+    /// See [`Submission::signals`].
+    pub signals: Vec<(Arc<Syncobj>, u64)>,
+    /// See [`Submission::after`].
+    pub after: Vec<Fence>,
+    /// See [`Submission::after_start`].
+    pub after_start: Vec<Fence>,
+    /// See [`Submission::is_secure`].
+    pub is_secure: bool,
+    /// See [`Submission::is_preemptible`].
+    pub is_preemptible: bool,
+}
+
+/// Submits to a queue on a thread of its own, in order.
+///
+/// Vulkan lets one wait for a point of a timeline before anybody has submitted what will signal it. The kernel grants five
+/// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,
+/// `drm_syncobj_find_fence`). This waits first, as long as it takes, and holds no lock meanwhile.
+///
+/// Whoever submits to the queue directly too, overtakes what waits here. Dropping the submitter abandons what still waits.
+#[derive(Debug)]
+pub struct Submitter {
+    queue: Arc<Queue>,
+    /// Taken only by `Drop`, which ends the worker.
+    jobs: Option<mpsc::Sender<Job>>,
+    worker: Option<JoinHandle<()>>,
+    abandoned: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct Job {
+    submission: OwnedSubmission,
+    outcome: Arc<Outcome>,
+}
+
+#[derive(Debug, Default)]
+struct Outcome {
+    fence: Mutex<Option<Result<Fence>>>,
+    decided: Condvar,
+}
+
+/// Nobody waits in vain for a submission that is never made, because the submitter was dropped or its thread has panicked.
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.outcome.fence.lock().get_or_insert(Err(Error::Abandoned));
+        self.outcome.decided.notify_all();
+    }
+}
+
+/// A submission that may still wait to be made.
+#[derive(Clone, Debug)]
+pub struct PendingFence {
+    outcome: Arc<Outcome>,
+}
+
+impl PendingFence {
+    /// Waits until the submission was made; its fence, or `None` when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Queue::submit`], and [`Error::Abandoned`].
+    pub fn submitted(&self, deadline: Deadline) -> Result<Option<Fence>> {
+        let mut fence = self.outcome.fence.lock();
+        self.outcome.decided.wait_while_for(&mut fence, |fence| fence.is_none(), deadline.remaining());
+        fence.clone().transpose()
+    }
+
+    /// Waits until the submission is done; false when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// As [`PendingFence::submitted`] and [`Fence::wait`].
+    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+        match self.submitted(deadline)? {
+            Some(fence) => fence.wait(deadline),
+            None => Ok(false),
+        }
+    }
+}
+
+impl Submitter {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Thread`] when the system gives none.
+    pub fn new(queue: &Arc<Queue>) -> Result<Self> {
+        let (jobs, inbox) = mpsc::channel();
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let (target, seen) = (Arc::clone(queue), Arc::clone(&abandoned));
+        let worker = std::thread::Builder::new()
+            .name("submitter".to_owned())
+            .spawn(move || work(&target, &inbox, &seen))
+            .map_err(|error| Error::Thread { reason: error.to_string() })?;
+        Ok(Self { queue: Arc::clone(queue), jobs: Some(jobs), worker: Some(worker), abandoned })
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
+    /// Submits when it can be; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Abandoned`] when the thread is gone. What is wrong with the submission, its fence tells.
+    pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence> {
+        let outcome = Arc::<Outcome>::default();
+        let job = Job { submission, outcome: Arc::clone(&outcome) };
+        let is_sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if is_sent { Ok(PendingFence { outcome }) } else { Err(Error::Abandoned) }
+    }
+}
+
+impl Drop for Submitter {
+    fn drop(&mut self) {
+        self.abandoned.store(true, Ordering::Release);
+        self.jobs = None;
+        if let Some(worker) = self.worker.take()
+            && worker.join().is_err()
+        {
+            tracing::error!("the thread of a submitter has panicked");
+        }
+    }
+}
+
+fn work(queue: &Queue, inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
+    for job in inbox {
+        let Job { submission, outcome } = &job;
+        let result = submission.wait_for_submitters(queue, abandoned).and_then(|()| submission.submit(queue));
+        *outcome.fence.lock() = Some(result);
+    }
+}
+
+impl OwnedSubmission {
+    /// Waits until everything that is waited for was submitted.
+    fn wait_for_submitters(&self, queue: &Queue, abandoned: &AtomicBool) -> Result<()> {
+        let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (&**syncobj, *point)).collect();
+        let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());
+        if devices.any(|device| !Arc::ptr_eq(device, queue.context().device())) {
+            return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
+        }
+        while Syncobj::wait_points(&points, WaitFor::All, Until::Submitted, Deadline::after(LOOK))?.is_none() {
+            if abandoned.load(Ordering::Acquire) {
+                return Err(Error::Abandoned);
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&self, queue: &Queue) -> Result<Fence> {
+        let lists: Vec<_> = self.lists.iter().collect();
+        let sets: Vec<_> = self.sets.iter().map(|set| &**set).collect();
+        let waits: Vec<_> = self.waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
+        let signals: Vec<_> =
+            self.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
+        let (after, after_start): (Vec<_>, Vec<_>) = (self.after.iter().collect(), self.after_start.iter().collect());
+        queue.submit(&Submission {
+            lists: &lists,
+            preambles: self.preambles.as_deref(),
+            memory: &self.memory,
+            sets: &sets,
+            waits: &waits,
+            signals: &signals,
+            after: &after,
+            after_start: &after_start,
+            is_secure: self.is_secure,
+            is_preemptible: self.is_preemptible,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Which allocations are let in.
+//!
+//! The kernel takes allocations far beyond what fits: it places BOs only when they are used, and a submission whose BOs do
+//! not fit together is refused with ENOMEM. RADV lets vkAllocateMemory succeed and loses the device then (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] says no where a
+//! program can still act on it, with the numbers.
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::budget_monitor::{BudgetMonitor, Heaps};
+use crate::{
+    heaps::{BudgetRule, Budgets, HeapBudget, Limit, MAX_HEAPS, MemoryError, Refusal},
+    winsys::{Device, Event},
+};
+
+/// What to do about an allocation that would pass a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Response {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// Tell the observer ([`Event::OverCommitted`](crate::winsys::Event::OverCommitted)) and let it in.
+    Report,
+    /// Tell the observer and refuse it.
+    Refuse,
+}
+
+/// What is let in. The default lets everything in, as RADV does.
+///
+/// Limits are compared with all that this file holds of a heap ([`HeapBudget::usage`]): also imports, user memory and the
+/// library's own BOs. RADV's check for VK_AMD_memory_overallocation_behavior counts only vkAllocateMemory (Mesa 25.0.7
+/// `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AdmissionPolicy {
+    /// When usage would pass the heap's size.
+    pub heap_size: Response,
+    /// When usage would pass the [corrected](BudgetRule::Corrected) budget. The budget may be as old as
+    /// [`MemoryManager::with_budget_interval`](crate::heaps::MemoryManager::with_budget_interval) allows; before it refuses, a fresh one is asked for.
+    pub budget: Response,
+    /// Quotas by heap index, bytes.
+    pub quotas: [Option<u64>; MAX_HEAPS],
+    /// When usage would pass the heap's quota.
+    pub quota: Response,
+}
+
+impl AdmissionPolicy {
+    /// `VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD`: no heap holds more than its size.
+    pub fn no_overallocation() -> Self {
+        Self { heap_size: Response::Refuse, ..Self::default() }
+    }
+
+    /// No heap holds more than its budget.
+    pub fn within_budget() -> Self {
+        Self { heap_size: Response::Refuse, budget: Response::Refuse, ..Self::default() }
+    }
+
+    fn quota_of(&self, heap: u32) -> Option<u64> {
+        self.quotas.get(heap as usize).copied().flatten()
+    }
+
+    fn refuses(&self) -> bool {
+        [self.heap_size, self.budget, self.quota].contains(&Response::Refuse)
+    }
+}
+
+/// A policy in force.
+#[derive(Debug, Default)]
+pub(in crate::heaps) struct Admission {
+    policy: AdmissionPolicy,
+    /// Whether the policy is to look at allocations at all: found out once, as it is asked for each.
+    is_on: bool,
+    /// Held from the check of an allocation until it is charged, if the policy may refuse: two threads must not both
+    /// take the last bytes.
+    turn: Mutex<()>,
+}
+
+/// The right to allocate what was asked for, while it lives.
+#[must_use = "the allocation must be charged before the next one is judged"]
+pub(in crate::heaps) struct Turn<'a> {
+    _turn: Option<MutexGuard<'a, ()>>,
+}
+
+impl Admission {
+    /// Puts a policy in force.
+    pub(in crate::heaps) fn new(policy: &AdmissionPolicy) -> Self {
+        Self { policy: *policy, is_on: *policy != AdmissionPolicy::default(), turn: Mutex::default() }
+    }
+
+    /// The policy in force.
+    pub(in crate::heaps) const fn policy(&self) -> &AdmissionPolicy {
+        &self.policy
+    }
+
+    /// Judges an allocation of `size` bytes of a heap. What comes back is kept until it is charged.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Refused`]; [`MemoryError::Winsys`] when the kernel does not tell the budget.
+    #[inline]
+    pub(in crate::heaps) fn admit(
+        &self,
+        heaps: Heaps<'_>,
+        monitor: &BudgetMonitor,
+        heap: u32,
+        size: u64,
+    ) -> Result<Turn<'_>, MemoryError> {
+        if self.is_on { self.judge(heaps, monitor, heap, size) } else { Ok(Turn { _turn: None }) }
+    }
+
+    fn judge(&self, heaps: Heaps<'_>, monitor: &BudgetMonitor, heap: u32, size: u64) -> Result<Turn<'_>, MemoryError> {
+        let turn = self.policy.refuses().then(|| self.turn.lock());
+        let heap_size = heaps.properties.heaps().get(heap as usize).map_or(0, |heap| heap.size);
+        let first_passed =
+            |response: Response, budgets: &Budgets| self.policy.first_passed(response, heap, heap_size, size, budgets);
+        let mut budgets = monitor.budgets(heaps, BudgetRule::Corrected)?;
+        let mut passed = first_passed(Response::Refuse, &budgets);
+        if passed.as_ref().is_some_and(|refusal| refusal.limit == Limit::Budget) {
+            // The budget may be out of date; the other limits are not.
+            budgets = heaps.budgets(&monitor.refresh(heaps)?.usage, BudgetRule::Corrected);
+            passed = first_passed(Response::Refuse, &budgets);
+        }
+        if let Some(refusal) = passed {
+            tracing::debug!(%refusal, "allocation refused");
+            tell(heaps.device, &refusal, true);
+            return Err(MemoryError::Refused(Box::new(refusal)));
+        }
+        if let Some(report) = first_passed(Response::Report, &budgets) {
+            tell(heaps.device, &report, false);
+        }
+        Ok(Turn { _turn: turn })
+    }
+}
+
+impl AdmissionPolicy {
+    /// The first limit that an allocation of a heap would pass, of those with this response.
+    fn first_passed(
+        &self,
+        response: Response,
+        heap: u32,
+        heap_size: u64,
+        size: u64,
+        budgets: &Budgets,
+    ) -> Option<Refusal> {
+        let HeapBudget { budget, usage } = budgets.heaps().get(heap as usize).copied().unwrap_or_default();
+        let limits = [
+            (Limit::Quota, self.quota, self.quota_of(heap).unwrap_or(u64::MAX)),
+            (Limit::HeapSize, self.heap_size, heap_size),
+            (Limit::Budget, self.budget, budget),
+        ];
+        let after = usage.saturating_add(size);
+        let (limit, _, most) = limits.into_iter().find(|&(_, set, most)| set == response && after > most)?;
+        Some(Refusal { size, heap, usage, limit, most, heaps: *budgets })
+    }
+}
+
+fn tell(device: &Device, refusal: &Refusal, refused: bool) {
+    let &Refusal { size, heap, usage, most: limit, .. } = refusal;
+    device.tell(|| Event::OverCommitted { heap, size, usage, limit, refused });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_the_figures_of_all_heaps() {
+        let mut heaps = Budgets::NONE;
+        heaps.push_for_tests(HeapBudget { budget: 10, usage: 4 });
+        heaps.push_for_tests(HeapBudget { budget: 20, usage: 5 });
+        let refusal = |limit| Refusal { size: 7, heap: 0, usage: 4, limit, most: 10, heaps };
+        let message = |limit| refusal(limit).to_string();
+        let of_limit = |words| {
+            format!(
+                "7 bytes would bring heap 0 from 4 to more than {words} of 10 bytes; heaps: 0 uses 4 of 10, 1 uses 5 of 20"
+            )
+        };
+        assert_eq!(message(Limit::Budget), of_limit("its budget"));
+        assert_eq!(message(Limit::HeapSize), of_limit("its size"));
+        assert_eq!(message(Limit::Quota), of_limit("its quota"));
+    }
+
+    #[test]
+    fn only_a_policy_with_a_refusal_in_it_refuses() {
+        let policy = AdmissionPolicy::default();
+        assert!(!policy.refuses());
+        for (heap_size, budget, quota) in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
+            let response = |refuses| if refuses == 1 { Response::Refuse } else { Response::Report };
+            let (heap_size, budget, quota) = (response(heap_size), response(budget), response(quota));
+            assert!(AdmissionPolicy { heap_size, budget, quota, ..policy }.refuses());
+        }
+        assert!(!AdmissionPolicy { heap_size: Response::Report, ..policy }.refuses());
+    }
+}

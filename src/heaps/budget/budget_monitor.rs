@@ -1,0 +1,265 @@
+//! What is in use on the device, asked for rarely and remembered.
+//!
+//! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
+//! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. What this process
+//! itself allocates is on the ledger and counts at once.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering, fence},
+    time::Duration,
+};
+
+use nix::time::{ClockId, clock_gettime};
+use parking_lot::Mutex;
+
+use crate::{
+    heaps::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryProperties, SystemUsage, suballocation::Clock},
+    winsys::{Device, Event, MoveCounters, PressureLevel},
+};
+
+/// How old an answer may be before [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets) asks again, if nothing else is chosen.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
+///
+/// Reading an exact clock would cost more than everything else that a remembered budget does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoarseClock;
+
+impl Clock for CoarseClock {
+    fn now(&self) -> Duration {
+        // Linux has had this clock since 2.6.32; without one no answer would ever be too old.
+        clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE).map_or(Duration::MAX, Duration::from)
+    }
+}
+
+/// An answer of the kernel, and which one it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsageReading {
+    /// What is in use on the device.
+    pub usage: SystemUsage,
+    /// Counts the answers from 1. Two readings of one generation are the same.
+    pub generation: u64,
+}
+
+/// The heaps of one device.
+#[derive(Clone, Copy)]
+pub(in crate::heaps) struct Heaps<'m> {
+    /// The device.
+    pub(in crate::heaps) device: &'m Device,
+    /// Its tables.
+    pub(in crate::heaps) properties: &'m MemoryProperties,
+}
+
+impl Heaps<'_> {
+    /// Budget and usage of every heap after an answer of the kernel.
+    #[inline]
+    pub(in crate::heaps) fn budgets(self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
+        self.properties.budgets(&self.device.ledger().usage(), system, rule)
+    }
+}
+
+/// Remembers the kernel's last answer and decides when to ask again.
+pub(in crate::heaps) struct BudgetMonitor {
+    clock: Box<dyn Clock>,
+    interval: Duration,
+    last: Snapshot,
+    /// Held while the kernel is asked, so that it is asked once.
+    asking: Mutex<Asked>,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    levels: [PressureLevel; MAX_HEAPS],
+    moves: Option<MoveCounters>,
+}
+
+/// The last answer: written by whoever holds the lock, read by everybody without one.
+///
+/// `sequence` is odd while the words change; a reader that sees it odd or changed looks again.
+#[derive(Debug, Default)]
+struct Snapshot {
+    sequence: AtomicU64,
+    words: [AtomicU64; 3],
+    /// The clock at the answer, nanoseconds.
+    taken: AtomicU64,
+}
+
+impl fmt::Debug for BudgetMonitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BudgetMonitor")
+            .field("interval", &self.interval)
+            .field("last", &self.last.read())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// The answer and when it came.
+    #[inline]
+    fn read(&self) -> (UsageReading, Duration) {
+        loop {
+            let before = self.sequence.load(Ordering::Acquire);
+            let [vram, visible_vram, gtt] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
+            let taken = self.taken.load(Ordering::Relaxed);
+            // Orders the loads above before the one below.
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
+                let usage = SystemUsage { vram, visible_vram, gtt };
+                return (UsageReading { usage, generation: before / 2 }, Duration::from_nanos(taken));
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Only one thread at a time may write.
+    fn write(&self, usage: SystemUsage, taken: Duration) -> UsageReading {
+        let before = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(before + 1, Ordering::Relaxed);
+        // Orders the odd number before the words.
+        fence(Ordering::Release);
+        let SystemUsage { vram, visible_vram, gtt } = usage;
+        for (word, value) in self.words.iter().zip([vram, visible_vram, gtt]) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.taken.store(u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.sequence.store(before + 2, Ordering::Release);
+        UsageReading { usage, generation: before / 2 + 1 }
+    }
+}
+
+impl Default for BudgetMonitor {
+    fn default() -> Self {
+        Self::new(CoarseClock, INTERVAL)
+    }
+}
+
+impl BudgetMonitor {
+    pub(in crate::heaps) fn new(clock: impl Clock + 'static, interval: Duration) -> Self {
+        Self { clock: Box::new(clock), interval, last: Snapshot::default(), asking: Mutex::default() }
+    }
+
+    #[inline]
+    fn is_fresh(&self, (reading, taken): (UsageReading, Duration)) -> bool {
+        reading.generation > 0 && self.clock.now().saturating_sub(taken) < self.interval
+    }
+}
+
+impl BudgetMonitor {
+    /// Budget and usage of every heap, from the last answer if it is young enough, and from a new one otherwise.
+    pub(in crate::heaps) fn budgets(&self, heaps: Heaps<'_>, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+        // Nothing on the way from the words to the budgets goes through memory if the answer is young.
+        let last = self.last.read();
+        if self.is_fresh(last) {
+            return Ok(heaps.budgets(&last.0.usage, rule));
+        }
+        Ok(heaps.budgets(&self.newer_usage(heaps, last.0)?.usage, rule))
+    }
+
+    /// The last answer, however old it is; `None` before the first.
+    pub(in crate::heaps) fn last_usage(&self) -> Option<SystemUsage> {
+        let (last, _) = self.last.read();
+        (last.generation > 0).then_some(last.usage)
+    }
+
+    /// The last answer if it is young enough, or a new one.
+    pub(in crate::heaps) fn usage(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+        let last = self.last.read();
+        if self.is_fresh(last) { Ok(last.0) } else { self.newer_usage(heaps, last.0) }
+    }
+
+    /// Instead of an answer that is too old: a new one, or the old one while another thread asks.
+    #[cold]
+    fn newer_usage(&self, heaps: Heaps<'_>, old: UsageReading) -> Result<UsageReading, MemoryError> {
+        let mut asked = match self.asking.try_lock() {
+            Some(asked) => asked,
+            None if old.generation > 0 => return Ok(old),
+            None => self.asking.lock(),
+        };
+        // Someone else may have been faster.
+        let last = self.last.read();
+        if self.is_fresh(last) { Ok(last.0) } else { self.ask(heaps, &mut asked) }
+    }
+
+    /// Asks the kernel, whatever is remembered.
+    pub(in crate::heaps) fn refresh(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+        self.ask(heaps, &mut self.asking.lock())
+    }
+
+    fn ask(&self, heaps: Heaps<'_>, asked: &mut Asked) -> Result<UsageReading, MemoryError> {
+        let _span = tracing::trace_span!("refresh-usage").entered();
+        let usage = heaps.device.system_usage()?;
+        let (last, _) = self.last.read();
+        let reading = self.last.write(usage, self.clock.now());
+        if last.generation == 0 || last.usage != usage {
+            let SystemUsage { vram, visible_vram, gtt } = usage;
+            let generation = reading.generation;
+            heaps.device.tell(|| Event::BudgetChanged { generation, vram, visible_vram, gtt });
+        }
+        note_pressure(heaps, &usage, &mut asked.levels);
+        Ok(reading)
+    }
+
+    /// What the kernel has moved since this was last asked here. Two ioctls.
+    pub(in crate::heaps) fn poll_evictions(&self, device: &Device) -> Result<MoveCounters, MemoryError> {
+        let mut asked = self.asking.lock();
+        let now = device.move_counters()?;
+        let moved = asked.moves.replace(now).map_or(MoveCounters::default(), |before| now.since(before));
+        let MoveCounters { evictions, bytes_moved } = moved;
+        if moved != MoveCounters::default() {
+            tracing::debug!(evictions, bytes_moved, "the kernel moved memory");
+            device.tell(|| Event::Evicted { evictions, bytes_moved });
+        }
+        Ok(moved)
+    }
+}
+
+/// Tells of heaps whose level has changed.
+fn note_pressure(heaps: Heaps<'_>, system: &SystemUsage, levels: &mut [PressureLevel; MAX_HEAPS]) {
+    let budgets = heaps.budgets(system, BudgetRule::Corrected);
+    for ((heap, now), known) in (0..).zip(budgets.heaps()).zip(levels) {
+        let level = now.pressure(*known);
+        if level != *known {
+            *known = level;
+            tracing::debug!(heap, ?level, usage = now.usage, budget = now.budget, "memory pressure");
+            heaps.device.tell(|| Event::Pressure { heap, level, usage: now.usage, budget: now.budget });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Readers and a writer at once: what is read was written together.
+    #[test]
+    fn a_reading_is_one_answer_whole() {
+        // Miri takes its time.
+        const ANSWERS: u64 = if cfg!(miri) { 100 } else { 20_000 };
+        let last = Snapshot::default();
+        thread::scope(|scope| {
+            let reader = || {
+                let mut seen = 0;
+                while seen < ANSWERS {
+                    let (UsageReading { usage, generation }, taken) = last.read();
+                    let SystemUsage { vram, visible_vram, gtt } = usage;
+                    assert_eq!((vram, visible_vram, gtt), (generation, generation * 2, generation * 3));
+                    assert_eq!(taken, Duration::from_nanos(generation));
+                    assert!(generation >= seen, "answers do not go back");
+                    seen = generation;
+                }
+            };
+            for _ in 0..2 {
+                scope.spawn(reader);
+            }
+            for n in 1..=ANSWERS {
+                let usage = SystemUsage { vram: n, visible_vram: n * 2, gtt: n * 3 };
+                assert_eq!(last.write(usage, Duration::from_nanos(n)).generation, n);
+            }
+        });
+    }
+}

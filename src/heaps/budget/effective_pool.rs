@@ -1,0 +1,101 @@
+//! How much memory there really is.
+//!
+//! GTT is system memory, and the kernel lets the GPU map more of it than may be free, or even there: by default half of
+//! the RAM, by option all of it, beside a carve-out that is RAM too. RADV's heaps add these sizes up, so a machine of
+//! 128 GB can offer 135. How much system memory is to be had the kernel driver does not tell; `/proc/meminfo` does. The
+//! library does not read it behind the caller's back: who wants honest numbers passes [`HostMemory`] in.
+
+use crate::heaps::{MemoryFacts, OwnUsage, SystemUsage};
+
+/// System memory, bytes.
+///
+/// ```
+/// use amdgpu_winsys::heaps::HostMemory;
+///
+/// let text = "MemTotal:       32768 kB\nMemFree:        100 kB\nMemAvailable:   16384 kB\n";
+/// assert_eq!(HostMemory::parse(text), Some(HostMemory { total: 32 << 20, available: 16 << 20 }));
+/// assert_eq!(HostMemory::parse("MemTotal: 1 kB"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostMemory {
+    /// All that the CPU's kernel manages; a carve-out for the GPU is not in it.
+    pub total: u64,
+    /// What a new workload could have without swapping.
+    pub available: u64,
+}
+
+impl HostMemory {
+    /// Reads the text of `/proc/meminfo`. `None` unless it names MemTotal and MemAvailable (Linux 3.14) in kB.
+    ///
+    /// Source: Linux 6.12 `fs/proc/meminfo.c`, `meminfo_proc_show`.
+    pub fn parse(meminfo: &str) -> Option<Self> {
+        let bytes = |name: &str| {
+            let rest = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+            rest.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
+        };
+        Some(Self { total: bytes("MemTotal")?, available: bytes("MemAvailable")? })
+    }
+}
+
+/// What stands in the way of more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PoolLimit {
+    /// The sizes that the GPU's driver reports.
+    Gpu,
+    /// The system's memory.
+    Host,
+}
+
+/// All memory that a program can fill on a GPU, VRAM and GTT together, as one number: on an APU they are the same chips,
+/// on a card VRAM is the part that is fast. Bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EffectivePool {
+    /// VRAM, and as much GTT as there is system memory. On a machine of 128 GB never more than that.
+    pub size: u64,
+    /// What could still be allocated: free VRAM, and as much free GTT as system memory is available.
+    pub available: u64,
+    /// What this file holds, all of it charged once.
+    pub own: u64,
+    /// What limits [`available`](Self::available).
+    pub limit: PoolLimit,
+}
+
+impl SystemUsage {
+    /// Counts GTT for which there is no system memory as in use. Budgets from the result are honest by any
+    /// [rule](crate::heaps::BudgetRule): a heap never seems to have more free than the host has available.
+    #[must_use]
+    pub fn capped_by(self, facts: &MemoryFacts, host: &HostMemory) -> Self {
+        let free = facts.gtt().saturating_sub(self.gtt).min(host.available);
+        Self { gtt: self.gtt.max(facts.gtt() - free), ..self }
+    }
+}
+
+impl EffectivePool {
+    /// Works the pool out.
+    pub fn new(facts: &MemoryFacts, own: &OwnUsage, system: &SystemUsage, host: &HostMemory) -> Self {
+        let free_vram = facts.reported_vram().saturating_sub(system.vram);
+        let free_gtt = facts.gtt().saturating_sub(system.gtt);
+        let limit = if host.available < free_gtt { PoolLimit::Host } else { PoolLimit::Gpu };
+        // Judged sizes are below 2^49 each.
+        let size = facts.reported_vram() + facts.gtt().min(host.total);
+        let available = (free_vram + free_gtt.min(host.available)).min(size);
+        Self { size, available, own: own.total(), limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heaps::tables::facts::tests::navi10;
+
+    #[test]
+    fn gtt_without_system_memory_behind_it_counts_as_used() {
+        let facts = navi10(|raw| raw.gtt = 1000 << 20).unwrap();
+        let usage = SystemUsage { vram: 1, visible_vram: 2, gtt: 300 << 20 };
+        let capped = |available| usage.capped_by(&facts, &HostMemory { total: 1 << 40, available });
+        assert_eq!(capped(1 << 40), usage, "there is more than enough");
+        assert_eq!(capped(700 << 20), usage, "there is just enough");
+        assert_eq!(capped(100 << 20), SystemUsage { gtt: 900 << 20, ..usage });
+        assert_eq!(capped(0), SystemUsage { gtt: 1000 << 20, ..usage });
+    }
+}

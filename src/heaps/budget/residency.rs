@@ -1,0 +1,58 @@
+//! When memory is resident for every submission, and when submissions list it.
+
+use crate::{
+    heaps::{Account, AllocationPlan, Ledger, MemoryProperties},
+    uapi::GemCreateFlags,
+};
+
+/// Who decides what a submission keeps resident, where an allocation may have it either way.
+///
+/// An *always valid* BO (VM_ALWAYS_VALID) costs a submission nothing: the kernel keeps it resident for all of them, and
+/// looks at it again only after it was moved. A *listed* one costs an entry in every submission that uses it. But
+/// submissions that do not use it can run while it is evicted; with always-valid memory alone, a program that holds more
+/// than fits has all of it moved in and out for each submission. Making an always-valid BO also takes the lock of the
+/// file's page tables, which submissions hold too.
+///
+/// So: always valid while everything fits comfortably, listed beyond. Exportable memory is always listed.
+///
+/// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_validate`. RADV makes all of
+/// it always valid (Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`), radeonsi nothing (`amdgpu_winsys.c`,
+/// `do_winsys_init`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResidencyPolicy {
+    /// Always valid, as in RADV.
+    #[default]
+    AlwaysValid,
+    /// Listed, as in radeonsi.
+    Listed,
+    /// Always valid while what this process has of a kind of memory stays below so many hundredths of the heap.
+    UpTo {
+        /// 0 to 100; more counts as 100.
+        percent: u8,
+    },
+}
+
+impl ResidencyPolicy {
+    /// Changes a plan that asks for always-valid memory into one for listed memory, if the policy wants that.
+    #[inline]
+    pub(in crate::heaps) fn apply(self, plan: &mut AllocationPlan, properties: &MemoryProperties, ledger: &Ledger) {
+        let is_kept = match self {
+            Self::AlwaysValid => true,
+            Self::Listed => false,
+            Self::UpTo { percent } => {
+                let heap = properties.heaps().get(plan.heap as usize).map_or(0, |heap| heap.size);
+                let usage = ledger.usage();
+                let used = match plan.account {
+                    Account::InvisibleVram => usage.invisible_vram,
+                    Account::VisibleVram => usage.visible_vram,
+                    Account::Gtt => usage.gtt,
+                };
+                // A heap is below 2^49 bytes, so a hundred of them fit.
+                used.saturating_add(plan.bo.size) <= heap / 100 * u64::from(percent.min(100))
+            }
+        };
+        if !is_kept {
+            plan.bo.flags -= GemCreateFlags::VM_ALWAYS_VALID;
+        }
+    }
+}

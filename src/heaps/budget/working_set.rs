@@ -1,0 +1,77 @@
+//! What one submission needs in memory at once, and what the device has.
+
+use std::collections::HashSet;
+
+use crate::{
+    heaps::{MemoryError, OverCommit, Pool},
+    uapi::{GemCreateFlags, GemDomain, MemoryInfo},
+    winsys::{Binding, Device, ResidentSet},
+};
+
+/// The BOs that a submission lists, each once, by where they may be. The memory that is valid for every submission of the
+/// file is added when it is [checked](crate::heaps::MemoryManager::check_working_set).
+///
+/// Bytes are sums over whole BOs: the kernel makes a BO resident as a whole, however little of it is bound.
+#[derive(Clone, Debug, Default)]
+pub struct WorkingSet {
+    handles: HashSet<u32>,
+    only_vram: u64,
+    /// In VRAM, or in GTT when VRAM is full.
+    either: u64,
+    only_gtt: u64,
+}
+
+impl WorkingSet {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the BO behind a binding, if it is not in the set yet. One that is always valid is not listed, and not added.
+    pub fn add(&mut self, memory: &Binding) {
+        let bo = memory.bo();
+        if bo.flags().contains(GemCreateFlags::VM_ALWAYS_VALID) || !self.handles.insert(bo.handle()) {
+            return;
+        }
+        let (vram, gtt) = (bo.domains().contains(GemDomain::VRAM), bo.domains().contains(GemDomain::GTT));
+        let sum = match (vram, gtt) {
+            (true, true) => &mut self.either,
+            (true, false) => &mut self.only_vram,
+            (false, true) => &mut self.only_gtt,
+            (false, false) => return,
+        };
+        *sum = sum.saturating_add(bo.size());
+    }
+
+    /// Adds all members of a set.
+    pub fn add_set(&mut self, set: &ResidentSet) {
+        for memory in set.snapshot().iter() {
+            self.add(memory);
+        }
+    }
+
+    /// Listed bytes, each BO once.
+    pub fn bytes(&self) -> u64 {
+        self.only_vram.saturating_add(self.either).saturating_add(self.only_gtt)
+    }
+
+    /// Checks that it fits, together with what is always valid on the device. One ioctl.
+    pub(in crate::heaps) fn check(&self, device: &Device) -> Result<(), MemoryError> {
+        let always = device.ledger().always_valid();
+        let vram = always.invisible_vram.saturating_add(always.visible_vram);
+        Ok(self.fits(vram, always.gtt, &device.memory_info()?)?)
+    }
+
+    /// Whether it fits, with what is always valid: `vram` bytes of VRAM requests and `gtt` bytes of GTT. VRAM requests
+    /// may spill into GTT, and BOs of other processes can be thrown out, so all usable memory counts.
+    fn fits(&self, vram: u64, gtt: u64, memory: &MemoryInfo) -> Result<(), OverCommit> {
+        let (usable_vram, usable_gtt) = (memory.vram.usable_heap_size, memory.gtt.usable_heap_size);
+        let needs = [
+            (Pool::Vram, self.only_vram, usable_vram),
+            (Pool::Gtt, self.only_gtt.saturating_add(gtt), usable_gtt),
+            (Pool::Both, self.bytes().saturating_add(vram).saturating_add(gtt), usable_vram.saturating_add(usable_gtt)),
+        ];
+        let too_much = needs.into_iter().find(|&(_, needed, usable)| needed > usable);
+        too_much.map_or(Ok(()), |(pool, needed, usable)| Err(OverCommit { pool, needed, usable }))
+    }
+}

@@ -1,0 +1,356 @@
+//! What vkAllocateMemory returns.
+
+use std::{
+    os::fd::OwnedFd,
+    ptr::NonNull,
+    sync::{Arc, atomic::Ordering::SeqCst, atomic::fence},
+};
+
+use super::request::bo_priority;
+use crate::{
+    heaps::{Addressing, AllocationPlan, ExternalHandleTypes, LedgerEntry, MemoryError, Replay},
+    uapi::GemCreateFlags,
+    vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
+    winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, MapOnce, Mapping},
+};
+
+/// Vulkan's `nonCoherentAtomSize`: what ranges to flush start and end on, bytes.
+pub const NON_COHERENT_ATOM: u64 = 64;
+
+/// Vulkan's `VK_WHOLE_SIZE`.
+pub const WHOLE_SIZE: u64 = u64::MAX;
+
+/// Device memory: a BO, bound at leased addresses, mapped when asked. The BO is charged to its heap.
+///
+/// A mapping cannot outlive its memory (`vkFreeMemory`):
+///
+/// ```compile_fail,E0505
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: DeviceMemory) -> Result<usize, MemoryError> {
+///     let mapping = memory.map()?;
+///     drop(memory);
+///     Ok(mapping.len())
+/// }
+/// ```
+///
+/// nor leave the function that owns it:
+///
+/// ```compile_fail,E0515
+/// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapping};
+/// fn kept_by_nobody<'a>(memory: DeviceMemory) -> Result<&'a Mapping, MemoryError> {
+///     memory.map()
+/// }
+/// ```
+///
+/// nor be used after it was taken away (`vkUnmapMemory`),
+///
+/// ```compile_fail,E0502
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
+///     let mapping = memory.map()?;
+///     memory.unmap();
+///     Ok(mapping.len())
+/// }
+/// ```
+///
+/// also where its addresses are kept:
+///
+/// ```compile_fail,E0502
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn too_late(memory: &mut DeviceMemory) -> Result<usize, MemoryError> {
+///     let mapping = memory.map()?;
+///     memory.unmap_reserving()?;
+///     Ok(mapping.len())
+/// }
+/// ```
+///
+/// In the other order all of them compile, so it is the order that the compiler refuses:
+///
+/// ```
+/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
+/// fn in_time(mut memory: DeviceMemory) -> Result<usize, MemoryError> {
+///     let len = memory.map()?.len();
+///     memory.unmap();
+///     memory.map()?;
+///     memory.unmap_reserving()?;
+///     drop(memory);
+///     Ok(len)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct DeviceMemory {
+    // Fields drop top to bottom, in a legal order: the CPU lets go of the pages, then the GPU's page tables of the
+    // addresses; with the binding go the addresses and last, if nobody else has it, the BO's handle.
+    mapping: MapOnce,
+    binding: Arc<Binding>,
+    /// Vulkan has at most 32 types and 16 heaps.
+    memory_type: u8,
+    heap: u8,
+    is_host_memory: bool,
+}
+
+impl DeviceMemory {
+    /// Tells the observer of new device memory.
+    #[inline]
+    pub(super) fn announce(&self) {
+        self.bo().device().tell(|| Event::Allocated {
+            handle: self.bo().handle(),
+            memory_type: self.memory_type(),
+            heap: self.heap(),
+            size: self.size(),
+        });
+    }
+
+    /// `reuses` says whether addresses that were freed lately are taken first.
+    #[inline]
+    pub(super) fn new(device: DeviceRef, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
+        let request = va_request(plan);
+        let lease = match if reuses { device.addresses().rested(&request) } else { None } {
+            Some(lease) => lease,
+            None => lease(device.addresses(), request, plan)?,
+        };
+        let bo = Bo::create_shared(device, &plan.bo)?;
+        let binding =
+            Binding::shared(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
+                match (plan.replay, error) {
+                    (Replay::At(at), source @ winsys::Error::Bind { .. }) => {
+                        MemoryError::CapturedAddress { at, source }
+                    }
+                    (_, error) => error.into(),
+                }
+            })?;
+        let &AllocationPlan { memory_type, heap, .. } = plan;
+        let (memory_type, heap) = (memory_type as u8, heap as u8);
+        Ok(Self { mapping: MapOnce::new(), binding, memory_type, heap, is_host_memory: false })
+    }
+
+    /// Imported memory; `host` is the view of user memory.
+    pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
+        let is_host_memory = host.is_some();
+        let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
+        let (memory_type, heap) = (memory_type as u8, heap as u8);
+        Self { mapping, binding: Arc::new(binding), memory_type, heap, is_host_memory }
+    }
+
+    /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping, and once it is
+    /// there no lock is taken. Host memory has always been mapped.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] with [`NotMappable`](crate::winsys::Error::NotMappable) for a type that is not host-visible,
+    /// [`ForeignMemory`](crate::winsys::Error::ForeignMemory) for an import from another GPU, or what the kernel refuses.
+    pub fn map(&self) -> Result<&Mapping, MemoryError> {
+        Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
+    }
+
+    /// The CPU mapping of all of it at `at`, over whatever is mapped there (`VkMemoryMapPlacedInfoEXT`). The address must
+    /// be a multiple of 4096, Vulkan's `minPlacedMemoryMapAlignment`.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if it is mapped already, at another address.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns [`DeviceMemory::size`] bytes from `at` on, and nothing else uses them while the memory is mapped.
+    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<&Mapping, MemoryError> {
+        let mapping = self.mapping.get_or_map(|| {
+            // SAFETY: the caller owns the addresses.
+            unsafe { Mapping::placed(self.binding.bo(), at) }
+        })?;
+        if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
+    }
+
+    /// The CPU mapping, if there is one. Takes no lock.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        self.mapping.get()
+    }
+
+    /// Takes the CPU mapping away; nothing happens if there is none, or if it is host memory.
+    pub fn unmap(&mut self) {
+        if !self.is_host_memory {
+            self.mapping.take();
+        }
+    }
+
+    /// As [`DeviceMemory::unmap`], but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and
+    /// the caller's from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`]: they could not be reserved. Unless the kernel lost it, the memory is still mapped then.
+    pub fn unmap_reserving(&mut self) -> Result<(), MemoryError> {
+        if self.is_host_memory {
+            return Ok(());
+        }
+        let Some(mapping) = self.mapping.take() else { return Ok(()) };
+        mapping.unmap_reserving().map_err(|(kept, error)| {
+            if let Some(mapping) = kept {
+                self.mapping = MapOnce::of(mapping);
+            }
+            error.into()
+        })
+    }
+
+    /// Makes what the CPU wrote to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
+    ///
+    /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, visible VRAM and
+    /// write-combined GTT bypass the CPU's caches. What is left is to order this thread's stores, which may wait in
+    /// write-combining buffers, before whatever it does next. The submission does that too.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NotMapped`], [`MemoryError::MappedRange`].
+    pub fn flush(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        self.check_range(offset, size)?;
+        fence(SeqCst);
+        Ok(())
+    }
+
+    /// Makes what the GPU wrote to a range, and a fence has reported, visible to the CPU
+    /// (`vkInvalidateMappedMemoryRanges`): orders this thread's loads behind whatever it did before.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::flush`].
+    pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        self.flush(offset, size)
+    }
+
+    /// A range to flush: multiples of [`NON_COHERENT_ATOM`], or to the end.
+    fn check_range(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+        if self.mapping.get().is_none() {
+            return Err(MemoryError::NotMapped { memory_type: self.memory_type() });
+        }
+        let memory = self.size();
+        let refused = MemoryError::MappedRange { offset, size, memory };
+        if !offset.is_multiple_of(NON_COHERENT_ATOM) || offset >= memory {
+            return Err(refused);
+        }
+        if size == WHOLE_SIZE {
+            return Ok(());
+        }
+        match offset.checked_add(size) {
+            Some(end) if end == memory || end < memory && size.is_multiple_of(NON_COHERENT_ATOM) => Ok(()),
+            _ => Err(refused),
+        }
+    }
+
+    /// As what it can leave the process: as a descriptor of either kind, if it was allocated
+    /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from one.
+    pub fn exportable_as(&self) -> ExternalHandleTypes {
+        if self.is_always_valid() || self.is_host_memory {
+            return ExternalHandleTypes::empty();
+        }
+        ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF
+    }
+
+    /// A descriptor of the memory (`vkGetMemoryFdKHR`), which the caller owns. Both kinds are dma-bufs.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::NotExportable`], or [`MemoryError::Winsys`] for what the kernel refuses.
+    pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
+        if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
+            return Err(MemoryError::NotExportable { memory_type: self.memory_type(), handle_type });
+        }
+        Ok(self.bo().export()?)
+    }
+
+    /// As [`DeviceMemory::export`] for memory dedicated to an image: stores the image's layout with the BO first, for the
+    /// importer to find.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceMemory::export`], and those of [`Bo::set_metadata`].
+    pub fn export_image(
+        &self,
+        handle_type: ExternalHandleTypes,
+        metadata: &BoMetadata,
+    ) -> Result<OwnedFd, MemoryError> {
+        if self.exportable_as().contains(handle_type) {
+            self.bo().set_metadata(metadata)?;
+        }
+        self.export(handle_type)
+    }
+
+    /// Where the GPU finds it: what vkGetBufferDeviceAddress builds on, and the opaque capture address.
+    pub fn address(&self) -> GpuVa {
+        self.binding.address()
+    }
+
+    /// Bytes, a multiple of the page size.
+    pub fn size(&self) -> u64 {
+        self.binding.len()
+    }
+
+    /// Index of its memory type.
+    pub fn memory_type(&self) -> u32 {
+        self.memory_type.into()
+    }
+
+    /// Index of its heap.
+    pub fn heap(&self) -> u32 {
+        self.heap.into()
+    }
+
+    /// Priority in submissions, 0 to 27.
+    pub fn priority(&self) -> u32 {
+        self.binding.priority()
+    }
+
+    /// Changes the priority, 0.0 to 1.0, for submissions to come (`vkSetDeviceMemoryPriorityEXT`).
+    pub fn set_priority(&self, priority: f32) {
+        self.binding.set_priority(bo_priority(priority));
+    }
+
+    /// Whether submissions need not list it: see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
+    pub fn is_always_valid(&self) -> bool {
+        self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
+    }
+
+    /// The BO behind it.
+    pub fn bo(&self) -> &Arc<Bo> {
+        self.binding.bo()
+    }
+
+    /// The binding, which submissions list to keep the memory resident and alive.
+    pub fn binding(&self) -> &Arc<Binding> {
+        &self.binding
+    }
+
+    /// What its BO is charged; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
+    pub fn charge(&self) -> Option<LedgerEntry> {
+        self.bo().charge()
+    }
+}
+
+/// New addresses. Not inlined: a lease that came out of a `Result` here would be copied through memory, also where it is one
+/// that has rested.
+#[inline(never)]
+fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Result<VaLease, MemoryError> {
+    addresses.allocate(request).map_err(|source| MemoryError::Address {
+        size: plan.bo.size,
+        memory_type: plan.memory_type,
+        replay: matches!(plan.replay, Replay::At(_)),
+        source,
+    })
+}
+
+/// Where the addresses come from. A device without a high half takes those of the low one.
+#[inline]
+fn va_request(plan: &AllocationPlan) -> VaRequest {
+    let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window(plan.addressing));
+    match plan.replay {
+        Replay::No => request,
+        Replay::Capture => request.highest(),
+        Replay::At(address) => request.at(address),
+    }
+}
+
+pub(super) const fn window(addressing: Addressing) -> VaWindow {
+    match addressing {
+        Addressing::Bits64 => VaWindow::High,
+        Addressing::Bits32 => VaWindow::High32,
+    }
+}

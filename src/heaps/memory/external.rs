@@ -1,0 +1,130 @@
+//! Memory that leaves the process or comes from elsewhere: what Vulkan may be told of it.
+
+use crate::{
+    heaps::{Addressing, MemoryProperties, TypeMask},
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::Bo,
+};
+
+bitflags::bitflags! {
+    /// `VkExternalMemoryHandleTypeFlags`, as far as there is something to say about them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ExternalHandleTypes: u32 {
+        /// `OPAQUE_FD`: a descriptor that only Vulkan drivers of the same kind read. It is a dma-buf here.
+        const OPAQUE_FD = 0x1;
+        /// `DMA_BUF_EXT`.
+        const DMA_BUF = 0x200;
+        /// `HOST_ALLOCATION_EXT`: memory of the process.
+        const HOST_ALLOCATION = 0x80;
+        /// `HOST_MAPPED_FOREIGN_MEMORY_EXT`: the CPU's view of another device's memory. Not supported.
+        const HOST_MAPPED_FOREIGN = 0x100;
+    }
+
+    /// `VkExternalMemoryFeatureFlags`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ExternalFeatures: u32 {
+        /// The resource needs memory of its own.
+        const DEDICATED_ONLY = 0x1;
+        /// Memory can be exported so.
+        const EXPORTABLE = 0x2;
+        /// Memory can be imported so.
+        const IMPORTABLE = 0x4;
+    }
+}
+
+/// The two kinds of descriptor, which are the same to the kernel.
+const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(ExternalHandleTypes::DMA_BUF);
+
+/// `VkExternalMemoryProperties` of a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExternalBufferProperties {
+    /// What can be done.
+    pub features: ExternalFeatures,
+    /// As what an import of this type can be exported again.
+    pub export_from_imported: ExternalHandleTypes,
+    /// With what it can be combined.
+    pub compatible: ExternalHandleTypes,
+}
+
+impl ExternalBufferProperties {
+    /// Of a buffer and one handle type. All empty for several, or for one that is not supported.
+    ///
+    /// Source: Mesa 25.0.7 `radv_formats.c`, `radv_GetPhysicalDeviceExternalBufferProperties`; twelve captured devices
+    /// agree.
+    pub fn of(handle_type: ExternalHandleTypes) -> Self {
+        match handle_type {
+            ExternalHandleTypes::OPAQUE_FD | ExternalHandleTypes::DMA_BUF => Self {
+                features: ExternalFeatures::EXPORTABLE | ExternalFeatures::IMPORTABLE,
+                export_from_imported: DESCRIPTORS,
+                compatible: DESCRIPTORS,
+            },
+            ExternalHandleTypes::HOST_ALLOCATION => Self {
+                features: ExternalFeatures::IMPORTABLE,
+                export_from_imported: ExternalHandleTypes::empty(),
+                compatible: ExternalHandleTypes::HOST_ALLOCATION,
+            },
+            _ => Self::default(),
+        }
+    }
+}
+
+/// A resource that asks whether it needs memory of its own (`VkMemoryDedicatedRequirements`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A buffer.
+    Buffer,
+    /// An image of linear tiling, whose layout everybody can work out.
+    LinearImage,
+    /// An image of any other tiling.
+    TiledImage,
+}
+
+impl Resource {
+    /// Whether the resource must have, and so also prefers, memory of its own, if it may be shared as `shared`.
+    ///
+    /// A tiled image's layout travels in the words of its BO, of which there is one set. Buffers never need it.
+    ///
+    /// Source: Mesa 25.0.7 `radv_image.c`, `radv_GetImageMemoryRequirements2`, and `radv_buffer.c`.
+    pub const fn requires_dedicated(self, shared: ExternalHandleTypes) -> bool {
+        matches!(self, Self::TiledImage) && !shared.is_empty()
+    }
+}
+
+impl MemoryProperties {
+    /// The types that memory with these domains and flags, as the kernel tells them, can be imported as.
+    ///
+    /// Domains count without GTT, which VRAM requests have too. Of the flags those count that survive in the kernel:
+    /// NO_CPU_ACCESS and CPU_GTT_USWC; if no type has both the same, the second is ignored, then the first. Protected types
+    /// are for encrypted memory only; RADV offers them for any.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_compute_valid_memory_types`.
+    pub fn types_of_memory(&self, domains: GemDomain, flags: GemCreateFlags) -> TypeMask {
+        const PLACES: GemDomain = GemDomain::VRAM.union(GemDomain::GDS).union(GemDomain::OA);
+        const HIDDEN: GemCreateFlags = GemCreateFlags::NO_CPU_ACCESS;
+        const COMBINED: GemCreateFlags = GemCreateFlags::CPU_GTT_USWC;
+        let attempt = |relevant: GemCreateFlags| -> TypeMask {
+            let relevant = relevant | GemCreateFlags::ENCRYPTED;
+            let fits = |index: &u32| {
+                self.types().get(*index as usize).is_some_and(|ty| {
+                    ty.domains & PLACES == domains & PLACES && ty.create_flags & relevant == flags & relevant
+                })
+            };
+            (0..self.types().len() as u32).filter(fits).collect()
+        };
+        [HIDDEN | COMBINED, HIDDEN, GemCreateFlags::empty()]
+            .into_iter()
+            .map(attempt)
+            .find(|types| !types.is_empty())
+            .unwrap_or(TypeMask::NONE)
+    }
+
+    /// The types of `types_of_memory` that a dma-buf may be imported as: those with 32-bit addresses are left out, so that
+    /// shared memory does not use those up.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
+    pub fn dma_buf_types(&self, bo: &Bo) -> TypeMask {
+        let wide =
+            |index: &u32| self.types().get(*index as usize).is_some_and(|ty| ty.addressing == Addressing::Bits64);
+        self.types_of_memory(bo.domains(), bo.flags()).iter().filter(wide).collect()
+    }
+}

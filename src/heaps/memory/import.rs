@@ -1,0 +1,136 @@
+//! Memory that comes from elsewhere: descriptors and host pointers.
+
+use std::{os::fd::OwnedFd, sync::Arc};
+
+use super::{
+    device_memory::{DeviceMemory, window},
+    request::bo_priority,
+};
+use crate::{
+    heaps::{AllocateFlags, MemoryError, MemoryProperties, MemoryType},
+    uapi::VaFlags,
+    vamgr::{VaRequest, VaWindow},
+    winsys::{Binding, Bo, Device, Mapping, UserMemory},
+};
+
+/// Addresses of imported dma-bufs are aligned to this, bytes: whatever image may be in them.
+///
+/// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`.
+const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
+
+/// How memory from elsewhere is to be seen here: the part of `VkMemoryAllocateInfo` that goes with an import.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImportInfo {
+    /// Index of a type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or
+    /// [`MemoryManager::host_pointer_types`](crate::heaps::MemoryManager::host_pointer_types) allow.
+    pub memory_type: u32,
+    /// The descriptor must have at least so many bytes; 0 takes it as it is. The memory has all it has. RADV does not look.
+    pub size: u64,
+    /// Wishes. Those about the BO count for nothing: it is there already.
+    pub flags: AllocateFlags,
+    /// As in [`AllocateInfo`](crate::heaps::AllocateInfo).
+    pub priority: f32,
+}
+
+impl ImportInfo {
+    /// At least `size` bytes of a type, with Vulkan's default priority of 0.5 and no special wish.
+    pub const fn new(memory_type: u32, size: u64) -> Self {
+        Self { memory_type, size, flags: AllocateFlags::empty(), priority: 0.5 }
+    }
+}
+
+/// Imports a descriptor, if `accept` has nothing against its BO.
+///
+/// # Errors
+///
+/// As [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd), and those of `accept`.
+pub(super) fn import_fd(
+    device: &Arc<Device>,
+    properties: &MemoryProperties,
+    fd: &OwnedFd,
+    info: &ImportInfo,
+    accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
+) -> Result<DeviceMemory, MemoryError> {
+    let span = tracing::trace_span!("import", size = info.size, memory_type = info.memory_type).entered();
+    let ty = *properties.type_at(info.memory_type)?;
+    let bo = Arc::new(Bo::import(device, fd)?);
+    if bo.size() < info.size {
+        return Err(MemoryError::TooSmall { size: bo.size(), wanted: info.size });
+    }
+    let types = properties.types_of_memory(bo.domains(), bo.flags());
+    if !types.contains(info.memory_type) {
+        return Err(MemoryError::WrongType { memory_type: info.memory_type, types });
+    }
+    accept(&bo)?;
+    let alignment = device.addresses().fragment_alignment(bo.size(), DMA_BUF_ALIGNMENT);
+    let va_flags = properties.va_flags(&ty, info.flags);
+    let binding = bind(device, info, bo, window(ty.addressing), alignment, va_flags)?;
+    let memory = keep(info, &ty, binding, None);
+    // Left while the memory has an owner: a subscriber may panic.
+    drop(span);
+    Ok(memory)
+}
+
+/// Imports memory of the process.
+///
+/// # Errors
+///
+/// Those of [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
+///
+/// # Safety
+///
+/// As for [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
+pub(super) unsafe fn import_host_pointer(
+    device: &Arc<Device>,
+    properties: &MemoryProperties,
+    memory: UserMemory,
+    info: &ImportInfo,
+) -> Result<DeviceMemory, MemoryError> {
+    let ty = *properties.type_at(info.memory_type)?;
+    if memory.len < info.size {
+        return Err(MemoryError::TooSmall { size: memory.len, wanted: info.size });
+    }
+    let types = properties.host_pointer_types();
+    if !types.contains(info.memory_type) {
+        return Err(MemoryError::WrongType { memory_type: info.memory_type, types });
+    }
+    // SAFETY: the caller's word.
+    let bo = unsafe { Bo::from_user_memory(device, memory) }.map_err(MemoryError::HostPointer)?;
+    let bo = Arc::new(bo);
+    let facts = properties.facts();
+    let alignment = device.addresses().user_memory_alignment(bo.size(), facts.page_size(), facts.gfx_level());
+    let mut va_flags = properties.va_flags(&ty, info.flags);
+    va_flags.set(VaFlags::WRITEABLE, va_flags.contains(VaFlags::WRITEABLE) && !memory.is_read_only);
+    let binding = bind(device, info, Arc::clone(&bo), VaWindow::High, alignment, va_flags)?;
+    // SAFETY: the BO was made of this memory just now, which stays mapped and writable as long as the memory lives (the
+    // caller).
+    let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
+    Ok(keep(info, &ty, binding, Some(host)))
+}
+
+fn bind(
+    device: &Device,
+    info: &ImportInfo,
+    bo: Arc<Bo>,
+    window: VaWindow,
+    alignment: u64,
+    flags: VaFlags,
+) -> Result<Binding, MemoryError> {
+    let size = bo.size();
+    let request = VaRequest::new(size).aligned(alignment).within(window);
+    let lease = device.addresses().allocate(request).map_err(|source| MemoryError::Address {
+        size,
+        memory_type: info.memory_type,
+        replay: false,
+        source,
+    })?;
+    Ok(Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?)
+}
+
+fn keep(info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {
+    let &ImportInfo { memory_type, priority, .. } = info;
+    binding.set_priority(bo_priority(priority));
+    let memory = DeviceMemory::imported(binding, memory_type, ty.heap, host);
+    memory.announce();
+    memory
+}

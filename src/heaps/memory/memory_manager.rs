@@ -1,0 +1,424 @@
+//! Where device memory comes from: the tables, the ledger and the addresses of one device.
+
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::import;
+use crate::{
+    heaps::{
+        AdmissionPolicy, AllocateInfo, BudgetRule, Budgets, DeviceMemory, EffectivePool, ExternalHandleTypes,
+        HostMemory, ImportInfo, Ledger, MemoryError, MemoryFacts, MemoryProperties, ResidencyPolicy, SystemUsage,
+        TableOptions, TypeMask, UsageReading, WorkingSet,
+        budget::{
+            admission::Admission,
+            budget_monitor::{BudgetMonitor, Heaps},
+        },
+        dump,
+        suballocation::Clock,
+    },
+    uapi::GemCreateFlags,
+    winsys::{AddressBook, Binding, Bo, Device, DeviceRefs, MoveCounters, ResidentSet, UserMemory},
+};
+
+/// Allocates device memory of one device and keeps account of it.
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # use amdgpu_winsys::{heaps::*, winsys::Device};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+/// let properties = manager.properties();
+/// let usable = properties.buffer_types(Addressing::Bits64, false);
+/// let upload = properties.find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::empty());
+/// let memory = manager.allocate(&AllocateInfo::new(upload.ok_or("no such type")?, 1 << 20))?;
+/// memory.map()?.write(0, b"hello")?;
+/// println!("the GPU finds it at {}", memory.address());
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct MemoryManager {
+    device: Arc<Device>,
+    /// For what it allocates.
+    shares: DeviceRefs,
+    properties: MemoryProperties,
+    monitor: BudgetMonitor,
+    admission: Admission,
+    residents: ResidentSet,
+    policy: MemoryPolicy,
+}
+
+/// What a manager does of its own accord. The default is RADV's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryPolicy {
+    /// What submissions need not list.
+    pub residency: ResidencyPolicy,
+    /// Addresses behind each allocation stay free, so that running over its end is a page fault: four times its alignment
+    /// and at least 64 KiB. And addresses that were freed rest until eight more were, where otherwise three suffice; then
+    /// they are free for whatever they are the lowest fit of. For debugging.
+    ///
+    /// Source: Mesa 25.0.7 `amdgpu_bo.c` of radeonsi's winsys, `amdgpu_create_bo`, `check_vm`.
+    pub guard_gaps: bool,
+}
+
+impl MemoryPolicy {
+    const LEAST_GAP: u64 = 64 << 10;
+
+    fn gap(self, alignment: u64) -> u64 {
+        if self.guard_gaps { alignment.saturating_mul(4).max(Self::LEAST_GAP) } else { 0 }
+    }
+}
+
+impl MemoryManager {
+    /// Builds the heap and type tables of a device.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
+        Self::with_policy(device, options, MemoryPolicy::default())
+    }
+
+    /// As [`MemoryManager::new`], with a policy of one's own.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
+    pub fn with_policy(
+        device: &Arc<Device>,
+        options: &TableOptions,
+        policy: MemoryPolicy,
+    ) -> Result<Self, MemoryError> {
+        let facts = MemoryFacts::try_from(device.info())?;
+        Ok(Self {
+            device: Arc::clone(device),
+            shares: DeviceRefs::new(device),
+            properties: MemoryProperties::new(&facts, options),
+            monitor: BudgetMonitor::default(),
+            admission: Admission::default(),
+            residents: ResidentSet::new(),
+            policy,
+        })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Heaps and memory types.
+    pub fn properties(&self) -> &MemoryProperties {
+        &self.properties
+    }
+
+    /// What this process holds on the device: everything, also what did not come from this manager.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        self.device.ledger()
+    }
+
+    /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
+    /// mostly makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`].
+    pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+        Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
+    }
+
+    /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
+    /// are undone.
+    ///
+    /// The addresses are the lowest that are free, or some of this size that the calling thread freed lately: then neither
+    /// their number nor that of other threads matters. A program of one thread that repeats what it did in an earlier run has
+    /// the same addresses.
+    ///
+    /// # Errors
+    ///
+    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;
+    /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
+    /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
+    /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
+    /// * [`MemoryError::Winsys`]: the kernel refuses.
+    pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
+        let mut plan = self.properties.resolve(info)?;
+        if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
+            self.policy.residency.apply(&mut plan, &self.properties, self.ledger());
+        }
+        plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
+        let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
+        let turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
+        let memory = DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)?;
+        drop(turn);
+        memory.announce();
+        // Left while the memory has an owner: a subscriber may panic.
+        drop(span);
+        Ok(memory)
+    }
+
+    /// Puts a policy in force.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{heaps::*, winsys::Device};
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    /// let mut policy = AdmissionPolicy { quota: Response::Refuse, ..AdmissionPolicy::default() };
+    /// policy.quotas[0] = Some(1 << 20);
+    /// let manager = manager.with_admission(policy);
+    /// let memory_type = 1; // in heap 0
+    /// let first = manager.allocate(&AllocateInfo::new(memory_type, 768 << 10))?;
+    /// let error = manager.allocate(&AllocateInfo::new(memory_type, 512 << 10)).unwrap_err();
+    /// assert_eq!(error.vk_result(), VkResult::OutOfDeviceMemory);
+    /// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+    /// assert_eq!((refusal.limit, refusal.most, refusal.usage), (Limit::Quota, 1 << 20, 768 << 10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_admission(mut self, policy: AdmissionPolicy) -> Self {
+        self.admission = Admission::new(&policy);
+        self
+    }
+
+    /// The policy in force.
+    pub fn admission(&self) -> &AdmissionPolicy {
+        self.admission.policy()
+    }
+
+    /// Changes how often [`MemoryManager::cached_budgets`] may ask the kernel, and by which clock: at most once in
+    /// `interval`. It is 100 ms by [`CoarseClock`](crate::heaps::CoarseClock) otherwise.
+    #[must_use]
+    pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
+        self.monitor = BudgetMonitor::new(clock, interval);
+        self
+    }
+
+    /// Budget and usage of every heap, from the kernel's last answer if that is younger than the
+    /// [interval](Self::with_budget_interval), and from a new one otherwise. Usage is always that of now.
+    ///
+    /// Without an ioctl it takes no lock. While one thread asks the kernel, others get the last answer.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+        self.monitor.budgets(self.heaps(), rule)
+    }
+
+    /// Budget and usage of every heap after an answer of the kernel. No ioctl.
+    #[inline]
+    pub fn budgets_from(&self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
+        self.heaps().budgets(system, rule)
+    }
+
+    /// Budget and usage of every heap from the kernel's last answer, however old it is; `None` before the first. No ioctl,
+    /// no lock, no clock: for callers that refresh at times of their own, such as once a frame.
+    pub fn last_budgets(&self, rule: BudgetRule) -> Option<Budgets> {
+        Some(self.budgets_from(&self.monitor.last_usage()?, rule))
+    }
+
+    /// What is in use on the device: the last answer if it is young enough, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
+        self.monitor.usage(self.heaps())
+    }
+
+    /// Asks the kernel what is in use, whatever is remembered. One ioctl.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel refuses.
+    pub fn refresh_usage(&self) -> Result<UsageReading, MemoryError> {
+        self.monitor.refresh(self.heaps())
+    }
+
+    /// What the kernel has moved since this was last asked here, over all processes; nothing the first time. Tells the
+    /// observer if it was anything. Two ioctls.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel refuses.
+    pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
+        self.monitor.poll_evictions(&self.device)
+    }
+
+    /// How much memory there really is, given what the host has. The kernel is asked as seldom as for
+    /// [`MemoryManager::cached_budgets`].
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked and refused.
+    pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
+        let system = self.cached_usage()?.usage;
+        Ok(EffectivePool::new(self.properties().facts(), &self.ledger().usage(), &system, host))
+    }
+
+    /// Whether what a submission lists, and what is always valid, can be resident together. One ioctl; a set that passes
+    /// can still be refused when the kernel pins more meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::DoesNotFit`]; [`MemoryError::Winsys`] when the kernel does not tell the sizes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos` (every listed BO is validated for one job), and
+    /// `amdgpu_vm.c`, `amdgpu_vm_validate` (so are those that are always valid, once any was evicted).
+    pub fn check_working_set(&self, set: &WorkingSet) -> Result<(), MemoryError> {
+        set.check(&self.device)
+    }
+
+    /// The device-wide set: memory that every submission is to list, such as what shaders reach through addresses in
+    /// other memory. Pass it in [`Submission::sets`](crate::cs::Submission::sets).
+    ///
+    /// RADV calls it the global BO list and holds its lock during every submission (Mesa 25.0.7
+    /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`); adding, removing and
+    /// submitting do not wait for each other here.
+    pub fn residents(&self) -> &ResidentSet {
+        &self.residents
+    }
+
+    /// Adds memory to the device-wide set, if it needs that: what is always valid is resident for every submission of the
+    /// file anyway. Whether it was added; then it stays alive until it was
+    /// [removed](ResidentSet::remove) from [`MemoryManager::residents`].
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
+    pub fn make_resident(&self, memory: &Arc<Binding>) -> bool {
+        !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.residents.add(memory)
+    }
+
+    /// The types that the memory behind a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). Nothing is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan tells nothing of opaque descriptors.
+    /// [`MemoryError::Winsys`] for a descriptor that is none.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
+    pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, MemoryError> {
+        if handle_type != ExternalHandleTypes::DMA_BUF {
+            return Err(MemoryError::HandleType { handle_type });
+        }
+        Ok(self.properties().dma_buf_types(&Bo::import(self.device(), fd)?))
+    }
+
+    /// The types that memory of the process may be imported as (`vkGetMemoryHostPointerPropertiesEXT`).
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::HandleType`] for anything but `HOST_ALLOCATION`.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
+    pub fn host_pointer_types(&self, handle_type: ExternalHandleTypes) -> Result<TypeMask, MemoryError> {
+        if handle_type != ExternalHandleTypes::HOST_ALLOCATION {
+            return Err(MemoryError::HandleType { handle_type });
+        }
+        Ok(self.properties().host_pointer_types())
+    }
+
+    /// Imports a descriptor: a dma-buf, also where Vulkan calls it opaque. On success the descriptor is the memory's, and
+    /// closed.
+    ///
+    /// Size and placement are those the kernel tells, whatever the caller says. The same BO imported twice takes memory
+    /// once, but has an address for each.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor comes back beside the error, and nothing has changed.
+    /// * [`MemoryError::Winsys`]: it is no dma-buf; the kernel refuses.
+    /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the caller says.
+    /// * [`MemoryError::Request`]: no such type. [`MemoryError::Address`]: no address.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`, and `radv_device_memory.c`,
+    /// `radv_alloc_memory`, which closes the descriptor once there is a BO, also if the allocation then fails.
+    pub fn import_fd(&self, fd: OwnedFd, info: &ImportInfo) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
+        self.import_fd_if(fd, info, |_| Ok(()))
+    }
+
+    /// As [`MemoryManager::import_fd`], if `accept` has nothing against the BO: a driver that imports an image works out
+    /// its layout from the BO's words there, before anything is final.
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryManager::import_fd`], and those of `accept`.
+    pub fn import_fd_if(
+        &self,
+        fd: OwnedFd,
+        info: &ImportInfo,
+        accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
+    ) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
+        match import::import_fd(&self.device, &self.properties, &fd, info, accept) {
+            Ok(memory) => Ok(memory),
+            Err(error) => Err((fd, error)),
+        }
+    }
+
+    /// Imports memory of the process (`VkImportMemoryHostPointerInfoEXT`). Address and length are multiples of 4096,
+    /// Vulkan's `minImportedHostPointerAlignment`. The mapping is the pointer itself.
+    ///
+    /// # Errors
+    ///
+    /// * [`MemoryError::HostPointer`]: misaligned, not there, a file's, or another thing the kernel refuses;
+    /// * [`MemoryError::TooSmall`], [`MemoryError::WrongType`]: it is not what the info says;
+    /// * [`MemoryError::Request`], [`MemoryError::Address`], [`MemoryError::Winsys`].
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_ptr`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Bo::from_user_memory`], for as long as the memory lives; and the process itself may read and write there,
+    /// because the mapping does, also where the GPU only reads.
+    pub unsafe fn import_host_pointer(
+        &self,
+        memory: UserMemory,
+        info: &ImportInfo,
+    ) -> Result<DeviceMemory, MemoryError> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { import::import_host_pointer(&self.device, &self.properties, memory, info) }
+    }
+
+    /// Everything that is known about the device's memory, as one JSON object:
+    ///
+    /// | key | holds |
+    /// |---|---|
+    /// | `schema` | [`DUMP_SCHEMA`](crate::heaps::DUMP_SCHEMA) |
+    /// | `device` | `chip` and `name` |
+    /// | `own`, `always_valid` | what this file holds, and the part that is always valid, by account |
+    /// | `system` | what is in use on the device, as the kernel last told, and `generation`, which answer that was |
+    /// | `heaps` | `kind`, `flags`, `size`, `usage`, `budget` as RADV tells it, and `corrected_budget` |
+    /// | `types` | `heap`, `flags`, and how many of the BOs below are device memory of the type: `allocations`, `bytes` |
+    /// | `windows` | address windows: `start`, `len`, `leases`, `leased`, `free`, `holes`, `largest_hole`, `fragmentation_permille`, and `hole_sizes`, pairs of a power of two and how many holes have that size or up to twice of it |
+    /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
+    /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO; what is bound now, and what was |
+    ///
+    /// Sizes are integers in bytes, addresses strings in hexadecimal. BOs and addresses are those that `book` knows,
+    /// which must have observed the device since it was opened.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Winsys`] when the kernel was asked what is in use, and refused.
+    pub fn dump_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
+        Ok(dump::json(self.heaps(), &self.cached_usage()?, book))
+    }
+
+    /// The device memory that `book` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
+    /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryManager::dump_json`].
+    pub fn dump_vma_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
+        Ok(dump::vma_json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, book))
+    }
+
+    /// The heaps, for those who need no more of the manager.
+    #[inline]
+    fn heaps(&self) -> Heaps<'_> {
+        Heaps { device: &self.device, properties: &self.properties }
+    }
+}

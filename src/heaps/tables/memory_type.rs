@@ -1,0 +1,66 @@
+//! Memory heaps and memory types.
+
+use crate::{
+    heaps::{HeapFlags, HeapKind, MemoryPropertyFlags},
+    uapi::{GemCreateFlags, GemDomain, VaFlags},
+};
+
+/// `VK_MAX_MEMORY_HEAPS`.
+pub const MAX_HEAPS: usize = 16;
+
+/// `VK_MAX_MEMORY_TYPES`.
+pub const MAX_TYPES: usize = 32;
+
+/// One memory heap: `VkMemoryHeap`, and what it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryHeap {
+    /// Bytes.
+    pub size: u64,
+    /// Vulkan's flags.
+    pub flags: HeapFlags,
+    /// What it is made of.
+    pub kind: HeapKind,
+}
+
+/// How wide the GPU addresses of an allocation may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Addressing {
+    /// Anywhere. Taken from the general window, which starts 4 GiB above the start of its half.
+    #[default]
+    Bits64,
+    /// In a window of 4 GiB whose upper 32 address bits are known, so that shaders get a pointer in one register.
+    Bits32,
+}
+
+/// One memory type: `VkMemoryType`, and what its allocations ask of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryType {
+    /// Index of the heap it takes from.
+    pub heap: u32,
+    /// Vulkan's flags.
+    pub properties: MemoryPropertyFlags,
+    /// Where the kernel may place the BO.
+    pub domains: GemDomain,
+    /// GEM_CREATE's flags that every allocation of this type has; a [plan](crate::heaps::AllocationPlan) adds more.
+    pub create_flags: GemCreateFlags,
+    /// GEM_VA's flags.
+    pub va_flags: VaFlags,
+    /// The address window.
+    pub addressing: Addressing,
+}
+
+impl MemoryType {
+    pub(super) const FILLER: Self = Self {
+        heap: 0,
+        properties: MemoryPropertyFlags::empty(),
+        domains: GemDomain::empty(),
+        create_flags: GemCreateFlags::empty(),
+        va_flags: VaFlags::empty(),
+        addressing: Addressing::Bits64,
+    };
+
+    /// Whether its memory is encrypted.
+    pub const fn is_protected(&self) -> bool {
+        self.properties.contains(MemoryPropertyFlags::PROTECTED)
+    }
+}

@@ -1,0 +1,138 @@
+//! The tables themselves, and the questions a driver asks of them.
+
+use super::{fixed::FixedList, rules, split::Split};
+use crate::{
+    heaps::{
+        Accounting, Addressing, HeapFlags, HeapKind, MAX_HEAPS, MAX_TYPES, MemoryFacts, MemoryHeap,
+        MemoryPropertyFlags, MemoryType, TableOptions, TypeMask,
+    },
+    uapi::{GemCreateFlags, GemDomain},
+};
+
+/// The heaps and memory types of a device: `VkPhysicalDeviceMemoryProperties` and more.
+///
+/// Built once per device and never changed. It needs no allocation, and less than two KiB.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryProperties {
+    facts: MemoryFacts,
+    options: TableOptions,
+    accounting: Accounting,
+    heaps: FixedList<MemoryHeap, MAX_HEAPS>,
+    types: FixedList<MemoryType, MAX_TYPES>,
+}
+
+impl MemoryProperties {
+    /// Builds the tables of a device: [how](super).
+    pub fn new(facts: &MemoryFacts, options: &TableOptions) -> Self {
+        let split = Split::new(facts, options);
+        let mut heaps = FixedList::new(MemoryHeap { size: 0, flags: HeapFlags::empty(), kind: HeapKind::Gtt });
+        for (kind, size) in split.heaps(options.profile.rules().visible_before_gtt) {
+            let flags = if kind == HeapKind::Gtt { HeapFlags::empty() } else { HeapFlags::DEVICE_LOCAL };
+            heaps.push(MemoryHeap { size, flags, kind });
+        }
+        let types = rules::types(facts, options, heaps.as_slice());
+        Self { facts: *facts, options: *options, accounting: split.accounting, heaps, types }
+    }
+
+    /// The heaps, by index: at most three. None only where an override leaves a device without GTT nothing.
+    pub fn heaps(&self) -> &[MemoryHeap] {
+        self.heaps.as_slice()
+    }
+
+    /// The memory types, by index.
+    pub fn types(&self) -> &[MemoryType] {
+        self.types.as_slice()
+    }
+
+    /// What the tables were built from.
+    pub const fn facts(&self) -> &MemoryFacts {
+        &self.facts
+    }
+
+    /// The options the tables were built with.
+    pub const fn options(&self) -> &TableOptions {
+        &self.options
+    }
+
+    /// How usage counts against the heaps.
+    pub const fn accounting(&self) -> Accounting {
+        self.accounting
+    }
+
+    /// Whether a read-only page is mapped behind every allocation, so that scalar loads past its end hit something.
+    ///
+    /// Source: Mesa 26.2 `src/amd/vulkan/radv_buffer.c`, `radv_bo_create`.
+    pub fn has_guard_pages(&self) -> bool {
+        let overrun = self.facts.scalar_loads_overrun() && !self.options.no_smem_mitigation;
+        overrun || self.facts.partial_scalar_loads_hang()
+    }
+
+    /// The first heap of a kind.
+    pub fn heap_of_kind(&self, kind: HeapKind) -> Option<&MemoryHeap> {
+        self.heaps().iter().find(|heap| heap.kind == kind)
+    }
+
+    /// The types in the 32-bit window.
+    pub fn types_32bit(&self) -> TypeMask {
+        self.types_where(|ty| ty.addressing == Addressing::Bits32)
+    }
+
+    /// The encrypted types.
+    pub fn types_protected(&self) -> TypeMask {
+        self.types_where(MemoryType::is_protected)
+    }
+
+    /// The types a buffer may be bound to: `memoryTypeBits`.
+    ///
+    /// `addressing` is [`Addressing::Bits32`] for descriptor buffers and for the preprocess buffers of device-generated
+    /// commands, whose addresses shaders get in one register. Images are asked for as [`Addressing::Bits64`]. The set is
+    /// empty where the [profile](crate::heaps::Profile) has no such types.
+    ///
+    /// A protected resource gets the protected types only, any other none of them, as Vulkan wants; RADV 26.2 offers
+    /// them to other buffers as well.
+    ///
+    /// Source: Mesa 26.2 `src/amd/vulkan/radv_buffer.c`, `radv_get_buffer_memory_requirements`.
+    pub fn buffer_types(&self, addressing: Addressing, protected: bool) -> TypeMask {
+        self.types_where(|ty| ty.addressing == addressing && ty.is_protected() == protected)
+    }
+
+    /// The types that can import memory the caller already has (`VK_EXT_external_memory_host`): at most one, the first
+    /// cached GTT type. An APU with a unified heap has none.
+    ///
+    /// Source: Mesa `src/amd/vulkan/radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
+    pub fn host_pointer_types(&self) -> TypeMask {
+        let importable =
+            |ty: &MemoryType| ty.domains == GemDomain::GTT && !ty.create_flags.contains(GemCreateFlags::CPU_GTT_USWC);
+        self.types_where(importable).iter().take(1).collect()
+    }
+
+    /// The type of `allowed` that has all `required` properties and the most of the `preferred` ones; among equals the
+    /// first, which is the fastest.
+    ///
+    /// Protected and device-coherent types are only chosen where `required` or `preferred` ask for those properties:
+    /// Vulkan lets no one else use them.
+    pub fn find_type(
+        &self,
+        allowed: TypeMask,
+        required: MemoryPropertyFlags,
+        preferred: MemoryPropertyFlags,
+    ) -> Option<u32> {
+        let asked = required | preferred;
+        let coherent = MemoryPropertyFlags::DEVICE_COHERENT_AMD | MemoryPropertyFlags::DEVICE_UNCACHED_AMD;
+        let mut unwanted = MemoryPropertyFlags::PROTECTED - asked;
+        if !asked.intersects(coherent) {
+            unwanted |= coherent;
+        }
+        let fits = |ty: &MemoryType| ty.properties.contains(required) && !ty.properties.intersects(unwanted);
+        let missing = |index: u32| {
+            let properties = self.types().get(index as usize).map_or(MemoryPropertyFlags::empty(), |ty| ty.properties);
+            (preferred - properties).bits().count_ones()
+        };
+        // `min_by_key` keeps the first of equals.
+        self.types_where(fits).intersection(allowed).iter().min_by_key(|&index| missing(index))
+    }
+
+    fn types_where(&self, wanted: impl Fn(&MemoryType) -> bool) -> TypeMask {
+        (0..).zip(self.types()).filter(|(_, ty)| wanted(ty)).map(|(index, _)| index).collect()
+    }
+}

@@ -1,0 +1,234 @@
+//! One open file of one GPU: the root of everything else.
+
+use std::{path::Path, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{
+    claim::Claim,
+    query::{info, version},
+};
+use crate::{
+    uapi::{GpuvmFault, MemoryInfo, query},
+    vamgr::{GpuVa, VaLease, VaManager},
+    winsys::{
+        AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, PageFault, RenderNode, Result,
+        bo::SharedHandles, watch::observer::tell,
+    },
+};
+
+/// A GPU through one open file, with its facts.
+///
+/// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
+/// So a device has its open file for itself in its process; a second one on the same file is refused. Every object made
+/// from a device keeps it alive.
+///
+/// # After a fork
+///
+/// The child has copies of the device and its objects, but the open file is the same one: handles, GPU addresses and
+/// contexts are the parent's. One process alone may go on with them. The other one must drop none of them, because that
+/// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. What it wants with a GPU
+/// it does through a device that it opens itself, and dma-bufs that it inherited can be imported there.
+///
+/// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
+/// number is given out again.
+pub struct Device {
+    /// Dropped before the kernel, whose file it is.
+    _claim: Claim,
+    kernel: Box<dyn Kernel>,
+    info: GpuInfo,
+    addresses: VaManager,
+    shared_handles: SharedHandles,
+    ledger: Arc<Ledger>,
+    /// Addresses that the kernel would not unbind.
+    stranded: Mutex<Vec<VaLease>>,
+    observer: Option<Arc<dyn Observer>>,
+    /// Who wants a VMID reserved; the kernel keeps one reservation for the file and does not count.
+    vmid_users: Mutex<usize>,
+    /// Whether there is a context with the one id that an unwritten answer looks like.
+    has_ambiguous_context: Mutex<bool>,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("chip", &self.info.chip_name()).finish_non_exhaustive()
+    }
+}
+
+impl Device {
+    /// Opens a render node such as `/dev/dri/renderD128` and learns the GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Open`], and those of [`GpuInfo::query`].
+    pub fn open(path: &Path) -> Result<Arc<Self>> {
+        let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
+        Self::new(node)
+    }
+
+    /// Learns the GPU behind a kernel: a render node, the simulator, or a wrapper around either.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FileInUse`] when there is a device on the kernel's open file, or objects of one;
+    /// [`Error::FilesNotCompared`]; those of [`GpuInfo::query`].
+    pub fn new(kernel: impl Kernel + 'static) -> Result<Arc<Self>> {
+        Self::bring_up(kernel, None)
+    }
+
+    /// As [`Device::new`], with someone who hears of everything that happens to the device's objects.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GpuInfo::query`].
+    pub fn with_observer(kernel: impl Kernel + 'static, observer: Arc<dyn Observer>) -> Result<Arc<Self>> {
+        Self::bring_up(kernel, Some(observer))
+    }
+
+    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Arc<Self>> {
+        let span = tracing::debug_span!("bring-up").entered();
+        let claim = Claim::new(kernel.open_file())?;
+        let info = GpuInfo::query(&kernel)?;
+        tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
+        let addresses = VaManager::with_replay_windows(&info.address_limits())?;
+        let ledger = Ledger::new(info.memory.gart_page.into());
+        let device = Arc::new(Self {
+            _claim: claim,
+            kernel: Box::new(kernel),
+            info,
+            addresses,
+            shared_handles: SharedHandles::default(),
+            ledger,
+            stranded: Mutex::default(),
+            observer,
+            vmid_users: Mutex::new(0),
+            has_ambiguous_context: Mutex::new(false),
+        });
+        // Left while the device has an owner: a subscriber may panic.
+        drop(span);
+        Ok(device)
+    }
+
+    /// What is known about the GPU.
+    pub fn info(&self) -> &GpuInfo {
+        &self.info
+    }
+
+    /// The kernel behind the device.
+    pub fn kernel(&self) -> &dyn Kernel {
+        &*self.kernel
+    }
+
+    /// Sizes and current usage of the memory pools, over all processes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn memory_info(&self) -> Result<MemoryInfo> {
+        info(self.kernel(), "MEMORY", query::MEMORY, [0; 4])
+    }
+
+    /// The GPU clock counter, in ticks of [`GpuInfo::clock_counter_khz`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn timestamp(&self) -> Result<u64> {
+        info(self.kernel(), "TIMESTAMP", query::TIMESTAMP, [0; 4])
+    }
+
+    /// Resets so far that lost the contents of VRAM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn vram_lost_counter(&self) -> Result<u32> {
+        info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
+    }
+
+    /// BOs that were moved out of VRAM since the driver was loaded, over all processes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_move_notify`, which counts in `num_evictions`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`].
+    pub fn evictions(&self) -> Result<u64> {
+        info(self.kernel(), "NUM_EVICTIONS", query::NUM_EVICTIONS, [0; 4])
+    }
+
+    /// The last page fault of this file's address space; `None` if there was none. Needs minor 55.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`]; EINVAL before minor 55.
+    pub fn page_fault(&self) -> Result<Option<PageFault>> {
+        let fault: GpuvmFault = info(self.kernel(), "GPUVM_FAULT", query::GPUVM_FAULT, [0; 4])?;
+        Ok((fault != GpuvmFault::ZEROED).then(|| PageFault {
+            page: GpuVa::from_48_bits(fault.addr),
+            status: fault.status,
+            hub: fault.vmhub,
+        }))
+    }
+
+    /// Asks the kernel again who it is: a cheap sign of life.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`], with ENODEV once the GPU is unplugged.
+    pub fn ping(&self) -> Result<()> {
+        version(self.kernel()).map(drop)
+    }
+
+    /// The GPU addresses of the device's file.
+    pub fn addresses(&self) -> &VaManager {
+        &self.addresses
+    }
+
+    /// What the device's file holds: every BO is on it.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
+    /// The book of what is bound where, if the device's observer is one or has one.
+    pub fn address_book(&self) -> Option<&AddressBook> {
+        self.observer.as_ref()?.address_book()
+    }
+
+    /// The history of its BOs, if the device's observer is one or has one.
+    pub fn history(&self) -> Option<&BoHistory> {
+        self.observer.as_ref()?.history()
+    }
+
+    /// Keeps addresses for ever, because the page tables may still point through them.
+    pub(in crate::winsys) fn strand(&self, lease: VaLease) {
+        let range = lease.range();
+        self.stranded.lock().push(lease);
+        let (start, len) = (range.start(), range.len());
+        tracing::error!(%start, len, "addresses lost: the kernel would not unbind them");
+    }
+
+    /// Tells the observer, if there is one; otherwise the event is not even made.
+    #[inline]
+    pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
+        tell(self.observer.as_ref(), event);
+    }
+
+    /// Whether anybody hears of events.
+    #[inline]
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    pub(in crate::winsys) fn vmid_users(&self) -> &Mutex<usize> {
+        &self.vmid_users
+    }
+
+    pub(in crate::winsys) fn has_ambiguous_context(&self) -> &Mutex<bool> {
+        &self.has_ambiguous_context
+    }
+
+    pub(in crate::winsys) fn shared_handles(&self) -> &SharedHandles {
+        &self.shared_handles
+    }
+}

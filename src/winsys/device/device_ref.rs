@@ -1,0 +1,52 @@
+//! What keeps a device alive as long as its objects.
+
+use std::{array, fmt, ops::Deref, sync::Arc};
+
+use crate::winsys::Device;
+use amdgpu_sharding::{STRIPES, Striped, stripe};
+
+/// A share in a device.
+///
+/// Every BO has one. If that were a reference count of the device, all threads that allocate would meet there; so whoever
+/// makes many BOs keeps [`DeviceRefs`] and gives out shares of those, and each thread counts up and down on lines of its
+/// own.
+#[derive(Clone)]
+pub(crate) struct DeviceRef(Arc<Striped<Arc<Device>>>);
+
+impl From<&Arc<Device>> for DeviceRef {
+    fn from(device: &Arc<Device>) -> Self {
+        Self(Arc::new(Striped(Arc::clone(device))))
+    }
+}
+
+impl Deref for DeviceRef {
+    type Target = Arc<Device>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<Device> {
+        &self.0.0
+    }
+}
+
+impl fmt::Debug for DeviceRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Shares in a device, one for each stripe.
+#[derive(Debug)]
+pub(crate) struct DeviceRefs([DeviceRef; STRIPES]);
+
+impl DeviceRefs {
+    pub(crate) fn new(device: &Arc<Device>) -> Self {
+        Self(array::from_fn(|_| device.into()))
+    }
+
+    /// A share for what the calling thread makes.
+    #[inline]
+    pub(crate) fn share(&self) -> DeviceRef {
+        // PANIC: a stripe is below the length.
+        self.0[stripe()].clone()
+    }
+}

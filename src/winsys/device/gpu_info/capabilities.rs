@@ -1,0 +1,87 @@
+//! What kernel and chip together can do.
+
+use crate::{
+    uapi::{DevInfo, IdsFlags, cap},
+    winsys::{Chip, DriverVersion, GfxLevel, Kernel, Result, device::query::capability},
+};
+
+bitflags::bitflags! {
+    /// Features that depend on the driver's version, the chip or both.
+    ///
+    /// Source: Mesa `src/amd/common/ac_gpu_info.c`, and the version history in Linux 6.12 `amdgpu_drv.c`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Capabilities: u32 {
+        /// Pages of the process as BOs.
+        const USERPTR = 1 << 0;
+        /// BOs that are resident for every submission (minor 20).
+        const ALWAYS_VALID = 1 << 1;
+        /// Timeline sync objects.
+        const TIMELINE_SYNCOBJ = 1 << 2;
+        /// Partially resident bindings that the chip honours.
+        const SPARSE = 1 << 3;
+        /// Dependencies on the start of a job (minor 28).
+        const SCHEDULED_DEPENDENCY = 1 << 4;
+        /// Several queues in one submission (minor 49).
+        const GANG_SUBMIT = 1 << 5;
+        /// The last page fault can be asked for (minor 55).
+        const GPUVM_FAULT_QUERY = 1 << 6;
+        /// Clocks can be pinned (minor 45).
+        const STABLE_PSTATE = 1 << 7;
+        /// Encrypted memory.
+        const TMZ = 1 << 8;
+        /// Contents that eviction may drop, and bindings past the infinity cache (minor 47).
+        const DISCARDABLE = 1 << 9;
+        /// VRAM comes zeroed (minor 59).
+        const ZEROED_VRAM = 1 << 10;
+        /// Framebuffers take format modifiers.
+        const MODIFIERS = 1 << 11;
+        /// QUERY_STATE2 says when a reset is running (minor 54).
+        const RESET_IN_PROGRESS = 1 << 12;
+        /// MTYPE_UC bypasses L2 (GFX9 and later).
+        const L2_UNCACHED = 1 << 13;
+        /// The command processor must be given register shadow areas.
+        const REGISTER_SHADOWING = 1 << 14;
+        /// IB flag EMIT_MEM_SYNC (minor 38).
+        const EMIT_MEM_SYNC = 1 << 15;
+        /// DCC for GFX12 BOs (minor 58).
+        const GFX12_DCC = 1 << 16;
+    }
+}
+
+impl Capabilities {
+    pub(super) fn query(
+        kernel: &dyn Kernel,
+        driver: DriverVersion,
+        gfx_level: GfxLevel,
+        chip: Chip,
+        dev: &DevInfo,
+    ) -> Result<Self> {
+        let ids = IdsFlags::from_bits_retain(dev.ids_flags);
+        let minor = |floor| driver.minor >= floor;
+        let mut all = Self::USERPTR;
+        all.set(Self::ALWAYS_VALID, minor(20));
+        all.set(Self::TIMELINE_SYNCOBJ, capability(kernel, cap::SYNCOBJ_TIMELINE)? != 0);
+        all.set(Self::SPARSE, minor(13) && has_sparse(gfx_level, chip));
+        all.set(Self::SCHEDULED_DEPENDENCY, minor(28));
+        all.set(Self::GANG_SUBMIT, minor(49));
+        all.set(Self::GPUVM_FAULT_QUERY, minor(55));
+        all.set(Self::STABLE_PSTATE, minor(45));
+        // Before minor 40 RADV probes with an allocation; such kernels (before Linux 5.12) go without here.
+        all.set(Self::TMZ, ids.contains(IdsFlags::TMZ));
+        all.set(Self::DISCARDABLE, minor(47));
+        all.set(Self::ZEROED_VRAM, minor(59));
+        all.set(Self::MODIFIERS, capability(kernel, cap::ADDFB2_MODIFIERS)? != 0);
+        all.set(Self::RESET_IN_PROGRESS, minor(54));
+        all.set(Self::L2_UNCACHED, gfx_level >= GfxLevel::Gfx9);
+        all.set(Self::REGISTER_SHADOWING, ids.contains(IdsFlags::PREEMPTION) && gfx_level < GfxLevel::Gfx11);
+        all.set(Self::EMIT_MEM_SYNC, minor(38));
+        all.set(Self::GFX12_DCC, gfx_level >= GfxLevel::Gfx12 && minor(58));
+        Ok(all)
+    }
+}
+
+/// Whether PRT bindings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 says GFX7 and later; 26.2.6 answers
+/// no for Stoney, and Carrizo is the same block, so both are left out.
+fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
+    gfx_level >= GfxLevel::Gfx7 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
+}

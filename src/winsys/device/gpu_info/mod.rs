@@ -1,0 +1,261 @@
+//! What the kernel says about the GPU, asked once and digested.
+//!
+//! One pass of INFO queries fills [`GpuInfo`]; nothing is asked twice. The derivations are those of RADV (Mesa
+//! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/bring_up.rs` compares them, chip by chip, with what
+//! RADV itself derived from the same captures.
+
+mod capabilities;
+mod firmware;
+mod memory;
+mod rings;
+mod shader;
+mod tiling;
+
+pub(crate) use self::memory::installed_vram;
+pub use self::{
+    capabilities::Capabilities,
+    firmware::Firmware,
+    memory::MemorySizes,
+    rings::{IpBlock, IpVersion},
+    shader::ShaderArray,
+    tiling::TilingRegisters,
+};
+
+use amdgpu_hw::{identify, radv_name};
+use libdrm_amdgpu_sys::AMDGPU;
+
+use super::query::{capability, info, version};
+use crate::{
+    uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
+    vamgr::VaLimits,
+    winsys::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, MINIMUM_MINOR, Result, VramType},
+};
+
+/// Everything the library knows about one GPU.
+#[derive(Clone, Debug)]
+pub struct GpuInfo {
+    /// Version of the kernel's driver.
+    pub driver: DriverVersion,
+    /// The chip, by the family's revision table.
+    pub chip: Chip,
+    /// The family the chip belongs to.
+    pub family: Family,
+    /// Generation of the graphics block.
+    pub gfx_level: GfxLevel,
+    /// The name on the box, from libdrm's `amdgpu.ids`; "AMD Radeon Graphics" when that table lacks the chip.
+    pub marketing_name: String,
+    /// PCI device id.
+    pub device_id: u32,
+    /// PCI revision.
+    pub pci_revision: u32,
+    /// Chip number within the family.
+    pub external_revision: u32,
+    /// Driver's revision id.
+    pub chip_revision: u32,
+    /// Whether the GPU has memory of its own; false for an APU.
+    pub has_dedicated_vram: bool,
+    /// IP blocks with at least one ring, by [`Ip::index`].
+    pub ip_blocks: [Option<IpBlock>; 10],
+    /// The most IBs one submission may carry for each IP, by [`Ip::index`].
+    pub max_ibs: [u32; 10],
+    /// Memory pools and pages.
+    pub memory: MemorySizes,
+    /// First usable GPU address.
+    pub va_offset: u64,
+    /// End of the low GPU address range, exclusive.
+    pub va_max: u64,
+    /// First address of the high range; 0 when there is none.
+    pub high_va_offset: u64,
+    /// End of the high range, exclusive; 0 when there is none.
+    pub high_va_max: u64,
+    /// Granularity of GPU addresses, bytes.
+    pub va_alignment: u32,
+    /// Kind of memory chips.
+    pub vram_type: VramType,
+    /// Width of the memory bus, bits.
+    pub vram_bit_width: u32,
+    /// Highest shader clock, MHz.
+    pub max_engine_clock_mhz: u32,
+    /// Highest memory clock, MHz.
+    pub max_memory_clock_mhz: u32,
+    /// Frequency of the GPU clock counter, kHz.
+    pub clock_counter_khz: u32,
+    /// PCIe generation, 0 when unknown.
+    pub pcie_generation: u32,
+    /// PCIe lanes, 0 when unknown.
+    pub pcie_lanes: u32,
+    /// Shader engines, compute units, render backends, L2.
+    pub shader: ShaderArray,
+    /// Micro engine firmware.
+    pub me_firmware: Firmware,
+    /// Prefetch parser firmware.
+    pub pfp_firmware: Firmware,
+    /// Compute micro engine firmware.
+    pub mec_firmware: Firmware,
+    /// Registers that describe tiling.
+    pub tiling: TilingRegisters,
+    /// What kernel and chip together can do.
+    pub capabilities: Capabilities,
+}
+
+impl GpuInfo {
+    /// Asks the kernel everything, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotAmdgpu`], [`Error::DriverVersion`], [`Error::NoAcceleration`], [`Error::NoSyncobj`],
+    ///   [`Error::NoRings`]: not a GPU this library can drive.
+    /// * [`Error::UnknownChip`], [`Error::UnknownGfxVersion`]: newer than its tables.
+    /// * [`Error::Info`], [`Error::Ioctl`]: a question that must be answered was refused.
+    /// * [`Error::Absurd`]: an answer that cannot be true.
+    pub fn query(kernel: &dyn Kernel) -> Result<Self> {
+        let driver = check_driver(kernel)?;
+        if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
+            return Err(Error::NoAcceleration);
+        }
+        if capability(kernel, cap::SYNCOBJ)? == 0 {
+            return Err(Error::NoSyncobj);
+        }
+        let dev: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
+        check_addresses(&dev)?;
+        let family = Family::from(dev.family);
+        let chip = identify(family, dev.external_rev)
+            .ok_or(Error::UnknownChip { family: dev.family, external_rev: dev.external_rev })?;
+        let ip_blocks = rings::query(kernel, driver, chip, family)?;
+        let gfx_level = rings::gfx_level(&ip_blocks)?;
+        let memory_info: MemoryInfo = info(kernel, "MEMORY", query::MEMORY, [0; 4])?;
+        let memory = MemorySizes::new(&memory_info, &dev)?;
+        let has_dedicated_vram = !IdsFlags::from_bits_retain(dev.ids_flags).contains(IdsFlags::FUSION);
+        Ok(Self {
+            driver,
+            chip,
+            family,
+            gfx_level,
+            marketing_name: AMDGPU::find_device_name_or_default(dev.device_id, dev.pci_rev),
+            device_id: dev.device_id,
+            pci_revision: dev.pci_rev,
+            external_revision: dev.external_rev,
+            chip_revision: dev.chip_rev,
+            has_dedicated_vram,
+            max_ibs: rings::max_ibs(kernel, gfx_level, &ip_blocks),
+            memory,
+            va_offset: dev.virtual_address_offset,
+            va_max: dev.virtual_address_max,
+            high_va_offset: dev.high_va_offset,
+            high_va_max: dev.high_va_max,
+            va_alignment: dev.virtual_address_alignment,
+            vram_type: VramType::from(dev.vram_type),
+            vram_bit_width: dev.vram_bit_width,
+            max_engine_clock_mhz: mhz("max_engine_clock", dev.max_engine_clock)?,
+            max_memory_clock_mhz: mhz("max_memory_clock", dev.max_memory_clock)?,
+            clock_counter_khz: dev.gpu_counter_freq,
+            pcie_generation: if driver.minor >= 51 { dev.pcie_gen } else { 0 },
+            pcie_lanes: if driver.minor >= 51 { dev.pcie_num_lanes } else { 0 },
+            shader: ShaderArray::new(&dev, driver, gfx_level)?,
+            me_firmware: Firmware::query(kernel, Firmware::ME)?,
+            pfp_firmware: Firmware::query(kernel, Firmware::PFP)?,
+            mec_firmware: Firmware::query(kernel, Firmware::MEC)?,
+            tiling: TilingRegisters::query(kernel, &dev)?,
+            capabilities: Capabilities::query(kernel, driver, gfx_level, chip, &dev)?,
+            ip_blocks,
+        })
+    }
+
+    /// The block of `ip`; `None` when the chip lacks it or it has no ring.
+    pub fn ip_block(&self, ip: Ip) -> Option<&IpBlock> {
+        self.ip_blocks.get(ip.index())?.as_ref()
+    }
+
+    /// Rings of `ip` that user space may submit to.
+    pub fn ring_count(&self, ip: Ip) -> u32 {
+        self.ip_block(ip).map_or(0, |block| block.rings)
+    }
+
+    /// The name RADV gives the chip, such as `NAVI21`.
+    pub fn chip_name(&self) -> &'static str {
+        radv_name(self.chip)
+    }
+
+    /// What the VA manager must know. Half of the topmost range is kept for sparse buffers where libdrm keeps it.
+    pub fn address_limits(&self) -> VaLimits {
+        VaLimits {
+            low_offset: self.va_offset,
+            low_max: self.va_max,
+            high_offset: self.high_va_offset,
+            high_max: self.high_va_max,
+            alignment: self.va_alignment.into(),
+            pte_fragment: self.memory.pte_fragment.into(),
+            half_for_sparse: VaLimits::halves_for_sparse(self.gfx_level),
+        }
+    }
+
+    /// Transfers of the memory bus, millions a second for each data line.
+    pub fn effective_memory_clock_mhz(&self) -> u64 {
+        u64::from(self.max_memory_clock_mhz) * transfers_per_clock(self.vram_type)
+    }
+
+    /// Bandwidth of the memory bus, GB/s, rounded up.
+    pub fn memory_bandwidth_gbps(&self) -> u64 {
+        (self.effective_memory_clock_mhz() * u64::from(self.vram_bit_width) / 8).div_ceil(1000)
+    }
+
+    /// Bandwidth of the PCIe link, MB/s; 0 when unknown.
+    pub fn pcie_bandwidth_mbps(&self) -> u64 {
+        // GB/s for a lane, times 1000, by generation.
+        const PER_LANE: [u64; 7] = [250, 500, 985, 1969, 3938, 7563, 15125];
+        let generation = self.pcie_generation.checked_sub(1).and_then(|index| PER_LANE.get(index as usize));
+        generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
+    }
+
+    /// Single-precision operations at the highest clock, billions a second.
+    pub fn peak_gflops(&self) -> u64 {
+        let per_unit = if self.gfx_level >= GfxLevel::Gfx11 { 256 } else { 128 };
+        u64::from(self.shader.compute_units) * per_unit * u64::from(self.max_engine_clock_mhz) / 1000
+    }
+}
+
+/// Data transfers in one cycle of the clock that the kernel reports.
+///
+/// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_memory_ops_per_clock`.
+fn transfers_per_clock(memory: VramType) -> u64 {
+    match memory {
+        VramType::DDR2 | VramType::DDR3 | VramType::DDR4 | VramType::LPDDR4 | VramType::HBM => 2,
+        VramType::DDR5 | VramType::LPDDR5 | VramType::GDDR5 => 4,
+        VramType::GDDR6 => 16,
+        _ => 0,
+    }
+}
+
+fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
+    let (name, driver) = version(kernel)?;
+    if name != "amdgpu" {
+        return Err(Error::NotAmdgpu { name });
+    }
+    if driver.major != 3 || driver.minor < MINIMUM_MINOR {
+        return Err(Error::DriverVersion { major: driver.major, minor: driver.minor });
+    }
+    Ok(driver)
+}
+
+/// The address fields are checked in full where the windows are computed; here only what every other use relies on.
+fn check_addresses(dev: &DevInfo) -> Result<()> {
+    let power_of_two = |field, value: u32| {
+        if value.is_power_of_two() {
+            Ok(())
+        } else {
+            Err(Error::Absurd { field, value: value.into(), reason: "not a power of two" })
+        }
+    };
+    power_of_two("virtual_address_alignment", dev.virtual_address_alignment)?;
+    power_of_two("pte_fragment_size", dev.pte_fragment_size)?;
+    power_of_two("gart_page_size", dev.gart_page_size)?;
+    if dev.virtual_address_max <= dev.virtual_address_offset {
+        let reason = "not above virtual_address_offset";
+        return Err(Error::Absurd { field: "virtual_address_max", value: dev.virtual_address_max, reason });
+    }
+    Ok(())
+}
+
+fn mhz(field: &'static str, khz: u64) -> Result<u32> {
+    u32::try_from(khz / 1000).map_err(|_| Error::Absurd { field, value: khz, reason: "more than 4 PHz" })
+}

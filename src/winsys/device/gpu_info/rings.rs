@@ -1,0 +1,159 @@
+//! IP blocks, their rings, and how IBs for them must look.
+
+use super::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result};
+use crate::{
+    uapi::{InfoHwIp, InfoMaxIbs, query},
+    winsys::device::query::info,
+};
+
+/// Version of an IP block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IpVersion {
+    /// Major.
+    pub major: u32,
+    /// Minor.
+    pub minor: u32,
+    /// Revision.
+    pub revision: u32,
+}
+
+/// One IP block with at least one ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpBlock {
+    /// Which block.
+    pub ip: Ip,
+    /// Its version: that of IP discovery where there is one, else the driver's, corrected for GFX10.
+    pub version: IpVersion,
+    /// Rings for user space: queue indices 0..rings of a context.
+    pub rings: u32,
+    /// Alignment in bytes of an IB's address and size: the kernel's advice, at least 256.
+    pub ib_alignment: u32,
+    /// An IB's length in dwords is padded until its low bits under this mask are zero.
+    pub ib_pad_dword_mask: u32,
+}
+
+/// Asks for every IP block.
+pub(super) fn query(
+    kernel: &dyn Kernel,
+    driver: DriverVersion,
+    chip: Chip,
+    family: Family,
+) -> Result<[Option<IpBlock>; 10]> {
+    let mut blocks = [None; 10];
+    for (ip, slot) in Ip::ALL.into_iter().zip(&mut blocks) {
+        *slot = query_one(kernel, driver, chip, family, ip)?;
+    }
+    if blocks[Ip::Gfx.index()].is_none() && blocks[Ip::Compute.index()].is_none() {
+        return Err(Error::NoRings);
+    }
+    Ok(blocks)
+}
+
+fn query_one(
+    kernel: &dyn Kernel,
+    driver: DriverVersion,
+    chip: Chip,
+    family: Family,
+    ip: Ip,
+) -> Result<Option<IpBlock>> {
+    let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip as u32, 0, 0, 0]) {
+        Ok(answer) => answer,
+        // A kernel refuses types it is too old to know.
+        Err(Error::Info { errno: nix::errno::Errno::EINVAL, .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if answer.available_rings == 0 {
+        return Ok(None);
+    }
+    for (field, value) in
+        [("ib_start_alignment", answer.ib_start_alignment), ("ib_size_alignment", answer.ib_size_alignment)]
+    {
+        if value > 1 << 20 || (value != 0 && !value.is_power_of_two()) {
+            let reason = "not a power of two of at most 1 MiB";
+            return Err(Error::Absurd { field, value: value.into(), reason });
+        }
+    }
+    Ok(Some(IpBlock {
+        ip,
+        version: ip_version(&answer, driver, chip, family, ip),
+        rings: answer.available_rings.count_ones(),
+        ib_alignment: answer.ib_start_alignment.max(answer.ib_size_alignment).max(256),
+        ib_pad_dword_mask: ib_pad_dword_mask(ip),
+    }))
+}
+
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: the driver's own version reports 10.0 for all of
+/// GFX10, so the minor is put right by family.
+fn ip_version(answer: &InfoHwIp, driver: DriverVersion, chip: Chip, family: Family, ip: Ip) -> IpVersion {
+    let discovered = answer.ip_discovery_version;
+    if driver.minor >= 48 && discovered != 0 {
+        return IpVersion {
+            major: discovered >> 16 & 0xff,
+            minor: discovered >> 8 & 0xff,
+            revision: discovered & 0xff,
+        };
+    }
+    let minor = match (ip, family) {
+        (Ip::Gfx | Ip::Compute, Family::NV)
+            if matches!(chip, Chip::CHIP_NAVI10 | Chip::CHIP_NAVI12 | Chip::CHIP_NAVI14) =>
+        {
+            1
+        }
+        (Ip::Gfx | Ip::Compute, Family::NV | Family::VGH | Family::YC | Family::GC_10_3_6 | Family::GC_10_3_7) => 3,
+        _ => answer.hw_ip_version_minor,
+    };
+    IpVersion { major: answer.hw_ip_version_major, minor, revision: 0 }
+}
+
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ib_pad_dw_mask`.
+const fn ib_pad_dword_mask(ip: Ip) -> u32 {
+    match ip {
+        Ip::Gfx | Ip::Compute => 0x7,
+        Ip::Vce | Ip::UvdEnc | Ip::VcnEnc => 0x3f,
+        Ip::Sdma | Ip::Uvd | Ip::VcnDec | Ip::VcnJpeg | Ip::Vpe => 0xf,
+    }
+}
+
+/// The generation, decided by IP version alone.
+pub(super) fn gfx_level(blocks: &[Option<IpBlock>; 10]) -> Result<GfxLevel> {
+    let block = blocks[Ip::Gfx.index()].or(blocks[Ip::Compute.index()]).ok_or(Error::NoRings)?;
+    let IpVersion { major, minor, .. } = block.version;
+    match (major, minor) {
+        (12, 0) => Ok(GfxLevel::Gfx12),
+        (11, 5) => Ok(GfxLevel::Gfx11_5),
+        (11, 0) => Ok(GfxLevel::Gfx11),
+        (10, 3) => Ok(GfxLevel::Gfx10_3),
+        (10, 1) => Ok(GfxLevel::Gfx10),
+        (9, _) => Ok(GfxLevel::Gfx9),
+        (8, _) => Ok(GfxLevel::Gfx8),
+        (7, _) => Ok(GfxLevel::Gfx7),
+        (6, _) => Ok(GfxLevel::Gfx6),
+        _ => Err(Error::UnknownGfxVersion { major, minor }),
+    }
+}
+
+/// The most IBs of one submission, by IP; a kernel that does not say gets the limits RADV assumes.
+///
+/// RADV submits one IB at a time to the old video blocks, whatever the kernel allows.
+/// Source: Mesa `ac_gpu_info.c` (MAX_IBS and its fallback), `radv_amdgpu_winsys.c`.
+pub(super) fn max_ibs(kernel: &dyn Kernel, gfx_level: GfxLevel, blocks: &[Option<IpBlock>; 10]) -> [u32; 10] {
+    let answer = info::<InfoMaxIbs>(kernel, "MAX_IBS", query::MAX_IBS, [0; 4]).map(|answer| answer.max_ibs);
+    let mut limits = match answer {
+        // All zero is what a shim leaves behind that does not know the question.
+        Ok(limits) if limits.iter().any(|&limit| limit != 0) => limits,
+        _ => {
+            let gfx = if gfx_level >= GfxLevel::Gfx7 { 192 } else { 144 };
+            let mut fallback = [gfx, 124, 50, 50, 50, 50, 50, 50, 16, 50];
+            for (limit, block) in fallback.iter_mut().zip(blocks) {
+                if block.is_none() {
+                    *limit = 0;
+                }
+            }
+            fallback
+        }
+    };
+    for ip in [Ip::Uvd, Ip::Vce, Ip::UvdEnc, Ip::VcnDec, Ip::VcnEnc] {
+        limits[ip.index()] = 1;
+    }
+    limits
+}

@@ -1,0 +1,69 @@
+//! Registers that describe how surfaces are tiled.
+
+use crate::{
+    uapi::DevInfo,
+    winsys::{Kernel, Result, device::query::registers},
+};
+
+/// Tiling registers. Only `gb_addr_config` exists on every generation; the rest is zero from GFX9 on.
+///
+/// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TilingRegisters {
+    /// GB_ADDR_CONFIG: pipes, interleave, packers.
+    pub gb_addr_config: u32,
+    /// GB_TILE_MODE0..31 (GFX6 to GFX8).
+    pub tile_modes: [u32; 32],
+    /// GB_MACROTILE_MODE0..15 (GFX7 and GFX8).
+    pub macro_tile_modes: [u32; 16],
+    /// MC_ARB_RAMCFG (GFX6 to GFX8).
+    pub mc_arb_ramcfg: u32,
+    /// CC_RB_BACKEND_DISABLE bits 23..16 of each shader engine (GFX6 to GFX8).
+    pub backend_disable: [u32; 4],
+    /// PA_SC_RASTER_CONFIG of each shader engine (GFX6 to GFX8).
+    pub raster_config: [u32; 4],
+    /// PA_SC_RASTER_CONFIG_1 of each shader engine (GFX7 and GFX8).
+    pub raster_config_1: [u32; 4],
+}
+
+/// `AMDGPU_FAMILY_CI`: the first of GFX7.
+const FAMILY_CI: u32 = 120;
+/// `AMDGPU_FAMILY_AI`: the first of GFX9.
+const FAMILY_AI: u32 = 141;
+/// All engines and arrays.
+const BROADCAST: u32 = u32::MAX;
+
+impl TilingRegisters {
+    pub(super) fn query(kernel: &dyn Kernel, dev: &DevInfo) -> Result<Self> {
+        let one = |register, instance| registers::<1>(kernel, register, instance).map(|[value]| value);
+        let mut found = Self {
+            gb_addr_config: one(0x263e, BROADCAST)?,
+            tile_modes: [0; 32],
+            macro_tile_modes: [0; 16],
+            mc_arb_ramcfg: 0,
+            backend_disable: [0; 4],
+            raster_config: [0; 4],
+            raster_config_1: [0; 4],
+        };
+        if dev.family >= FAMILY_AI {
+            return Ok(found);
+        }
+        let has_ci_registers = dev.family >= FAMILY_CI;
+        for engine in 0..dev.num_shader_engines.min(4) {
+            // Shader engine in bits 7..0, every array in bits 15..8.
+            let instance = engine | 0xff << 8;
+            let index = engine as usize;
+            found.backend_disable[index] = one(0x263d, instance)? >> 16 & 0xff;
+            found.raster_config[index] = one(0xa0d4, instance)?;
+            if has_ci_registers {
+                found.raster_config_1[index] = one(0xa0d5, instance)?;
+            }
+        }
+        found.tile_modes = registers(kernel, 0x2644, BROADCAST)?;
+        if has_ci_registers {
+            found.macro_tile_modes = registers(kernel, 0x2664, BROADCAST)?;
+        }
+        found.mc_arb_ramcfg = one(0x09d8, BROADCAST)?;
+        Ok(found)
+    }
+}

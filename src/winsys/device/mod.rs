@@ -1,0 +1,25 @@
+//! One open file of one GPU: its node, its facts, and what all its objects share.
+
+#[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
+mod claim;
+mod device;
+mod device_ref;
+mod driver_version;
+mod gpu_info;
+mod node;
+#[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
+pub(super) mod query;
+#[expect(unsafe_code, reason = "the seam: the system calls themselves")]
+mod render_node;
+
+pub use self::{
+    device::Device,
+    driver_version::{DriverVersion, MINIMUM_MINOR},
+    gpu_info::{Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, ShaderArray, TilingRegisters},
+    node::Node,
+    render_node::RenderNode,
+};
+pub(crate) use self::{
+    device_ref::{DeviceRef, DeviceRefs},
+    gpu_info::installed_vram,
+};

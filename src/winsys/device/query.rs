@@ -1,0 +1,88 @@
+//! INFO, VERSION and GET_CAP: asking the kernel.
+
+use nix::errno::Errno;
+use zerocopy::FromBytes;
+
+use crate::{
+    uapi::{self, Argument, GetCap, Info, Version},
+    winsys::{
+        DriverVersion, Error, Kernel, Result,
+        kernel::{send, send_raw},
+    },
+};
+
+/// Largest answer that any kernel is known to write, with room to spare.
+///
+/// Mesa's no-op shim writes its own structure's size whatever size was asked for (448 bytes for DEV_INFO), so the
+/// buffer is always this large.
+const ANSWER_BYTES: usize = 1024;
+
+#[repr(C, align(8))]
+struct AnswerBuffer([u8; ANSWER_BYTES]);
+
+/// Asks INFO one question and takes `T` from the answer; what the kernel did not write is zero.
+pub(in crate::winsys) fn info<T: FromBytes>(
+    kernel: &dyn Kernel,
+    name: &'static str,
+    query: u32,
+    input: [u32; 4],
+) -> Result<T> {
+    const { assert!(size_of::<T>() <= ANSWER_BYTES) };
+    let buffer = ask(kernel, query, input, size_of::<T>()).map_err(|errno| Error::Info { query: name, errno })?;
+    match T::read_from_prefix(&buffer.0) {
+        Ok((answer, _)) => Ok(answer),
+        Err(_) => Err(Error::Info { query: name, errno: Errno::EIO }),
+    }
+}
+
+fn ask(kernel: &dyn Kernel, query: u32, input: [u32; 4], len: usize) -> Result<AnswerBuffer, Errno> {
+    let mut buffer = AnswerBuffer([0; ANSWER_BYTES]);
+    let mut argument = Info {
+        return_pointer: buffer.0.as_mut_ptr().expose_provenance() as u64,
+        return_size: len as u32,
+        query,
+        input,
+    };
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
+    // any kernel or shim writes.
+    unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }?;
+    Ok(buffer)
+}
+
+/// Reads `count` consecutive registers from dword offset `register`; `instance` selects engine and array.
+pub(super) fn registers<const N: usize>(kernel: &dyn Kernel, register: u32, instance: u32) -> Result<[u32; N]> {
+    const { assert!(N <= 128, "the kernel reads at most 128 registers at once") };
+    info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, N as u32, instance, 0])
+}
+
+/// The driver's name and version.
+pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
+    let mut name = [0_u8; 64];
+    let mut argument =
+        Version { name_len: name.len() as u64, name: name.as_mut_ptr().expose_provenance() as u64, ..Version::ZEROED };
+    // SAFETY: the only non-null address is that of `name`, exclusive and as long as `name_len` says; the other two
+    // strings have length 0, for which the kernel copies nothing.
+    unsafe { send_raw(kernel, Version::REQUEST, &mut argument) }
+        .map_err(|errno| Error::Ioctl { request: Version::NAME, errno })?;
+    // The kernel stores the real length, which may exceed what it copied.
+    let len = usize::try_from(argument.name_len).unwrap_or(usize::MAX).min(name.len());
+    let text = String::from_utf8_lossy(&name[..len]).trim_end_matches('\0').to_owned();
+    let version = DriverVersion {
+        major: argument.version_major,
+        minor: argument.version_minor,
+        patch: argument.version_patchlevel,
+    };
+    Ok((text, version))
+}
+
+/// A capability of [`uapi::cap`]; 0 when the kernel does not know the number: EINVAL, or EOPNOTSUPP for what a driver without
+/// mode setting is not asked (Linux 6.12 `drm_ioctl.c`, `drm_getcap`), or ENOTTY where nobody knows the request. And EPERM: Mesa's no-op
+/// shim answers -1 to every capability but two, while a kernel lets everybody ask.
+pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> Result<u64> {
+    let mut argument = GetCap { capability, value: 0 };
+    match send(kernel, &mut argument) {
+        Ok(()) => Ok(argument.value),
+        Err(Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY | Errno::EPERM) => Ok(0),
+        Err(errno) => Err(Error::Ioctl { request: GetCap::NAME, errno }),
+    }
+}

@@ -1,0 +1,200 @@
+//! The real kernel: a render node's file descriptor.
+
+use std::{
+    ffi::{c_int, c_void},
+    fs::OpenOptions,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+        unix::fs::OpenOptionsExt,
+    },
+    path::Path,
+    ptr::NonNull,
+};
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::Request,
+    winsys::{Kernel, NotReserved, OpenFile, Protection, replace_by_nothing},
+};
+
+/// A render node opened read-write and close-on-exec.
+///
+/// Every call goes through libc's symbols, never through a system-call instruction of our own, so that a preloaded
+/// library can stand in for the kernel (Mesa's `libamdgpu_noop_drm_shim.so`, or one over our simulator).
+#[derive(Debug)]
+pub struct RenderNode {
+    fd: OwnedFd,
+}
+
+impl RenderNode {
+    /// Opens a node such as `/dev/dri/renderD128`.
+    ///
+    /// # Errors
+    ///
+    /// What `open` reports.
+    pub fn open(path: &Path) -> Result<Self, Errno> {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_CLOEXEC)
+            .open(path)
+            .map(|file| Self { fd: file.into() })
+            .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+    }
+
+    /// Takes over a descriptor that is already open, for instance one received from a compositor.
+    ///
+    /// Handles belong to the open file, which copies of the descriptor share. A second [`Device`](crate::winsys::Device) on it is
+    /// refused, but nothing keeps other code from making requests on a copy: it must leave alone what the device made.
+    pub fn from_fd(fd: OwnedFd) -> Self {
+        Self { fd }
+    }
+}
+
+impl AsFd for RenderNode {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// All of the `drm` crate's requests work on the same descriptor: driver strings, caps, and on a primary node mode setting.
+impl drm::Device for RenderNode {}
+
+/// Turns what `ioctl` returned into a result.
+///
+/// A kernel answers -1 and sets errno. Mesa's no-op shim returns the negative errno itself and leaves errno alone, so
+/// that its -1 is EPERM; errno is cleared before the call to tell the two apart.
+fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
+    match returned {
+        0.. => Ok(returned),
+        -1 if errno != 0 => Err(Errno::from_raw(errno)),
+        negative => Err(Errno::from_raw(negative.saturating_neg())),
+    }
+}
+
+/// A request number as this C library's ioctl takes it: glibc's as an unsigned long, musl's as an int.
+#[inline]
+#[allow(clippy::cast_lossless, clippy::cast_possible_wrap, reason = "which of the two it is depends on the C library")]
+const fn request_word(request: Request) -> libc::Ioctl {
+    request.bits() as libc::Ioctl
+}
+
+/// `Errno::clear` in one call instead of three: this runs once for every request.
+#[inline]
+fn clear_errno() {
+    // SAFETY: the C library answers with the address of this thread's errno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: an integer that is this thread's alone and lives as long as the thread.
+    unsafe { errno.write(0) };
+}
+
+/// Calls until no signal is in the way. That the kernel is busy (EAGAIN) is for the caller to judge.
+///
+/// Source: libdrm 2.4.124 `xf86drm.c`, `drmIoctl`, which starts over after both.
+#[inline]
+fn restarting(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
+    loop {
+        clear_errno();
+        let returned = call();
+        if returned >= 0 {
+            return Ok(returned);
+        }
+        match ioctl_result(returned, Errno::last_raw()) {
+            Err(Errno::EINTR) => {}
+            result => return result,
+        }
+    }
+}
+
+// SAFETY: `ioctl` and `mmap` hand over to the kernel exactly what the caller gave. The kernel's side of the trait's
+// promises is that of any system call: it copies `request.size()` bytes in and out, follows the addresses the
+// structures define, and a mapping stays until munmap.
+unsafe impl Kernel for RenderNode {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::Descriptor(self.fd.as_fd())
+    }
+
+    #[inline]
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // SAFETY: the descriptor is open as long as `self` lives; the caller vouches for `argument`.
+        restarting(|| unsafe { libc::ioctl(self.fd.as_raw_fd(), request_word(request), argument) })
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        let offset = i64::try_from(offset).map_err(|_| Errno::EOVERFLOW)?;
+        let protection = match protection {
+            Protection::Read => libc::PROT_READ,
+            Protection::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+        };
+        let (address, fixed) = match at {
+            Some(address) => (address.as_ptr().cast(), libc::MAP_FIXED),
+            None => (std::ptr::null_mut(), 0),
+        };
+        // SAFETY: without MAP_FIXED the kernel picks free addresses; with it, the caller owns the range.
+        let mapped =
+            unsafe { libc::mmap(address, len, protection, libc::MAP_SHARED | fixed, self.fd.as_raw_fd(), offset) };
+        if mapped == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        NonNull::new(mapped.cast()).ok_or(Errno::ENOMEM)
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        // SAFETY: the caller gives the address and length of one mapping that nothing uses any more.
+        let returned = unsafe { libc::munmap(address.as_ptr().cast(), len) };
+        Errno::result(returned).map(drop)
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { replace_by_nothing(address, len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shim_that_returns_the_negative_errno_is_understood() {
+        assert_eq!(ioctl_result(-22, 0), Err(Errno::EINVAL));
+        assert_eq!(ioctl_result(-1, 0), Err(Errno::EPERM));
+        assert_eq!(ioctl_result(-1, libc::EACCES), Err(Errno::EACCES));
+        assert_eq!(ioctl_result(3, libc::EACCES), Ok(3));
+        assert_eq!(ioctl_result(c_int::MIN, 0), Err(Errno::UnknownErrno));
+    }
+
+    /// Checklist row 2.
+    #[test]
+    fn interrupted_calls_start_over_and_others_do_not() {
+        let script = |answers: &[(c_int, Errno)]| {
+            let mut answers = answers.iter();
+            let result = restarting(|| {
+                answers.next().map_or(0, |&(returned, errno)| {
+                    errno.set();
+                    returned
+                })
+            });
+            (result, answers.len())
+        };
+        let again = [(-1, Errno::EINTR), (-libc::EINTR, Errno::from_raw(0)), (7, Errno::EINTR)];
+        assert_eq!(script(&again), (Ok(7), 0));
+        assert_eq!(script(&[(-1, Errno::ENOMEM), (0, Errno::EINTR)]), (Err(Errno::ENOMEM), 1));
+        assert_eq!(script(&[(-1, Errno::EAGAIN), (0, Errno::EINTR)]), (Err(Errno::EAGAIN), 1), "the caller's to judge");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "a system call")]
+    fn a_file_that_is_no_drm_node_refuses_drm_requests() {
+        let node = RenderNode::open(Path::new("/dev/null")).unwrap();
+        let mut close = crate::uapi::GemClose { handle: 1, pad: 0 };
+        assert_eq!(crate::winsys::kernel::send(&node, &mut close), Err(Errno::ENOTTY));
+    }
+}

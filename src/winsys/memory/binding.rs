@@ -1,0 +1,331 @@
+//! GPU page-table bindings.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering::Relaxed},
+};
+
+use crate::{
+    uapi::{Argument, GemVa, VaFlags, VaOperation},
+    vamgr::{GpuVa, VaLease, VaRange},
+    winsys::{
+        Bo, Device, Error, Event, PAGE_SIZE, Result,
+        kernel::{send, send_quietly},
+        release::{Release, release},
+    },
+};
+
+/// A lease that the page tables point through: (part of) a BO at a GPU address.
+///
+/// Dropping it unbinds, then gives the addresses back, never before the kernel has taken the binding away, and lets go of
+/// the BO. The kernel orders the unbinding behind everything this file submitted before, so a running job
+/// does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
+#[derive(Debug)]
+pub struct Binding {
+    /// Taken only by `Drop`.
+    lease: Option<VaLease>,
+    bo: Arc<Bo>,
+    offset: u64,
+    len: u64,
+    flags: VaFlags,
+    has_guard_page: bool,
+    /// The BO's, and where its device lies: kept here for submissions, which ask thousands of bindings for nothing else.
+    bo_handle: u32,
+    device_address: usize,
+    priority: AtomicU8,
+}
+
+/// Which part of a BO is bound, and how.
+#[derive(Clone, Copy)]
+struct Part {
+    offset: u64,
+    len: u64,
+    flags: VaFlags,
+}
+
+/// Vulkan's default priority of 0.5, as RADV maps it.
+const DEFAULT_PRIORITY: u8 = 14;
+
+impl Binding {
+    /// Binds all of a BO at the start of `lease`.
+    ///
+    /// Request: AMDGPU_GEM_VA (map).
+    ///
+    /// # Errors
+    ///
+    /// As [`Binding::of_part`].
+    #[inline]
+    pub fn new(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+        let len = bo.size();
+        Self::of_part(bo, 0, len, lease, flags)
+    }
+
+    /// As [`Binding::new`], or with a guard page as [`Binding::with_guard_page`], for those who share it.
+    #[inline]
+    pub(crate) fn shared(
+        bo: Arc<Bo>,
+        lease: VaLease,
+        flags: VaFlags,
+        guard_page: bool,
+        priority: u32,
+    ) -> Result<Arc<Self>> {
+        if guard_page {
+            let binding = Self::with_guard_page(bo, lease, flags)?;
+            binding.set_priority(priority);
+            return Ok(Arc::new(binding));
+        }
+        let len = bo.size();
+        bind(&bo, 0, len, &lease, flags)?;
+        let part = Part { offset: 0, len, flags };
+        let binding = Arc::new(Self::bound(bo, lease, part, narrow(priority)));
+        binding.announce();
+        Ok(binding)
+    }
+
+    /// Binds `len` bytes from byte `offset` of a BO at the start of `lease`.
+    ///
+    /// Request: AMDGPU_GEM_VA (map).
+    ///
+    /// # Errors
+    ///
+    /// The lease comes back beside the error: retry elsewhere, or drop it.
+    /// * [`Error::Range`]: the part is not inside the BO, or longer than the lease.
+    /// * [`Error::Misaligned`]: offset or length is no multiple of the page size.
+    /// * [`Error::VaFlags`]: PRT, unknown bits, or NOALLOC before minor 47.
+    /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
+    #[inline]
+    pub fn of_part(
+        bo: Arc<Bo>,
+        offset: u64,
+        len: u64,
+        lease: VaLease,
+        flags: VaFlags,
+    ) -> Result<Self, (VaLease, Error)> {
+        if let Err(error) = bind(&bo, offset, len, &lease, flags) {
+            return Err((lease, error));
+        }
+        let binding = Self::bound(bo, lease, Part { offset, len, flags }, DEFAULT_PRIORITY);
+        binding.announce();
+        Ok(binding)
+    }
+
+    /// Tells of the binding, which owns by now what it tells of.
+    #[inline]
+    fn announce(&self) {
+        let (bo, at, len, flags) = (&self.bo, self.address(), self.len, self.flags);
+        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
+        tell_bound(bo, at, self.offset, len, flags);
+    }
+
+    /// What the kernel has bound.
+    #[inline]
+    fn bound(bo: Arc<Bo>, lease: VaLease, part: Part, priority: u8) -> Self {
+        let Part { offset, len, flags } = part;
+        Self {
+            lease: Some(lease),
+            bo_handle: bo.handle(),
+            device_address: Arc::as_ptr(bo.device()).addr(),
+            bo,
+            offset,
+            len,
+            flags,
+            has_guard_page: false,
+            priority: AtomicU8::new(priority),
+        }
+    }
+
+    /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
+    /// past the end of what they are told to load. The lease must be a page longer than the BO.
+    ///
+    /// Source: Mesa 26.2 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Binding::of_part`], without the lease. Nothing stays bound.
+    pub fn with_guard_page(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self> {
+        let size = bo.size();
+        if lease.len() < size.saturating_add(PAGE_SIZE) {
+            return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
+        }
+        let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
+        // The lease reaches a page further, so the address exists.
+        let Some(behind) = binding.address().checked_add(size) else { return Ok(binding) };
+        let rights = flags - VaFlags::WRITEABLE;
+        operate(&binding.bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
+        binding.has_guard_page = true;
+        tell_bound(&binding.bo, behind, 0, PAGE_SIZE, rights);
+        Ok(binding)
+    }
+
+    /// The BO behind the addresses.
+    pub fn bo(&self) -> &Arc<Bo> {
+        &self.bo
+    }
+
+    /// The handle of the BO, without following [`Binding::bo`].
+    #[inline]
+    pub(crate) fn bo_handle(&self) -> u32 {
+        self.bo_handle
+    }
+
+    /// Whether it belongs to this device. The BO keeps its device, so that no other can lie there.
+    #[inline]
+    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
+        self.device_address == Arc::as_ptr(device).addr()
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        self.bo.device()
+    }
+
+    /// The first bound address.
+    #[inline]
+    pub fn address(&self) -> GpuVa {
+        // The lease is there until the binding is not.
+        self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
+    }
+
+    /// Where in the BO the binding starts, bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes bound, a multiple of the page size.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Always false: a binding has at least one page.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the page behind the binding is bound too, read-only.
+    pub fn has_guard_page(&self) -> bool {
+        self.has_guard_page
+    }
+
+    /// Priority in submissions' BO lists: who stays in VRAM longer when it is full. 0 to 31; 14 unless set, and an
+    /// application's own end at 27.
+    ///
+    /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12
+    /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
+    pub fn priority(&self) -> u32 {
+        self.priority.load(Relaxed).into()
+    }
+
+    /// Sets the priority for submissions to come; 255 if it is more than that. A set of memory that was listed before keeps the old one until it
+    /// changes.
+    pub fn set_priority(&self, priority: u32) {
+        self.priority.store(narrow(priority), Relaxed);
+    }
+
+    /// Access rights and memory type.
+    pub fn flags(&self) -> VaFlags {
+        self.flags
+    }
+}
+
+#[inline]
+fn narrow(priority: u32) -> u8 {
+    priority.min(u8::MAX.into()) as u8
+}
+
+/// What GEM_VA takes beside DELAY_UPDATE and PRT.
+const ACCESS: VaFlags = VaFlags::READABLE
+    .union(VaFlags::WRITEABLE)
+    .union(VaFlags::EXECUTABLE)
+    .union(VaFlags::MTYPE_MASK)
+    .union(VaFlags::NOALLOC)
+    .union(VaFlags::DELAY_UPDATE);
+
+/// The rules of GEM_VA about flags. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
+#[inline]
+fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
+    let refused = |reason| Err(Error::VaFlags { flags, reason });
+    if flags.contains(VaFlags::PRT) {
+        return refused("partially resident addresses have no BO");
+    }
+    if !ACCESS.contains(flags) {
+        return refused("unknown bits");
+    }
+    if flags.contains(VaFlags::NOALLOC) && bo.device().info().driver.minor < 47 {
+        return refused("NOALLOC needs amdgpu 3.47");
+    }
+    Ok(())
+}
+
+/// Binds, if there is nothing against it.
+#[inline]
+fn bind(bo: &Bo, offset: u64, len: u64, lease: &VaLease, flags: VaFlags) -> Result<()> {
+    let at = lease.start();
+    check(bo, offset, len, lease)?;
+    check_flags(bo, flags)?;
+    operate(bo, VaOperation::Map, at, offset, len, flags)
+}
+
+#[inline]
+fn check(bo: &Bo, offset: u64, len: u64, lease: &VaLease) -> Result<()> {
+    for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
+        if !value.is_multiple_of(PAGE_SIZE) {
+            return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
+        }
+    }
+    let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
+    if len == 0 || !inside || len > lease.len() {
+        return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
+    }
+    Ok(())
+}
+
+#[inline]
+fn operate(bo: &Bo, operation: VaOperation, at: GpuVa, offset: u64, len: u64, flags: VaFlags) -> Result<()> {
+    let mut argument = argument(bo.handle(), operation, at, offset, len, flags);
+    send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
+        request: GemVa::NAME,
+        handle: bo.handle(),
+        at,
+        len,
+        errno,
+    })
+}
+
+#[inline]
+fn argument(handle: u32, operation: VaOperation, at: GpuVa, offset_in_bo: u64, len: u64, flags: VaFlags) -> GemVa {
+    let (operation, flags) = (operation as u32, flags.bits());
+    GemVa { handle, pad: 0, operation, flags, va_address: at.as_u64(), offset_in_bo, map_size: len }
+}
+
+#[inline]
+fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
+    if let Some(range) = VaRange::new(at, len) {
+        bo.device().tell(|| Event::Bound { range, handle: bo.handle(), bo_offset, flags });
+    }
+}
+
+impl Drop for Binding {
+    fn drop(&mut self) {
+        let (at, device) = (self.address(), self.bo.device());
+        let unbind = |at, offset, len, flags| {
+            let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
+            release(|| send_quietly(device.kernel(), &mut argument))
+        };
+        let behind = if self.has_guard_page { at.checked_add(self.len) } else { None };
+        let guard = behind.map(|behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
+        let bound = unbind(at, self.offset, self.len, self.flags);
+        let Some(lease) = self.lease.take() else { return };
+        if bound.is_done() && guard.is_none_or(Release::is_done) {
+            device.addresses().give(lease);
+        } else {
+            // The page tables may still point through these addresses: nobody may have them again.
+            device.strand(lease);
+        }
+        // The addresses have an owner again before anybody hears of anything.
+        let guard_len = if self.has_guard_page { PAGE_SIZE } else { 0 };
+        if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
+            device.tell(|| Event::Unbound { range });
+        }
+        [Some(bound), guard].into_iter().flatten().for_each(|release| release.report(GemVa::NAME, self.bo_handle));
+    }
+}

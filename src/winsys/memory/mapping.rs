@@ -1,0 +1,340 @@
+//! CPU mappings of BOs.
+
+use std::{ptr::NonNull, sync::Arc};
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{Answered, Argument, GemCreateFlags, GemMmap},
+    winsys::{
+        Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, kernel::send,
+        release::release,
+    },
+};
+
+/// A CPU mapping of a whole BO, readable and writable.
+///
+/// The GPU may change the bytes at any time, so they are never lent out as a reference: every access is a bounds-
+/// checked volatile copy. The memory comes from mmap and lies outside every Rust allocation. Ordering against the GPU
+/// comes from fences and submissions, not from this type; two threads that write the same bytes get either's.
+///
+/// # Invariants
+///
+/// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
+/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and whoever lent them keeps them mapped longer than
+/// this lives.
+#[derive(Debug)]
+pub struct Mapping {
+    base: NonNull<u8>,
+    bo: Arc<Bo>,
+    /// The bytes, counted in pages: there is a mapping in every device memory, or room for one.
+    pages: u32,
+    ending: Ending,
+}
+
+/// How much of the CPU's addresses a BO takes: pages and bytes.
+fn extent(bo: &Bo) -> Result<(u32, usize)> {
+    let pages = u32::try_from(bo.size() / PAGE_SIZE).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
+    Ok((pages, pages as usize * PAGE_SIZE as usize))
+}
+
+/// What becomes of the addresses in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// They are unmapped.
+    Unmap,
+    /// They are somebody else's, or gone already.
+    Leave,
+}
+
+// SAFETY: the mapping is plain memory that any thread may access; all accesses are volatile copies, which make no
+// claim that nobody else writes.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps all of a BO.
+    ///
+    /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotMappable`] for a BO without CPU access, [`Error::ForeignMemory`] for one of another GPU, [`Error::Bo`]
+    /// for what the kernel refuses.
+    pub fn new(bo: &Arc<Bo>) -> Result<Self> {
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        unsafe { Self::map(bo, None) }
+    }
+
+    /// Maps all of a BO at `at`, over whatever is mapped there (VK_EXT_map_memory_placed).
+    ///
+    /// Requests: AMDGPU_GEM_MMAP, then mmap of the node.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. What was mapped
+    /// there is still there then.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns as many bytes from `at` on as the BO has, and nothing uses them while this mapping lives.
+    pub unsafe fn placed(bo: &Arc<Bo>, at: NonNull<u8>) -> Result<Self> {
+        let value = at.addr().get() as u64;
+        if !value.is_multiple_of(PAGE_SIZE) {
+            return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
+        }
+        // SAFETY: the caller owns the addresses.
+        unsafe { Self::map(bo, Some(at)) }
+    }
+
+    /// # Safety
+    ///
+    /// With `at`, as many bytes from there on as the BO has are the caller's.
+    unsafe fn map(bo: &Arc<Bo>, at: Option<NonNull<u8>>) -> Result<Self> {
+        let handle = bo.handle();
+        if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
+            return Err(Error::NotMappable { handle });
+        }
+        if bo.origin() == Origin::Elsewhere {
+            return Err(Error::ForeignMemory { handle });
+        }
+        let kernel = bo.device().kernel();
+        let mut argument = GemMmap { handle, pad: 0 };
+        send(kernel, &mut argument).map_err(|errno| bo.refused(GemMmap::NAME, errno))?;
+        let offset = argument.answer().addr_ptr;
+        if offset == u64::from(handle) {
+            // Not written: offsets begin behind all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
+            return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
+        }
+        let (pages, len) = extent(bo)?;
+        // SAFETY: without an address nothing that exists is replaced; with one, the caller owns the range.
+        let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
+            .map_err(|errno| bo.refused("mmap", errno))?;
+        // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
+        let mapping = Self { base, bo: Arc::clone(bo), pages, ending: Ending::Unmap };
+        bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
+        Ok(mapping)
+    }
+
+    /// The view of user memory that its owner has anyway. Nothing is unmapped in the end.
+    ///
+    /// # Safety
+    ///
+    /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
+    pub(crate) unsafe fn of_user_memory(bo: &Arc<Bo>, base: NonNull<u8>) -> Result<Self> {
+        let (pages, _) = extent(bo)?;
+        // INVARIANT: the caller's word.
+        Ok(Self { base, bo: Arc::clone(bo), pages, ending: Ending::Leave })
+    }
+
+    /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
+    /// memory can be [placed](Mapping::placed) there (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`). They are the caller's from then
+    /// on. User memory stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`]: the addresses are not reserved. The mapping comes back if it is still there.
+    pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, Error)> {
+        if self.ending == Ending::Leave {
+            return Ok(());
+        }
+        // SAFETY: the mapping is live (invariant), and nothing uses it: `self` is ours, and going away if this succeeds.
+        match unsafe { self.bo.device().kernel().reserve(self.base, self.len()) } {
+            Ok(()) => {
+                self.forget();
+                Ok(())
+            }
+            Err(NotReserved { errno, is_mapped }) => {
+                let error = self.bo.refused("mmap", errno);
+                if is_mapped {
+                    return Err((Some(self), error));
+                }
+                self.forget();
+                Err((None, error))
+            }
+        }
+    }
+
+    /// The mapping is gone; `Drop` must not end it again.
+    fn forget(&mut self) {
+        self.ending = Ending::Leave;
+        let (len, &mut Self { base, ref bo, .. }) = (self.len(), self);
+        bo.device().tell(|| Event::Unmapped { handle: bo.handle(), base: base.addr().get(), len });
+    }
+
+    /// The BO behind the mapping.
+    pub fn bo(&self) -> &Arc<Bo> {
+        &self.bo
+    }
+
+    /// Bytes mapped, a multiple of the page size.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.pages as usize * PAGE_SIZE as usize
+    }
+
+    /// Always false: a BO has at least one page.
+    pub fn is_empty(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// The first byte, for code that must hand an address on (vkMapMemory). Accesses through it must be volatile or
+    /// otherwise prepared for the GPU's writes, and end before the mapping is dropped.
+    pub fn as_ptr(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Reads the dword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 4.
+    pub fn load_u32(&self, offset: u64) -> Result<u32> {
+        let address = self.aligned::<u32>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        Ok(unsafe { address.read_volatile() })
+    }
+
+    /// Writes the dword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::load_u32`].
+    pub fn store_u32(&self, offset: u64, value: u32) -> Result<()> {
+        let address = self.aligned::<u32>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        unsafe { address.write_volatile(value) };
+        Ok(())
+    }
+
+    /// Reads the qword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`], or [`Error::Misaligned`] when the offset is no multiple of 8.
+    pub fn load_u64(&self, offset: u64) -> Result<u64> {
+        let address = self.aligned::<u64>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        Ok(unsafe { address.read_volatile() })
+    }
+
+    /// Writes the qword at byte `offset`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mapping::load_u64`].
+    pub fn store_u64(&self, offset: u64, value: u64) -> Result<()> {
+        let address = self.aligned::<u64>(offset)?;
+        // SAFETY: `aligned` checked bounds and alignment.
+        unsafe { address.write_volatile(value) };
+        Ok(())
+    }
+
+    /// Copies bytes out, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        let mut from = self.range(offset, into.len())?;
+        // Whole words where the mapping is aligned for them, single bytes before and after.
+        let (head, rest) = into.split_at_mut(from.align_offset(WORD).min(into.len()));
+        let (words, tail) = rest.as_chunks_mut::<WORD>();
+        for byte in head {
+            // SAFETY: `range` found `into.len()` bytes there, and `from` advances by what was read.
+            *byte = unsafe { from.read_volatile() };
+            from = from.wrapping_add(1);
+        }
+        for word in words {
+            // SAFETY: in bounds as above; aligned, because the head reached a multiple of the word's size.
+            *word = unsafe { as_word(from).read_volatile() }.to_ne_bytes();
+            from = from.wrapping_add(WORD);
+        }
+        for byte in tail {
+            // SAFETY: in bounds as above.
+            *byte = unsafe { from.read_volatile() };
+            from = from.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mut to = self.range(offset, bytes.len())?;
+        let (head, rest) = bytes.split_at(to.align_offset(WORD).min(bytes.len()));
+        let (words, tail) = rest.as_chunks::<WORD>();
+        for &byte in head {
+            // SAFETY: `range` found `bytes.len()` bytes there, and `to` advances by what was written.
+            unsafe { to.write_volatile(byte) };
+            to = to.wrapping_add(1);
+        }
+        for &word in words {
+            // SAFETY: in bounds as above; aligned, because the head reached a multiple of the word's size.
+            unsafe { as_word(to).write_volatile(u64::from_ne_bytes(word)) };
+            to = to.wrapping_add(WORD);
+        }
+        for &byte in tail {
+            // SAFETY: in bounds as above.
+            unsafe { to.write_volatile(byte) };
+            to = to.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    /// Writes dwords, from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Range`].
+    pub fn write_dwords(&self, offset: u64, dwords: &[u32]) -> Result<()> {
+        self.write(offset, zerocopy::IntoBytes::as_bytes(dwords))
+    }
+
+    fn range(&self, offset: u64, len: usize) -> Result<*mut u8> {
+        let out_of_range =
+            || Error::Range { handle: self.bo.handle(), offset, len: len as u64, size: self.len() as u64 };
+        let start = usize::try_from(offset).map_err(|_| out_of_range())?;
+        if start.checked_add(len).is_none_or(|end| end > self.len()) {
+            return Err(out_of_range());
+        }
+        // SAFETY: `start <= self.len()`, so the sum stays inside the mapping or one past its end (invariant).
+        Ok(unsafe { self.base.as_ptr().add(start) })
+    }
+
+    fn aligned<T>(&self, offset: u64) -> Result<*mut T> {
+        let alignment = size_of::<T>() as u64;
+        if !offset.is_multiple_of(alignment) {
+            return Err(Error::Misaligned { what: "offset", value: offset, alignment });
+        }
+        // The base is page-aligned (invariant), so a multiple of the size is aligned for the type.
+        Ok(self.range(offset, size_of::<T>())?.cast())
+    }
+}
+
+/// Bytes copied at once.
+const WORD: usize = 8;
+
+/// The word at an address that the caller brought to a multiple of its size.
+fn as_word(address: *mut u8) -> *mut u64 {
+    address.cast()
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if self.ending == Ending::Leave {
+            return;
+        }
+        // SAFETY: the mapping is live (invariant), and `self` is going away, so nothing uses it any more.
+        let unmap = || unsafe { self.bo.device().kernel().munmap(self.base, self.len()) };
+        let unmapped = release(unmap);
+        if unmapped.is_done() {
+            self.forget();
+        }
+        unmapped.report("munmap", self.bo.handle());
+    }
+}

@@ -1,0 +1,18 @@
+//! Memory as the CPU and the GPU see it: mappings, bindings, reserved addresses, and sets of resident memory.
+
+mod binding;
+mod counted_set;
+pub(crate) mod interval_map;
+mod map_once;
+#[expect(unsafe_code, reason = "memory that the GPU writes")]
+mod mapping;
+mod reservation;
+mod resident_set;
+
+pub use self::{
+    binding::Binding,
+    map_once::MapOnce,
+    mapping::Mapping,
+    reservation::Reservation,
+    resident_set::{ResidentSet, Residents},
+};

@@ -1,0 +1,83 @@
+//! Lists of BOs that the kernel keeps.
+
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{self, Answered, Argument, BoListEntry, bo_list_op},
+    winsys::{Device, Error, Result, answers, kernel::send_raw_quietly, release::release},
+};
+
+/// A list of BOs that submissions can name instead of carrying it: the kernel then neither copies the entries nor looks up
+/// their handles. Destroyed on drop; jobs that run keep what they need.
+///
+/// **It keeps its BOs alive**, as long as it names them: closing a handle gives no memory back then. (Their bindings go
+/// all the same.)
+///
+/// Source: Linux 6.12 `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
+#[derive(Debug)]
+pub struct BoList {
+    device: Arc<Device>,
+    handle: u32,
+}
+
+impl BoList {
+    /// Makes a list; duplicates are allowed.
+    ///
+    /// Request: AMDGPU_BO_LIST (create).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`]: `EINVAL` for more than [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES), `ENOENT` for an unknown
+    /// handle, `ENOMEM`. There is no list then, and none to give back.
+    pub fn new(device: &Arc<Device>, entries: &[BoListEntry]) -> Result<Self> {
+        // The operation, over which the answer is written, is 0.
+        let handle = answers::handle(request(device, bo_list_op::CREATE, 0, entries)?)
+            .map_err(|errno| Error::Ioctl { request: uapi::BoList::NAME, errno })?;
+        Ok(Self { device: Arc::clone(device), handle })
+    }
+
+    /// Replaces all entries. Submissions from before keep the old ones.
+    ///
+    /// Request: AMDGPU_BO_LIST (update).
+    ///
+    /// # Errors
+    ///
+    /// As [`BoList::new`]; the list is then as it was.
+    pub fn update(&mut self, entries: &[BoListEntry]) -> Result<()> {
+        request(&self.device, bo_list_op::UPDATE, self.handle, entries).map(drop)
+    }
+
+    /// The kernel's name for it within the device's file.
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+}
+
+impl Drop for BoList {
+    fn drop(&mut self) {
+        let destroy = || ask(&self.device, bo_list_op::DESTROY, self.handle, &[]).map(drop);
+        release(destroy).report(uapi::BoList::NAME, self.handle);
+    }
+}
+
+fn request(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry]) -> Result<u32> {
+    let refused = |errno| Error::Ioctl { request: uapi::BoList::NAME, errno };
+    ask(device, operation, list_handle, entries).map_err(refused)
+}
+
+fn ask(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry]) -> Result<u32, Errno> {
+    let bo_number = u32::try_from(entries.len()).map_err(|_| Errno::EINVAL)?;
+    let mut argument = uapi::BoList {
+        operation,
+        list_handle,
+        bo_number,
+        bo_info_size: size_of::<BoListEntry>() as u32,
+        bo_info_ptr: entries.as_ptr().expose_provenance() as u64,
+    };
+    // SAFETY: the one address is that of `entries`, as many as `bo_number` says and as large as `bo_info_size` says, which
+    // the kernel only reads.
+    unsafe { send_raw_quietly(device.kernel(), uapi::BoList::REQUEST, &mut argument) }?;
+    Ok(argument.answer().list_handle)
+}

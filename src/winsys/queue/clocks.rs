@@ -1,0 +1,105 @@
+//! Clocks that stay where they are: for measurements.
+
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{Argument, Ctx, ctx_op},
+    winsys::{Capabilities, Context, Error, Result, kernel::send},
+};
+
+/// A level at which the clocks stay.
+///
+/// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_CTX_STABLE_PSTATE_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum StablePstate {
+    /// They move with the load.
+    None = 0,
+    /// What a long run can sustain.
+    Standard = 1,
+    /// The lowest engine clock.
+    MinEngine = 2,
+    /// The lowest memory clock.
+    MinMemory = 3,
+    /// The highest.
+    Peak = 4,
+}
+
+impl StablePstate {
+    const ALL: [Self; 5] = [Self::None, Self::Standard, Self::MinEngine, Self::MinMemory, Self::Peak];
+}
+
+/// Clocks that stay where they are until this is dropped.
+#[derive(Debug)]
+#[must_use = "dropping it lets the clocks move again"]
+pub struct PinnedClocks {
+    context: Arc<Context>,
+    /// Whether this changed anything.
+    is_owner: bool,
+}
+
+impl Context {
+    /// At which level the clocks of the GPU are, whoever set it.
+    ///
+    /// Request: AMDGPU_CTX (get stable pstate).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] before minor 45; [`Error::Absurd`]; [`Error::Ioctl`].
+    pub fn stable_pstate(&self) -> Result<StablePstate> {
+        let level = self.pstate(ctx_op::GET_STABLE_PSTATE, 0).map_err(refused)?;
+        let known = StablePstate::ALL.into_iter().find(|known| *known as u32 == level);
+        known.ok_or(Error::Absurd { field: "stable pstate", value: level.into(), reason: "no such level" })
+    }
+
+    /// Pins the clocks of the whole GPU. One context at a time can: where the level is the wanted one already, whoever
+    /// set it, nothing is done, and then nothing is undone either. (Asking for it anyway would be refused.)
+    ///
+    /// Request: AMDGPU_CTX (set stable pstate).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ClocksTaken`] while another context has pinned them at another level, [`Error::Unsupported`] before minor
+    /// 45, [`Error::Ioctl`] with `EINVAL` when power management will not.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
+    pub fn pin_clocks(self: &Arc<Self>, level: StablePstate) -> Result<PinnedClocks> {
+        let is_owner = self.stable_pstate()? != level;
+        if is_owner {
+            self.pstate(ctx_op::SET_STABLE_PSTATE, level as u32).map_err(refused)?;
+        }
+        Ok(PinnedClocks { context: Arc::clone(self), is_owner })
+    }
+
+    fn pstate(&self, op: u32, flags: u32) -> Result<u32, Errno> {
+        if !self.device().info().capabilities.contains(Capabilities::STABLE_PSTATE) {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let mut argument = Ctx { op, flags, ctx_id: self.id(), priority: 0 };
+        send(self.device().kernel(), &mut argument)?;
+        // The answer's first word is where the operation was.
+        Ok(argument.op)
+    }
+}
+
+fn refused(errno: Errno) -> Error {
+    match errno {
+        Errno::EOPNOTSUPP => Error::Unsupported { what: "stable clocks" },
+        Errno::EBUSY => Error::ClocksTaken,
+        errno => Error::Ioctl { request: Ctx::NAME, errno },
+    }
+}
+
+impl Drop for PinnedClocks {
+    fn drop(&mut self) {
+        if !self.is_owner {
+            return;
+        }
+        // If this fails, the end of the context undoes it.
+        if let Err(errno) = self.context.pstate(ctx_op::SET_STABLE_PSTATE, StablePstate::None as u32) {
+            tracing::warn!(context = self.context.id(), %errno, "clocks stay pinned until the context goes");
+        }
+    }
+}

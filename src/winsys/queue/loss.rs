@@ -1,0 +1,130 @@
+//! How work is lost, and whose fault that is.
+
+use std::fmt;
+
+use nix::errno::Errno;
+
+use crate::uapi::CtxStateFlags;
+
+/// Why a GPU did not finish what it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LossReason {
+    /// A job of this context hung and was stopped.
+    Hung,
+    /// A reset took the work along.
+    Reset,
+    /// A reset lost the contents of VRAM. Every context from before runs nothing any more.
+    VramLost,
+    /// The GPU was removed.
+    Unplugged,
+    /// The GPU's memory has errors that nothing can mend, and the kernel refuses to go on.
+    Poisoned,
+}
+
+/// Whose fault a loss is, as far as the kernel says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Blame {
+    /// A job of this context was the cause.
+    Guilty,
+    /// The kernel blames somebody else, or nobody: this context was a victim. When only one ring was reset, Linux 6.12
+    /// blames nobody, the culprit neither (`amdgpu_job.c`, `amdgpu_job_timedout`).
+    Innocent,
+    /// There is nobody to blame, or nobody to ask.
+    Unknown,
+}
+
+/// What the kernel knows about lost work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Loss {
+    /// Why.
+    pub reason: LossReason,
+    /// Whose fault it is.
+    pub blame: Blame,
+    /// Whether what was in VRAM is undefined now. Handles and bindings stay, and so does what is in system memory.
+    pub vram_lost: bool,
+    /// Whether the reset was still running when the kernel was asked; known from minor 54 on.
+    pub is_resetting: bool,
+}
+
+impl Loss {
+    /// What an errno and the flags of QUERY_STATE2 say together.
+    ///
+    /// ENODATA is a job that was stopped without a reset, ETIME one that a reset had to stop; ECANCELED is everything
+    /// else that a reset took.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`; `amdgpu_job.c`, `amdgpu_job_timedout`;
+    /// `amdgpu_ctx.c`, `amdgpu_ctx_query2`.
+    pub(in crate::winsys) fn new(errno: Errno, state: CtxStateFlags) -> Self {
+        let hung = state.contains(CtxStateFlags::GUILTY) || matches!(errno, Errno::ENODATA | Errno::ETIME);
+        let vram_lost = state.contains(CtxStateFlags::VRAMLOST);
+        let reason = match errno {
+            Errno::ENODEV => LossReason::Unplugged,
+            Errno::EHWPOISON => LossReason::Poisoned,
+            _ if hung => LossReason::Hung,
+            _ if vram_lost => LossReason::VramLost,
+            _ => LossReason::Reset,
+        };
+        let blame = match reason {
+            LossReason::Hung => Blame::Guilty,
+            LossReason::Unplugged | LossReason::Poisoned => Blame::Unknown,
+            _ if state.contains(CtxStateFlags::RESET) => Blame::Innocent,
+            _ => Blame::Unknown,
+        };
+        Self { reason, blame, vram_lost, is_resetting: state.contains(CtxStateFlags::RESET_IN_PROGRESS) }
+    }
+
+    /// Whether an errno of CS or WAIT_CS can mean that work was lost.
+    pub(super) fn is_behind(errno: Errno) -> bool {
+        matches!(errno, Errno::ECANCELED | Errno::ENODATA | Errno::ETIME | Errno::ENODEV | Errno::EHWPOISON)
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            LossReason::Hung => "a job hung",
+            LossReason::Reset => "the GPU was reset",
+            LossReason::VramLost => "the GPU was reset and lost its memory",
+            LossReason::Unplugged => "the GPU was removed",
+            LossReason::Poisoned => "the GPU's memory is broken",
+        })?;
+        f.write_str(match self.blame {
+            Blame::Guilty => ", this context is guilty",
+            Blame::Innocent => ", this context is innocent",
+            Blame::Unknown => "",
+        })?;
+        f.write_str(if self.vram_lost && self.reason != LossReason::VramLost { ", VRAM was lost" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_of_errno_and_flags_names_one_culprit() {
+        let none = CtxStateFlags::empty();
+        let (reset, guilty) = (CtxStateFlags::RESET, CtxStateFlags::RESET | CtxStateFlags::GUILTY);
+        let lost = CtxStateFlags::RESET | CtxStateFlags::VRAMLOST;
+        for (errno, state, reason, blame) in [
+            (Errno::ECANCELED, guilty, LossReason::Hung, Blame::Guilty),
+            (Errno::ECANCELED, guilty | lost, LossReason::Hung, Blame::Guilty),
+            (Errno::ECANCELED, reset, LossReason::Reset, Blame::Innocent),
+            (Errno::ECANCELED, lost, LossReason::VramLost, Blame::Innocent),
+            (Errno::ECANCELED, none, LossReason::Reset, Blame::Unknown),
+            (Errno::ENODATA, reset, LossReason::Hung, Blame::Guilty),
+            (Errno::ETIME, reset, LossReason::Hung, Blame::Guilty),
+            (Errno::ENODEV, none, LossReason::Unplugged, Blame::Unknown),
+            (Errno::EHWPOISON, none, LossReason::Poisoned, Blame::Unknown),
+        ] {
+            let loss = Loss::new(errno, state);
+            assert_eq!((loss.reason, loss.blame), (reason, blame), "{errno} {state:?}");
+            assert_eq!(loss.vram_lost, state.contains(CtxStateFlags::VRAMLOST));
+        }
+        assert_eq!(
+            Loss::new(Errno::ECANCELED, guilty | lost).to_string(),
+            "a job hung, this context is guilty, VRAM was lost"
+        );
+    }
+}

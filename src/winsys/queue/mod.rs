@@ -1,0 +1,29 @@
+//! Contexts and what is submitted through them: the CS ioctl, kept BO lists, sync objects and fences.
+
+#[expect(unsafe_code, reason = "BO_LIST carries the address of its entries")]
+mod bo_list;
+mod clocks;
+mod context;
+#[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
+mod fence;
+mod loss;
+mod priority;
+#[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
+mod submission;
+#[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
+mod syncobj;
+mod user_fence;
+mod vmid;
+
+pub use self::{
+    bo_list::BoList,
+    clocks::{PinnedClocks, StablePstate},
+    context::Context,
+    fence::wait_fences,
+    loss::{Blame, Loss, LossReason},
+    priority::Priority,
+    submission::{ChunkScratch, Chunks},
+    syncobj::{Syncobj, Until, WaitFor},
+    user_fence::UserFence,
+    vmid::VmidReservation,
+};

@@ -1,0 +1,221 @@
+//! The CS ioctl: chunks in, a sequence number out.
+
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use super::context::Suspects;
+use crate::{
+    uapi::{
+        self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj,
+        chunk_id,
+    },
+    winsys::{BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, UserFence, kernel::send_raw},
+};
+
+/// What one CS ioctl carries, borrowed from the caller for its duration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chunks<'a> {
+    /// IBs, at least one; the queue of the last one leads.
+    pub ibs: &'a [CsChunkIb],
+    /// BOs that must be resident. Not looked at when there is a [list](Chunks::bo_list).
+    pub bos: &'a [BoListEntry],
+    /// BOs that must be resident, as a list that the kernel knows already.
+    pub bo_list: Option<&'a BoList>,
+    /// Submissions that must have finished first.
+    pub dependencies: &'a [CsChunkDep],
+    /// Submissions that must have started first. Needs [`Capabilities::SCHEDULED_DEPENDENCY`].
+    pub scheduled: &'a [CsChunkDep],
+    /// Sync objects that must have signalled first; point 0 is the binary state.
+    pub waits: &'a [CsChunkSyncobj],
+    /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
+    pub signals: &'a [CsChunkSyncobj],
+    /// Where the GPU writes the sequence number. A handle alone is not taken: the kernel would write into any BO of one page.
+    ///
+    /// ```compile_fail,E0308
+    /// use amdgpu_winsys::{uapi::CsChunkFence, winsys::Chunks};
+    ///
+    /// let any_page = CsChunkFence { handle: 1, offset: 0 };
+    /// let chunks = Chunks { user_fence: Some(&any_page), ..Chunks::default() };
+    /// ```
+    pub user_fence: Option<&'a UserFence>,
+}
+
+/// Room for chunk headers, kept between submissions so that a steady stream of them allocates nothing.
+#[derive(Debug, Default)]
+pub struct ChunkScratch {
+    headers: Vec<CsChunk>,
+    addresses: Vec<u64>,
+    wait_handles: Vec<u32>,
+    signal_handles: Vec<u32>,
+}
+
+impl ChunkScratch {
+    fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
+        self.headers.push(CsChunk {
+            chunk_id,
+            length_dw: (size_of_val(payload) / 4) as u32,
+            chunk_data: payload.as_ptr().expose_provenance() as u64,
+        });
+    }
+}
+
+impl ChunkScratch {
+    /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
+    fn push_binary(&mut self, waits: &[CsChunkSyncobj], signals: &[CsChunkSyncobj]) -> Result<()> {
+        if waits.iter().chain(signals).any(|sync| sync.point != 0) {
+            return Err(Error::Unsupported { what: "timeline sync objects in submissions" });
+        }
+        let Self { headers, wait_handles, signal_handles, .. } = self;
+        for (id, syncs, handles) in
+            [(chunk_id::SYNCOBJ_IN, waits, wait_handles), (chunk_id::SYNCOBJ_OUT, signals, signal_handles)]
+        {
+            handles.clear();
+            handles.extend(syncs.iter().map(|sync| sync.handle));
+            if !handles.is_empty() {
+                headers.push(CsChunk {
+                    chunk_id: id,
+                    length_dw: handles.len() as u32,
+                    chunk_data: handles.as_ptr().expose_provenance() as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
+const MOST_ENTRIES: usize = crate::uapi::BO_LIST_MAX_ENTRIES as usize;
+
+/// The first minor whose CS has timeline chunks.
+const TIMELINE_MINOR: i32 = 32;
+
+impl Context {
+    fn has_timelines(&self) -> bool {
+        let info = self.device().info();
+        info.driver.minor >= TIMELINE_MINOR && info.capabilities.contains(Capabilities::TIMELINE_SYNCOBJ)
+    }
+
+    /// Submits; the sequence number counts the submissions of the leading queue from 1.
+    ///
+    /// One ioctl, tried once. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs)
+    /// sees to that, and this call does not. An error means that nothing was submitted and no sync object has changed.
+    ///
+    /// Request: AMDGPU_CS.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeviceLost`] when the context or the leading queue has lost work; [`Error::DependencyLost`] and
+    /// [`Error::NotSubmitted`], when they are well and others are not; [`Error::ForeignDevice`]; [`Error::OutOfMemory`] when the BOs do not fit
+    /// together; [`Error::Unsupported`] for a timeline point or a dependency on a start where the driver has none;
+    /// [`Error::Ioctl`] with `EINVAL` for an IP, ring, chunk or IB size that the kernel refuses, `ENOENT` for an unknown BO
+    /// or sync object.
+    pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+        let sequence = self.submit_untold(chunks, scratch)?;
+        self.device().tell(|| self.submitted(&chunks, sequence));
+        Ok(sequence)
+    }
+
+    /// The event of a submission that the kernel took.
+    pub(crate) fn submitted(&self, chunks: &Chunks<'_>, sequence: u64) -> Event {
+        Event::Submitted { context: self.id(), sequence, ibs: chunks.ibs.len(), bos: chunks.bos.len() }
+    }
+
+    /// As [`Context::submit`], for callers that tell the observer themselves, once they keep what the submission uses.
+    pub(crate) fn submit_untold(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
+        if chunks.bos.len() > MOST_ENTRIES {
+            return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
+        }
+        let user_fence = match chunks.user_fence {
+            Some(page) if !Arc::ptr_eq(page.device(), self.device()) => {
+                return Err(Error::ForeignDevice { what: "user fence" });
+            }
+            page => page.map(UserFence::chunk),
+        };
+        self.list_chunks(&chunks, user_fence.as_ref(), scratch)?;
+        let inline = uapi::BoList {
+            operation: u32::MAX,
+            list_handle: u32::MAX,
+            bo_number: chunks.bos.len() as u32,
+            bo_info_size: size_of::<BoListEntry>() as u32,
+            bo_info_ptr: chunks.bos.as_ptr().expose_provenance() as u64,
+        };
+        if chunks.bo_list.is_none() {
+            scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline));
+        }
+        scratch.addresses.clear();
+        let headers = scratch.headers.iter();
+        scratch.addresses.extend(headers.map(|header| std::ptr::from_ref(header).expose_provenance() as u64));
+        let mut argument = Cs {
+            ctx_id: self.id(),
+            bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
+            num_chunks: scratch.addresses.len() as u32,
+            flags: 0,
+            chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
+        };
+        // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
+        // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle
+        // lists in `scratch`, `user_fence` or `inline`, with its length in dwords. The kernel only reads them all.
+        unsafe { send_raw(self.device().kernel(), Cs::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(&chunks, errno))?;
+        Ok(argument.answer().handle)
+    }
+
+    /// Lists everything but the BOs.
+    fn list_chunks(
+        &self,
+        chunks: &Chunks<'_>,
+        user_fence: Option<&CsChunkFence>,
+        scratch: &mut ChunkScratch,
+    ) -> Result<()> {
+        scratch.headers.clear();
+        for ib in chunks.ibs {
+            scratch.push(chunk_id::IB, std::slice::from_ref(ib));
+        }
+        if let Some(fence) = user_fence {
+            scratch.push(chunk_id::FENCE, std::slice::from_ref(fence));
+        }
+        if !chunks.dependencies.is_empty() {
+            scratch.push(chunk_id::DEPENDENCIES, chunks.dependencies);
+        }
+        if !chunks.scheduled.is_empty() {
+            if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
+                return Err(Error::Unsupported { what: "dependencies on the start of a submission" });
+            }
+            scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
+        }
+        if !self.has_timelines() {
+            return scratch.push_binary(chunks.waits, chunks.signals);
+        }
+        if !chunks.waits.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_WAIT, chunks.waits);
+        }
+        if !chunks.signals.is_empty() {
+            scratch.push(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, chunks.signals);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self, chunks: &Chunks<'_>, errno: Errno) -> Error {
+        if errno == Errno::ENOMEM {
+            return Error::OutOfMemory { request: Cs::NAME, bos: chunks.bos.len() };
+        }
+        let suspects = Suspects {
+            waits: !chunks.waits.is_empty(),
+            dependencies: !chunks.dependencies.is_empty() || !chunks.scheduled.is_empty(),
+        };
+        let mut queues = chunks.ibs.iter().rev().map(|ib| (Ip::from_raw(ib.ip_type), ib.ring));
+        let Some((Some(leader), ring)) = queues.next() else { return Error::Ioctl { request: Cs::NAME, errno } };
+        // A gang is refused for what became of any of its queues.
+        let mut followers =
+            queues.filter_map(|(ip, other)| Some((ip?, other))).filter(|&queue| queue != (leader, ring));
+        let lost = |(ip, ring): (Ip, u32)| self.check(ip, ring).err().filter(|error| error.loss().is_some());
+        if Loss::is_behind(errno)
+            && let Some(lost) = followers.find_map(lost)
+        {
+            return lost;
+        }
+        self.submission_error((leader, ring), Cs::NAME, errno, suspects)
+    }
+}

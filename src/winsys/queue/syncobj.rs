@@ -1,0 +1,387 @@
+//! Sync objects: fences with a name.
+
+use std::{
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
+
+use nix::errno::Errno;
+
+use crate::{
+    uapi::{
+        Argument, CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
+        SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
+        SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+    },
+    winsys::{
+        Deadline, Device, Error, Result, answers,
+        kernel::{send, send_as, send_quietly, send_raw},
+        release::release,
+    },
+};
+
+/// A DRM sync object, binary or timeline as it is used. Destroyed on drop; waiters and descriptors keep the fence.
+#[derive(Debug)]
+pub struct Syncobj {
+    device: Arc<Device>,
+    handle: u32,
+}
+
+/// Whether a wait over several wants all of them or any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitFor {
+    /// All.
+    All,
+    /// Any one.
+    Any,
+}
+
+/// What a wait for a point of a sync object waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// There is a fence for the point: somebody has submitted what will signal it. This is what a submission must be able
+    /// to rely on before it is submitted itself, or it blocks inside the kernel.
+    Submitted,
+    /// The point has signalled.
+    Signalled,
+}
+
+impl Syncobj {
+    /// Creates a sync object without a fence, or with a signalled one.
+    ///
+    /// Request: SYNCOBJ_CREATE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn new(device: &Arc<Device>, signalled: bool) -> Result<Self> {
+        let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
+        let made = send(device.kernel(), &mut argument).and_then(|()| answers::handle(argument.handle));
+        Ok(Self { device: Arc::clone(device), handle: made.map_err(refused(SyncobjCreate::NAME))? })
+    }
+
+    /// The kernel's name for it within the device's file.
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Installs a signalled fence.
+    ///
+    /// Request: SYNCOBJ_SIGNAL.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn signal(&self) -> Result<()> {
+        self.array(SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL")
+    }
+
+    /// Takes the fence away.
+    ///
+    /// Request: SYNCOBJ_RESET.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn reset(&self) -> Result<()> {
+        self.array(SyncobjArray::REQUEST, SyncobjArray::NAME)
+    }
+
+    fn array(&self, request: crate::uapi::Request, name: &'static str) -> Result<()> {
+        let handles = [self.handle];
+        let mut argument = SyncobjArray { handles: address(&handles), count_handles: 1, pad: 0 };
+        // SAFETY: the one address is that of `handles`, one u32 as the count says, which the kernel only reads.
+        unsafe { send_raw(self.device.kernel(), request, &mut argument) }.map_err(refused(name))
+    }
+
+    /// Signals a point of the timeline from the CPU; it counts as reached once all earlier ones are.
+    ///
+    /// Request: SYNCOBJ_TIMELINE_SIGNAL.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn signal_point(&self, point: u64) -> Result<()> {
+        let (handles, points) = ([self.handle], [point]);
+        let mut argument =
+            SyncobjTimelineArray { handles: address(&handles), points: address(&points), count_handles: 1, flags: 0 };
+        // SAFETY: the addresses are those of one u32 and one u64, as the count says, which the kernel only reads.
+        unsafe { send_raw(self.device.kernel(), SYNCOBJ_TIMELINE_SIGNAL, &mut argument) }
+            .map_err(refused("SYNCOBJ_TIMELINE_SIGNAL"))
+    }
+
+    /// The highest point of the timeline that has been reached; 0 for a binary use.
+    ///
+    /// Request: SYNCOBJ_QUERY.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn query(&self) -> Result<u64> {
+        self.query_with(0)
+    }
+
+    /// The newest point of the timeline that anything was submitted for, reached or not; 0 for a binary use.
+    ///
+    /// Request: SYNCOBJ_QUERY with LAST_SUBMITTED.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn last_submitted(&self) -> Result<u64> {
+        self.query_with(QUERY_LAST_SUBMITTED)
+    }
+
+    fn query_with(&self, flags: u32) -> Result<u64> {
+        let (handles, mut points) = ([self.handle], [0_u64]);
+        let mut argument = SyncobjTimelineArray {
+            handles: address(&handles),
+            points: points.as_mut_ptr().expose_provenance() as u64,
+            count_handles: 1,
+            flags,
+        };
+        // SAFETY: the addresses are those of one u32 that the kernel reads and one u64, exclusive, that it writes.
+        unsafe { send_raw(self.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
+            .map_err(refused(SyncobjTimelineArray::NAME))?;
+        Ok(points[0])
+    }
+
+    /// Copies the fence at `from_point` of `source` to `to_point` of this one; 0 is the binary state.
+    ///
+    /// Request: SYNCOBJ_TRANSFER.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignDevice`], or [`Error::Ioctl`] with `EINVAL` when the source has no such point.
+    pub fn transfer(&self, to_point: u64, source: &Self, from_point: u64) -> Result<()> {
+        self.same_device(source)?;
+        let mut argument = SyncobjTransfer {
+            src_handle: source.handle,
+            dst_handle: self.handle,
+            src_point: from_point,
+            dst_point: to_point,
+            flags: 0,
+            pad: 0,
+        };
+        send(self.device.kernel(), &mut argument).map_err(refused(SyncobjTransfer::NAME))
+    }
+
+    /// Waits for the fence, or first for there to be one; false when the deadline came first.
+    ///
+    /// **A fence that ended with an error still counts as signalled**: ask the context for its state.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+        Self::wait_many(&[self], WaitFor::All, deadline)
+    }
+
+    /// Waits for several binary sync objects; false when the deadline came first. None at all are always done.
+    ///
+    /// Request: SYNCOBJ_WAIT with WAIT_FOR_SUBMIT.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignDevice`], [`Error::Ioctl`].
+    pub fn wait_many(syncobjs: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<bool> {
+        let Some((first, rest)) = syncobjs.split_first() else { return Ok(true) };
+        for other in rest {
+            first.same_device(other)?;
+        }
+        let handles: Vec<u32> = syncobjs.iter().map(|syncobj| syncobj.handle).collect();
+        let mut argument = SyncobjWait {
+            handles: address(&handles),
+            timeout_nsec: deadline.for_syncobj(),
+            count_handles: handles.len() as u32,
+            flags: wait_flags(condition).bits(),
+            ..SyncobjWait::ZEROED
+        };
+        // SAFETY: the one address is that of as many u32 as the count says, which the kernel only reads.
+        let result = unsafe { send_raw(first.device.kernel(), SyncobjWait::REQUEST, &mut argument) };
+        wait_result(result, SyncobjWait::NAME)
+    }
+
+    /// Waits for a point of the timeline, or first for there to be one; false when the deadline came first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn wait_point(&self, point: u64, deadline: Deadline) -> Result<bool> {
+        Self::wait_points(&[(self, point)], WaitFor::All, Until::Signalled, deadline).map(|met| met.is_some())
+    }
+
+    /// Waits for points of several sync objects, or first for there to be some; point 0 is the binary state. For all:
+    /// `Some(0)` when the condition is met; for any: which one met it; `None` when the deadline came first. None at all
+    /// always meet it.
+    ///
+    /// **A fence that ended with an error counts as signalled**: ask [`Context::check`](crate::winsys::Context::check) afterwards.
+    ///
+    /// Request: SYNCOBJ_TIMELINE_WAIT with WAIT_FOR_SUBMIT, and for [`Until::Submitted`] WAIT_AVAILABLE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignDevice`], [`Error::Ioctl`], [`Error::Absurd`].
+    pub fn wait_points(
+        points: &[(&Self, u64)],
+        condition: WaitFor,
+        until: Until,
+        deadline: Deadline,
+    ) -> Result<Option<usize>> {
+        let Some(((first, _), rest)) = points.split_first() else { return Ok(Some(0)) };
+        for (other, _) in rest {
+            first.same_device(other)?;
+        }
+        let handles: Vec<u32> = points.iter().map(|(syncobj, _)| syncobj.handle).collect();
+        let values: Vec<u64> = points.iter().map(|&(_, point)| point).collect();
+        let mut flags = wait_flags(condition);
+        flags.set(SyncobjWaitFlags::WAIT_AVAILABLE, until == Until::Submitted);
+        let mut argument = SyncobjTimelineWait {
+            handles: address(&handles),
+            points: address(&values),
+            timeout_nsec: deadline.for_syncobj(),
+            count_handles: handles.len() as u32,
+            flags: flags.bits(),
+            first_signaled: u32::MAX,
+            ..SyncobjTimelineWait::ZEROED
+        };
+        // SAFETY: the addresses are those of as many u32 and u64 as the count says, which the kernel only reads.
+        let result = unsafe { send_raw(first.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
+        let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
+        let first = argument.first_signaled;
+        match condition {
+            _ if !is_met => Ok(None),
+            WaitFor::All => Ok(Some(0)),
+            WaitFor::Any if (first as usize) < points.len() => Ok(Some(first as usize)),
+            WaitFor::Any => {
+                Err(Error::Absurd { field: "first_signaled", value: first.into(), reason: "not one of the points" })
+            }
+        }
+    }
+
+    /// Adds 1 to an eventfd, once, when a point meets the condition; at once if it does already. Forgotten when the last
+    /// name of the sync object goes.
+    ///
+    /// Request: SYNCOBJ_EVENTFD (Linux 6.6).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`]: `EINVAL` when it is no eventfd, or the kernel too old.
+    pub fn tell(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
+        let fd = eventfd.as_raw_fd();
+        let flags = match until {
+            Until::Submitted => SyncobjWaitFlags::WAIT_AVAILABLE.bits(),
+            Until::Signalled => 0,
+        };
+        let mut argument = SyncobjEventfd { handle: self.handle, flags, point, fd, pad: 0 };
+        send(self.device.kernel(), &mut argument).map_err(|errno| Error::Descriptor {
+            request: SyncobjEventfd::NAME,
+            fd,
+            errno,
+        })
+    }
+
+    /// A sync file of the fence as it is now: a descriptor that is readable when it has signalled, and that other drivers
+    /// understand. Closed on exec.
+    ///
+    /// Request: SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`], with `EINVAL` when there is no fence yet.
+    pub fn export_sync_file(&self) -> Result<OwnedFd> {
+        self.export_as(SYNC_FILE)
+    }
+
+    /// Replaces the fence by that of a sync file.
+    ///
+    /// Request: SYNCOBJ_FD_TO_HANDLE with IMPORT_SYNC_FILE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`] with `EINVAL` when it is no sync file.
+    pub fn import_sync_file(&self, fd: impl AsFd) -> Result<()> {
+        let fd = fd.as_fd().as_raw_fd();
+        let mut argument = SyncobjHandle { handle: self.handle, flags: SYNC_FILE, fd, pad: 0 };
+        send_as(self.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
+            request: "SYNCOBJ_FD_TO_HANDLE",
+            fd,
+            errno,
+        })
+    }
+
+    /// A descriptor that shares this object, closed on exec.
+    ///
+    /// Request: SYNCOBJ_HANDLE_TO_FD.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn export(&self) -> Result<OwnedFd> {
+        self.export_as(0)
+    }
+
+    fn export_as(&self, flags: u32) -> Result<OwnedFd> {
+        let mut argument = SyncobjHandle { handle: self.handle, flags, fd: -1, pad: 0 };
+        send(self.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
+        answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
+    }
+
+    /// A new name for the object behind a descriptor.
+    ///
+    /// Request: SYNCOBJ_FD_TO_HANDLE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Descriptor`] with `EINVAL` when it is no sync object.
+    pub fn import(device: &Arc<Device>, fd: impl AsFd) -> Result<Self> {
+        let fd = fd.as_fd().as_raw_fd();
+        let mut argument = SyncobjHandle { handle: 0, flags: 0, fd, pad: 0 };
+        let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
+            .and_then(|()| answers::handle(argument.handle))
+            .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
+        Ok(Self { device: Arc::clone(device), handle: named })
+    }
+
+    fn same_device(&self, other: &Self) -> Result<()> {
+        if Arc::ptr_eq(&self.device, &other.device) {
+            Ok(())
+        } else {
+            Err(Error::ForeignDevice { what: "sync object" })
+        }
+    }
+}
+
+impl Drop for Syncobj {
+    fn drop(&mut self) {
+        let destroy = || send_quietly(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 });
+        release(destroy).report(SyncobjDestroy::NAME, self.handle);
+    }
+}
+
+fn address<T>(items: &[T]) -> u64 {
+    items.as_ptr().expose_provenance() as u64
+}
+
+fn refused(request: &'static str) -> impl FnOnce(Errno) -> Error {
+    move |errno| Error::Ioctl { request, errno }
+}
+
+fn wait_flags(condition: WaitFor) -> SyncobjWaitFlags {
+    let mut flags = SyncobjWaitFlags::WAIT_FOR_SUBMIT;
+    flags.set(SyncobjWaitFlags::WAIT_ALL, condition == WaitFor::All);
+    flags
+}
+
+fn wait_result(result: Result<(), Errno>, request: &'static str) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Errno::ETIME) => Ok(false),
+        Err(errno) => Err(Error::Ioctl { request, errno }),
+    }
+}

@@ -1,0 +1,58 @@
+//! A VMID of one's own.
+
+use std::sync::Arc;
+
+use crate::{
+    uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
+    winsys::{
+        Device, Error, Result,
+        kernel::{send, send_quietly},
+        release::release,
+    },
+};
+
+/// Keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until this and every
+/// other reservation of the device is dropped.
+///
+/// The kernel keeps one reservation for a file, whoever asked how often, so they are counted here. While there is one, gangs
+/// are refused on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and Navi14).
+///
+/// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_ioctl`; `amdgpu_cs.c`, `amdgpu_cs_vm_handling`.
+#[derive(Debug)]
+#[must_use = "dropping it gives the VMID back"]
+pub struct VmidReservation {
+    device: Arc<Device>,
+}
+
+impl VmidReservation {
+    /// Reserves.
+    ///
+    /// Request: AMDGPU_VM (reserve VMID).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn new(device: &Arc<Device>) -> Result<Self> {
+        let mut users = device.vmid_users().lock();
+        if *users == 0 {
+            let mut argument = Vm { op: VM_OP_RESERVE_VMID, flags: 0 };
+            send(device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Vm::NAME, errno })?;
+        }
+        *users += 1;
+        Ok(Self { device: Arc::clone(device) })
+    }
+}
+
+impl Drop for VmidReservation {
+    fn drop(&mut self) {
+        let mut users = self.device.vmid_users().lock();
+        *users = users.saturating_sub(1);
+        if *users > 0 {
+            return;
+        }
+        let kernel = self.device.kernel();
+        let given_back = release(|| send_quietly(kernel, &mut Vm { op: VM_OP_UNRESERVE_VMID, flags: 0 }));
+        drop(users);
+        given_back.report(Vm::NAME, 0);
+    }
+}

@@ -1,0 +1,281 @@
+//! What this file holds of each kind of memory.
+//!
+//! One ledger counts for a device, and every BO is on it, whoever made it: device memory, imports, user memory, and what
+//! the library needs for itself (IBs, user fences). A BO's handle owns a [`LedgerEntry`] that remembers what it added and
+//! where, and takes exactly that back when the handle goes. So no order of allocating, importing, exporting and freeing
+//! can leave a counter wrong, and a BO that is imported twice, or imported where it was made, counts once: it has one
+//! handle.
+//!
+//! RADV 25.0 keeps plain counters and decides twice, at import and at free, which one is meant (Mesa 25.0.7
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd` and `radv_amdgpu_winsys_bo_destroy`).
+//! It adds an imported VRAM buffer to one counter and subtracts it from the other, which then wraps below zero and takes
+//! the budgets with it; and it adds an import that may be in VRAM or GTT to both.
+
+use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+use amdgpu_sharding::{STRIPES, Striped, stripe};
+
+use crate::{
+    sync::AtomicU64,
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::PAGE_SIZE,
+};
+
+/// The counter that a BO is charged to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Account {
+    /// VRAM that the CPU never maps.
+    InvisibleVram,
+    /// VRAM that the CPU may map.
+    VisibleVram,
+    /// System memory, imported host pointers included.
+    Gtt,
+}
+
+impl Account {
+    /// Every account.
+    pub const ALL: [Self; 3] = [Self::InvisibleVram, Self::VisibleVram, Self::Gtt];
+
+    /// The account of a BO with these domains and flags; `None` for one that is in neither VRAM nor GTT.
+    ///
+    /// A BO that may be in VRAM counts there and nowhere else, although VRAM requests carry GTT too. That holds for
+    /// imported BOs as well, whose domains and flags the kernel tells (GEM_OP).
+    pub fn of_bo(domains: GemDomain, flags: GemCreateFlags) -> Option<Self> {
+        match (domains.contains(GemDomain::VRAM), domains.contains(GemDomain::GTT)) {
+            (true, _) if flags.contains(GemCreateFlags::NO_CPU_ACCESS) => Some(Self::InvisibleVram),
+            (true, _) => Some(Self::VisibleVram),
+            (false, true) => Some(Self::Gtt),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Bytes this file holds, by account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnUsage {
+    /// Of [`Account::InvisibleVram`].
+    pub invisible_vram: u64,
+    /// Of [`Account::VisibleVram`].
+    pub visible_vram: u64,
+    /// Of [`Account::Gtt`].
+    pub gtt: u64,
+}
+
+impl OwnUsage {
+    /// All accounts together; `u64::MAX` if that is more.
+    pub const fn total(&self) -> u64 {
+        self.invisible_vram.saturating_add(self.visible_vram).saturating_add(self.gtt)
+    }
+}
+
+/// Charges from here on are kept apart, bytes. Of smaller ones there cannot be so many that they pass `u64::MAX` together:
+/// each has a BO or a [`Charge`] in this process's memory.
+const LARGE: u64 = 1 << 32;
+
+/// Bytes of one kind of BO, by account.
+type Counters = [AtomicU64; Account::ALL.len()];
+
+/// What some threads have charged. An entry is taken off the stripe that it was put on, so that none goes below zero.
+#[derive(Debug, Default)]
+struct Stripe {
+    listed: Counters,
+    /// What belongs to every submission of the file.
+    always_valid: Counters,
+}
+
+impl Stripe {
+    #[inline]
+    fn counter(&self, account: Account, is_always_valid: bool) -> &AtomicU64 {
+        let counters = if is_always_valid { &self.always_valid } else { &self.listed };
+        // PANIC: accounts are numbered from 0, in the order of `Account::ALL`.
+        &counters[account as usize]
+    }
+}
+
+/// The counters of one device. Shared by everything that makes BOs; reading and charging take no lock, and threads that
+/// charge do not meet.
+#[derive(Debug)]
+pub struct Ledger {
+    page_size: u64,
+    /// By thread.
+    stripes: [Striped<Stripe>; STRIPES],
+    /// Charges of [`LARGE`] bytes and more, and every charge while those are half of `u64::MAX`.
+    large: Striped<Stripe>,
+}
+
+impl Ledger {
+    /// Counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; what is none
+    /// counts as 4096.
+    ///
+    /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).
+    pub fn new(page_size: u64) -> Arc<Self> {
+        let page_size = if page_size.is_power_of_two() { page_size.max(PAGE_SIZE) } else { PAGE_SIZE };
+        Arc::new(Self { page_size, stripes: Default::default(), large: Striped::default() })
+    }
+
+    /// Charges `bytes`, rounded up to whole pages, until the charge is dropped.
+    ///
+    /// A counter that would pass `u64::MAX` stays there, and the charge remembers the smaller amount it really added.
+    pub fn charge(self: &Arc<Self>, account: Account, bytes: u64) -> Charge {
+        Charge { ledger: Arc::clone(self), entry: self.enter(account, bytes, false) }
+    }
+
+    /// Charges a BO until the entry is [taken off](Ledger::remove); `None` for one that is in neither VRAM nor GTT, and
+    /// takes none of either.
+    #[inline]
+    pub(in crate::winsys) fn enter_bo(
+        &self,
+        domains: GemDomain,
+        flags: GemCreateFlags,
+        bytes: u64,
+    ) -> Option<LedgerEntry> {
+        let is_always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+        Account::of_bo(domains, flags).map(|account| self.enter(account, bytes, is_always_valid))
+    }
+
+    #[inline]
+    fn enter(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
+        // The page size is a power of two.
+        let bytes = bytes.checked_add(self.page_size - 1).map_or(u64::MAX, |raised| raised & !(self.page_size - 1));
+        if bytes >= LARGE || self.is_flooded(account) {
+            return self.enter_large(account, bytes, is_always_valid);
+        }
+        let stripe = stripe();
+        self.stripes[stripe].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
+        LedgerEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
+    }
+
+    /// Whether so much is charged that small charges could pass `u64::MAX` after all.
+    #[inline]
+    fn is_flooded(&self, account: Account) -> bool {
+        let half = |is_always_valid| self.large.0.counter(account, is_always_valid).load(Relaxed) > u64::MAX / 4;
+        half(false) || half(true)
+    }
+
+    #[cold]
+    fn enter_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
+        let counter = self.large.0.counter(account, is_always_valid);
+        let added = loop {
+            let now = counter.load(Relaxed);
+            let added = bytes.min(u64::MAX - self.sum(account));
+            let after = now.saturating_add(added);
+            if counter.compare_exchange(now, after, Relaxed, Relaxed).is_ok() {
+                break after - now;
+            }
+        };
+        LedgerEntry { bytes: added, account, place: Place::new(STRIPES, is_always_valid) }
+    }
+
+    /// Takes an entry off again.
+    #[inline]
+    pub(in crate::winsys) fn remove(&self, entry: LedgerEntry) {
+        let LedgerEntry { bytes, account, place } = entry;
+        let stripe = &self.stripes.get(place.stripe()).unwrap_or(&self.large).0;
+        // Never below zero: this entry added as much, there, and no other takes it away.
+        stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
+    }
+
+    /// What is charged now. The numbers are read one after the other, while others may allocate. What is charged before
+    /// the first is read, and stays until after the last, is in it.
+    #[inline]
+    pub fn usage(&self) -> OwnUsage {
+        OwnUsage {
+            invisible_vram: self.sum(Account::InvisibleVram),
+            visible_vram: self.sum(Account::VisibleVram),
+            gtt: self.sum(Account::Gtt),
+        }
+    }
+
+    /// The part of it that the kernel keeps resident for every submission of this file, listed or not
+    /// ([`VM_ALWAYS_VALID`](GemCreateFlags::VM_ALWAYS_VALID)).
+    pub fn always_valid(&self) -> OwnUsage {
+        OwnUsage {
+            invisible_vram: self.sum_of(Account::InvisibleVram, true),
+            visible_vram: self.sum_of(Account::VisibleVram, true),
+            gtt: self.sum_of(Account::Gtt, true),
+        }
+    }
+
+    #[inline]
+    fn sum(&self, account: Account) -> u64 {
+        self.sum_of(account, false).saturating_add(self.sum_of(account, true))
+    }
+
+    #[inline]
+    fn sum_of(&self, account: Account, is_always_valid: bool) -> u64 {
+        let read = |stripe: &Striped<Stripe>| stripe.0.counter(account, is_always_valid).load(Relaxed);
+        // Small charges do not pass `u64::MAX` together (`LARGE`).
+        let small = self.stripes.iter().map(read).fold(0, u64::wrapping_add);
+        small.saturating_add(read(&self.large))
+    }
+}
+
+/// What stands in a [`Ledger`] for a BO: as long as the BO's handle lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    bytes: u64,
+    account: Account,
+    place: Place,
+}
+
+/// On which counter of its account an entry was put.
+///
+/// One number, as entries are moved about with every allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place(u8);
+
+impl Place {
+    #[inline]
+    const fn new(stripe: usize, is_always_valid: bool) -> Self {
+        Self((stripe as u8) << 1 | is_always_valid as u8)
+    }
+
+    /// Beyond the last for what is kept apart.
+    #[inline]
+    const fn stripe(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline]
+    const fn is_always_valid(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+impl LedgerEntry {
+    /// Where it counts.
+    pub const fn account(self) -> Account {
+        self.account
+    }
+
+    /// The bytes it added: whole pages.
+    pub const fn bytes(self) -> u64 {
+        self.bytes
+    }
+}
+
+/// An entry in the [`Ledger`], for as long as it lives.
+#[derive(Debug)]
+#[must_use = "dropping a charge takes it off the ledger"]
+pub struct Charge {
+    ledger: Arc<Ledger>,
+    entry: LedgerEntry,
+}
+
+impl Charge {
+    /// Where it counts.
+    pub const fn account(&self) -> Account {
+        self.entry.account
+    }
+
+    /// The bytes it added: whole pages.
+    pub const fn bytes(&self) -> u64 {
+        self.entry.bytes
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.ledger.remove(self.entry);
+    }
+}

@@ -1,0 +1,9 @@
+//! What is in use: the ledger of this device's BOs, and the kernel's counters.
+
+mod ledger;
+mod statistics;
+
+pub use self::{
+    ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
+    statistics::{MoveCounters, Sensor, SystemUsage},
+};

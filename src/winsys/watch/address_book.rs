@@ -1,0 +1,314 @@
+//! Whose address is this?
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+};
+
+use parking_lot::Mutex;
+
+use crate::{
+    uapi::{GemDomain, VaFlags},
+    vamgr::{GpuVa, VaRange},
+    winsys::{
+        Event, PageFault,
+        memory::interval_map::{IntervalMap, Run},
+    },
+};
+
+/// Remembers which BO is bound where, and for a while which one was: what turns the address of a page fault into the name
+/// of the buffer that was overrun, or used after it was freed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{AddressBook, Device, Finding}};
+///
+/// let book = Arc::new(AddressBook::new(64));
+/// let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
+/// let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+/// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
+/// book.name(memory.bo().handle(), "vertices");
+/// let address = memory.address().as_u64() + 100;
+/// assert!(matches!(book.lookup(address), Finding::Live(place) if place.offset == 100));
+/// drop(memory);
+/// assert!(book.lookup(address).to_string().starts_with("100 bytes into \"vertices\" (BO 1, 4096 bytes"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A look-up and an event cost O(log n). The history is bounded: RADV's grows for as long as the device lives (Mesa 25.0.7
+/// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
+#[derive(Debug)]
+pub struct AddressBook {
+    pages: Mutex<Pages>,
+    most_freed: usize,
+}
+
+#[derive(Debug)]
+struct Pages {
+    bos: HashMap<u32, BoNote>,
+    /// By 48-bit address.
+    live: IntervalMap<Bound>,
+    /// What went, oldest first.
+    freed: VecDeque<(Place, u64)>,
+    /// Bindings that came and went so far.
+    clock: u64,
+}
+
+#[derive(Clone, Debug)]
+struct BoNote {
+    size: u64,
+    domains: GemDomain,
+    name: Option<String>,
+    /// Index of the memory type, for device memory.
+    memory_type: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Bound {
+    /// Bindings are told apart by when they were made.
+    made: u64,
+    handle: u32,
+    offset: u64,
+    flags: VaFlags,
+    /// The BO as it was when it was bound or named: it may be closed, and its number used again, before it is unbound.
+    note: Option<BoNote>,
+}
+
+impl Run for Bound {
+    fn skip(&self, by: u64) -> Self {
+        Self { offset: self.offset + by, ..self.clone() }
+    }
+
+    fn continues(&self, len: u64, next: &Self) -> bool {
+        self.made == next.made && self.offset + len == next.offset
+    }
+}
+
+/// Part of a BO at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The BO's handle, as it was.
+    pub handle: u32,
+    /// The name it was given, if any.
+    pub name: Option<String>,
+    /// The BO's size, bytes; 0 if it was not known.
+    pub size: u64,
+    /// Where the BO may be placed.
+    pub domains: GemDomain,
+    /// Access rights and memory type of the binding.
+    pub flags: VaFlags,
+    /// The addresses that are, or were, bound in one piece around the one asked for.
+    pub range: VaRange,
+    /// Byte of the BO that the address asked for stands for; for a neighbour, the byte its range begins with.
+    pub offset: u64,
+}
+
+/// A BO that an [`AddressBook`] knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoEntry {
+    /// Its handle.
+    pub handle: u32,
+    /// The name it was given, if any.
+    pub name: Option<String>,
+    /// Bytes.
+    pub size: u64,
+    /// Where it may be placed.
+    pub domains: GemDomain,
+    /// Index of the memory type, if it is device memory.
+    pub memory_type: Option<u32>,
+}
+
+/// What an [`AddressBook`] knows of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A BO is bound there.
+    Live(Place),
+    /// Nothing is bound there any more; this was the last.
+    Freed {
+        /// What it was.
+        place: Place,
+        /// How many bindings came or went since.
+        changes_ago: u64,
+    },
+    /// Nothing is bound there, nor was as far back as the book goes.
+    Nowhere {
+        /// The nearest bound range below, and how many bytes lie between its end and the address.
+        below: Option<(Place, u64)>,
+        /// The nearest bound range above, and how many bytes lie between the address and its start.
+        above: Option<(Place, u64)>,
+    },
+}
+
+impl AddressBook {
+    /// A book that remembers the last `most_freed` ranges that went.
+    pub fn new(most_freed: usize) -> Self {
+        let pages = Pages { bos: HashMap::new(), live: IntervalMap::new(), freed: VecDeque::new(), clock: 0 };
+        Self { pages: Mutex::new(pages), most_freed }
+    }
+
+    /// Gives a BO a name, for as long as it lives and its ranges are remembered. A handle that the book has not seen is
+    /// ignored.
+    pub fn name(&self, handle: u32, name: &str) {
+        let mut pages = self.pages.lock();
+        let Pages { bos, live, .. } = &mut *pages;
+        let Some(note) = bos.get_mut(&handle) else { return };
+        note.name = Some(name.to_owned());
+        live.for_each_mut(|bound| {
+            if bound.handle == handle {
+                bound.note = Some(note.clone());
+            }
+        });
+    }
+
+    /// What is, or was, at a GPU address. Canonical or cut to 48 bits, both spellings are understood; of an address in
+    /// the hole between the halves the upper 16 bits are ignored.
+    pub fn lookup(&self, address: u64) -> Finding {
+        let at = GpuVa::from_48_bits(address).low_48_bits();
+        let pages = self.pages.lock();
+        if let Some((range, bound)) = pages.live.get(at) {
+            return Finding::Live(bound.place(&range, at));
+        }
+        let contains = |place: &Place| {
+            let start = place.range.start().low_48_bits();
+            at.checked_sub(start).filter(|&into| into < place.range.len())
+        };
+        let last = pages.freed.iter().rev().find_map(|(place, when)| Some((place, when, contains(place)?)));
+        if let Some((place, when, into)) = last {
+            let place = Place { offset: place.offset + into, ..place.clone() };
+            return Finding::Freed { place, changes_ago: pages.clock - when };
+        }
+        let below = pages.live.last_before(at).map(|(range, bound)| (bound.place(&range, range.start), at - range.end));
+        let above =
+            pages.live.first_after(at).map(|(range, bound)| (bound.place(&range, range.start), range.start - at));
+        Finding::Nowhere { below, above }
+    }
+
+    /// Every BO that is there, by handle.
+    pub fn bos(&self) -> Vec<BoEntry> {
+        let pages = self.pages.lock();
+        let mut bos: Vec<_> = pages.bos.iter().map(|(&handle, note)| note.entry(handle)).collect();
+        drop(pages);
+        bos.sort_unstable_by_key(|bo| bo.handle);
+        bos
+    }
+
+    /// Everything that is bound, by 48-bit address.
+    pub fn live(&self) -> Vec<Place> {
+        self.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
+    }
+
+    /// What went, as far as it is remembered, oldest first.
+    pub fn freed(&self) -> Vec<Place> {
+        self.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
+    }
+
+    /// A page fault in words.
+    pub fn explain(&self, fault: &PageFault) -> String {
+        let hub = match fault.hub & 0xff {
+            0 => "graphics",
+            _ => "multimedia",
+        };
+        let PageFault { page, status, .. } = fault;
+        format!("page fault of the {hub} hub at {page} (status {status:#x}): {}", self.lookup(page.as_u64()))
+    }
+}
+
+impl BoNote {
+    fn entry(&self, handle: u32) -> BoEntry {
+        let Self { size, domains, name, memory_type } = self.clone();
+        BoEntry { handle, name, size, domains, memory_type }
+    }
+}
+
+impl Bound {
+    fn place(&self, range: &std::ops::Range<u64>, at: u64) -> Place {
+        let (size, domains, name) = self
+            .note
+            .as_ref()
+            .map_or((0, GemDomain::empty(), None), |note| (note.size, note.domains, note.name.clone()));
+        let offset = self.offset + (at - range.start);
+        Place { handle: self.handle, name, size, domains, flags: self.flags, range: va_range(range), offset }
+    }
+}
+
+/// A range of 48-bit addresses that the kernel has agreed to.
+fn va_range(range: &std::ops::Range<u64>) -> VaRange {
+    VaRange::of_48_bits(range.start, range.end - range.start)
+}
+
+impl Pages {
+    fn bind(&mut self, range: VaRange, value: Option<Bound>, most_freed: usize) {
+        self.clock += 1;
+        let start = range.start().low_48_bits();
+        let Self { live, freed, clock, .. } = self;
+        live.set(start..start + range.len(), value, |range, gone| {
+            if freed.len() >= most_freed {
+                freed.pop_front();
+            }
+            if most_freed > 0 {
+                freed.push_back((gone.place(&range, range.start), *clock));
+            }
+        });
+    }
+}
+
+impl AddressBook {
+    /// Brings the book up to date.
+    pub(super) fn note(&self, event: &Event) {
+        let mut pages = self.pages.lock();
+        match *event {
+            Event::BoOpened { handle, size, domains, .. } => {
+                // An import of a BO that is there already keeps its name.
+                let note = BoNote { size, domains, name: None, memory_type: None };
+                pages.bos.entry(handle).or_insert(note);
+            }
+            Event::BoClosed { handle } => drop(pages.bos.remove(&handle)),
+            Event::Allocated { handle, memory_type, .. } => {
+                if let Some(note) = pages.bos.get_mut(&handle) {
+                    note.memory_type = Some(memory_type);
+                }
+            }
+            Event::Bound { range, handle, bo_offset, flags } => {
+                let note = pages.bos.get(&handle).cloned();
+                let bound = Bound { made: pages.clock, handle, offset: bo_offset, flags, note };
+                pages.bind(range, Some(bound), self.most_freed);
+            }
+            Event::Unbound { range } => pages.bind(range, None, self.most_freed),
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "{name:?} (")?;
+        }
+        write!(f, "BO {}, {} bytes at {}", self.handle, self.range.len(), self.range.start())?;
+        if self.name.is_some() { write!(f, ")") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Live(place) => write!(f, "{} bytes into {place}", place.offset),
+            Self::Freed { place, changes_ago } => {
+                write!(f, "{} bytes into {place}, which was unbound {changes_ago} changes ago", place.offset)
+            }
+            Self::Nowhere { below: None, above: None } => write!(f, "nothing is bound anywhere"),
+            Self::Nowhere { below, above } => {
+                write!(f, "nothing is bound there;")?;
+                if let Some((place, gap)) = below {
+                    write!(f, " {gap} bytes behind {place}")?;
+                }
+                if let Some((place, gap)) = above {
+                    let and = if below.is_some() { "," } else { "" };
+                    write!(f, "{and} {gap} bytes in front of {place}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

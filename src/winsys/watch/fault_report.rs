@@ -1,0 +1,329 @@
+//! A page fault explained: who did what, to which buffer.
+
+use std::fmt;
+
+use crate::{
+    uapi::VaFlags,
+    winsys::{AddressBook, BoHistory, Device, Finding, GfxLevel, HistoryEntry, PageFault, Place, Result},
+};
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultAccess {
+    /// A load, or an instruction fetch.
+    Read,
+    /// A store.
+    Write,
+    /// An atomic operation.
+    Atomic,
+}
+
+/// Which part of the GPU translates addresses for whoever faulted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultHub {
+    /// Graphics, compute, and since GFX10 the copy engines; the number is that of the accelerator die.
+    Graphics(u8),
+    /// Video, display, and on GFX9 the copy engines: the first hub of each die.
+    Multimedia(u8),
+    /// The second multimedia hub of each die.
+    Multimedia1(u8),
+    /// A type that no table knows, and the number.
+    Unknown(u8, u8),
+}
+
+/// The fault status register, taken apart.
+///
+/// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`: VM_L2_PROTECTION_FAULT_STATUS of `gc/gc_9_0_sh_mask.h`, the
+/// same bits in GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h` and later; before GFX9
+/// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultStatus {
+    /// What was tried.
+    pub access: FaultAccess,
+    /// Number of the client within the hub.
+    pub client: u16,
+    /// Which address space; only the kernel knows whose it was.
+    pub vmid: u8,
+    /// The permissions that were missing, by bits of the page table entry; GFX9 and later.
+    pub permissions: u8,
+    /// Where the walk through the page tables ended, 0 if it did not; GFX9 and later.
+    pub walker_error: u8,
+    /// The entry was not usable at all; GFX9 and later.
+    pub mapping_error: bool,
+    /// More faults came than were recorded; GFX9 and later.
+    pub more_faults: bool,
+}
+
+impl FaultStatus {
+    /// Takes the raw register apart.
+    pub const fn new(status: u32, level: GfxLevel) -> Self {
+        if (level as u32) < GfxLevel::Gfx9 as u32 { Self::old(status) } else { Self::since_gfx9(status) }
+    }
+
+    const fn old(status: u32) -> Self {
+        Self {
+            access: if bits(status, 24, 1) == 1 { FaultAccess::Write } else { FaultAccess::Read },
+            client: bits(status, 12, 9),
+            vmid: bits(status, 25, 4) as u8,
+            permissions: 0,
+            walker_error: 0,
+            mapping_error: false,
+            more_faults: false,
+        }
+    }
+
+    const fn since_gfx9(status: u32) -> Self {
+        let access = match (bits(status, 18, 1), bits(status, 19, 1)) {
+            (_, 1) => FaultAccess::Atomic,
+            (1, _) => FaultAccess::Write,
+            _ => FaultAccess::Read,
+        };
+        Self {
+            access,
+            client: bits(status, 9, 9),
+            vmid: bits(status, 20, 4) as u8,
+            permissions: bits(status, 4, 4) as u8,
+            walker_error: bits(status, 1, 3) as u8,
+            mapping_error: bits(status, 8, 1) == 1,
+            more_faults: bits(status, 0, 1) == 1,
+        }
+    }
+
+    /// The client's name, of those the kernel names for the graphics hub: GFX9 to GFX11.
+    ///
+    /// Source: Linux 6.12 `gmc_v9_0.c` and `gfxhub_v2_0.c` (the later ones up to GFX11 are the same),
+    /// `gfxhub_client_ids`.
+    pub fn client_name(&self, level: GfxLevel, hub: FaultHub) -> Option<&'static str> {
+        let names: &[&str] = match (hub, level) {
+            (FaultHub::Graphics(_), GfxLevel::Gfx9) => &GFX9_CLIENTS,
+            (FaultHub::Graphics(_), level) if (GfxLevel::Gfx10..=GfxLevel::Gfx11_5).contains(&level) => &GFX10_CLIENTS,
+            _ => return None,
+        };
+        names.get(usize::from(self.client)).copied()
+    }
+}
+
+const fn bits(word: u32, low: u32, count: u32) -> u16 {
+    (word >> low & ((1 << count) - 1)) as u16
+}
+
+/// Colour and depth, input assembly and work distribution, the command processors, and what shaders load through.
+const GFX9_CLIENTS: [&str; 13] =
+    ["CB", "DB", "IA", "WD", "CPF", "CPC", "CPG", "RLC", "TCP", "SQC (inst)", "SQC (data)", "SQG", "PA"];
+
+/// As before, with the copy engines, which moved to the graphics hub.
+const GFX10_CLIENTS: [&str; 18] = [
+    "CB/DB",
+    "reserved",
+    "GE1",
+    "GE2",
+    "CPF",
+    "CPC",
+    "CPG",
+    "RLC",
+    "TCP",
+    "SQC (inst)",
+    "SQC (data)",
+    "SQG",
+    "reserved",
+    "SDMA0",
+    "SDMA1",
+    "GCR",
+    "SDMA2",
+    "SDMA3",
+];
+
+impl PageFault {
+    /// The hub that faulted.
+    ///
+    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_update_fault_cache`.
+    pub const fn hub(&self) -> FaultHub {
+        let index = (self.hub >> 8) as u8;
+        match self.hub as u8 {
+            0 => FaultHub::Graphics(index),
+            1 => FaultHub::Multimedia(index),
+            2 => FaultHub::Multimedia1(index),
+            kind => FaultHub::Unknown(kind, index),
+        }
+    }
+}
+
+/// What was wrong with the access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A store to addresses that are bound read-only.
+    ReadOnly,
+    /// The addresses are bound, and were not when the fault came, or may not be used like that.
+    BoundNow,
+    /// The addresses were bound, and are not any more.
+    UseAfterFree,
+    /// Nothing was ever bound there, but something ends at most [`NEAR`] bytes in front of it.
+    Overrun {
+        /// Bytes between its end and the access.
+        beyond: u64,
+    },
+    /// Nothing was ever bound there, but something begins at most [`NEAR`] bytes behind it.
+    Underrun {
+        /// Bytes between the access and its start.
+        before: u64,
+    },
+    /// An address that has nothing to do with anything that is, or was, bound.
+    Wild,
+}
+
+/// How far from a bound range an access is taken for one that missed it, bytes.
+pub const NEAR: u64 = 2 << 20;
+
+impl Verdict {
+    /// Judges what was found at an address.
+    pub fn new(finding: &Finding, access: FaultAccess) -> Self {
+        let is_read_only = |place: &Place| !place.flags.contains(VaFlags::WRITEABLE);
+        let near =
+            |neighbour: &Option<(Place, u64)>| neighbour.as_ref().map(|&(_, gap)| gap).filter(|&gap| gap <= NEAR);
+        match finding {
+            Finding::Live(place) if access != FaultAccess::Read && is_read_only(place) => Self::ReadOnly,
+            Finding::Live(_) => Self::BoundNow,
+            Finding::Freed { .. } => Self::UseAfterFree,
+            Finding::Nowhere { below, above } => match (near(below), near(above)) {
+                // Most programs run over an end, few in front of a start.
+                (Some(beyond), above) if above.is_none_or(|before| beyond <= before) => Self::Overrun { beyond },
+                (_, Some(before)) => Self::Underrun { before },
+                _ => Self::Wild,
+            },
+        }
+    }
+}
+
+/// A page fault with everything that is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultReport {
+    /// What the kernel told.
+    pub fault: PageFault,
+    /// The status register, taken apart.
+    pub status: FaultStatus,
+    /// The hub that faulted.
+    pub hub: FaultHub,
+    /// The client's name, if it is known.
+    pub client: Option<&'static str>,
+    /// What is, or was, bound at the page.
+    pub finding: Finding,
+    /// What that means.
+    pub verdict: Verdict,
+    /// What is remembered of the page, oldest first.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl FaultReport {
+    /// Explains a fault of a GPU of this generation.
+    pub fn new(fault: PageFault, level: GfxLevel, book: &AddressBook, history: Option<&BoHistory>) -> Self {
+        let (status, hub) = (FaultStatus::new(fault.status, level), fault.hub());
+        let finding = book.lookup(fault.page.as_u64());
+        Self {
+            fault,
+            status,
+            hub,
+            client: status.client_name(level, hub),
+            verdict: Verdict::new(&finding, status.access),
+            finding,
+            history: history.map_or_else(Vec::new, |history| history.about(fault.page.as_u64())),
+        }
+    }
+}
+
+impl Device {
+    /// The last page fault of this file's address space, explained; `None` if there was none. The kernel tells the page
+    /// and not the byte, and does not forget a fault. Needs minor 55.
+    ///
+    /// Which ring it was the kernel does not tell either, only the [client](FaultReport::client) within the hub.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::page_fault`].
+    pub fn fault_report(&self, book: &AddressBook, history: Option<&BoHistory>) -> Result<Option<FaultReport>> {
+        let fault = self.page_fault()?;
+        Ok(fault.map(|fault| FaultReport::new(fault, self.info().gfx_level, book, history)))
+    }
+}
+
+impl fmt::Display for FaultHub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Graphics(die) => write!(f, "graphics hub {die}"),
+            Self::Multimedia(die) => write!(f, "multimedia hub {die}"),
+            Self::Multimedia1(die) => write!(f, "second multimedia hub {die}"),
+            Self::Unknown(kind, index) => write!(f, "hub {index} of type {kind}"),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadOnly => f.write_str("a store to read-only addresses"),
+            Self::BoundNow => f.write_str("the addresses are bound now"),
+            Self::UseAfterFree => f.write_str("use after free"),
+            Self::Overrun { beyond } => write!(f, "{beyond} bytes beyond the end"),
+            Self::Underrun { before } => write!(f, "{before} bytes in front of the start"),
+            Self::Wild => f.write_str("a wild address"),
+        }
+    }
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = match self.status.access {
+            FaultAccess::Read => "a read",
+            FaultAccess::Write => "a write",
+            FaultAccess::Atomic => "an atomic",
+        };
+        write!(f, "page fault: {access} in the page at {} by ", self.fault.page)?;
+        match self.client {
+            Some(name) => write!(f, "{name}")?,
+            None => write!(f, "client {}", self.status.client)?,
+        }
+        write!(f, " of {} (status {:#x}): {}: {}", self.hub, self.fault.status, self.verdict, self.finding)?;
+        self.history.iter().try_for_each(|entry| write!(f, "\n  {entry}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_word_of_gfx10_is_taken_apart() {
+        // More faults, permission bits 0x5, client 8, a write, VMID 3.
+        let status = FaultStatus::new(0x0034_1051, GfxLevel::Gfx10_3);
+        assert_eq!((status.access, status.client, status.vmid), (FaultAccess::Write, 8, 3));
+        assert_eq!((status.permissions, status.walker_error, status.more_faults), (5, 0, true));
+        assert_eq!(status.client_name(GfxLevel::Gfx10_3, FaultHub::Graphics(0)), Some("TCP"));
+        assert_eq!(status.client_name(GfxLevel::Gfx10_3, FaultHub::Multimedia(0)), None);
+        assert_eq!(status.client_name(GfxLevel::Gfx12, FaultHub::Graphics(0)), None);
+    }
+
+    #[test]
+    fn the_status_word_of_gfx8_lies_elsewhere() {
+        let status = FaultStatus::new(1 << 24 | 5 << 25 | 0x44 << 12, GfxLevel::Gfx8);
+        assert_eq!((status.access, status.client, status.vmid), (FaultAccess::Write, 0x44, 5));
+    }
+
+    #[test]
+    fn no_status_word_panics_and_atomics_are_told_apart() {
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx9, GfxLevel::Gfx12] {
+            for status in (0..32).map(|bit| 1 << bit).chain([0, u32::MAX]) {
+                let status = FaultStatus::new(status, level);
+                let _ = status.client_name(level, FaultHub::Graphics(0));
+            }
+        }
+        assert_eq!(FaultStatus::new(1 << 19, GfxLevel::Gfx9).access, FaultAccess::Atomic);
+    }
+
+    #[test]
+    fn hubs_have_a_type_and_an_index() {
+        let hub = |hub| PageFault { page: crate::vamgr::GpuVa::NULL, status: 0, hub }.hub();
+        assert_eq!(hub(0), FaultHub::Graphics(0));
+        assert_eq!(hub(0x0301), FaultHub::Multimedia(3));
+        assert_eq!(hub(0x0102), FaultHub::Multimedia1(1));
+        assert_eq!(hub(0x07), FaultHub::Unknown(7, 0));
+    }
+}

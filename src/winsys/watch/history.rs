@@ -1,0 +1,116 @@
+//! What lately happened to BOs.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+
+use crate::{vamgr::GpuVa, winsys::Event};
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// Counts what happened to BOs from 0.
+    pub number: u64,
+    /// Time since the history was made.
+    pub at: Duration,
+    /// What it was.
+    pub event: Event,
+}
+
+/// Remembers the last events about BOs and their bindings, and no more than that: RADV's log grows for as long as the
+/// device lives, and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
+///
+/// An [`AddressBook`](crate::winsys::AddressBook) knows what was bound last at an address; a history knows in which order things
+/// happened there. To have both, observe with a `Vec` of them.
+#[derive(Debug)]
+pub struct BoHistory {
+    start: Instant,
+    most: usize,
+    ring: Mutex<Ring>,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    entries: VecDeque<HistoryEntry>,
+    /// Events so far.
+    count: u64,
+}
+
+impl BoHistory {
+    /// A history of the last `most` events. Its memory is taken now, about 64 bytes each.
+    pub fn new(most: usize) -> Self {
+        let ring = Ring { entries: VecDeque::with_capacity(most), count: 0 };
+        Self { start: Instant::now(), most, ring: Mutex::new(ring) }
+    }
+
+    /// What is remembered, oldest first.
+    pub fn entries(&self) -> Vec<HistoryEntry> {
+        self.ring.lock().entries.iter().copied().collect()
+    }
+
+    /// How many events were forgotten.
+    pub fn forgotten(&self) -> u64 {
+        let ring = self.ring.lock();
+        ring.count.saturating_sub(ring.entries.len() as u64)
+    }
+
+    /// What is remembered of an address, oldest first: what was bound and unbound there. Both spellings are understood,
+    /// as by [`AddressBook::lookup`](crate::winsys::AddressBook::lookup).
+    pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
+        let at = GpuVa::from_48_bits(address);
+        let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));
+        self.ring.lock().entries.iter().filter(is_about).copied().collect()
+    }
+
+    /// What is remembered of a handle, oldest first. The number may have meant several BOs.
+    pub fn of_handle(&self, wanted: u32) -> Vec<HistoryEntry> {
+        let is_about = |entry: &&HistoryEntry| entry.event.handle() == Some(wanted);
+        self.ring.lock().entries.iter().filter(is_about).copied().collect()
+    }
+}
+
+impl BoHistory {
+    /// Notes an event.
+    pub(super) fn note(&self, event: &Event) {
+        if event.handle().is_none() && event.addresses().is_none() {
+            return;
+        }
+        let at = self.start.elapsed();
+        let mut ring = self.ring.lock();
+        let number = ring.count;
+        ring.count += 1;
+        if ring.entries.len() >= self.most {
+            ring.entries.pop_front();
+        }
+        if self.most > 0 {
+            ring.entries.push_back(HistoryEntry { number, at, event: *event });
+        }
+    }
+}
+
+impl fmt::Display for HistoryEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.6} s: ", self.at.as_secs_f64())?;
+        match self.event {
+            Event::BoOpened { handle, size, domains, .. } => {
+                write!(f, "BO {handle} came, {size} bytes in {domains:?}")
+            }
+            Event::BoClosed { handle } => write!(f, "BO {handle} went"),
+            Event::Allocated { handle, memory_type, .. } => {
+                write!(f, "BO {handle} became memory of type {memory_type}")
+            }
+            Event::Bound { range, handle, bo_offset, flags } => {
+                let (start, len) = (range.start(), range.len());
+                write!(f, "{len} bytes at {start} bound to BO {handle} from byte {bo_offset} on, {flags:?}")
+            }
+            Event::Unbound { range } => write!(f, "{} bytes at {} unbound", range.len(), range.start()),
+            Event::Mapped { handle, len, .. } => write!(f, "{len} bytes of BO {handle} mapped"),
+            Event::Unmapped { handle, len, .. } => write!(f, "{len} bytes of BO {handle} unmapped"),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What happens to a device's objects, told to whoever wants to know.
+
+use std::{fmt, sync::Arc};
+
+use crate::winsys::{AddressBook, BoHistory, Event};
+
+/// Hears of everything that happens to the objects of a device: a tool, a trace, an
+/// [`AddressBook`](crate::winsys::AddressBook). See [`Device::with_observer`](crate::winsys::Device::with_observer).
+///
+/// It is called from whatever thread does the thing, after the kernel has agreed, and must not use the device's objects
+/// itself. It may panic: what it hears of has an owner by then, which gives it back. Panics while a panic unwinds already
+/// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
+///
+/// A list of observers is one: each hears of everything, in the list's order.
+pub trait Observer: Send + Sync + fmt::Debug {
+    /// Hears of an event.
+    fn observe(&self, event: &Event);
+
+    /// The address book among the observers, where [`Device::address_book`](crate::winsys::Device::address_book) finds it.
+    fn address_book(&self) -> Option<&AddressBook> {
+        None
+    }
+
+    /// The history among the observers, where [`Device::history`](crate::winsys::Device::history) finds it.
+    fn history(&self) -> Option<&BoHistory> {
+        None
+    }
+}
+
+impl Observer for AddressBook {
+    fn observe(&self, event: &Event) {
+        self.note(event);
+    }
+
+    fn address_book(&self) -> Option<&AddressBook> {
+        Some(self)
+    }
+}
+
+impl Observer for BoHistory {
+    fn observe(&self, event: &Event) {
+        self.note(event);
+    }
+
+    fn history(&self) -> Option<&BoHistory> {
+        Some(self)
+    }
+}
+
+impl Observer for Vec<Arc<dyn Observer>> {
+    fn observe(&self, event: &Event) {
+        for observer in self {
+            observer.observe(event);
+        }
+    }
+
+    fn address_book(&self) -> Option<&AddressBook> {
+        self.iter().find_map(|observer| observer.address_book())
+    }
+
+    fn history(&self) -> Option<&BoHistory> {
+        self.iter().find_map(|observer| observer.history())
+    }
+}
+
+/// Tells the observer, if there is one; otherwise the event is not even made.
+#[inline]
+pub(in crate::winsys) fn tell(observer: Option<&Arc<dyn Observer>>, event: impl FnOnce() -> Event) {
+    if let Some(observer) = observer {
+        if std::thread::panicking() {
+            return tell_while_unwinding(&**observer, &event());
+        }
+        observer.observe(&event());
+    }
+}
+
+/// A second panic would end the process.
+#[cold]
+fn tell_while_unwinding(observer: &dyn Observer, event: &Event) {
+    let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| observer.observe(event)));
+    if told.is_err() {
+        // The panic that unwinds already says enough; dropping this one's payload could panic again.
+        std::mem::forget(told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[derive(Debug, Default)]
+    struct Counter(AtomicU32);
+
+    impl Observer for Counter {
+        fn observe(&self, _: &Event) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn without_an_observer_no_event_is_made() {
+        tell(None, || unreachable!("nobody listens"));
+    }
+
+    #[test]
+    fn a_list_of_observers_tells_each_of_them() {
+        let (one, two) = (Arc::new(Counter::default()), Arc::new(Counter::default()));
+        let all: Arc<dyn Observer> = Arc::new(vec![Arc::clone(&one) as Arc<dyn Observer>, Arc::clone(&two) as _]);
+        tell(Some(&all), || Event::BoClosed { handle: 1 });
+        assert_eq!([&one, &two].map(|counter| counter.0.load(Ordering::Relaxed)), [1, 1]);
+    }
+}
