@@ -46,7 +46,10 @@ fn sendmsg(level: GfxLevel, text: &str) -> Option<u32> {
         return crate::text::message_number(level, name);
     }
     match numbers(text, "sendmsg")?[..] {
-        [message @ 0..16, operation @ 0..8, stream @ 0..4] => Some(message | operation << 4 | stream << 8),
+        [message @ 0..256, 0, 0] if level >= GfxLevel::Gfx11 => Some(message),
+        [message @ 0..16, operation @ 0..8, stream @ 0..4] if level < GfxLevel::Gfx11 => {
+            Some(message | operation << 4 | stream << 8)
+        }
         _ => None,
     }
 }

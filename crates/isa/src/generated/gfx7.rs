@@ -104,7 +104,7 @@ static L81: [Operand; 4] =
     [Operand::new(K::Vdst, 1), Operand::new(K::Sdst, 2), Operand::new(K::Src0, 1), Operand::new(K::Src1, 1)];
 static L82: [Operand; 5] = [
     Operand::new(K::Vdst, 1),
-    Operand::new(K::SdstVdst, 2),
+    Operand::new(K::Sdst, 2),
     Operand::new(K::Src0, 1),
     Operand::new(K::Src1, 1),
     Operand::new(K::MaskSrc2, 2),

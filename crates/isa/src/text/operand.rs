@@ -254,9 +254,11 @@ impl<'a> Operands<'a> {
                 (negate, absolute) = (false, false);
             }
         }
-        if instruction.layout.format == Format::Vop3p && instruction.name().contains("_mix") {
-            negate = self.field(Field::NegLo) & 1 != 0;
-            absolute = self.field(Field::NegHi) & 1 != 0;
+        // Packed operations have modifiers of their own, which are no part of the operand; the mixes use those as signs.
+        if instruction.layout.format == Format::Vop3p {
+            let mixed = instruction.name().contains("_mix");
+            negate = mixed && self.field(Field::NegLo) & 1 != 0;
+            absolute = mixed && self.field(Field::NegHi) & 1 != 0;
         }
         let kind = source_type(instruction.name(), 0);
         let sext = instruction.extension_field(Field::Src0Sext) != 0 || self.sign_extends(0, kind);

@@ -52,10 +52,7 @@ pub(super) fn write(instruction: &Instruction, kind: OperandKind, out: &mut Stri
         OperandKind::Simm16Decimal | OperandKind::Target => write!(out, "{value}"),
         OperandKind::Hwreg => hwreg(instruction.level, value, out),
         OperandKind::Waitcnt => waitcnt(instruction.level, value, out),
-        OperandKind::Sendmsg => match message_name(instruction.level, value) {
-            Some(name) => write!(out, "sendmsg({name})"),
-            None => write!(out, "sendmsg({}, {}, {})", value & 0xf, value >> 4 & 7, value >> 8 & 3),
-        },
+        OperandKind::Sendmsg => sendmsg(instruction.level, value, out),
         OperandKind::SendmsgRtn => {
             write!(out, "sendmsg({}, 0, 0)", instruction.field(Field::Ssrc0))
         }
@@ -74,6 +71,18 @@ const MESSAGES: [(u32, &str, GfxLevel, GfxLevel); 4] = [
     (3, "MSG_DEALLOC_VGPRS", GfxLevel::Gfx11, GfxLevel::Gfx12),
     (9, "MSG_GS_ALLOC_REQ", GfxLevel::Gfx9, GfxLevel::Gfx12),
 ];
+
+/// Writes a message by name, else by its fields, and as a number if it has bits that no field has.
+fn sendmsg(level: GfxLevel, value: u32, out: &mut String) -> fmt::Result {
+    let (message, operation, stream) =
+        if level >= GfxLevel::Gfx11 { (value & 0xff, 0, 0) } else { (value & 0xf, value >> 4 & 7, value >> 8 & 3) };
+    let named = message | operation << 4 | stream << 8;
+    match message_name(level, named) {
+        Some(name) => write!(out, "sendmsg({name})"),
+        None if named == value => write!(out, "sendmsg({message}, {operation}, {stream})"),
+        None => write!(out, "{value}"),
+    }
+}
 
 /// Returns the name of a message.
 fn message_name(level: GfxLevel, value: u32) -> Option<&'static str> {
