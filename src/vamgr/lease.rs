@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{GpuVa, VaRange, VaWindow, manager::Arena};
+use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 
 /// GPU addresses that no one else holds. Nothing is bound there by itself.
 ///

@@ -2,11 +2,12 @@
 
 use std::{fmt, num::NonZeroU64, sync::Arc};
 
-use parking_lot::Mutex;
-
 use super::{
-    Fallback, GpuVa, HoleHistogram, Holes, LimitsError, Placement, ReplayWindows, Step, TakeError, VaError, VaLease,
-    VaLimits, VaRange, VaRequest, VaWindow, Windows, request, resting::Resting,
+    Fallback, HoleHistogram, LimitsError, Placement, ReplayWindows, VaError, VaLease, VaLimits, VaRange, VaRequest,
+    VaWindow, WindowStats, Windows,
+    arena::Arena,
+    request::{self, Checked},
+    resting::Resting,
 };
 use amdgpu_hw::GfxLevel;
 
@@ -45,43 +46,6 @@ struct Shared {
     /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
     arenas: [Arc<Arena>; 4],
     resting: Resting,
-}
-
-/// One window's addresses, shared by the manager and the leases of the window.
-pub(super) struct Arena {
-    window: VaWindow,
-    range: VaRange,
-    /// Exponent of the granule: an address is a cell shifted by it.
-    shift: u32,
-    /// Cells from here on are for replayable leases only; `None` if both kinds share the window.
-    floor: Option<u64>,
-    holes: Mutex<Holes>,
-}
-
-/// What a window is used for at the moment. Bytes where not said otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowStats {
-    /// How many leases there are.
-    pub leases: u64,
-    /// Bytes they hold.
-    pub leased: u64,
-    /// Bytes free.
-    pub free: u64,
-    /// How many holes the free bytes are in.
-    pub holes: u64,
-    /// The largest hole.
-    pub largest_hole: u64,
-    /// Host memory that the books take.
-    pub host_memory: usize,
-}
-
-/// A request as the index takes it, all checked.
-struct Checked {
-    /// Bytes, a multiple of the granule.
-    size: u64,
-    /// Bytes, a multiple of the granule.
-    alignment: NonZeroU64,
-    placement: Placement,
 }
 
 impl VaManager {
@@ -190,7 +154,7 @@ impl VaManager {
     #[inline]
     pub fn give(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());
-        if arena.made(&lease) && arena.is_below_floor(lease.range()) {
+        if Arc::ptr_eq(arena, lease.home()) && arena.is_below_floor(lease.range()) {
             self.shared.resting.put(lease);
         }
     }
@@ -208,10 +172,12 @@ impl VaManager {
 
     #[inline]
     fn lease(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
-        match self.arena(window).lease(request) {
-            Err(_) if self.shared.resting.wake() => self.arena(window).lease(request),
+        let arena = self.arena(window);
+        let range = match arena.take(request) {
+            Err(_) if self.shared.resting.wake() => arena.take(request),
             outcome => outcome,
-        }
+        };
+        range.map(|range| VaLease::new(Arc::clone(arena), range))
     }
 
     fn lease_or_fall_back(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
@@ -278,125 +244,5 @@ impl VaManager {
 impl fmt::Debug for VaManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VaManager").field("windows", &self.shared.windows).finish_non_exhaustive()
-    }
-}
-
-impl Arena {
-    /// The arena of a window; one without addresses unless they are the window's `own`.
-    fn new(window: VaWindow, range: VaRange, own: bool, granule: u64, floor: Option<GpuVa>) -> Self {
-        let shift = granule.trailing_zeros();
-        let start = range.start().as_u64() >> shift;
-        let cells = if own { range.len() >> shift } else { 0 };
-        // A window is inside a half of 2^47 bytes and a cell is 4096 at least, so the index spans it.
-        let holes = Holes::new(start..start + cells).unwrap_or_else(|bad| unreachable!("{window} window: {bad}"));
-        let floor = floor.map(|floor| floor.as_u64() >> shift);
-        Self { window, range, shift, floor, holes: Mutex::new(holes) }
-    }
-
-    /// Whether a lease is of this arena.
-    #[inline]
-    fn made(self: &Arc<Self>, lease: &VaLease) -> bool {
-        Arc::ptr_eq(self, lease.home())
-    }
-
-    /// Whether none of the addresses is kept for replayable leases.
-    #[inline]
-    fn is_below_floor(&self, range: VaRange) -> bool {
-        let last = (range.start().as_u64() + (range.len() - 1)) >> self.shift;
-        self.floor.is_none_or(|floor| last < floor)
-    }
-
-    #[inline]
-    fn lease(self: &Arc<Self>, request: &Checked) -> Result<VaLease, VaError> {
-        let len = request.size >> self.shift;
-        let step = || Step::new(NonZeroU64::new(request.alignment.get() >> self.shift).unwrap_or(NonZeroU64::MIN));
-        let mut holes = self.holes.lock();
-        let taken = match request.placement {
-            // The lowest fit is the only one that can be below the floor, and the highest the only one above it.
-            Placement::Lowest => holes
-                .take_lowest(len, step())
-                .and_then(|cell| self.keep(&mut holes, cell, len, |floor| cell + len <= floor)),
-            Placement::Highest => {
-                holes.take_highest(len, step()).and_then(|cell| self.keep(&mut holes, cell, len, |floor| cell >= floor))
-            }
-            Placement::At(start) => {
-                let cell = start.as_u64() >> self.shift;
-                holes.take_at(cell, len).map(|()| cell)
-            }
-        };
-        match taken {
-            Ok(start) => {
-                drop(holes);
-                Ok(VaLease::new(Arc::clone(self), self.range_of(start, len)))
-            }
-            Err(error) => Err(self.refusal(error, request, &holes)),
-        }
-    }
-
-    /// `cell` if it is on the right side of the floor; otherwise its cells go back.
-    #[inline]
-    fn keep(&self, holes: &mut Holes, cell: u64, len: u64, is_right: impl Fn(u64) -> bool) -> Result<u64, TakeError> {
-        if self.floor.is_none_or(is_right) {
-            return Ok(cell);
-        }
-        let given = holes.give(cell, len);
-        debug_assert_eq!(given, Ok(()), "these cells were taken just now");
-        Err(TakeError::NoFit)
-    }
-
-    #[cold]
-    fn refusal(&self, error: TakeError, request: &Checked, holes: &Holes) -> VaError {
-        let (size, window) = (request.size, self.window);
-        match (error, request.placement) {
-            (TakeError::Taken { from, to }, Placement::At(start)) => {
-                VaError::Taken { start, size, taken: self.range_of(from, to - from) }
-            }
-            (TakeError::Outside, Placement::At(start)) => {
-                VaError::OutsideWindow { start, size, window, range: self.range }
-            }
-            (TakeError::Empty, _) => VaError::ZeroSize,
-            (TakeError::HostMemory, _) => VaError::HostMemory { window, live: holes.live() },
-            _ => VaError::NoSpace {
-                size,
-                alignment: request.alignment.get(),
-                window,
-                free: holes.free() << self.shift,
-                largest: holes.largest() << self.shift,
-            },
-        }
-    }
-
-    /// The addresses of cells of the window.
-    fn range_of(&self, start: u64, len: u64) -> VaRange {
-        // Cells of a window are addresses of its half, whose bits above 47 repeat bit 47.
-        VaRange::of_48_bits(start << self.shift, len << self.shift)
-    }
-
-    pub(super) const fn window(&self) -> VaWindow {
-        self.window
-    }
-
-    /// Takes a lease's addresses back. Needs no memory, and cannot fail: a lease holds what it took, and only once.
-    #[inline]
-    pub(super) fn give_back(&self, range: VaRange) {
-        let given = self.holes.lock().give(range.start().as_u64() >> self.shift, range.len() >> self.shift);
-        debug_assert_eq!(given, Ok(()), "{range:?} was leased from the {} window", self.window);
-    }
-
-    fn hole_histogram(&self) -> HoleHistogram {
-        self.holes.lock().iter().map(|hole| hole.cells() << self.shift).collect()
-    }
-
-    fn stats(&self) -> WindowStats {
-        let holes = self.holes.lock();
-        let span = holes.span();
-        WindowStats {
-            leases: holes.live(),
-            leased: (span.end - span.start - holes.free()) << self.shift,
-            free: holes.free() << self.shift,
-            holes: holes.count(),
-            largest_hole: holes.largest() << self.shift,
-            host_memory: holes.host_bytes(),
-        }
     }
 }

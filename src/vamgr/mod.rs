@@ -80,6 +80,7 @@
 //! the first 129. The treap, which knows three alignments and no others, needs 30,000 for the second with a tenth of
 //! the blocks, and the list 10,000.
 
+mod arena;
 mod error;
 mod holes;
 mod lease;
@@ -94,8 +95,8 @@ pub use amdgpu_hw::{GpuVa, InTheHole};
 pub use error::VaError;
 pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeError};
 pub use lease::VaLease;
-pub use manager::{VaManager, WindowStats};
+pub use manager::VaManager;
 pub use replay::ReplayWindows;
 pub use request::{Fallback, Placement, VaRequest};
-pub use statistics::HoleHistogram;
+pub use statistics::{HoleHistogram, WindowStats};
 pub use window::{Half, LimitsError, VaLimits, VaRange, VaWindow, Windows};

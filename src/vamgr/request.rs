@@ -1,5 +1,7 @@
 //! What is asked of the VA manager.
 
+use std::num::NonZeroU64;
+
 use super::{GpuVa, VaWindow};
 use amdgpu_hw::GfxLevel;
 
@@ -77,6 +79,15 @@ impl VaRequest {
     pub const fn or_in_32_bits(self) -> Self {
         Self { fallback: Fallback::In32Bits, ..self }
     }
+}
+
+/// A request as the index takes it, all checked.
+pub(super) struct Checked {
+    /// Bytes, a multiple of the granule.
+    pub(super) size: u64,
+    /// Bytes, a multiple of the granule.
+    pub(super) alignment: NonZeroU64,
+    pub(super) placement: Placement,
 }
 
 /// `alignment`, raised to the fragment for what is large enough to fill one: its page-table entries can then be marked

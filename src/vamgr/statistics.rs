@@ -1,6 +1,4 @@
-//! How the free addresses of a window are cut up.
-
-use super::WindowStats;
+//! What a window is used for, and how its free addresses are cut up.
 
 /// How many holes there are of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
 ///
@@ -46,6 +44,23 @@ impl FromIterator<u64> for HoleHistogram {
         }
         Self { counts }
     }
+}
+
+/// What a window is used for at the moment. Bytes where not said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowStats {
+    /// How many leases there are.
+    pub leases: u64,
+    /// Bytes they hold.
+    pub leased: u64,
+    /// Bytes free.
+    pub free: u64,
+    /// How many holes the free bytes are in.
+    pub holes: u64,
+    /// The largest hole.
+    pub largest_hole: u64,
+    /// Host memory that the books take.
+    pub host_memory: usize,
 }
 
 impl WindowStats {

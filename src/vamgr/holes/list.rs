@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Hole, LIST_MAX, Step};
+use super::{Hole, Step};
+
+/// With more holes than this the list becomes a tree.
+pub(super) const LIST_MAX: usize = 8;
 
 /// One more than is kept, for the moment before the list becomes a tree.
 const CAP: usize = LIST_MAX + 1;

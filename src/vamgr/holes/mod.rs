@@ -14,6 +14,8 @@
 //! `n` taken runs leave at most `n + 1` holes, and every node of the tree but a root is a third full. So each take
 //! reserves, before it touches anything, the nodes that the worst pattern of gives could ask for; a give finds them.
 
+mod cells;
+mod error;
 mod hole;
 mod list;
 mod step;
@@ -24,68 +26,16 @@ mod tests;
 
 use std::ops::Range;
 
-use list::List;
+use list::{LIST_MAX, List};
 use tree::Tree;
 
+pub use cells::{CELLS_END, SPAN_MAX};
+pub use error::{BadSpan, NotTaken, TakeError};
 pub use hole::Hole;
 pub use step::Step;
 
-/// One past the highest cell an index can hold: the pages of a 64-bit address space.
-pub const CELLS_END: u64 = 1 << 52;
-
-/// The most cells an index can span: the pages of a 48-bit address space.
-pub const SPAN_MAX: u64 = 1 << 36;
-
-/// With more holes than this the list becomes a tree.
-const LIST_MAX: usize = 8;
 /// With this many holes or fewer the tree becomes a list. The distance keeps it from going back and forth.
 const TREE_MIN: u64 = 2;
-
-/// Why no cells were taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TakeError {
-    /// No cells were asked for.
-    #[error("a run of no cells was asked for")]
-    Empty,
-    /// No hole is large enough, and aligned, for the run.
-    #[error("no hole fits")]
-    NoFit,
-    /// The exact run asked for is not all inside the index.
-    #[error("the run is not inside the index")]
-    Outside,
-    /// The exact run asked for is not all free.
-    #[error("cells {from:#x}..{to:#x} are taken")]
-    Taken {
-        /// First cell of the lowest taken stretch that meets the run.
-        from: u64,
-        /// One past its last cell.
-        to: u64,
-    },
-    /// The nodes for a later give could not be reserved.
-    #[error("out of host memory")]
-    HostMemory,
-}
-
-/// A run given back was not all taken: some of it is a hole already, or outside the index. Nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cells {start:#x}..{end:#x} are not all taken")]
-pub struct NotTaken {
-    /// The first cell given.
-    pub start: u64,
-    /// One past the last cell given.
-    pub end: u64,
-}
-
-/// The span asked of [`Holes::new`] is reversed, too long or too high.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an index cannot span the cells {start:#x}..{end:#x}")]
-pub struct BadSpan {
-    /// The first cell.
-    pub start: u64,
-    /// One past the last cell.
-    pub end: u64,
-}
 
 /// An index of holes.
 ///

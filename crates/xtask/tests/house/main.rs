@@ -22,7 +22,6 @@ const TIED: &[(&str, usize)] = &[
     ("crates/sim", 57),
     ("crates/surface", 14),
     ("crates/vulkan-client", 15),
-    ("src/vamgr", 12),
 ];
 
 /// Returns the root of the workspace.

@@ -1,10 +1,15 @@
 //! The structure's invariants, checked from top to bottom.
 
-use super::{CLASSES, Hole, MAX_NEED, REGION_BITS, Tree, inner, lanes::Lanes, leaf, peaks::Peaks};
+use super::{
+    nodes::{inner, lanes::Lanes, leaf, peaks::Peaks},
+    tree::Tree,
+    units::{CLASSES, MAX_NEED, REGION_BITS},
+};
+use crate::holes::Hole;
 
 impl Tree {
     /// Panics unless every invariant of the tree holds, and returns its holes.
-    pub(in super::super) fn check(&self) -> Vec<Hole> {
+    pub(in crate::holes) fn check(&self) -> Vec<Hole> {
         let mut all = Vec::new();
         for region in 0..self.regions.len() as u32 {
             let height = self.regions[region as usize].height;
@@ -21,24 +26,24 @@ impl Tree {
     }
 
     /// Panics unless there is room for `holes` holes.
-    pub(in super::super) fn check_reserved(&self, holes: u64) {
+    pub(in crate::holes) fn check_reserved(&self, holes: u64) {
         let leaves = holes as usize / leaf::MIN + 1;
         assert!(self.leaves.capacity() >= leaves && self.free_leaves.capacity() >= leaves);
         assert!(self.inners.capacity() > leaves / inner::MIN);
     }
 
     /// How many regions there are, with holes or without.
-    pub(in super::super) fn regions(&self) -> usize {
+    pub(in crate::holes) fn regions(&self) -> usize {
         self.regions.len()
     }
 
     /// The place of the nodes in host memory.
-    pub(in super::super) fn addresses(&self) -> (*const u8, *const u8) {
+    pub(in crate::holes) fn addresses(&self) -> (*const u8, *const u8) {
         (self.leaves.as_ptr().cast(), self.inners.as_ptr().cast())
     }
 
     /// The exponents of the alignment classes there are, and their lanes.
-    pub(in super::super) fn classes(&self) -> Vec<u32> {
+    pub(in crate::holes) fn classes(&self) -> Vec<u32> {
         (0..CLASSES as u32).filter(|&shift| self.has_class(shift)).collect()
     }
 }

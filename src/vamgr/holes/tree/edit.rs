@@ -2,7 +2,12 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
-use super::{GIANT, Hole, MAX_NEED, Step, Trail, Tree, local, recorded};
+use super::{
+    trail::Trail,
+    tree::Tree,
+    units::{GIANT, MAX_NEED, local, recorded},
+};
+use crate::holes::{Hole, Step};
 
 impl Tree {
     /// Takes the lowest `len` free cells from a multiple of `step`.
@@ -15,7 +20,7 @@ impl Tree {
     }
 
     /// Takes the highest `len` free cells from a multiple of `step`.
-    pub(in super::super) fn take_highest(&mut self, len: u64, step: Step) -> Option<u64> {
+    pub(in crate::holes) fn take_highest(&mut self, len: u64, step: Step) -> Option<u64> {
         let mut trail = Trail::NONE;
         let (at, from) = self.highest_fit(&mut trail, len, step)?;
         self.carve(&trail, at, from, len);
@@ -23,7 +28,7 @@ impl Tree {
     }
 
     /// Takes cells out of a hole of the tree.
-    pub(in super::super) fn carve_hole(&mut self, hole: Hole, from: u64, len: u64) {
+    pub(in crate::holes) fn carve_hole(&mut self, hole: Hole, from: u64, len: u64) {
         let (trail, at) = self.find(hole);
         self.carve(&trail, at, from, len);
     }
@@ -162,14 +167,14 @@ impl Tree {
     }
 
     /// Takes a whole hole out of the tree.
-    pub(in super::super) fn withdraw(&mut self, hole: Hole) {
+    pub(in crate::holes) fn withdraw(&mut self, hole: Hole) {
         let (trail, at) = self.find(hole);
         self.lower(&trail, at, (0, 0), (0, 0));
         self.take_out(&trail, at);
     }
 
     /// Adds a hole that touches no other.
-    pub(in super::super) fn place(&mut self, hole: Hole) {
+    pub(in crate::holes) fn place(&mut self, hole: Hole) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, hole.start);
         let at = self.leaves[trail.leaf as usize].rank(local(hole.start));

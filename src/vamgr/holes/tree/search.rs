@@ -2,7 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
-use super::{MAX_NEED, REGION_BITS, Step, Trail, Tree, inner, walk};
+use super::{
+    nodes::inner,
+    trail::{Trail, split_top},
+    tree::Tree,
+    units::{MAX_NEED, REGION_BITS},
+};
+use crate::holes::Step;
 
 /// A hole that fits: its place in the trail's leaf, and the cell to take from.
 pub(super) type Fit = (usize, u64);
@@ -60,7 +66,7 @@ impl Tree {
         }
         trail.region = region;
         trail.height = self.regions[region as usize].height;
-        let (top, below) = walk::split_top(trail);
+        let (top, below) = split_top(trail);
         *top = Self::table(region);
         let mut node = self.inners[top.0 as usize].child(top.1 as usize);
         for step in below.iter_mut().rev() {
@@ -102,7 +108,7 @@ impl Tree {
     fn search_region(&self, trail: &mut Trail, region: u32, want: Want, visits: &mut u64) -> Option<Fit> {
         let height = self.regions[region as usize].height as usize;
         (trail.region, trail.height) = (region, height as u32);
-        *walk::split_top(trail).0 = Self::table(region);
+        *split_top(trail).0 = Self::table(region);
         // A node, its level, and the slot its search goes on from.
         let (mut node, mut level, mut from) = (self.root(region), height, None);
         loop {

@@ -2,7 +2,11 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
-use super::{Inner, Leaf, Trail, Tree, inner, leaf};
+use super::{
+    nodes::{Inner, Leaf, Offers, inner, leaf},
+    trail::Trail,
+    tree::Tree,
+};
 
 impl Tree {
     /// Puts a new hole at place `at` of the leaf.
@@ -195,7 +199,7 @@ impl Tree {
             return id;
         }
         self.inners.push(inner);
-        self.offers.iter_mut().for_each(super::Offers::push);
+        self.offers.iter_mut().for_each(Offers::push);
         self.inners.len() as u32 - 1
     }
 }

@@ -2,7 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
-use super::{Hole, MAX_HEIGHT, REGION_BITS, Trail, Tree, inner, leaf, local};
+use super::{
+    nodes::{inner, leaf},
+    trail::{Trail, split_top},
+    tree::Tree,
+    units::{REGION_BITS, local},
+};
+use crate::holes::Hole;
 
 impl Tree {
     /// The table node and slot that hold a region's root.
@@ -77,7 +83,7 @@ impl Tree {
     }
 
     /// The last hole that starts at `cell` or below, and the next one.
-    pub(in super::super) fn around_cell(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
+    pub(in crate::holes) fn around_cell(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, cell);
         self.around(&trail, self.leaves[trail.leaf as usize].rank(local(cell)))
@@ -106,7 +112,7 @@ impl Tree {
     }
 
     /// The lowest hole that starts in `region` or a later one.
-    pub(in super::super) fn first_from_region(&self, region: u32) -> Option<Hole> {
+    pub(in crate::holes) fn first_from_region(&self, region: u32) -> Option<Hole> {
         let mut later = region..self.regions.len() as u32;
         later.find_map(|region| self.first_below(region, self.root(region), self.height(region)))
     }
@@ -158,14 +164,6 @@ impl Tree {
             return;
         }
     }
-}
-
-/// The step into the table and the steps below it, to be filled in.
-#[inline]
-pub(super) fn split_top(trail: &mut Trail) -> (&mut (u32, u32), &mut [(u32, u32)]) {
-    let height = (trail.height as usize).min(MAX_HEIGHT);
-    let (below, top) = trail.step.split_at_mut(height);
-    (&mut top[0], below)
 }
 
 const _: () = assert!(leaf::CAP <= 32, "a leaf's offers are marked in 32 bits");

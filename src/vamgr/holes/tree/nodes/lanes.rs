@@ -4,18 +4,18 @@
 //! target; on x86-64 SSE2, the baseline, is enough. No loop here has an early exit: which value decides is
 //! unpredictable, and a mispredicted branch costs more than the whole array.
 
-#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 /// What a child offers, for four alignment classes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
-pub(super) struct Lanes(pub(super) [i32; 4]);
+pub(crate) struct Lanes(pub(crate) [i32; 4]);
 
 impl Lanes {
-    pub(super) const NONE: Self = Self([0; 4]);
+    pub(crate) const NONE: Self = Self([0; 4]);
 
     #[inline(always)]
-    pub(super) fn get(&self, lane: usize) -> i32 {
+    pub(crate) fn get(&self, lane: usize) -> i32 {
         self.0[lane % 4]
     }
 
@@ -29,37 +29,37 @@ impl Lanes {
     }
 
     #[inline(always)]
-    pub(super) fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         self.zip(other, i32::max)
     }
 
     #[inline(always)]
-    pub(super) fn min(self, limit: i32) -> Self {
+    pub(crate) fn min(self, limit: i32) -> Self {
         self.zip(Self([limit; 4]), i32::min)
     }
 
     #[inline(always)]
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
 
     /// With a lane's value one less than a power of two: how much of a hole is left from the first multiple of that
     /// power. Negative where the multiple lies past the end.
     #[inline(always)]
-    pub(super) fn offer(self, start: i32, len: i32) -> Self {
+    pub(crate) fn offer(self, start: i32, len: i32) -> Self {
         self.zip(self, |mask, _| offer(start, len, mask))
     }
 }
 
 /// How much of the hole is left from the first multiple of `mask + 1`.
 #[inline(always)]
-pub(super) fn offer(start: i32, len: i32, mask: i32) -> i32 {
+pub(crate) fn offer(start: i32, len: i32, mask: i32) -> i32 {
     len - (start.wrapping_neg() & mask)
 }
 
 /// How many values are `limit` or less. Values and limit are 0 or more.
 #[inline(always)]
-pub(super) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
+pub(crate) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
     let mut count = 0;
     for &value in values {
         // The sign bit of `value - limit - 1`. A comparison would be counted with a slow population count.
@@ -70,7 +70,7 @@ pub(super) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
 
 /// Bit `i` tells whether value `i` is `limit` or more, for up to 32 values.
 #[inline(always)]
-pub(super) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
+pub(crate) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
     let mut bits = 0;
     for (i, &value) in values.iter().enumerate() {
         bits |= u32::from(value >= limit) << i;

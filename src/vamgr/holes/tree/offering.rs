@@ -1,105 +1,19 @@
-//! What every child has to offer, for up to four alignment classes.
+//! Keeping what nodes offer up to date, and adding alignment classes.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
-use super::{CLASSES, Leaf, MAX_NEED, REGION_BITS, TakeError, Trail, Tree, Waste, grow, lanes::Lanes, peaks::Peaks};
+use super::{
+    nodes::{Offers, lanes::Lanes, peaks::Peaks},
+    trail::Trail,
+    tree::{Tree, Waste},
+    units::{CLASSES, REGION_BITS},
+};
 
 /// A search in vain costs a leaf visit; keeping a class up to date costs about one visit per take. Below that many the
 /// class does not pay.
 const VISITS_PER_TAKE: u64 = 1;
 /// Below this many visits in vain no class is added, however few leaves there are.
 const VISITS_MIN: u64 = 64;
-
-/// Four classes of one index: a lane each.
-#[derive(Debug)]
-pub(super) struct Offers {
-    /// One less than the class's alignment in cells.
-    mask: Lanes,
-    /// All ones in the lanes in use.
-    active: Lanes,
-    used: usize,
-    /// Per inner node. The lanes not in use stay 0.
-    peaks: Vec<Peaks>,
-}
-
-impl Offers {
-    /// Offers for `nodes` nodes, with the one class of any start.
-    pub(super) fn new(nodes: usize) -> Self {
-        let mut offers = Self { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: vec![Peaks::NONE; nodes] };
-        offers.add_class(0);
-        offers
-    }
-
-    fn add_class(&mut self, shift: u32) {
-        self.mask.0[self.used % 4] = (1 << shift) - 1;
-        self.active.0[self.used % 4] = -1;
-        self.used += 1;
-    }
-
-    pub(super) fn reserve(&mut self, nodes: usize) -> Result<(), TakeError> {
-        grow(&mut self.peaks, nodes)
-    }
-
-    pub(super) fn host_bytes(&self) -> usize {
-        size_of::<Self>() + self.peaks.capacity() * size_of::<Peaks>()
-    }
-
-    #[inline]
-    pub(super) fn get(&self, node: u32, slot: u32) -> Lanes {
-        self.peaks[node as usize].get(slot as usize)
-    }
-
-    #[inline]
-    pub(super) fn peaks(&self, node: u32) -> &Peaks {
-        &self.peaks[node as usize]
-    }
-
-    #[inline]
-    pub(super) fn peaks_mut(&mut self, node: u32) -> &mut Peaks {
-        &mut self.peaks[node as usize]
-    }
-
-    /// Two nodes that share children.
-    pub(super) fn pair_mut(&mut self, nodes: [u32; 2]) -> Option<[&mut Peaks; 2]> {
-        self.peaks.get_disjoint_mut(nodes.map(|node| node as usize)).ok()
-    }
-
-    /// A new node without children.
-    pub(super) fn push(&mut self) {
-        self.peaks.push(Peaks::NONE);
-    }
-
-    /// A node used again, without children.
-    pub(super) fn clear(&mut self, node: u32) {
-        self.peaks[node as usize] = Peaks::NONE;
-    }
-
-    #[inline(always)]
-    fn of_hole(&self, start: i32, len: i32) -> Lanes {
-        self.mask.offer(start, len).min(MAX_NEED).and(self.active)
-    }
-
-    pub(super) fn of_leaf(&self, leaf: &Leaf) -> Lanes {
-        let mut most = Lanes::NONE;
-        for (most, mask) in most.0.iter_mut().zip(self.mask.0).take(self.used) {
-            *most = leaf.most(mask);
-        }
-        most
-    }
-
-    /// What a leaf offers, which offered `before`, once its hole at place `at` has shrunk and offers `left`.
-    #[inline(always)]
-    fn of_leaf_after(&self, leaf: &Leaf, at: usize, before: Lanes, left: Lanes) -> Lanes {
-        let was = self.of_hole(leaf.start(at), leaf.len(at));
-        let mut most = before;
-        for lane in 0..self.used.min(4) {
-            if was.get(lane) == before.get(lane) {
-                most.0[lane] = leaf.most_but(at, self.mask.get(lane)).max(left.get(lane));
-            }
-        }
-        most
-    }
-}
 
 impl Tree {
     /// A hole of the leaf was made, or grew, to `start` and `len`. All levels are told: to stop at the first that has more
@@ -200,7 +114,7 @@ impl Tree {
     }
 
     #[cfg(test)]
-    pub(in super::super) fn add_class_for_test(&mut self, shift: u32) {
+    pub(in crate::holes) fn add_class_for_test(&mut self, shift: u32) {
         if !self.has_class(shift) {
             self.add_class(shift);
         }

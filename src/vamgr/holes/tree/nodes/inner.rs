@@ -1,15 +1,15 @@
 //! The inner nodes of the hole tree: which child holds which addresses.
 
-#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 use super::{lanes, slots};
 
 /// Children an inner node can have. [`super::peaks`] relies on 64.
-pub(super) const CAP: usize = 64;
+pub(crate) const CAP: usize = 64;
 /// Children an inner node has at least, unless it is the root.
-pub(super) const MIN: usize = 22;
+pub(crate) const MIN: usize = 22;
 /// Neighbours with this many children or fewer between them become one node; with more, they share evenly.
-pub(super) const JOIN: usize = 48;
+pub(crate) const JOIN: usize = 48;
 
 /// The key in unused places: above every cell of a region.
 const UNUSED: i32 = i32::MAX;
@@ -22,58 +22,58 @@ const UNUSED: i32 = i32::MAX;
 /// has for this node, and 0 in the leftmost node of a level. Unused keys are [`UNUSED`].
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Inner {
+pub(crate) struct Inner {
     key: [i32; CAP],
     child: [u32; CAP],
 }
 
 impl Inner {
-    pub(super) const EMPTY: Self = Self { key: [UNUSED; CAP], child: [0; CAP] };
+    pub(crate) const EMPTY: Self = Self { key: [UNUSED; CAP], child: [0; CAP] };
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         lanes::at_most(&self.key, UNUSED - 1)
     }
 
     /// Whether slot `at` is used.
-    pub(super) fn has(&self, at: usize) -> bool {
+    pub(crate) fn has(&self, at: usize) -> bool {
         at < CAP && self.key[at] != UNUSED
     }
 
     #[inline]
-    pub(super) fn child(&self, at: usize) -> u32 {
+    pub(crate) fn child(&self, at: usize) -> u32 {
         self.child[at % CAP]
     }
 
-    pub(super) fn set_child(&mut self, at: usize, child: u32) {
+    pub(crate) fn set_child(&mut self, at: usize, child: u32) {
         self.child[at % CAP] = child;
     }
 
-    pub(super) fn key(&self, at: usize) -> i32 {
+    pub(crate) fn key(&self, at: usize) -> i32 {
         self.key[at % CAP]
     }
 
-    pub(super) fn set_key(&mut self, at: usize, key: i32) {
+    pub(crate) fn set_key(&mut self, at: usize, key: i32) {
         self.key[at % CAP] = key;
     }
 
     /// The child whose addresses include `cell`.
     #[inline(always)]
-    pub(super) fn slot(&self, cell: i32) -> usize {
+    pub(crate) fn slot(&self, cell: i32) -> usize {
         lanes::at_most(&self.key, cell).saturating_sub(1)
     }
 
-    pub(super) fn insert(&mut self, at: usize, key: i32, child: u32) {
+    pub(crate) fn insert(&mut self, at: usize, key: i32, child: u32) {
         slots::open(&mut self.key, at, key);
         slots::open(&mut self.child, at, child);
     }
 
-    pub(super) fn remove(&mut self, at: usize) {
+    pub(crate) fn remove(&mut self, at: usize) {
         slots::close(&mut self.key, at, UNUSED);
         slots::close(&mut self.child, at, 0);
     }
 
     /// Moves children between this node and the next one up until this one has `want`.
-    pub(super) fn share(&mut self, upper: &mut Self, want: usize) {
+    pub(crate) fn share(&mut self, upper: &mut Self, want: usize) {
         let (lower_len, upper_len) = (self.count(), upper.count());
         slots::share((&mut self.key, lower_len), (&mut upper.key, upper_len), want, UNUSED);
         slots::share((&mut self.child, lower_len), (&mut upper.child, upper_len), want, 0);

@@ -4,7 +4,7 @@
 //! offers enough is found by asking three groups of four instead of 64 children, and a changed child replays three
 //! groups. A group's answer is arithmetic on three comparisons: no branch depends on the offers.
 
-#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
 use super::{inner, lanes::Lanes, slots};
 
@@ -19,19 +19,19 @@ const _: () = assert!(N == 64 && CHILDREN == SEMIFINAL + N / 4);
 /// The offers of the 64 children and the winners of all rounds above them.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct Peaks([Lanes; CHILDREN + N]);
+pub(crate) struct Peaks([Lanes; CHILDREN + N]);
 
 impl Peaks {
-    pub(super) const NONE: Self = Self([Lanes::NONE; CHILDREN + N]);
+    pub(crate) const NONE: Self = Self([Lanes::NONE; CHILDREN + N]);
 
     /// What the child at `slot` offers.
     #[inline(always)]
-    pub(super) fn get(&self, slot: usize) -> Lanes {
+    pub(crate) fn get(&self, slot: usize) -> Lanes {
         self.0[CHILDREN + slot % N]
     }
 
     /// The best offer of all.
-    pub(super) fn max(&self) -> Lanes {
+    pub(crate) fn max(&self) -> Lanes {
         self.best_of(FINAL)
     }
 
@@ -49,7 +49,7 @@ impl Peaks {
 
     /// The first child that offers `need` or more; the last slot if none does.
     #[inline(always)]
-    pub(super) fn first(&self, lane: usize, need: i32) -> usize {
+    pub(crate) fn first(&self, lane: usize, need: i32) -> usize {
         let mut at = 0;
         for round in [FINAL, SEMIFINAL, CHILDREN] {
             let four = round + 4 * at;
@@ -62,12 +62,12 @@ impl Peaks {
     }
 
     /// The first child from `slot` on that offers `need` or more.
-    pub(super) fn first_from(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
+    pub(crate) fn first_from(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
         (slot..N).find(|&slot| self.get(slot).get(lane) >= need)
     }
 
     /// The last child before `slot` that offers `need` or more.
-    pub(super) fn last_before(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
+    pub(crate) fn last_before(&self, slot: usize, lane: usize, need: i32) -> Option<usize> {
         let mut at = slot;
         while at > 0 {
             at -= 1;
@@ -84,7 +84,7 @@ impl Peaks {
 
     /// Sets what the child at `slot` offers, and returns the best offer of all.
     #[inline(always)]
-    pub(super) fn set(&mut self, slot: usize, offer: Lanes) -> Lanes {
+    pub(crate) fn set(&mut self, slot: usize, offer: Lanes) -> Lanes {
         let (mut at, mut winner) = (slot % N, offer);
         for round in [CHILDREN, SEMIFINAL, FINAL] {
             let (four, own) = (round + at / 4 * 4, at % 4);
@@ -98,7 +98,7 @@ impl Peaks {
 
     /// Raises what the child at `slot` offers to `offer` at least.
     #[inline(always)]
-    pub(super) fn raise(&mut self, slot: usize, offer: Lanes) {
+    pub(crate) fn raise(&mut self, slot: usize, offer: Lanes) {
         let slot = slot % N;
         for at in [CHILDREN + slot, SEMIFINAL + slot / 4, FINAL + slot / 16] {
             self.0[at] = self.0[at].max(offer);
@@ -106,11 +106,11 @@ impl Peaks {
     }
 
     /// Sets what the child at `slot` offers and leaves the rounds above as they are, until [`Peaks::replay`].
-    pub(super) fn put(&mut self, slot: usize, offer: Lanes) {
+    pub(crate) fn put(&mut self, slot: usize, offer: Lanes) {
         self.0[CHILDREN + slot % N] = offer;
     }
 
-    pub(super) fn replay(&mut self) {
+    pub(crate) fn replay(&mut self) {
         for at in 0..N / 4 {
             self.0[SEMIFINAL + at] = self.best_of(CHILDREN + 4 * at);
         }
@@ -125,17 +125,17 @@ impl Peaks {
         children
     }
 
-    pub(super) fn open(&mut self, slot: usize) {
+    pub(crate) fn open(&mut self, slot: usize) {
         slots::open(self.children(), slot, Lanes::NONE);
         self.replay();
     }
 
-    pub(super) fn close(&mut self, slot: usize) {
+    pub(crate) fn close(&mut self, slot: usize) {
         slots::close(self.children(), slot, Lanes::NONE);
         self.replay();
     }
 
-    pub(super) fn share(&mut self, lower_len: usize, upper: &mut Self, upper_len: usize, want: usize) {
+    pub(crate) fn share(&mut self, lower_len: usize, upper: &mut Self, upper_len: usize, want: usize) {
         slots::share((self.children(), lower_len), (upper.children(), upper_len), want, Lanes::NONE);
         self.replay();
         upper.replay();

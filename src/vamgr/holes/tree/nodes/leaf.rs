@@ -1,16 +1,17 @@
 //! The bottom of the hole tree: a short sorted run of holes.
 
-#![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
-use super::{GIANT, MAX_NEED, lanes, slots};
+use super::{lanes, slots};
+use crate::holes::tree::units::{GIANT, MAX_NEED};
 
 /// Tree a leaf can hold: with 8 bytes each, four cache lines.
-pub(super) const CAP: usize = 32;
+pub(crate) const CAP: usize = 32;
 /// Tree a leaf has at least, unless it is the root.
-pub(super) const MIN: usize = 11;
+pub(crate) const MIN: usize = 11;
 /// Neighbours with this many holes or fewer between them become one leaf; with more, they share evenly. The distance
 /// to [`CAP`] keeps a leaf from splitting and joining in turns.
-pub(super) const JOIN: usize = 24;
+pub(crate) const JOIN: usize = 24;
 
 /// The start in unused places: above every cell of a region.
 const UNUSED: i32 = i32::MAX;
@@ -23,43 +24,43 @@ const UNUSED: i32 = i32::MAX;
 /// position follows and nothing fits into.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Leaf {
+pub(crate) struct Leaf {
     start: [i32; CAP],
     /// Cells, or [`GIANT`].
     len: [i32; CAP],
 }
 
 impl Leaf {
-    pub(super) const EMPTY: Self = Self { start: [UNUSED; CAP], len: [0; CAP] };
+    pub(crate) const EMPTY: Self = Self { start: [UNUSED; CAP], len: [0; CAP] };
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         lanes::at_most(&self.start, UNUSED - 1)
     }
 
     /// Whether place `at` is used.
     #[inline]
-    pub(super) fn has(&self, at: usize) -> bool {
+    pub(crate) fn has(&self, at: usize) -> bool {
         at < CAP && self.start[at] != UNUSED
     }
 
     #[inline]
-    pub(super) fn start(&self, at: usize) -> i32 {
+    pub(crate) fn start(&self, at: usize) -> i32 {
         self.start[at % CAP]
     }
 
     #[inline]
-    pub(super) fn len(&self, at: usize) -> i32 {
+    pub(crate) fn len(&self, at: usize) -> i32 {
         self.len[at % CAP]
     }
 
     /// How many holes start at `cell` or below.
     #[inline(always)]
-    pub(super) fn rank(&self, cell: i32) -> usize {
+    pub(crate) fn rank(&self, cell: i32) -> usize {
         lanes::at_most(&self.start, cell)
     }
 
     /// Bit per hole that offers `need` cells from a multiple of `mask + 1`.
-    pub(super) fn offering(&self, need: i32, mask: i32) -> u32 {
+    pub(crate) fn offering(&self, need: i32, mask: i32) -> u32 {
         let mut offers = self.len;
         for (len, &start) in offers.iter_mut().zip(&self.start) {
             *len = lanes::offer(start, *len, mask);
@@ -69,7 +70,7 @@ impl Leaf {
 
     /// The first hole that offers `need` cells from a multiple of `mask + 1`; a place behind the last if none does.
     #[inline(always)]
-    pub(super) fn first_offering(&self, need: i32, mask: i32) -> usize {
+    pub(crate) fn first_offering(&self, need: i32, mask: i32) -> usize {
         let mut first = i32::MAX;
         for (place, (&start, &len)) in (0..).zip(self.start.iter().zip(&self.len)) {
             let offer = lanes::offer(start, len, mask);
@@ -79,7 +80,7 @@ impl Leaf {
     }
 
     /// The most that any hole offers from a multiple of `mask + 1`, up to [`MAX_NEED`].
-    pub(super) fn most(&self, mask: i32) -> i32 {
+    pub(crate) fn most(&self, mask: i32) -> i32 {
         let mut most = 0;
         for (&start, &len) in self.start.iter().zip(&self.len) {
             most = most.max(lanes::offer(start, len, mask));
@@ -89,7 +90,7 @@ impl Leaf {
 
     /// The same without the hole at place `at`.
     #[inline(always)]
-    pub(super) fn most_but(&self, at: usize, mask: i32) -> i32 {
+    pub(crate) fn most_but(&self, at: usize, mask: i32) -> i32 {
         let mut most = 0;
         // Compared in the width of the other lanes.
         let at = i32::try_from(at).unwrap_or(-1);
@@ -100,30 +101,30 @@ impl Leaf {
         most.min(MAX_NEED)
     }
 
-    pub(super) fn is_giant(&self, at: usize) -> bool {
+    pub(crate) fn is_giant(&self, at: usize) -> bool {
         self.len(at) == GIANT
     }
 
     #[inline]
-    pub(super) fn set(&mut self, at: usize, start: i32, len: i32) {
+    pub(crate) fn set(&mut self, at: usize, start: i32, len: i32) {
         self.start[at % CAP] = start;
         self.len[at % CAP] = len;
     }
 
     #[inline(always)]
-    pub(super) fn insert(&mut self, at: usize, start: i32, len: i32) {
+    pub(crate) fn insert(&mut self, at: usize, start: i32, len: i32) {
         slots::open(&mut self.start, at, start);
         slots::open(&mut self.len, at, len);
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, at: usize) {
+    pub(crate) fn remove(&mut self, at: usize) {
         slots::close(&mut self.start, at, UNUSED);
         slots::close(&mut self.len, at, 0);
     }
 
     /// Moves holes between this leaf and the next one up until this one has `want`.
-    pub(super) fn share(&mut self, upper: &mut Self, want: usize) {
+    pub(crate) fn share(&mut self, upper: &mut Self, want: usize) {
         let (lower_len, upper_len) = (self.count(), upper.count());
         slots::share((&mut self.start, lower_len), (&mut upper.start, upper_len), want, UNUSED);
         slots::share((&mut self.len, lower_len), (&mut upper.len, upper_len), want, 0);

@@ -1,0 +1,11 @@
+//! The nodes of the tree, and what their children offer.
+
+mod grow;
+pub(super) mod inner;
+pub(super) mod lanes;
+pub(super) mod leaf;
+mod offers;
+pub(super) mod peaks;
+mod slots;
+
+pub(super) use self::{grow::grow, inner::Inner, leaf::Leaf, offers::Offers};

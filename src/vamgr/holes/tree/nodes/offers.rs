@@ -1,0 +1,97 @@
+//! What every child has to offer, for up to four alignment classes.
+
+#![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
+
+use super::{Leaf, grow, lanes::Lanes, peaks::Peaks};
+use crate::holes::{TakeError, tree::units::MAX_NEED};
+
+/// Four classes of one index: a lane each.
+#[derive(Debug)]
+pub(crate) struct Offers {
+    /// One less than the class's alignment in cells.
+    pub(crate) mask: Lanes,
+    /// All ones in the lanes in use.
+    pub(crate) active: Lanes,
+    pub(crate) used: usize,
+    /// Per inner node. The lanes not in use stay 0.
+    pub(crate) peaks: Vec<Peaks>,
+}
+
+impl Offers {
+    /// Offers for `nodes` nodes, with the one class of any start.
+    pub(crate) fn new(nodes: usize) -> Self {
+        let mut offers = Self { mask: Lanes::NONE, active: Lanes::NONE, used: 0, peaks: vec![Peaks::NONE; nodes] };
+        offers.add_class(0);
+        offers
+    }
+
+    pub(crate) fn add_class(&mut self, shift: u32) {
+        self.mask.0[self.used % 4] = (1 << shift) - 1;
+        self.active.0[self.used % 4] = -1;
+        self.used += 1;
+    }
+
+    pub(crate) fn reserve(&mut self, nodes: usize) -> Result<(), TakeError> {
+        grow(&mut self.peaks, nodes)
+    }
+
+    pub(crate) fn host_bytes(&self) -> usize {
+        size_of::<Self>() + self.peaks.capacity() * size_of::<Peaks>()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, node: u32, slot: u32) -> Lanes {
+        self.peaks[node as usize].get(slot as usize)
+    }
+
+    #[inline]
+    pub(crate) fn peaks(&self, node: u32) -> &Peaks {
+        &self.peaks[node as usize]
+    }
+
+    #[inline]
+    pub(crate) fn peaks_mut(&mut self, node: u32) -> &mut Peaks {
+        &mut self.peaks[node as usize]
+    }
+
+    /// Two nodes that share children.
+    pub(crate) fn pair_mut(&mut self, nodes: [u32; 2]) -> Option<[&mut Peaks; 2]> {
+        self.peaks.get_disjoint_mut(nodes.map(|node| node as usize)).ok()
+    }
+
+    /// A new node without children.
+    pub(crate) fn push(&mut self) {
+        self.peaks.push(Peaks::NONE);
+    }
+
+    /// A node used again, without children.
+    pub(crate) fn clear(&mut self, node: u32) {
+        self.peaks[node as usize] = Peaks::NONE;
+    }
+
+    #[inline(always)]
+    pub(crate) fn of_hole(&self, start: i32, len: i32) -> Lanes {
+        self.mask.offer(start, len).min(MAX_NEED).and(self.active)
+    }
+
+    pub(crate) fn of_leaf(&self, leaf: &Leaf) -> Lanes {
+        let mut most = Lanes::NONE;
+        for (most, mask) in most.0.iter_mut().zip(self.mask.0).take(self.used) {
+            *most = leaf.most(mask);
+        }
+        most
+    }
+
+    /// What a leaf offers, which offered `before`, once its hole at place `at` has shrunk and offers `left`.
+    #[inline(always)]
+    pub(crate) fn of_leaf_after(&self, leaf: &Leaf, at: usize, before: Lanes, left: Lanes) -> Lanes {
+        let was = self.of_hole(leaf.start(at), leaf.len(at));
+        let mut most = before;
+        for lane in 0..self.used.min(4) {
+            if was.get(lane) == before.get(lane) {
+                most.0[lane] = leaf.most_but(at, self.mask.get(lane)).max(left.get(lane));
+            }
+        }
+        most
+    }
+}

@@ -1,0 +1,118 @@
+//! The tree and its memory.
+
+use std::ops::Range;
+
+use super::{
+    nodes::{Inner, Leaf, Offers, grow, inner, leaf},
+    processor::Processor,
+    trail::MAX_HEIGHT,
+    units::{CLASSES, MAX_NEED, REGION_BITS},
+};
+use crate::holes::TakeError;
+
+/// The holes of one index, when there are many.
+#[derive(Debug)]
+pub(in crate::holes) struct Tree {
+    /// The number of the first region.
+    pub(super) first: u64,
+    pub(super) regions: Vec<Region>,
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) inners: Vec<Inner>,
+    /// What the children of the inner nodes offer, four classes a piece.
+    pub(super) offers: Vec<Offers>,
+    /// Per exponent of an alignment, the lane of the largest class that divides it.
+    pub(super) lane_of: [u8; CLASSES],
+    /// Per exponent, the searches in vain so far and how many takes there were then.
+    pub(super) wasted: [Waste; CLASSES],
+    pub(super) free_leaves: Vec<u32>,
+    pub(super) free_inners: Vec<u32>,
+    pub(super) count: u64,
+    pub(super) takes: u64,
+    pub(super) processor: Processor,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Region {
+    /// Levels of inner nodes above the leaves.
+    pub(super) height: u32,
+    /// Where the region's giant ends, if it has one.
+    pub(super) giant_end: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waste {
+    pub(super) visits: u64,
+    pub(super) takes: u64,
+}
+
+impl Tree {
+    /// A tree without holes, for those inside `span`.
+    pub(in crate::holes) fn new(span: &Range<u64>) -> Self {
+        let first = span.start >> REGION_BITS;
+        let regions = ((span.end.max(span.start + 1) - 1) >> REGION_BITS) - first + 1;
+        let mut tree = Self {
+            first,
+            regions: vec![Region::default(); regions as usize],
+            leaves: vec![Leaf::EMPTY; regions as usize],
+            inners: vec![Inner::EMPTY; (regions as usize).div_ceil(inner::CAP)],
+            offers: Vec::new(),
+            lane_of: [0; CLASSES],
+            wasted: [Waste::default(); CLASSES],
+            free_leaves: Vec::new(),
+            free_inners: Vec::new(),
+            count: 0,
+            takes: 0,
+            processor: Processor::detect(),
+        };
+        tree.offers.push(Offers::new(tree.inners.len()));
+        // The table: leaf r is the root of region r.
+        for region in 0..regions as u32 {
+            let (node, slot) = Self::table(region);
+            tree.inners[node as usize].insert(slot as usize, slot.cast_signed(), region);
+        }
+        tree
+    }
+
+    /// How many holes there are.
+    #[inline]
+    pub(in crate::holes) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The length of the longest hole, 0 without one.
+    pub(in crate::holes) fn largest(&self) -> u64 {
+        let lengths = (0..self.regions.len() as u32).map(|region| {
+            let (node, slot) = Self::table(region);
+            let most = self.offers[0].get(node, slot).get(0);
+            if most < MAX_NEED { u64::from(most.cast_unsigned()) } else { self.last_length(region) }
+        });
+        lengths.max().unwrap_or(0)
+    }
+
+    /// Bytes of host memory behind the tree.
+    pub(in crate::holes) fn host_bytes(&self) -> usize {
+        self.regions.capacity() * size_of::<Region>()
+            + self.leaves.capacity() * size_of::<Leaf>()
+            + self.inners.capacity() * size_of::<Inner>()
+            + (self.free_leaves.capacity() + self.free_inners.capacity()) * size_of::<u32>()
+            + self.offers.iter().map(Offers::host_bytes).sum::<usize>()
+    }
+
+    /// Makes sure that the nodes for `holes` holes, however they come about, need no further memory.
+    pub(in crate::holes) fn reserve(&mut self, holes: u64) -> Result<(), TakeError> {
+        // All nodes but roots have MIN or more of what they hold, and a root that is not a leaf has two or more.
+        let regions = self.regions.len();
+        let full = holes as usize / leaf::MIN;
+        let leaves = full + regions + 1;
+        let roots = regions.min(full / 2) + regions.div_ceil(inner::CAP);
+        let inners = full / (inner::MIN - 1) + roots + MAX_HEIGHT;
+        if u32::try_from(leaves).is_err() {
+            return Err(TakeError::HostMemory);
+        }
+        grow(&mut self.leaves, leaves)?;
+        grow(&mut self.inners, inners)?;
+        grow(&mut self.free_leaves, leaves)?;
+        grow(&mut self.free_inners, inners)?;
+        self.offers.iter_mut().try_for_each(|offers| offers.reserve(inners))
+    }
+}
