@@ -26,7 +26,8 @@ fn any_list_of_chips_is_taken_or_refused_by_name() {
 fn any_list_of_known_chips_is_as_long_as_it_says_or_too_long() {
     bolero::check!().with_type::<Vec<u8>>().with_iterations(2_000).for_each(|picks| {
         let profiles = amdgpu_sim::profiles();
-        let names: Vec<_> = picks.iter().map(|&pick| profiles[usize::from(pick) % profiles.len()].name).collect();
+        let names: Vec<_> =
+            picks.iter().map(|&pick| profiles[usize::from(pick) % profiles.len()].name.as_str()).collect();
         let found = gpus(&names.join(","));
         KNOWN.count(found.is_ok());
         match names.len() {

@@ -24,7 +24,7 @@ pub use self::{
     },
     device::{
         Capabilities, Device, DriverVersion, Firmware, GpuInfo, IpBlock, IpVersion, MINIMUM_MINOR, MemorySizes, Node,
-        RenderNode, ShaderArray, TilingRegisters,
+        RawInfo, RegisterValue, RenderNode, ShaderArray, TilingRegisters,
     },
     error::{Error, Result},
     memory::{Binding, MapOnce, Mapping, Reservation, ResidentSet, Residents},

@@ -31,7 +31,7 @@ pub struct Global {
     /// Only this GPU: an index, a PCI address, a render node or a part of the name; can be given again.
     #[arg(long, global = true, value_name = "GPU")]
     pub gpu: Vec<String>,
-    /// Look at a simulated computer with these chips, under a scripted load.
+    /// Look at a simulated computer with these chips, or captured GPUs (FILE.json), under a scripted load.
     #[arg(long, global = true, value_name = "CHIP,...", conflicts_with_all = ["root", "from"])]
     pub sim: Option<String>,
     /// The second of the script at which the simulated computer is looked at first.

@@ -28,9 +28,9 @@ fn every_chip_at_every_stage_of_the_script_is_valid() {
     for profile in amdgpu_sim::profiles() {
         for step in [0, 14, 30] {
             let output =
-                support::run(&["--sim", profile.name, "--sim-step", &step.to_string(), "ps", "--clients", "--json"]);
+                support::run(&["--sim", &profile.name, "--sim-step", &step.to_string(), "ps", "--clients", "--json"]);
             assert_eq!(output.code, 0, "{}", output.stderr);
-            check(&schema, &serde_json::from_str(&output.stdout).unwrap(), profile.name);
+            check(&schema, &serde_json::from_str(&output.stdout).unwrap(), &profile.name);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use amdgpu_sim::{NullKernel, profile};
+use amdgpu_sim::{NullKernel, chip};
 use amdgpu_sim_world::NULL_VARIABLE;
 use amdgpu_winsys::{
     uapi::Request,
@@ -34,13 +34,10 @@ fn kernel() -> Option<&'static NullKernel> {
 }
 
 fn make() -> Option<NullKernel> {
-    let chip = std::env::var(NULL_VARIABLE).ok().filter(|chip| !chip.is_empty())?;
-    let Some(profile) = profile(&chip) else {
-        world::say(&format!("{NULL_VARIABLE}={chip}: no such chip"));
-        return None;
-    };
+    let word = std::env::var(NULL_VARIABLE).ok().filter(|word| !word.is_empty())?;
+    let profile = chip(&word).inspect_err(|error| world::say(&format!("{NULL_VARIABLE}={word}: {error}"))).ok()?;
     NullKernel::open(profile)
-        .inspect_err(|errno| world::say(&format!("{NULL_VARIABLE}={chip}: no addresses to map to: {errno}")))
+        .inspect_err(|errno| world::say(&format!("{NULL_VARIABLE}={word}: no addresses to map to: {errno}")))
         .ok()
 }
 

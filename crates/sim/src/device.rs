@@ -55,11 +55,11 @@ pub struct SimDevice {
 
 impl SimDevice {
     /// A fresh GPU in a machine of its own: nothing allocated, nothing running.
-    pub fn new(profile: &'static Profile, options: SimOptions) -> Self {
+    pub fn new(profile: impl Into<Arc<Profile>>, options: SimOptions) -> Self {
         SimMachine::new().add(profile, options)
     }
 
-    pub(crate) fn on(machine: &Arc<Machine>, profile: &'static Profile, options: SimOptions) -> Self {
+    pub(crate) fn on(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Self {
         Self { gpu: Gpu::new(machine, profile, options) }
     }
 
@@ -82,8 +82,8 @@ impl SimDevice {
     }
 
     /// The chip.
-    pub fn profile(&self) -> &'static Profile {
-        self.gpu.profile
+    pub fn profile(&self) -> &Profile {
+        &self.gpu.profile
     }
 
     /// What clients asked for that is wrong or not simulated, in words, oldest first.
@@ -164,7 +164,7 @@ impl SimDevice {
 /// The device behind its files.
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    pub(crate) profile: &'static Profile,
+    pub(crate) profile: Arc<Profile>,
     pub(crate) options: SimOptions,
     pub(crate) machine: Arc<Machine>,
     pub(crate) names: Mutex<Names>,
@@ -206,16 +206,16 @@ impl Clock for Ticker {
 }
 
 impl Gpu {
-    fn new(machine: &Arc<Machine>, profile: &'static Profile, options: SimOptions) -> Arc<Self> {
+    fn new(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Arc<Self> {
         let control = Arc::<Control>::default();
         let clock =
             Ticker { control: Arc::clone(&control), born: Instant::now(), khz: profile.dev_info.gpu_counter_freq };
         Arc::new(Self {
-            profile,
             options,
             machine: Arc::clone(machine),
             names: Mutex::default(),
-            pools: Pools::new(profile),
+            pools: Pools::new(&profile),
+            profile,
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),
             complaints: Arc::default(),

@@ -40,7 +40,7 @@ impl SimKernel {
     }
 
     /// A file of a fresh GPU with default options.
-    pub fn open(profile: &'static Profile) -> Self {
+    pub fn open(profile: impl Into<Arc<Profile>>) -> Self {
         SimDevice::new(profile, SimOptions::default()).open()
     }
 

@@ -32,6 +32,7 @@
 mod bo;
 mod census;
 mod chain;
+mod chips;
 mod client;
 mod complaints;
 mod context;
@@ -64,7 +65,6 @@ mod node;
 mod null;
 mod options;
 mod pressure;
-mod profiles;
 mod ring;
 mod shaders;
 mod space;
@@ -78,6 +78,7 @@ mod work;
 
 pub use self::{
     census::{Census, DeviceCensus},
+    chips::{CaptureError, ChipError, Firmware, Profile, Register, chip, profile, profiles},
     client::Client,
     control::HeldRings,
     device::SimDevice,
@@ -89,7 +90,6 @@ pub use self::{
     null::NullKernel,
     options::SimOptions,
     pressure::{Pressed, Pressure},
-    profiles::{Firmware, Profile, Register, profile, profiles},
 };
 
 /// The examples of the README are tried as those of the crate.

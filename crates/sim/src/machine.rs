@@ -79,8 +79,8 @@ impl SimMachine {
     }
 
     /// A fresh GPU in this machine.
-    pub fn add(&self, profile: &'static Profile, options: SimOptions) -> SimDevice {
-        SimDevice::on(&self.machine, profile, options)
+    pub fn add(&self, profile: impl Into<Arc<Profile>>, options: SimOptions) -> SimDevice {
+        SimDevice::on(&self.machine, profile.into(), options)
     }
 
     /// Whether the descriptor is a dma-buf, sync file or shared sync object of this machine.

@@ -119,7 +119,7 @@ fn image<T: Layout>(fields: &Value, unnamed: &[&str]) -> Vec<u8> {
 #[test]
 fn every_capture_is_a_profile_and_every_profile_a_capture() {
     let captured: Vec<String> = captures().into_iter().map(|played| played.name).collect();
-    let mut known: Vec<&str> = profiles().iter().map(|profile| profile.name).collect();
+    let mut known: Vec<&str> = profiles().iter().map(|profile| profile.name.as_str()).collect();
     known.sort_unstable();
     assert_eq!(captured, known);
     assert_eq!(captured.len(), 12);

@@ -12,6 +12,7 @@ use std::{
 use clap::{CommandFactory, Parser};
 
 use crate::{
+    capture,
     checks::process,
     choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
@@ -75,6 +76,10 @@ fn document(command: &Command) -> Exit {
             text = list::lines(*level, None).join("\n").into_bytes();
             text.push(b'\n');
         }
+        Command::Capture { gpu, sim } => match captured(gpu.as_deref(), sim.as_deref()) {
+            Ok(capture) => text = capture.into_bytes(),
+            Err(exit) => return exit,
+        },
         Command::Man => {
             // Writing into memory does not fail.
             let _ = clap_mangen::Man::new(Arguments::command()).render(&mut text);
@@ -86,6 +91,19 @@ fn document(command: &Command) -> Exit {
     print(&String::from_utf8_lossy(&text))
 }
 
+/// The capture of a GPU, which is that of the simulator only if it is asked for.
+fn captured(gpu: Option<&str>, sim: Option<&str>) -> Result<String, Exit> {
+    let target = Target::choose(Some(gpu.unwrap_or("0")).filter(|_| sim.is_none()), sim).map_err(|error| {
+        complain(&error);
+        if error.is_usage() { Exit::Invalid } else { Exit::Skip }
+    })?;
+    let profile = target.open().and_then(|device| capture::capture(&device)).map_err(|error| {
+        complain(&error);
+        Exit::Fail
+    })?;
+    Ok(profile.to_capture())
+}
+
 /// Prints, and says whether that worked.
 fn print(text: &str) -> Exit {
     let troubles = Troubles::default();
@@ -95,7 +113,7 @@ fn print(text: &str) -> Exit {
 
 fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
     if arguments.list_profiles {
-        return print_lines(amdgpu_sim::profiles().iter().map(|profile| profile.name.to_owned()));
+        return print_lines(amdgpu_sim::profiles().iter().map(|profile| profile.name.clone()));
     }
     if arguments.list_checks {
         return print_lines(list::lines(arguments.level, arguments.filter.as_ref()).into_iter());

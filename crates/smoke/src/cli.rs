@@ -40,6 +40,15 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t = Level::Destructive)]
         level: Level,
     },
+    /// Print the facts that the kernel tells of a GPU, as a capture that --sim takes.
+    Capture {
+        /// Of this GPU: a node, a PCI address or an index from 0; the first one if nothing is said.
+        #[arg(long, value_name = "GPU", conflicts_with = "sim")]
+        gpu: Option<String>,
+        /// Of a simulated GPU.
+        #[arg(long, value_name = "NAME")]
+        sim: Option<String>,
+    },
     /// Print the manual page.
     Man,
     /// Print the completions for a shell.
@@ -57,7 +66,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "GPU", conflicts_with = "sim")]
     pub(crate) gpu: Option<String>,
 
-    /// Test a simulated GPU with this chip's captured facts instead of a real one.
+    /// Test a simulated GPU with this chip's captured facts instead of a real one; FILE.json is a capture of your own.
     #[arg(long, value_name = "NAME")]
     pub(crate) sim: Option<String>,
 

@@ -17,6 +17,7 @@
 //! The binary `amdgpu-smoke` is [`main`]: a command line around `run()`, with a report for people or as JSON.
 
 mod app;
+mod capture;
 mod checks;
 mod choice;
 mod cli;
@@ -33,6 +34,7 @@ mod run;
 
 pub use self::{
     app::main,
+    capture::capture,
     choice::{BadFilter, BadShard, Choice, Filter, Shard},
     gpu::{
         mutant::{Mutant, UnknownMutant},

@@ -8,12 +8,9 @@ use nix::errno::Errno;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// No such chip.
-    #[error("no simulated chip is called {name:?}; there are {}", known())]
-    NoSuchGpu {
-        /// What was asked for.
-        name: String,
-    },
+    /// No such chip, or no capture.
+    #[error(transparent)]
+    Chip(#[from] amdgpu_sim::ChipError),
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {
@@ -36,8 +33,4 @@ pub enum WorldError {
         /// Why.
         errno: Errno,
     },
-}
-
-fn known() -> String {
-    amdgpu_sim::profiles().iter().map(|profile| profile.name).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, profile, sysfs::Place};
+use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, chip, sysfs::Place};
 use amdgpu_winsys::uapi::Request;
 use nix::{
     errno::Errno,
@@ -39,16 +39,13 @@ use crate::{
 /// How long the server waits when it has no descriptor left for a connection: until some client closes one.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(5);
 
-/// The chips named in a list such as `navi21,renoir`.
+/// Returns the chips of a list such as `navi21,renoir`; a path in it is that of a captured GPU's file.
 ///
 /// # Errors
 ///
-/// [`WorldError::NoSuchGpu`] and [`WorldError::TooMany`].
-pub fn gpus(list: &str) -> Result<Vec<&'static Profile>, WorldError> {
-    let names = list.split(',').map(str::trim);
-    let found = names
-        .map(|name| profile(name).ok_or_else(|| WorldError::NoSuchGpu { name: name.to_owned() }))
-        .collect::<Result<Vec<_>, _>>()?;
+/// [`WorldError::Chip`] and [`WorldError::TooMany`].
+pub fn gpus(list: &str) -> Result<Vec<Arc<Profile>>, WorldError> {
+    let found = list.split(',').map(|word| chip(word.trim())).collect::<Result<Vec<_>, _>>()?;
     match found.len() {
         count if Place::new(count - 1).is_none() => Err(WorldError::TooMany { count }),
         _ => Ok(found),
@@ -99,7 +96,7 @@ impl Server {
     /// # Errors
     ///
     /// [`WorldError`].
-    pub fn start(profiles: &[&'static Profile]) -> Result<Running, WorldError> {
+    pub fn start(profiles: &[Arc<Profile>]) -> Result<Running, WorldError> {
         // One machine: its GPUs take each other's dma-bufs and fences.
         let machine = SimMachine::new();
         let devices = profiles
@@ -107,7 +104,10 @@ impl Server {
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((machine.add(profile, SimOptions { place, strict: false, ..SimOptions::default() }), place))
+                Ok((
+                    machine.add(Arc::clone(profile), SimOptions { place, strict: false, ..SimOptions::default() }),
+                    place,
+                ))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);

@@ -15,7 +15,10 @@ mod render_node;
 pub use self::{
     device::Device,
     driver_version::{DriverVersion, MINIMUM_MINOR},
-    gpu_info::{Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, ShaderArray, TilingRegisters},
+    gpu_info::{
+        Capabilities, Firmware, GpuInfo, IpBlock, IpVersion, MemorySizes, RawInfo, RegisterValue, ShaderArray,
+        TilingRegisters,
+    },
     node::Node,
     render_node::RenderNode,
 };

@@ -6,7 +6,7 @@ use zerocopy::FromBytes;
 use crate::{
     uapi::{self, Argument, GetCap, Info, Version},
     winsys::{
-        DriverVersion, Error, Kernel, Result,
+        DriverVersion, Error, Kernel, MINIMUM_MINOR, Result,
         kernel::{send, send_raw},
     },
 };
@@ -73,6 +73,18 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
         patch: argument.version_patchlevel,
     };
     Ok((text, version))
+}
+
+/// The driver's version, if it is one that this library can talk to.
+pub(super) fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
+    let (name, driver) = version(kernel)?;
+    if name != "amdgpu" {
+        return Err(Error::NotAmdgpu { name });
+    }
+    if driver.major != 3 || driver.minor < MINIMUM_MINOR {
+        return Err(Error::DriverVersion { major: driver.major, minor: driver.minor });
+    }
+    Ok(driver)
 }
 
 /// A capability of [`uapi::cap`]; 0 when the kernel does not know the number: EINVAL, or EOPNOTSUPP for what a driver without

@@ -136,9 +136,9 @@ pub struct Simulated {
 /// Why there is no such computer.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// Not one of the simulator's chips.
-    #[error("no simulated chip is called '{0}'; there are {1}")]
-    NoSuchChip(String, String),
+    /// Not one of the simulator's chips, or no capture.
+    #[error(transparent)]
+    Chip(#[from] amdgpu_sim::ChipError),
     /// More GPUs than a computer has minor numbers for.
     #[error("{0} simulated GPUs are more than one computer has room for")]
     TooMany(usize),
@@ -152,7 +152,7 @@ fn failed(error: &dyn std::fmt::Display) -> SimError {
 }
 
 impl Simulated {
-    /// A computer with these chips (names separated by commas), at a step of the script.
+    /// A computer with these chips (names, or files of captures, separated by commas), at a step of the script.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl Simulated {
         let names: Vec<&str> = chips.split(',').map(str::trim).collect();
         let mut cards = Vec::new();
         for (index, name) in names.iter().enumerate() {
-            let profile = amdgpu_sim::profile(name).ok_or_else(|| no_such_chip(name))?;
+            let profile = amdgpu_sim::chip(name)?;
             let place = sysfs::Place::new(index).ok_or(SimError::TooMany(names.len()))?;
             cards.push(Card::new(&machine, profile, place)?);
         }
@@ -238,13 +238,8 @@ impl Simulated {
     }
 }
 
-fn no_such_chip(name: &str) -> SimError {
-    let known: Vec<_> = amdgpu_sim::profiles().iter().map(|profile| profile.name).collect();
-    SimError::NoSuchChip(name.to_owned(), known.join(", "))
-}
-
 impl Card {
-    fn new(machine: &SimMachine, profile: &'static Profile, place: sysfs::Place) -> Result<Self, SimError> {
+    fn new(machine: &SimMachine, profile: Arc<Profile>, place: sysfs::Place) -> Result<Self, SimError> {
         let gpu = machine.add(profile, SimOptions { place, ..SimOptions::default() });
         let owners: std::collections::BTreeSet<u32> =
             CAST.iter().flat_map(|role| role.clients.iter().map(|&(owner, _)| owner)).collect();

@@ -20,7 +20,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let answer = Answer { address: request.return_pointer, room: request.return_size as usize };
     let input = request.input;
-    let profile = file.gpu.profile;
+    let profile = &file.gpu.profile;
     file.gpu.machine.descriptors.sweep();
     let memory = file.gpu.pools.memory_info();
     match request.query {

@@ -6,7 +6,7 @@
 use amdgpu_hw::Ip;
 use nix::errno::Errno;
 
-use crate::{file::File, profiles::Register};
+use crate::file::File;
 
 /// GRBM_STATUS in dwords, on every generation. What watches a GPU's load without fdinfo looks at it many times a second.
 const GRBM_STATUS: u32 = 0x8010 / 4;
@@ -34,10 +34,7 @@ fn value(file: &File, offset: u32, instance: u32) -> Option<u32> {
     if offset == GRBM_STATUS {
         return Some(status(file));
     }
-    let registers = file.gpu.profile.registers;
-    let of_instance = |wanted| move |one: &&Register| one.dword_offset == offset && one.instance == wanted;
-    let exact = registers.iter().find(of_instance(instance));
-    exact.or_else(|| registers.iter().find(of_instance(Register::BROADCAST))).map(|one| one.value)
+    file.gpu.profile.register(offset, instance).map(|one| one.value)
 }
 
 /// The copy engines are not under this register's block.

@@ -8,7 +8,10 @@ use std::{
     mem::offset_of,
     os::fd::{IntoRawFd as _, OwnedFd},
     ptr::NonNull,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use amdgpu_uapi::{
@@ -67,7 +70,7 @@ impl NullKernel {
     /// # Errors
     ///
     /// ENOMEM where the host does not let 16 TiB of addresses be reserved.
-    pub fn open(profile: &'static Profile) -> Result<Self, Errno> {
+    pub fn open(profile: impl Into<Arc<Profile>>) -> Result<Self, Errno> {
         let (handles, submissions) = (Numbers::new(), AtomicU64::new(0));
         Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
     }

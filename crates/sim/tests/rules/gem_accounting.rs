@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 #[test]
 fn r118_heaps_are_consistent() {
     for profile in amdgpu_sim::profiles() {
-        let device = device(profile.name);
+        let device = device(&profile.name);
         let memory: MemoryInfo = open(&device).info(query::MEMORY, [0; 4]).unwrap();
         for heap in [memory.vram, memory.cpu_accessible_vram, memory.gtt] {
             assert_eq!(heap.heap_usage, 0, "{}", profile.name);

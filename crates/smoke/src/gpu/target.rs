@@ -61,12 +61,9 @@ pub enum NoTarget {
         /// The nodes there are.
         present: Vec<Node>,
     },
-    /// The simulator has no such chip.
-    #[error("the simulator has no chip {wanted:?}; --list-profiles names those it has")]
-    NoSuchProfile {
-        /// What was asked for.
-        wanted: String,
-    },
+    /// The simulator has no such chip, or the file is no capture.
+    #[error(transparent)]
+    Chip(#[from] amdgpu_sim::ChipError),
     /// `/dev/dri` cannot be read.
     #[error("cannot look for render nodes: {0}")]
     Enumerate(#[from] std::io::Error),
@@ -75,7 +72,7 @@ pub enum NoTarget {
 impl NoTarget {
     /// Whether the user asked for something that no machine has, rather than for a GPU that this one lacks.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::NoSuchProfile { .. })
+        matches!(self, Self::Chip(_))
     }
 }
 
@@ -139,18 +136,18 @@ impl Target {
         Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }
     }
 
-    /// A simulated GPU, fresh from the factory.
+    /// A simulated GPU, fresh from the factory: a chip's name, or the file of a capture.
     ///
     /// # Errors
     ///
-    /// [`NoTarget::NoSuchProfile`].
+    /// [`NoTarget::Chip`].
     pub fn simulated(name: &str) -> Result<Self, NoTarget> {
         Self::simulated_as(name, None)
     }
 
     fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
-        let profile = amdgpu_sim::profile(name).ok_or_else(|| NoTarget::NoSuchProfile { wanted: name.to_owned() })?;
-        let device = SimDevice::new(profile, SimOptions { hang_timeout: HANG, ..SimOptions::default() });
+        let profile = amdgpu_sim::chip(name)?;
+        let device = SimDevice::new(Arc::clone(&profile), SimOptions { hang_timeout: HANG, ..SimOptions::default() });
         if let Some(mutant) = mutant {
             mutant.enter(&device);
         }
@@ -164,14 +161,17 @@ impl Target {
         let peer = SimDevice::clone(&device);
         let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
         let second = SimOptions { place: Place::new(1).unwrap_or(Place::FIRST), ..SimOptions::default() };
-        Ok(Self { peer: Some(Box::new(move || Device::new(peer.machine().add(profile, second).open()))), ..target })
+        Ok(Self {
+            peer: Some(Box::new(move || Device::new(peer.machine().add(Arc::clone(&profile), second).open()))),
+            ..target
+        })
     }
 
     /// A simulated GPU that makes one mistake whenever it can, to see that the test finds it.
     ///
     /// # Errors
     ///
-    /// [`NoTarget::NoSuchProfile`].
+    /// [`NoTarget::Chip`].
     pub fn mutant(name: &str, mutant: Mutant) -> Result<Self, NoTarget> {
         Self::simulated_as(name, Some(mutant))
     }

@@ -7,6 +7,7 @@
 mod capabilities;
 mod firmware;
 mod memory;
+mod raw;
 mod rings;
 mod shader;
 mod tiling;
@@ -16,6 +17,7 @@ pub use self::{
     capabilities::Capabilities,
     firmware::Firmware,
     memory::MemorySizes,
+    raw::{RawInfo, RegisterValue},
     rings::{IpBlock, IpVersion},
     shader::ShaderArray,
     tiling::TilingRegisters,
@@ -24,11 +26,11 @@ pub use self::{
 use amdgpu_hw::{identify, radv_name};
 use libdrm_amdgpu_sys::AMDGPU;
 
-use super::query::{capability, info, version};
+use super::query::{capability, check_driver, info};
 use crate::{
     uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
     vamgr::VaLimits,
-    winsys::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, MINIMUM_MINOR, Result, VramType},
+    winsys::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType},
 };
 
 /// Everything the library knows about one GPU.
@@ -224,17 +226,6 @@ fn transfers_per_clock(memory: VramType) -> u64 {
         VramType::GDDR6 => 16,
         _ => 0,
     }
-}
-
-fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
-    let (name, driver) = version(kernel)?;
-    if name != "amdgpu" {
-        return Err(Error::NotAmdgpu { name });
-    }
-    if driver.major != 3 || driver.minor < MINIMUM_MINOR {
-        return Err(Error::DriverVersion { major: driver.major, minor: driver.minor });
-    }
-    Ok(driver)
 }
 
 /// The address fields are checked in full where the windows are computed; here only what every other use relies on.

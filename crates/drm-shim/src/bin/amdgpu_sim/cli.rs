@@ -24,7 +24,8 @@ pub(crate) struct Cli {
 pub(crate) enum Task {
     /// Run a command, and all it starts, in a world of its own
     Run {
-        /// Chips, one device each, such as navi21,renoir [default: $AMDGPU_SIM, else navi21]
+        /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
+        /// else navi21]
         #[arg(long, value_name = "CHIPS")]
         gpu: Option<String>,
         /// Answer every request at once, successfully and without doing anything: to measure what user space costs

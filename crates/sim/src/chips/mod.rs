@@ -1,0 +1,22 @@
+//! The chips that can be simulated: captures of real ones, as JSON.
+//!
+//! A capture holds what an amdgpu kernel said about one GPU. Twelve come with the simulator; more are read from files. What a
+//! capture lacks follows from `rules`.
+
+mod capture;
+mod checks;
+mod error;
+mod find;
+mod json;
+mod known;
+mod profile;
+mod rules;
+mod structure;
+mod write;
+
+pub use self::{
+    error::{CaptureError, ChipError},
+    find::chip,
+    known::{profile, profiles},
+    profile::{Firmware, Profile, Register},
+};

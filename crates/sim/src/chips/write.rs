@@ -1,0 +1,80 @@
+//! Writing a capture.
+
+use amdgpu_hw::{Family, Ip};
+use amdgpu_uapi::InfoHwIp;
+use serde_json::{Map, Value, json};
+
+use super::{
+    capture::CAPTURED,
+    profile::{Profile, Register},
+    rules,
+    structure::{self, hexadecimal},
+};
+
+impl Profile {
+    /// Writes the capture that [`from_capture`](Self::from_capture) reads back.
+    pub fn to_capture(&self) -> String {
+        capture(self)
+    }
+}
+
+/// The text, with a line break at its end.
+fn capture(profile: &Profile) -> String {
+    let memory = &profile.memory;
+    let heaps = [("vram", &memory.vram), ("cpu_accessible_vram", &memory.cpu_accessible_vram), ("gtt", &memory.gtt)];
+    let heaps: Map<_, _> = heaps.map(|(name, heap)| (name.to_owned(), structure::write(heap))).into_iter().collect();
+    let source = if profile.memory_usable_captured { CAPTURED } else { "total_heap_size captured, the rest synthetic" };
+    let document = json!({
+        "schema_version": 1,
+        "name": profile.name,
+        "marketing_name": profile.marketing_name,
+        "radv_chip": rules::chip(&profile.dev_info).map(amdgpu_hw::radv_name),
+        "gfx_level": profile.gfx_level.name(),
+        "family_name": format!("AMDGPU_FAMILY_{:?}", Family::from(profile.dev_info.family)),
+        "has_dedicated_vram": !profile.is_apu(),
+        "dev_info": structure::write(&profile.dev_info),
+        "memory_source": source,
+        "memory": heaps,
+        "hw_ip": blocks(profile),
+        "hw_ip_count": { "dma": profile.sdma_engines },
+        "fw_version": {
+            "gfx_me": structure::write(&profile.firmware.me),
+            "gfx_pfp": structure::write(&profile.firmware.pfp),
+            "gfx_mec": structure::write(&profile.firmware.mec),
+        },
+        "mmr_regs": profile.registers.iter().map(register).collect::<Vec<_>>(),
+    });
+    format!("{document:#}\n")
+}
+
+/// The blocks; null where nothing is known.
+fn blocks(profile: &Profile) -> Value {
+    const NAMES: [&str; 10] =
+        ["gfx", "compute", "dma", "uvd", "vce", "uvd_enc", "vcn_dec", "vcn_enc", "vcn_jpeg", "vpe"];
+    let block = |ip| -> Option<InfoHwIp> {
+        match ip {
+            Ip::Gfx => Some(profile.gfx),
+            Ip::Compute => Some(profile.compute),
+            Ip::Sdma => profile.sdma,
+            _ => None,
+        }
+    };
+    let blocks = NAMES.into_iter().zip(Ip::ALL);
+    blocks
+        .map(|(name, ip)| (name.to_owned(), block(ip).as_ref().map_or(Value::Null, structure::write)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn register(register: &Register) -> Value {
+    let mut object = Map::new();
+    if !register.name.is_empty() {
+        object.insert("name".to_owned(), register.name.clone().into());
+    }
+    for (key, value) in
+        [("dword_offset", register.dword_offset), ("instance", register.instance), ("value", register.value)]
+    {
+        object.insert(key.to_owned(), hexadecimal(value.into()));
+    }
+    object.into()
+}

@@ -1,0 +1,42 @@
+//! `capture`: the facts of a GPU, for others to simulate it.
+
+use amdgpu_sim::{Firmware, Profile, Register};
+use amdgpu_winsys::{
+    uapi::{HeapInfo, MemoryInfo},
+    winsys::{self, Device, Ip, RawInfo},
+};
+
+/// Asks the kernel behind a device, and returns its answers as a chip of the simulator.
+///
+/// The names are the library's; what was in use is left out, so that two captures of one GPU are equal.
+///
+/// # Errors
+///
+/// Those of [`RawInfo::query`].
+pub fn capture(device: &Device) -> winsys::Result<Profile> {
+    let raw = RawInfo::query(device.kernel())?;
+    let info = device.info();
+    let block = |ip: Ip| raw.ip_blocks[ip.index()];
+    let idle = |heap: HeapInfo| HeapInfo { heap_usage: 0, ..heap };
+    let MemoryInfo { vram, cpu_accessible_vram, gtt } = raw.memory;
+    let registers = raw.registers.iter().map(|register| Register {
+        name: register.index.map_or_else(|| register.name.to_owned(), |index| format!("{}{index}", register.name)),
+        dword_offset: register.dword_offset,
+        instance: register.instance,
+        value: register.value,
+    });
+    Ok(Profile {
+        name: info.chip_name().to_lowercase(),
+        marketing_name: info.marketing_name.clone(),
+        gfx_level: info.gfx_level,
+        dev_info: raw.dev_info,
+        memory: MemoryInfo { vram: idle(vram), cpu_accessible_vram: idle(cpu_accessible_vram), gtt: idle(gtt) },
+        memory_usable_captured: true,
+        gfx: block(Ip::Gfx),
+        compute: block(Ip::Compute),
+        sdma: Some(block(Ip::Sdma)),
+        sdma_engines: raw.ip_counts[Ip::Sdma.index()],
+        firmware: Firmware { me: raw.me_firmware, pfp: raw.pfp_firmware, mec: raw.mec_firmware },
+        registers: registers.collect(),
+    })
+}

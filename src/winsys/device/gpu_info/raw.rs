@@ -1,0 +1,143 @@
+//! The kernel's answers as they are, for those who keep them.
+
+use crate::{
+    uapi::{DevInfo, InfoFirmware, InfoHwIp, MemoryInfo, firmware, query},
+    winsys::{
+        DriverVersion, Error, Ip, Kernel, Result,
+        device::query::{check_driver, info, registers},
+    },
+};
+
+/// `AMDGPU_FAMILY_CI`: the first of GFX7.
+const FAMILY_CI: u32 = 120;
+/// `AMDGPU_FAMILY_AI`: the first of GFX9.
+const FAMILY_AI: u32 = 141;
+/// All engines and arrays.
+const BROADCAST: u32 = u32::MAX;
+
+/// The kernel's answers that [`GpuInfo`](super::GpuInfo) is derived from: enough to simulate the GPU elsewhere.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::winsys::{Ip, RawInfo};
+///
+/// let raw = RawInfo::query(&SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// assert_eq!(raw.dev_info.device_id, 0x73bf);
+/// assert_eq!(raw.ip_blocks[Ip::Compute.index()].available_rings, 0xf);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawInfo {
+    /// Version of the kernel's driver.
+    pub driver: DriverVersion,
+    /// DEV_INFO.
+    pub dev_info: DevInfo,
+    /// MEMORY, with what is in use at this moment.
+    pub memory: MemoryInfo,
+    /// HW_IP_INFO by [`Ip::index`]; no ring where the chip lacks the block, or the kernel does not know it.
+    pub ip_blocks: [InfoHwIp; 10],
+    /// HW_IP_COUNT by [`Ip::index`]; 0 where the chip lacks the block.
+    pub ip_counts: [u32; 10],
+    /// FW_VERSION of the micro engine.
+    pub me_firmware: InfoFirmware,
+    /// FW_VERSION of the prefetch parser.
+    pub pfp_firmware: InfoFirmware,
+    /// FW_VERSION of the compute micro engine.
+    pub mec_firmware: InfoFirmware,
+    /// The registers that user space reads to know how surfaces are tiled.
+    pub registers: Vec<RegisterValue>,
+}
+
+/// A register that READ_MMR_REG answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterValue {
+    /// The register's name; of an array of registers, that of all.
+    pub name: &'static str,
+    /// Its number within the array, if it is in one.
+    pub index: Option<u32>,
+    /// Offset in dwords.
+    pub dword_offset: u32,
+    /// Shader engine in bits 7..0, array in bits 15..8; 0xff is all.
+    pub instance: u32,
+    /// The value.
+    pub value: u32,
+}
+
+impl RawInfo {
+    /// Asks the kernel. Nothing is changed, and nothing is derived.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotAmdgpu`], [`Error::DriverVersion`]: not a kernel this library can ask.
+    /// * [`Error::Info`], [`Error::Ioctl`]: a question that must be answered was refused.
+    pub fn query(kernel: &dyn Kernel) -> Result<Self> {
+        let driver = check_driver(kernel)?;
+        let dev_info: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
+        let firmware = |kind| info(kernel, "FW_VERSION", query::FW_VERSION, [kind, 0, 0, 0]);
+        let mut ip_blocks = [InfoHwIp::ZEROED; 10];
+        let mut ip_counts = [0; 10];
+        for ip in Ip::ALL {
+            let input = [ip as u32, 0, 0, 0];
+            ip_blocks[ip.index()] = known(info(kernel, "HW_IP_INFO", query::HW_IP_INFO, input))?;
+            ip_counts[ip.index()] = known(info(kernel, "HW_IP_COUNT", query::HW_IP_COUNT, input))?;
+        }
+        Ok(Self {
+            driver,
+            dev_info,
+            memory: info(kernel, "MEMORY", query::MEMORY, [0; 4])?,
+            ip_blocks,
+            ip_counts,
+            me_firmware: firmware(firmware::GFX_ME)?,
+            pfp_firmware: firmware(firmware::GFX_PFP)?,
+            mec_firmware: firmware(firmware::GFX_MEC)?,
+            registers: tiling_registers(kernel, &dev_info)?,
+        })
+    }
+}
+
+/// Zeros for a block that the chip lacks or a kernel is too old to know.
+fn known<T: Default>(answer: Result<T>) -> Result<T> {
+    match answer {
+        Err(Error::Info { errno: nix::errno::Errno::EINVAL, .. }) => Ok(T::default()),
+        answer => answer,
+    }
+}
+
+/// The registers of [`TilingRegisters`](super::TilingRegisters), unchanged.
+fn tiling_registers(kernel: &dyn Kernel, dev: &DevInfo) -> Result<Vec<RegisterValue>> {
+    let mut found = Vec::new();
+    let mut one = |name, dword_offset, instance| -> Result<()> {
+        let [value] = registers(kernel, dword_offset, instance)?;
+        found.push(RegisterValue { name, index: None, dword_offset, instance, value });
+        Ok(())
+    };
+    one("GB_ADDR_CONFIG", 0x263e, BROADCAST)?;
+    if dev.family >= FAMILY_AI {
+        return Ok(found);
+    }
+    let has_ci_registers = dev.family >= FAMILY_CI;
+    for engine in 0..dev.num_shader_engines.min(4) {
+        let instance = engine | 0xff << 8;
+        one("CC_RB_BACKEND_DISABLE", 0x263d, instance)?;
+        one("PA_SC_RASTER_CONFIG", 0xa0d4, instance)?;
+        if has_ci_registers {
+            one("PA_SC_RASTER_CONFIG_1", 0xa0d5, instance)?;
+        }
+    }
+    one("MC_ARB_RAMCFG", 0x09d8, BROADCAST)?;
+    array(&mut found, "GB_TILE_MODE", 0x2644, registers::<32>(kernel, 0x2644, BROADCAST)?);
+    if has_ci_registers {
+        array(&mut found, "GB_MACROTILE_MODE", 0x2664, registers::<16>(kernel, 0x2664, BROADCAST)?);
+    }
+    Ok(found)
+}
+
+fn array<const N: usize>(found: &mut Vec<RegisterValue>, name: &'static str, first: u32, values: [u32; N]) {
+    found.extend((0..).zip(values).map(|(index, value)| RegisterValue {
+        name,
+        index: Some(index),
+        dword_offset: first + index,
+        instance: BROADCAST,
+        value,
+    }));
+}
