@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use amdgpu_winsys::cs::layout::{self, Described, DescribedLanguage, Fields, Form, Layout, Reader};
+use amdgpu_winsys::cs::layout::{self, Described, DescribedLanguage, FieldName, Fields, Form, Layout, Reader};
 use amdgpu_winsys::cs::{EncodeError, FieldError, Packet, pm4, sdma};
 use amdgpu_winsys::packet;
 use amdgpu_winsys::winsys::GfxLevel;
@@ -23,7 +23,7 @@ impl Dice {
 }
 
 /// Some values for the fields of a form, each of which fits.
-fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(&'static str, u64)> {
+fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(FieldName, u64)> {
     let some = |field: &'static layout::Field, dice: &mut Dice| match field.choices() {
         [] if field.name() == "count" => dice.roll() % 4,
         [] => dice.roll() & u64::from(field.max()),
@@ -33,22 +33,22 @@ fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(&'static
     let before = all.clone();
     all.retain(|(field, _)| {
         field.condition().is_none_or(|(decides, values)| {
-            let found = before.iter().find(|(field, _)| field.name() == decides);
+            let found = before.iter().find(|(field, _)| field.key() == decides);
             found.is_some_and(|&(_, value)| values.iter().any(|&one| u64::from(one) == value))
         })
     });
-    all.into_iter().map(|(field, value)| (field.name(), value)).collect()
+    all.into_iter().map(|(field, value)| (field.key(), value)).collect()
 }
 
 /// What the tables make of a packet, as fields by name and the dwords behind them.
-fn read(dwords: &[u32], reader: Reader) -> Option<(Fields<'_>, Vec<(&'static str, u64)>)> {
+fn read(dwords: &[u32], reader: Reader) -> Option<(Fields<'_>, Vec<(FieldName, u64)>)> {
     let first = layout::packets(dwords, reader).next()?;
     assert_eq!(first.dwords.len(), dwords.len());
     let fields = first.content.ok()??;
-    Some((fields, fields.iter().map(|(field, value)| (field.name(), u64::from(value))).collect()))
+    Some((fields, fields.iter().map(|(field, value)| (field.key(), u64::from(value))).collect()))
 }
 
-fn described<'a, L>(layout: &'static Layout, fields: &'a [(&'static str, u64)], data: &'a [u32]) -> Described<'a, L> {
+fn described<'a, L>(layout: &'static Layout, fields: &'a [(FieldName, u64)], data: &'a [u32]) -> Described<'a, L> {
     Described { layout, flags: pm4::HeaderFlags::empty(), fields, data, language: PhantomData }
 }
 

@@ -17,7 +17,10 @@ use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{
         CommandList, Described, Inclusion, Language, Marker, Queue, Stream, Submission,
-        layout::pm4::{COPY_DATA, DISPATCH_DIRECT, DRAW_INDEX_AUTO, NUM_INSTANCES},
+        layout::{
+            names::{dst_addr, dst_sel, src_addr, src_sel, wr_confirm},
+            pm4::{COPY_DATA, DISPATCH_DIRECT, DRAW_INDEX_AUTO, NUM_INSTANCES},
+        },
         pm4,
         registers::{self, SetRegisters},
         sdma,
@@ -123,7 +126,7 @@ impl Client {
         stream.push(&packet!(DRAW_INDEX_AUTO { vertex_count: 3, draw_initiator: 2 })).unwrap();
         stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH)).unwrap();
         let [from, to] = [64, 128].map(|offset| at.checked_add(offset).unwrap().as_u64());
-        let fields = [("src_sel", 1), ("dst_sel", 5), ("wr_confirm", 1), ("src_addr", from), ("dst_addr", to)];
+        let fields = [(src_sel, 1), (dst_sel, 5), (wr_confirm, 1), (src_addr, from), (dst_addr, to)];
         stream.push(&Described { fields: &fields, ..packet!(COPY_DATA {}) }).unwrap();
         stream.execute(&called, Inclusion::Auto).unwrap();
         pm4::Target::store(&mut stream, at, 5).unwrap();

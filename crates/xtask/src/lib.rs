@@ -63,7 +63,7 @@ pub fn registers() -> Result<Vec<Source>, Error> {
 pub fn packets() -> Result<Vec<Source>, Error> {
     let home = workspace().join("crates/packets");
     let spec = packets::spec::read(&home.join("spec"))?;
-    Ok(packets::emit::sources(&spec, &home.join("src/layout/generated")))
+    packets::emit::sources(&spec, &home.join("src/layout/generated"))
 }
 
 /// Writes generated files.

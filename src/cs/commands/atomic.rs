@@ -114,9 +114,14 @@ pub(super) struct AtomicMem {
 }
 
 impl AtomicMem {
-    fn fields(&self) -> [(&'static str, u64); 4] {
+    fn fields(&self) -> [(layout::FieldName, u64); 4] {
         let Self { at, atomic } = self;
-        [("op", atomic.number().into()), ("addr", at.as_u64()), ("src", atomic.operand), ("cmp", atomic.compare())]
+        [
+            (layout::names::op, atomic.number().into()),
+            (layout::names::addr, at.as_u64()),
+            (layout::names::src, atomic.operand),
+            (layout::names::cmp, atomic.compare()),
+        ]
     }
 }
 
@@ -145,13 +150,13 @@ pub(super) struct SdmaAtomic {
 }
 
 impl SdmaAtomic {
-    fn fields(&self) -> [(&'static str, u64); 4] {
+    fn fields(&self) -> [(layout::FieldName, u64); 4] {
         let Self { at, atomic } = self;
         [
-            ("atomic_op", atomic.number().into()),
-            ("addr", at.as_u64()),
-            ("src_data", atomic.operand),
-            ("cmp", atomic.compare()),
+            (layout::names::atomic_op, atomic.number().into()),
+            (layout::names::addr, at.as_u64()),
+            (layout::names::src_data, atomic.operand),
+            (layout::names::cmp, atomic.compare()),
         ]
     }
 }

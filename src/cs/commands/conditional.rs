@@ -35,8 +35,8 @@ pub(super) struct CondExec {
 }
 
 impl CondExec {
-    fn fields(&self) -> [(&'static str, u64); 2] {
-        [("addr", self.at.as_u64()), ("exec_count", self.dwords as u64)]
+    fn fields(&self) -> [(layout::FieldName, u64); 2] {
+        [(layout::names::addr, self.at.as_u64()), (layout::names::exec_count, self.dwords as u64)]
     }
 }
 
@@ -69,9 +69,13 @@ impl CondExe {
         if matches!(version, sdma::Version::V1_0) { &layout::dma::COND_EXE } else { &layout::sdma::COND_EXE }
     }
 
-    fn fields(&self, version: sdma::Version) -> [(&'static str, u64); 3] {
+    fn fields(&self, version: sdma::Version) -> [(layout::FieldName, u64); 3] {
         let reference = u64::from(version > sdma::Version::V2_0);
-        [("addr", self.at.as_u64()), ("exec_count", self.dwords as u64), ("reference", reference)]
+        [
+            (layout::names::addr, self.at.as_u64()),
+            (layout::names::exec_count, self.dwords as u64),
+            (layout::names::reference, reference),
+        ]
     }
 }
 

@@ -1,7 +1,9 @@
 //! One packet made readable.
 
 use super::{Dumper, Field, Meaning, Next, Note, Packet, Register, Shown};
-use crate::layout::{Fields, Listed, Reader};
+use crate::layout::names;
+use crate::layout::records::{pm4::Packet as Record, sdma};
+use crate::layout::{FieldName, Fields, Half, Listed, Reader};
 use crate::registers::{self, Aperture};
 use crate::{DecodeFault, pm4::opcode, read_annotation};
 use amdgpu_hw::GfxLevel;
@@ -53,27 +55,22 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
     packet.about = fields.layout().about();
     packet.fields = collect(dumper, fields);
     packet.next = leads_to(fields);
-    let data = fields.data();
-    packet.note = note(fields.name(), data);
-    let set = level(dumper.reader)
-        .and_then(|level| Some((level, Aperture::of_packet(fields.name())?)))
-        .and_then(|(level, aperture)| Some((level, aperture.bytes(level)?.start)));
-    match set {
-        Some((level, base)) if fields.name().starts_with("SET_") => {
-            packet.registers = writes(fields, data, base, level);
-            find_shaders(&mut packet.registers, dumper);
-        }
-        _ => packet.data = data.to_vec(),
+    let record = Record::read(fields);
+    if matches!(record, Some(Record::Nop(_))) || matches!(sdma::Packet::read(fields), Some(sdma::Packet::Nop(_))) {
+        packet.note = note(fields.data());
     }
-    if fields.name().starts_with("SET_") && packet.registers.is_empty() {
-        packet.data = data.to_vec();
+    if let Some((record, level)) = record.zip(level(dumper.reader)) {
+        packet.registers = writes(&record, level);
+        find_shaders(&mut packet.registers, dumper);
+    }
+    if packet.registers.is_empty() {
+        packet.data = fields.data().to_vec();
     }
 }
 
 /// What a NOP says.
-fn note(name: &str, data: &[u32]) -> Option<Note> {
+fn note(data: &[u32]) -> Option<Note> {
     match *data {
-        _ if name != "NOP" => None,
         [mark] if mark >> 16 == TRACE_POINT => Some(Note::TracePoint(mark as u16)),
         _ => read_annotation(data).map(Note::Annotation),
     }
@@ -83,27 +80,57 @@ fn note(name: &str, data: &[u32]) -> Option<Note> {
 const TRACE_POINT: u32 = 0xcafe;
 
 /// The registers that a SET packet writes.
-fn writes(fields: &Fields<'_>, data: &[u32], base: u32, level: GfxLevel) -> Vec<Register> {
-    let at = |index: u32, value: u32| register(base.saturating_add(index.saturating_mul(4)), Some(value), level);
-    let name = fields.name();
-    if name.contains("PAIRS_PACKED") {
-        let triplets = fields.tail(2).chunks_exact(3);
-        let both = |three: &[u32]| match *three {
-            [offsets, first, second] => vec![at(offsets & 0xffff, first), at(offsets >> 16, second)],
-            _ => Vec::new(),
-        };
-        return triplets.flat_map(both).collect();
+fn writes(record: &Record<'_>, level: GfxLevel) -> Vec<Register> {
+    use Aperture::{Config, Context, Sh, Uconfig};
+    match *record {
+        Record::SetConfigReg(set) => in_a_row(Config, set.reg_offset, set.data, level),
+        Record::SetContextReg(set) => in_a_row(Context, set.reg_offset, set.data, level),
+        Record::SetContextRegIndex(set) => in_a_row(Context, set.reg_offset, set.data, level),
+        Record::SetShReg(set) => in_a_row(Sh, set.reg_offset, set.data, level),
+        Record::SetShRegIndex(set) => in_a_row(Sh, set.reg_offset, set.data, level),
+        Record::SetUconfigReg(set) => in_a_row(Uconfig, set.reg_offset, set.data, level),
+        Record::SetUconfigRegIndex(set) => in_a_row(Uconfig, set.reg_offset, set.data, level),
+        Record::SetContextRegPairs(set) => in_pairs(Context, set.dwords, level),
+        Record::SetShRegPairs(set) => in_pairs(Sh, set.dwords, level),
+        Record::SetUconfigRegPairs(set) => in_pairs(Uconfig, set.dwords, level),
+        Record::SetContextRegPairsPacked(set) => in_packed_pairs(Context, set.dwords, level),
+        Record::SetShRegPairsPacked(set) => in_packed_pairs(Sh, set.dwords, level),
+        Record::SetShRegPairsPackedGfx12(set) => in_packed_pairs(Sh, set.dwords, level),
+        Record::SetShRegPairsPackedN(set) => in_packed_pairs(Sh, set.dwords, level),
+        _ => Vec::new(),
     }
-    if name.ends_with("_PAIRS") {
-        let pairs = fields.tail(1).chunks_exact(2);
-        let one = |two: &[u32]| if let [offset, value] = *two { Some(at(offset & 0xffff, value)) } else { None };
-        return pairs.filter_map(one).collect();
-    }
-    if name.contains("OFFSET") {
-        return Vec::new();
-    }
-    let first = fields.get("reg_offset");
-    data.iter().zip(0..).map(|(&value, index): (_, u32)| at(first.saturating_add(index), value)).collect()
+}
+
+/// The registers from a dword of an aperture on.
+fn in_a_row(aperture: Aperture, first: u32, values: &[u32], level: GfxLevel) -> Vec<Register> {
+    let one = |(&value, index): (&u32, u32)| written(aperture, first.saturating_add(index), value, level);
+    values.iter().zip(0..).filter_map(one).collect()
+}
+
+/// The registers of a packet whose header is followed by offsets and values in turn.
+fn in_pairs(aperture: Aperture, dwords: &[u32], level: GfxLevel) -> Vec<Register> {
+    let one = |pair: &[u32]| match *pair {
+        [offset, value] => written(aperture, offset & 0xffff, value, level),
+        _ => None,
+    };
+    dwords.get(1..).unwrap_or_default().chunks_exact(2).filter_map(one).collect()
+}
+
+/// The registers of a packet whose header and count are followed by two offsets in a dword and their values in turn.
+fn in_packed_pairs(aperture: Aperture, dwords: &[u32], level: GfxLevel) -> Vec<Register> {
+    let both = |three: &[u32]| match *three {
+        [offsets, first, second] => {
+            [written(aperture, offsets & 0xffff, first, level), written(aperture, offsets >> 16, second, level)]
+        }
+        _ => [None, None],
+    };
+    dwords.get(2..).unwrap_or_default().chunks_exact(3).flat_map(both).flatten().collect()
+}
+
+/// A register by its dword in an aperture; `None` where the generation has no such aperture.
+fn written(aperture: Aperture, index: u32, value: u32, level: GfxLevel) -> Option<Register> {
+    let base = aperture.bytes(level)?.start;
+    Some(register(base.saturating_add(index.saturating_mul(4)), Some(value), level))
 }
 
 /// The addresses of shaders: 256-byte units, in two registers in a row.
@@ -144,62 +171,59 @@ fn content(register: registers::Register, offset: u32, value: Option<u32>, level
     }
 }
 
-/// The halves of a number: the common part of the name, and whether it is the high one.
-fn half(name: &'static str) -> Option<(&'static str, bool)> {
-    let low = name.strip_suffix("_lo").map(|whole| (whole, false));
-    low.or_else(|| name.strip_suffix("_hi").map(|whole| (whole, true)))
-}
-
-/// Whether a number in two halves is an address in the job's address space.
-fn is_address(name: &str) -> bool {
-    name.contains("addr") || name == "index_base" || name == "base"
-}
-
 fn collect(dumper: &Dumper<'_>, fields: &Fields<'_>) -> Vec<Field> {
-    let mut found: Vec<Field> = Vec::new();
+    let mut found: Vec<(FieldName, Field)> = Vec::new();
+    let number = |key: FieldName, value: u64| (key, Field { name: key.text(), value, meaning: Meaning::Number });
     for (field, value) in fields.iter() {
-        let (low_bit, name) = (field.bits().1, field.name());
-        let is_wide = matches!(field.bits(), (31, _)) || name.ends_with("_hi");
-        match half(name).filter(|_| is_wide) {
-            Some((whole, false)) => {
-                found.push(Field { name: whole, value: u64::from(value) << low_bit, meaning: Meaning::Number });
-            }
-            Some((whole, true)) => match found.iter_mut().find(|field| field.name == whole) {
-                Some(low) => low.value |= u64::from(value) << 32,
-                None => found.push(Field { name, value: value.into(), meaning: Meaning::Number }),
+        match field.half() {
+            Half::Low if field.bits().0 == 31 => found.push(number(field.whole(), u64::from(value) << field.bits().1)),
+            Half::High => match found.iter_mut().find(|(key, _)| *key == field.whole()) {
+                Some((_, low)) => low.value |= u64::from(value) << 32,
+                None => found.push(number(field.key(), value.into())),
             },
-            None => {
+            Half::Low | Half::Whole => {
                 let meaning = meaning(dumper, fields, field, value);
-                found.push(Field { name, value: value.into(), meaning });
+                found.push((field.key(), Field { name: field.name(), value: value.into(), meaning }));
             }
         }
     }
-    for field in &mut found {
-        if field.meaning == Meaning::Number && is_address(field.name) {
+    let named = |(key, mut field): (FieldName, Field)| {
+        if field.meaning == Meaning::Number && key.is_address() {
             field.meaning = Meaning::Address((dumper.names)(field.value));
         }
-    }
-    found
+        field
+    };
+    found.into_iter().map(named).collect()
 }
 
-/// Fields that hold what a register holds.
-const CONTENTS: &[(&str, registers::Register)] = &[
-    ("dispatch_initiator", registers::COMPUTE_DISPATCH_INITIATOR),
-    ("draw_initiator", registers::VGT_DRAW_INITIATOR),
-    ("coher_cntl", registers::CP_COHER_CNTL),
-];
+/// The register whose content a field holds.
+fn held(key: FieldName) -> Option<registers::Register> {
+    match key {
+        names::dispatch_initiator => Some(registers::COMPUTE_DISPATCH_INITIATOR),
+        names::draw_initiator => Some(registers::VGT_DRAW_INITIATOR),
+        names::coher_cntl => Some(registers::CP_COHER_CNTL),
+        _ => None,
+    }
+}
+
+/// Returns `true` if a field holds the index of a register.
+fn is_register(key: FieldName) -> bool {
+    matches!(
+        key,
+        names::dst_reg | names::src_reg | names::poll_reg | names::write_reg | names::dst_reg_lo | names::src_reg_lo
+    )
+}
 
 fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::layout::Field, value: u32) -> Meaning {
     if let Some(choice) = fields.choice(field, value).filter(|_| field.choices().len() > 1) {
         return Meaning::Choice(choice);
     }
     let Some(level) = level(dumper.reader) else { return Meaning::Number };
-    let name = field.name();
-    if let Some(&(_, register)) = CONTENTS.iter().find(|row| row.0 == name) {
+    if let Some(register) = held(field.key()) {
         let offset = register.offset(level).unwrap_or_default();
         return Meaning::Register(content(register, offset, Some(value), level));
     }
-    if matches!(name, "dst_reg" | "src_reg" | "poll_reg" | "dst_reg_lo" | "src_reg_lo" | "poll_reg_lo" | "write_reg") {
+    if is_register(field.key()) {
         return Meaning::Register(register(value.saturating_mul(4), None, level));
     }
     Meaning::Number
@@ -207,20 +231,18 @@ fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::layout::Fiel
 
 /// The IBs that a packet calls or jumps to, none of which was [shown](Next::shown) yet.
 pub fn leads_to(fields: &Fields<'_>) -> Vec<Next> {
-    let to = |low, high, size, is_chain| {
-        let va = fields.address(low, high).ok()?;
-        let dwords = fields.get(size) as usize;
-        (dwords > 0).then_some(Next { va, dwords, is_chain, shown: Shown::Unreadable })
+    let to = |address, dwords: u32, is_chain| {
+        let va = GpuVa::new(address).ok().filter(|&va| va != GpuVa::NULL && dwords > 0)?;
+        Some(Next { va, dwords: dwords as usize, is_chain, shown: Shown::Unreadable })
     };
-    let chain = fields.is_set("chain");
-    let both = match fields.name() {
-        "INDIRECT_BUFFER" | "INDIRECT_BUFFER_CONST" | "INDIRECT_BUFFER_PRIV" => {
-            [to("addr_lo", "addr_hi", "ib_size", chain), None]
-        }
-        "COND_INDIRECT_BUFFER" => {
-            [to("ib1_addr_lo", "ib1_addr_hi", "ib1_size", false), to("ib2_addr_lo", "ib2_addr_hi", "ib2_size", false)]
+    let both = match Record::read(fields) {
+        Some(Record::IndirectBuffer(ib)) => [to(ib.addr, ib.ib_size, ib.chain), None],
+        Some(Record::IndirectBufferConst(ib)) => [to(ib.addr, ib.ib_size, ib.chain), None],
+        Some(Record::IndirectBufferPriv(ib)) => [to(ib.addr, ib.ib_size, false), None],
+        Some(Record::CondIndirectBuffer(ib)) => {
+            [to(ib.ib1_addr, ib.ib1_size, false), to(ib.ib2_addr, ib.ib2_size, false)]
         }
         _ => [None, None],
     };
-    both.into_iter().flatten().filter(|next| next.va != GpuVa::NULL).collect()
+    both.into_iter().flatten().collect()
 }

@@ -2,15 +2,14 @@
 
 use std::marker::PhantomData;
 
-use super::{Field, Form, Layout, Reader};
+use super::{Field, FieldName, Form, Half, Layout, Reader};
 use crate::sdma::Version;
 use crate::{EncodeError, FieldError, Language, Packet, pm4};
 
 /// A packet by its layout: fields by name, and the dwords behind them. [`packet!`](crate::packet) makes one, and checks
 /// the names when it is compiled; everything else is checked when it is recorded.
 ///
-/// Recording by name searches the tables for each field: some hundred nanoseconds a packet, for what is recorded now and
-/// then. What is recorded all day has a type of its own ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)) and
+/// Recording compares the tables with the fields given, name by name: for what is recorded now and then. What is recorded all day has a type of its own ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)) and
 /// takes two or three.
 ///
 /// A field that is not named is zero. An address or another number in two fields `x_lo` and `x_hi` is named `x`.
@@ -48,7 +47,7 @@ pub struct Described<'a, L> {
     /// Flags of a PM4 header.
     pub flags: pm4::HeaderFlags,
     /// Fields and what they hold, in any order; the others are zero.
-    pub fields: &'a [(&'static str, u64)],
+    pub fields: &'a [(FieldName, u64)],
     /// The dwords behind the described ones.
     pub data: &'a [u32],
     /// Who reads it.
@@ -70,11 +69,11 @@ macro_rules! packet {
         $crate::packet!($layout { $($field: $value),* }, &[])
     };
     ($layout:path { $($field:ident: $value:expr),* $(,)? }, $data:expr) => {{
-        $(const { assert!($layout.has(stringify!($field)), concat!("no form of the packet has ", stringify!($field))) };)*
+        $(const { assert!($layout.has($crate::layout::names::$field), concat!("no form of the packet has ", stringify!($field))) };)*
         $crate::Described {
             layout: &$layout,
             flags: $crate::pm4::HeaderFlags::empty(),
-            fields: &[$((stringify!($field), $value as u64)),*],
+            fields: &[$(($crate::layout::names::$field, $value as u64)),*],
             data: $data,
             language: ::std::marker::PhantomData,
         }
@@ -101,31 +100,6 @@ impl DescribedLanguage for Version {
     }
 }
 
-const fn equal(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < a.len() {
-        if a[at] != b[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
-}
-
-/// Whether `field` is called `name`, or is a half of it.
-pub(super) const fn is_named(field: &str, name: &str) -> bool {
-    let (field, name) = (field.as_bytes(), name.as_bytes());
-    match field {
-        [whole @ .., b'_', b'l', b'o'] | [whole @ .., b'_', b'h', b'i'] if whole.len() == name.len() => {
-            equal(whole, name)
-        }
-        _ => equal(field, name),
-    }
-}
-
 impl<L: DescribedLanguage> Described<'_, L> {
     fn error(&self, reader: Reader, source: FieldError) -> EncodeError {
         EncodeError::Field { packet: self.layout.name, target: reader.target(), source }
@@ -147,16 +121,16 @@ impl<L: DescribedLanguage> Described<'_, L> {
     /// The packet's length in this form.
     fn fits(&self, form: &'static Form, reader: Reader) -> Result<usize, FieldError> {
         for &(name, value) in self.fields {
-            let known = form.fields(reader).any(|field| is_named(field.name(), name));
+            let known = form.fields(reader).any(|field| field.is_called(name));
             if !known && value != 0 {
-                return Err(FieldError::NoSuchField { field: name });
+                return Err(FieldError::NoSuchField { field: name.text() });
             }
         }
         let (least, most) = form.payload();
         let (least, most) = match &form.tail {
             None => (least, most),
             Some(tail) => {
-                let extra = self.named(tail.field.text()) as usize * tail.times + tail.plus;
+                let extra = self.named(tail.field) as usize * tail.times + tail.plus;
                 (least + extra, least + extra)
             }
         };
@@ -174,29 +148,29 @@ impl<L: DescribedLanguage> Described<'_, L> {
         }
     }
 
-    fn named(&self, name: &str) -> u64 {
+    fn named(&self, name: FieldName) -> u64 {
         self.fields.iter().find(|field| field.0 == name).map_or(0, |field| field.1)
     }
 
     /// What goes into a field: all of the value of its name, or its half of it.
     fn part(&self, form: &Form, field: &Field, level: u8) -> Result<u32, FieldError> {
-        let Some(&(name, value)) = self.fields.iter().find(|given| is_named(field.name(), given.0)) else {
+        let Some(&(name, value)) = self.fields.iter().find(|given| field.is_called(given.0)) else {
             let only = match field.choices {
                 [only] => only.value,
                 _ => 0,
             };
             return Ok(only);
         };
-        let is_whole = name == field.name();
-        let is_high = !is_whole && field.name().ends_with("_hi");
-        let has_high = || form.fields.iter().any(|other| is_named(other.name(), name) && other.name().ends_with("_hi"));
+        let is_whole = name == field.key();
+        let is_high = !is_whole && field.half() == Half::High;
+        let has_high = || form.fields.iter().any(|other| other.is_called(name) && other.half() == Half::High);
         let value_here = match () {
             () if is_high => value >> 32,
             () if is_whole => value,
             () => {
                 let multiple = 1 << field.low;
                 if value % multiple != 0 {
-                    return Err(FieldError::Misaligned { field: name, value, multiple });
+                    return Err(FieldError::Misaligned { field: name.text(), value, multiple });
                 }
                 let low = if has_high() { value & 0xffff_ffff } else { value };
                 low >> field.low
@@ -215,8 +189,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
 
     /// Whether the field means anything beside the others.
     fn is_meant(&self, field: &Field) -> bool {
-        let met =
-            |when: &super::When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field.text()));
+        let met = |when: &super::When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
         field.when.as_ref().is_none_or(met)
     }
 
@@ -243,9 +216,9 @@ impl<L: DescribedLanguage> Described<'_, L> {
             }
         }
         for &(name, value) in self.fields {
-            let is_meant = form.fields(reader).any(|field| is_named(field.name(), name) && self.is_meant(field));
+            let is_meant = form.fields(reader).any(|field| field.is_called(name) && self.is_meant(field));
             if value != 0 && !is_meant {
-                return Err(FieldError::NoSuchField { field: name });
+                return Err(FieldError::NoSuchField { field: name.text() });
             }
         }
         let from = out.len() - self.data.len();

@@ -2,7 +2,6 @@
 
 use super::{Field, FieldName, Form, Layout, Reader};
 use crate::FieldError;
-use amdgpu_hw::GpuVa;
 
 /// A packet whose fields were found to be in order.
 #[derive(Clone, Copy, Debug)]
@@ -151,18 +150,8 @@ impl<'p> Fields<'p> {
         self.packet.len()
     }
 
-    /// Whether this form has the field.
-    pub fn has(&self, name: &str) -> bool {
-        self.here().any(|field| field.name() == name)
-    }
-
-    /// A field; zero where this generation has none of this name.
-    pub fn get(&self, name: &str) -> u32 {
-        self.here().find(|field| field.name() == name).map_or(0, |field| self.value(field))
-    }
-
     fn named(&self, name: FieldName) -> u32 {
-        self.here().find(|field| field.name == name).map_or(0, |field| self.value(field))
+        self.here().find(|field| field.key() == name).map_or(0, |field| self.value(field))
     }
 
     /// The number of the form, for the generated records.
@@ -178,27 +167,6 @@ impl<'p> Fields<'p> {
     /// All dwords of the packet, header included.
     pub const fn dwords(&self) -> &'p [u32] {
         self.packet
-    }
-
-    /// A field of one bit, or any other number that is not zero.
-    pub fn is_set(&self, name: &str) -> bool {
-        self.get(name) != 0
-    }
-
-    /// A number in two fields.
-    pub fn wide(&self, low: &str, high: &str) -> u64 {
-        u64::from(self.get(high)) << 32 | u64::from(self.get(low))
-    }
-
-    /// An address in two fields, the lower of which keeps its place.
-    ///
-    /// # Errors
-    ///
-    /// [`FieldError::Address`].
-    pub fn address(&self, low: &'static str, high: &str) -> Result<GpuVa, FieldError> {
-        let shift = self.here().find(|field| field.name() == low).map_or(0, |field| field.low);
-        let raw = u64::from(self.get(high)) << 32 | u64::from(self.get(low)) << shift;
-        GpuVa::new(raw).map_err(|source| FieldError::Address { field: low, source })
     }
 
     /// The dwords from `dword` on, counted from the header.

@@ -24,6 +24,8 @@ mod fields;
 #[rustfmt::skip]
 mod generated;
 mod packets;
+#[expect(dead_code, reason = "the typed packets are written with it next")]
+pub(crate) mod record;
 #[cfg(test)]
 mod record_tests;
 mod tables;
@@ -32,7 +34,7 @@ use super::pm4 as language;
 use super::{DecodeError, Target};
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
-use generated::names::NAMES;
+use generated::texts::NAMES;
 
 pub use described::{Described, DescribedLanguage};
 pub use fields::{Fields, Misfit};
@@ -89,6 +91,7 @@ pub mod records {
     pub use super::generated::sdma_records as sdma;
 }
 
+pub use generated::names::fields as names;
 pub(crate) use generated::opcodes;
 pub use generated::selectors::values;
 
@@ -125,14 +128,45 @@ impl Choice {
     }
 }
 
-/// The name of a field: its number among all names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FieldName(u16);
+/// The name of a field, or of a number in two fields; all are constants in [`names`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct FieldName(u16);
 
 impl FieldName {
-    pub(crate) const fn text(self) -> &'static str {
-        NAMES[self.0 as usize]
+    /// Returns the name in AMD's headers, in lower case.
+    pub const fn text(self) -> &'static str {
+        NAMES[self.0 as usize].0
     }
+
+    /// Returns `true` if a field of this name holds an address in the job's address space.
+    pub(crate) const fn is_address(self) -> bool {
+        NAMES[self.0 as usize].1
+    }
+}
+
+impl std::fmt::Debug for FieldName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// A field's share in a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// All of it.
+    Whole,
+    /// The low half, `x_lo`.
+    Low,
+    /// The high half, `x_hi`.
+    High,
+}
+
+/// The name of a field, and of the number that it is a half of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    name: FieldName,
+    whole: FieldName,
+    half: Half,
 }
 
 /// The condition under which a field is meant: another field of the packet has one of these values.
@@ -153,7 +187,7 @@ struct Tail {
 /// Some bits of a dword.
 #[derive(Debug)]
 pub struct Field {
-    name: FieldName,
+    part: Part,
     dword: u16,
     high: u8,
     low: u8,
@@ -165,7 +199,27 @@ pub struct Field {
 impl Field {
     /// The field's name in AMD's headers, in lower case.
     pub const fn name(&self) -> &'static str {
-        self.name.text()
+        self.part.name.text()
+    }
+
+    /// Returns the field's name as a constant.
+    pub const fn key(&self) -> FieldName {
+        self.part.name
+    }
+
+    /// Returns the name of the number that the field is a half of; the field's own name if it is none.
+    pub(crate) const fn whole(&self) -> FieldName {
+        self.part.whole
+    }
+
+    /// Returns the field's share in that number.
+    pub(crate) const fn half(&self) -> Half {
+        self.part.half
+    }
+
+    /// Returns `true` if the field has this name, or is a half of a number of this name.
+    pub(crate) const fn is_called(&self, name: FieldName) -> bool {
+        self.part.name.0 == name.0 || self.part.whole.0 == name.0
     }
 
     /// Its dword, counted from the header, which is 0.
@@ -189,8 +243,8 @@ impl Field {
     }
 
     /// Another field and the values of it with which this one means something; `None` if it always does.
-    pub fn condition(&self) -> Option<(&'static str, &'static [u32])> {
-        self.when.as_ref().map(|when| (when.field.text(), when.values))
+    pub fn condition(&self) -> Option<(FieldName, &'static [u32])> {
+        self.when.as_ref().map(|when| (when.field, when.values))
     }
 
     pub(super) const fn mask(&self) -> u32 {
@@ -282,13 +336,13 @@ impl Layout {
 
     /// Whether a form has a field of this name, or the two halves of one: what [`packet!`](crate::packet) asks at compile
     /// time.
-    pub const fn has(&self, name: &str) -> bool {
+    pub const fn has(&self, name: FieldName) -> bool {
         let mut form = 0;
         while form < self.forms.len() {
             let fields = self.forms[form].fields;
             let mut at = 0;
             while at < fields.len() {
-                if described::is_named(fields[at].name(), name) {
+                if fields[at].is_called(name) {
                     return true;
                 }
                 at += 1;
@@ -305,8 +359,8 @@ const fn choice(value: u32, name: &'static str, levels: u16) -> Choice {
 }
 
 /// What the generated tables say a field with.
-const fn field(name: FieldName, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
-    Field { name, dword, high, low, levels: Levels(levels), choices, when: None }
+const fn field(part: Part, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
+    Field { part, dword, high, low, levels: Levels(levels), choices, when: None }
 }
 
 /// What the generated tables say a form with.
@@ -333,8 +387,8 @@ const fn on(level: u8, levels: u16) -> u32 {
 }
 
 impl Field {
-    const fn when(self, field: FieldName, values: &'static [u32]) -> Self {
-        Self { when: Some(When { field, values }), ..self }
+    const fn when(self, field: Part, values: &'static [u32]) -> Self {
+        Self { when: Some(When { field: field.name, values }), ..self }
     }
 }
 
@@ -348,8 +402,8 @@ impl Form {
         self.masks.iter().find(|(levels, _)| levels >> level & 1 != 0).map_or(&[], |found| found.1)
     }
 
-    const fn tail(self, field: FieldName, times: usize, plus: usize) -> Self {
-        Self { tail: Some(Tail { field, times, plus }), ..self }
+    const fn tail(self, field: Part, times: usize, plus: usize) -> Self {
+        Self { tail: Some(Tail { field: field.name, times, plus }), ..self }
     }
 
     /// The dwords behind the header, at least and at most, without what a count in the packet adds.
@@ -509,7 +563,7 @@ mod tests {
         for layout in all() {
             for form in layout.forms {
                 for when in form.fields.iter().filter_map(|field| field.when.as_ref()) {
-                    assert!(form.fields.iter().any(|field| field.name == when.field), "{}", layout.name);
+                    assert!(form.fields.iter().any(|field| field.key() == when.field), "{}", layout.name);
                 }
             }
         }

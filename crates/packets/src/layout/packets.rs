@@ -28,7 +28,7 @@ pub struct Listed<'ib> {
 /// let ib = [0xc000_4600, 0x407, 0xffff_1000];
 /// let mut packets = layout::packets(&ib, pm4::Target::gfx(GfxLevel::Gfx9));
 /// let flush = packets.next().unwrap().content?.unwrap();
-/// assert_eq!((flush.name(), flush.get("event_type")), ("EVENT_WRITE", 7));
+/// assert_eq!((flush.name(), flush.dwords()), ("EVENT_WRITE", &ib[..2]));
 /// assert_eq!(packets.count(), 1);
 /// # Ok::<(), amdgpu_packets::DecodeError>(())
 /// ```

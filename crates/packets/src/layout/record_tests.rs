@@ -54,7 +54,7 @@ fn chance(layout: &'static Layout, form: &'static Form, reader: Reader, dice: &m
         if !choices.is_empty() {
             set(&mut wire, field, choices[dice.roll() as usize % choices.len()].value);
         }
-        if form.tail.as_ref().is_some_and(|tail| tail.field == field.name) {
+        if form.tail.as_ref().is_some_and(|tail| tail.field == field.key()) {
             set(&mut wire, field, dice.roll() % 4);
         }
     }

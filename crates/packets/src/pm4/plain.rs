@@ -107,6 +107,7 @@ plain! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::records::pm4::Packet as Read;
     use amdgpu_hw::GfxLevel;
 
     #[test]
@@ -116,7 +117,10 @@ mod tests {
             let packet = DispatchDirect { x: 4, y: 3, z: 2, initiator: 1, ..DispatchDirect::default() };
             assert_eq!(packet.encode(target, &mut out), Ok(5));
             let read = layout::packets(&out, target).next().and_then(|packet| packet.content.ok()).flatten();
-            assert_eq!(read.map(|fields| (fields.name(), fields.get("dim_x"))), Some(("DISPATCH_DIRECT", 4)));
+            let Some(Read::DispatchDirect(read)) = read.and_then(|fields| Read::read(&fields)) else {
+                panic!("{target}")
+            };
+            assert_eq!([read.dim_x, read.dim_y, read.dim_z], [4, 3, 2]);
         }
     }
 

@@ -3,3 +3,4 @@
 pub(crate) mod emit;
 mod records;
 pub(crate) mod spec;
+mod typed;

@@ -6,22 +6,24 @@ use std::fmt::Write as _;
 use super::spec::{Field, Form, Holds, Packet, Spec};
 
 /// A packet of one name, in one language or in both of the copy engines.
-struct Record<'s> {
-    name: &'s str,
+pub(super) struct Record<'s> {
+    pub(super) name: &'s str,
     about: &'s str,
     /// The forms, with their numbers.
     forms: Vec<(u32, &'s Form)>,
+    /// The packets of the name, with their languages.
+    pub(super) packets: Vec<(&'s str, &'s Packet)>,
 }
 
 /// A field of a record.
-struct Member<'s> {
-    name: &'s str,
-    kind: Kind,
+pub(super) struct Member<'s> {
+    pub(super) name: &'s str,
+    pub(super) kind: Kind,
     about: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Flag,
     Number,
     /// A number in two fields, `x_lo` and `x_hi`; the low one keeps its place.
@@ -39,19 +41,20 @@ impl Kind {
 }
 
 /// Generates the records of some languages, which share them.
-pub(crate) fn language(spec: &Spec, names: &[&str]) -> String {
+pub(super) fn language(names: &[&str], records: &[Record<'_>]) -> String {
     let mut text = format!("//! The packets of {}, with all their fields.\n\n", names.join(" and "));
-    let (records, mut body) = (records(spec, names), String::new());
-    for record in &records {
+    let mut body = String::new();
+    for record in records {
         write_record(&mut body, record);
     }
-    write_enum(&mut body, &records);
+    write_enum(&mut body, records);
     let on = if body.contains("on(l") { "on, " } else { "" };
     let _ = writeln!(text, "use crate::layout::{{Fields, bits, {on}wide}};");
     text + &body
 }
 
-fn records<'s>(spec: &'s Spec, names: &[&str]) -> Vec<Record<'s>> {
+/// Collects the packets of some languages by name.
+pub(super) fn records<'s>(spec: &'s Spec, names: &[&str]) -> Vec<Record<'s>> {
     let mut found: Vec<Record<'s>> = Vec::new();
     let mut number = 0;
     for language in &spec.languages {
@@ -63,7 +66,7 @@ fn records<'s>(spec: &'s Spec, names: &[&str]) -> Vec<Record<'s>> {
             };
             let forms: Vec<_> = packet.forms.iter().map(numbered).collect();
             if is_here {
-                add(&mut found, packet, forms);
+                add(&mut found, language.name, packet, forms);
             }
         }
     }
@@ -71,15 +74,19 @@ fn records<'s>(spec: &'s Spec, names: &[&str]) -> Vec<Record<'s>> {
     found
 }
 
-fn add<'s>(found: &mut Vec<Record<'s>>, packet: &'s Packet, forms: Vec<(u32, &'s Form)>) {
+fn add<'s>(found: &mut Vec<Record<'s>>, language: &'s str, packet: &'s Packet, forms: Vec<(u32, &'s Form)>) {
+    let packets = vec![(language, packet)];
     match found.iter_mut().find(|record| record.name == packet.name) {
-        Some(record) => record.forms.extend(forms),
-        None => found.push(Record { name: &packet.name, about: &packet.about, forms }),
+        Some(record) => {
+            record.forms.extend(forms);
+            record.packets.extend(packets);
+        }
+        None => found.push(Record { name: &packet.name, about: &packet.about, forms, packets }),
     }
 }
 
 /// A name in camel case.
-fn camel(name: &str) -> String {
+pub(super) fn camel(name: &str) -> String {
     let part = |part: &str| match part.split_at_checked(1) {
         Some((first, rest)) => format!("{first}{}", rest.to_ascii_lowercase()),
         None => String::new(),
@@ -88,7 +95,7 @@ fn camel(name: &str) -> String {
 }
 
 /// A name that the language does not keep for itself.
-fn safe(name: &str) -> &str {
+pub(super) fn safe(name: &str) -> &str {
     match name {
         "loop" => "loops",
         "continue" => "continues",
@@ -99,7 +106,7 @@ fn safe(name: &str) -> &str {
 }
 
 /// The name of a record's field: the common part of two halves.
-fn whole(name: &str) -> (&str, bool) {
+pub(super) fn whole(name: &str) -> (&str, bool) {
     let halves = name.strip_suffix("_lo").or_else(|| name.strip_suffix("_hi"));
     halves.map_or((name, false), |whole| (whole, true))
 }
@@ -109,7 +116,12 @@ impl<'s> Record<'s> {
         self.forms.iter().flat_map(|(_, form)| &form.fields).filter(|field| !matches!(field.holds, Holds::Only(_)))
     }
 
-    fn members(&self) -> Vec<Member<'s>> {
+    /// Returns `true` if the packet is marked as typed.
+    pub(super) fn is_typed(&self) -> bool {
+        self.packets.iter().any(|(_, packet)| packet.is_typed)
+    }
+
+    pub(super) fn members(&self) -> Vec<Member<'s>> {
         let mut found: Vec<Member<'s>> = Vec::new();
         for field in self.fields() {
             let (name, is_half) = whole(&field.name);
@@ -136,7 +148,7 @@ impl<'s> Record<'s> {
     }
 
     /// Returns `true` if the packet has dwords besides its fields, or not always the same number of them.
-    fn has_data(&self) -> bool {
+    pub(super) fn has_data(&self) -> bool {
         self.forms.iter().any(|(_, form)| {
             let (least, most) = form.payload;
             let described = form.fields.last().map_or(0, |field| field.dword);

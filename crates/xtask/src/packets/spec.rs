@@ -41,6 +41,8 @@ pub(crate) struct Packet {
     /// The readers that take it, and on which generations.
     pub(crate) rings: Vec<(String, u16)>,
     pub(crate) forms: Vec<Form>,
+    /// Whether code that writes it is generated.
+    pub(crate) is_typed: bool,
 }
 
 /// One way a packet looks.
@@ -52,6 +54,8 @@ pub(crate) struct Form {
     /// A field, times, plus: the dwords behind those.
     pub(crate) tail: Option<(String, u32, u32)>,
     pub(crate) fields: Vec<Field>,
+    /// The name of the form, where a typed packet is written in it only when asked to.
+    pub(crate) alias: Option<String>,
 }
 
 /// Some bits of a dword.
@@ -132,8 +136,9 @@ fn packets(text: &str, names: &[&str]) -> Result<Vec<Packet>, SpecError> {
         if !line.is_indented {
             let (opcode, name) = (line.number("an opcode")?, line.word("a name")?.to_owned());
             let about = line.quoted()?.to_owned();
+            let is_typed = line.take("typed");
             line.end()?;
-            found.push(Packet { opcode, name, about, rings: Vec::new(), forms: Vec::new() });
+            found.push(Packet { opcode, name, about, rings: Vec::new(), forms: Vec::new(), is_typed });
             continue;
         }
         let Some(packet) = found.last_mut() else { return Err(line.fault("a line without a packet")) };
@@ -178,8 +183,9 @@ fn form(line: &mut Line<'_>, names: &[&str]) -> Result<Form, SpecError> {
         let (_, plus) = (line.word("+")?, line.number("a number")?);
         tail = Some((field, times, plus));
     }
+    let alias = if line.take("as") { Some(line.word("a name")?.to_owned()) } else { None };
     line.end()?;
-    Ok(Form { levels, payload: (least, most), tail, fields: Vec::new() })
+    Ok(Form { levels, payload: (least, most), tail, fields: Vec::new(), alias })
 }
 
 fn fields(line: &mut Line<'_>, dword: u32, names: &[&str], found: &mut Vec<Field>) -> Result<(), SpecError> {

@@ -1,13 +1,17 @@
 //! What the generator wrote, but for this list.
 
 #![allow(
+    clippy::cast_lossless,
+    clippy::identity_op,
+    clippy::inline_always,
     clippy::large_enum_variant,
     clippy::manual_range_patterns,
     clippy::precedence,
     clippy::struct_excessive_bools,
     clippy::too_many_lines,
     clippy::unreadable_literal,
-    clippy::wildcard_imports
+    clippy::wildcard_imports,
+    non_upper_case_globals
 )]
 
 pub(super) mod dma;
@@ -15,6 +19,9 @@ pub(super) mod names;
 pub(crate) mod opcodes;
 pub(super) mod pm4;
 pub mod pm4_records;
+mod pm4_typed;
 pub(super) mod sdma;
 pub mod sdma_records;
+mod sdma_typed;
 pub(super) mod selectors;
+pub(super) mod texts;
