@@ -1,0 +1,109 @@
+//! Folders of at most about a dozen files, in one style of modules.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The most files of Rust in one folder.
+const MOST: usize = 14;
+
+/// Parts of the workspace whose sources are counted.
+const COUNTED: &[&str] = &[
+    "src",
+    "crates/budget/src",
+    "crates/hw/src",
+    "crates/ib/src",
+    "crates/isa/src",
+    "crates/packets/src",
+    "crates/registers/src",
+    "crates/sim/src",
+    "crates/smoke/src",
+    "crates/surface/src",
+    "crates/xtask/src",
+];
+
+/// Folders that still hold more, and how many: to become fewer, never more.
+const OVERFULL: &[(&str, usize)] =
+    &[("crates/packets/src/pm4", 18), ("crates/sim/src", 37), ("crates/sim/src/gpu", 18), ("crates/sim/src/ioctl", 17)];
+
+/// Modules that are still a file beside a folder of its name, instead of `mod.rs` in it: to become fewer, never more.
+const BESIDE: &[&str] = &[
+    "crates/sim/src/bo/backing.rs",
+    "crates/sim/src/device.rs",
+    "crates/sim/src/gpu/pm4.rs",
+    "crates/sim/src/gpu/sdma.rs",
+    "crates/sim/src/mutation.rs",
+    "crates/sim/src/syncobj.rs",
+    "crates/sim/src/vm.rs",
+];
+
+/// Returns the files of Rust below a folder, by the folder that each is in; paths are relative to the workspace.
+pub(crate) fn files(below: &str) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+    let root = crate::root();
+    let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let mut waiting = vec![PathBuf::from(below)];
+    while let Some(folder) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(root.join(&folder)) else { continue };
+        for entry in entries {
+            let path = folder.join(entry.unwrap().file_name());
+            if root.join(&path).is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                found.entry(folder.clone()).or_default().push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the folders that hold more files than they may.
+fn overfull(folders: &BTreeMap<PathBuf, Vec<PathBuf>>) -> Vec<(&Path, usize)> {
+    let most =
+        |folder: &Path| OVERFULL.iter().find(|(name, _)| Path::new(name) == folder).map_or(MOST, |&(_, most)| most);
+    let counts = folders.iter().map(|(folder, files)| (folder.as_path(), files.len()));
+    counts.filter(|&(folder, count)| count > most(folder)).collect()
+}
+
+/// Returns the files that stand beside a folder of their name.
+fn beside(folders: &BTreeMap<PathBuf, Vec<PathBuf>>) -> Vec<&Path> {
+    let files = folders.values().flatten().map(PathBuf::as_path);
+    files.filter(|file| folders.keys().any(|folder| folder.starts_with(file.with_extension("")))).collect()
+}
+
+#[test]
+fn no_folder_holds_more_files_than_a_reader_takes_in() {
+    for part in COUNTED {
+        let folders = files(part);
+        assert!(!folders.is_empty(), "{part} holds no file");
+        let overfull = overfull(&folders);
+        assert!(overfull.is_empty(), "folders of more than {MOST} files: {overfull:?}");
+    }
+}
+
+#[test]
+fn a_module_with_a_folder_is_the_mod_rs_in_it() {
+    for part in COUNTED {
+        let folders = files(part);
+        let more: Vec<_> =
+            beside(&folders).into_iter().filter(|file| !BESIDE.iter().any(|known| Path::new(known) == *file)).collect();
+        assert!(more.is_empty(), "modules to be moved to the mod.rs in their folders: {more:?}");
+    }
+}
+
+#[test]
+fn an_overfull_folder_and_a_file_beside_its_folder_are_found() {
+    let file = |path: &str| (Path::new(path).parent().unwrap().to_path_buf(), PathBuf::from(path));
+    let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for path in ["src/a.rs", "src/a/b.rs", "src/c/mod.rs", "src/c/d.rs", "src/ab/mod.rs"] {
+        let (folder, path) = file(path);
+        folders.entry(folder).or_default().push(path);
+    }
+    assert_eq!(beside(&folders), [Path::new("src/a.rs")]);
+    assert_eq!(overfull(&folders), []);
+    folders.entry("src/c".into()).or_default().extend((0..MOST - 2).map(|at| format!("src/c/{at}.rs").into()));
+    assert_eq!(overfull(&folders), []);
+    folders.entry("src/c".into()).or_default().push("src/c/more.rs".into());
+    assert_eq!(overfull(&folders), [(Path::new("src/c"), MOST + 1)]);
+}
