@@ -4,7 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{
         Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy,

@@ -1,19 +1,15 @@
 //! A kernel's answer is input: what cannot be true is refused and named, and nothing panics.
-#![expect(unsafe_code, reason = "a kernel that lies")]
 
 mod support;
 
-use std::{
-    ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::Arc,
-};
+use std::sync::Arc;
 
+use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions},
-    uapi::{self, Argument, Info, Request, query},
-    winsys::{Device, Error, Kernel, OpenFile, Protection, RenderNode},
+    uapi::{self, Argument, query},
+    winsys::{Device, Error, RenderNode},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -31,57 +27,29 @@ enum Lie {
 }
 
 struct Liar {
-    inner: SimKernel,
     query: u32,
     lie: Lie,
 }
 
-// SAFETY: every call is passed on to the simulator; what is patched afterwards stays within the answer's buffer, which
-// is at least `return_size` bytes by the caller's promise.
-unsafe impl Kernel for Liar {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        let is_info = request.number() == Info::REQUEST.number();
-        // SAFETY: an INFO argument is an `Info`.
-        let info = is_info.then(|| unsafe { argument.cast::<Info>().read() }).filter(|info| info.query == self.query);
-        match (info, &self.lie) {
-            (Some(_), Lie::Silence) => return Ok(0),
-            (Some(_), Lie::Refusal(errno)) => return Err(*errno),
-            _ => {}
+impl Layer for Liar {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        if call.query().is_none_or(|info| info.query != self.query) {
+            return call.forward();
         }
-        // SAFETY: the caller's promises are passed on unchanged.
-        let result = unsafe { self.inner.ioctl(request, argument) };
-        if let (Some(info), Lie::Patch(offset, bytes)) = (info, &self.lie) {
-            let room = (info.return_size as usize).saturating_sub(*offset).min(bytes.len());
-            let answer = std::ptr::with_exposed_provenance_mut::<u8>(info.return_pointer as usize);
-            // SAFETY: `offset + room` is at most `return_size`, which the caller promised to be writable.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), answer.wrapping_add(*offset), room) };
+        match &self.lie {
+            Lie::Silence => call.answer_info(&[]),
+            Lie::Refusal(errno) => call.refuse(*errno),
+            Lie::Patch(offset, bytes) => {
+                let mut answered = call.forward();
+                answered.patch_info(*offset, bytes);
+                answered
+            }
         }
-        result
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.mmap(len, protection, at, offset) }
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
     }
 }
 
 fn told(name: &str, query: u32, lie: Lie) -> Result<Arc<Device>, Error> {
-    Device::new(Liar { inner: SimKernel::open(chip(name)), query, lie })
+    Device::new(Liar { query, lie }.over(SimKernel::open(chip(name))))
 }
 
 fn patched<const N: usize>(query: u32, offset: usize, bytes: [u8; N]) -> Error {

@@ -14,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{
         CommandList, Error as CsError, Gang, Listing, Patience, Preambles, Queue, QueueOptions, Queues, Stream,
@@ -87,9 +88,7 @@ fn w42_the_file_outlives_every_object_of_it() {
 #[test]
 fn row_14_a_chip_without_a_graphics_ring_computes() {
     for name in ["vega10", "navi31"] {
-        let (mut kernel, _) = Listener::new(&gpu(name));
-        kernel.has_graphics = false;
-        let device = Device::new(kernel).unwrap();
+        let device = Device::new(Listener::without_graphics(&gpu(name))).unwrap();
         assert_eq!((device.info().ring_count(Ip::Gfx), device.info().gfx_level), (0, chip_level(name)), "{name}");
         let context = jobs::context(&device);
         let missing = Queue::new(&context, Ip::Gfx, 0).unwrap_err();

@@ -1,51 +1,39 @@
 //! Device memory asks of the kernel what RADV asks, call by call, on every captured chip.
-#![expect(unsafe_code, reason = "a kernel that takes notes")]
 
 mod support;
 
-use std::{
-    ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::Arc,
-};
+use std::sync::Arc;
 
+use amdgpu_layers::{Answered, Forward, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         AllocateError, AllocateFlags, AllocateInfo, BudgetRule, MemoryError, MemoryManager, Replay, TableOptions,
         VkResult,
     },
-    uapi::{self, Argument, Request},
-    winsys::{Device, Error, Kernel, OpenFile, Protection},
+    uapi::{self, Argument},
+    winsys::{Device, Error},
 };
-use nix::errno::Errno;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use support::{CHIPS, RadvResults, chip, number};
 
-/// Passes everything on, and writes down the calls that the recordings hold.
-struct Notes {
-    inner: SimKernel,
-    calls: Mutex<Vec<Value>>,
-}
+/// Writes down the calls that the recordings hold.
+#[derive(Default)]
+struct Notes(Mutex<Vec<Value>>);
 
 impl Notes {
     fn take(&self) -> Vec<Value> {
-        std::mem::take(&mut *self.calls.lock())
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
-/// A call in the recording's words, if it is of a kind that the recording holds.
-///
-/// # Safety
-///
-/// `argument` is what the request says.
-unsafe fn note(request: Request, argument: *mut c_void) -> Option<Value> {
+/// Returns a call in the recording's words, if it is of a kind that the recording holds.
+fn note(call: &Ioctl<'_>) -> Option<Value> {
     let hex = |value: u64| format!("{value:#x}");
-    Some(match request.number() {
+    Some(match call.request().number() {
         number if number == uapi::GemCreate::REQUEST.number() => {
-            // SAFETY: the caller says that it is.
-            let create = unsafe { argument.cast::<uapi::GemCreate>().read() };
+            let create: uapi::GemCreate = call.read();
             json!({
                 "ioctl": "GEM_CREATE",
                 "bo_size": hex(create.bo_size),
@@ -55,8 +43,7 @@ unsafe fn note(request: Request, argument: *mut c_void) -> Option<Value> {
             })
         }
         number if number == uapi::GemVa::REQUEST.number() => {
-            // SAFETY: the caller says that it is.
-            let va = unsafe { argument.cast::<uapi::GemVa>().read() };
+            let va: uapi::GemVa = call.read();
             let operation = ["", "MAP", "UNMAP", "CLEAR", "REPLACE"][va.operation as usize];
             json!({
                 "ioctl": "GEM_VA",
@@ -70,46 +57,21 @@ unsafe fn note(request: Request, argument: *mut c_void) -> Option<Value> {
         }
         number if number == uapi::GemClose::REQUEST.number() => json!({ "ioctl": "GEM_CLOSE" }),
         number if number == uapi::PrimeHandle::REQUEST.number() => {
-            // SAFETY: the caller says that it is.
-            let prime = unsafe { argument.cast::<uapi::PrimeHandle>().read() };
-            json!({ "ioctl": "PRIME_HANDLE_TO_FD", "flags": hex(prime.flags.into()) })
+            json!({ "ioctl": "PRIME_HANDLE_TO_FD", "flags": hex(call.read::<uapi::PrimeHandle>().flags.into()) })
         }
         _ => return None,
     })
 }
 
-// SAFETY: every call is passed on to the simulator unchanged; notes are only read from the argument.
-unsafe impl Kernel for Notes {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: the caller promises an argument that fits the request.
-        self.calls.lock().extend(unsafe { note(request, argument) });
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.ioctl(request, argument) }
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.mmap(len, protection, at, offset) }
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
+impl Layer for Notes {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        self.0.lock().extend(note(&call));
+        call.forward()
     }
 }
 
 struct Bench {
-    notes: Arc<Notes>,
+    notes: Arc<Forward<SimKernel, Notes>>,
     device: Arc<Device>,
     manager: MemoryManager,
     recorded: RadvResults,
@@ -117,10 +79,10 @@ struct Bench {
 
 fn bench(name: &str) -> Bench {
     let inner = SimDevice::new(chip(name), SimOptions::RECORDING).open();
-    let notes = Arc::new(Notes { inner, calls: Mutex::default() });
+    let notes = Arc::new(Notes::default().over(inner));
     let device = Device::new(Arc::clone(&notes)).unwrap();
     let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
-    notes.take();
+    notes.layer().take();
     Bench { notes, device, manager, recorded: RadvResults::read(name) }
 }
 
@@ -161,14 +123,14 @@ fn an_allocation_and_its_end_make_radvs_calls() {
             let memory = bench.manager.allocate(&info).unwrap();
             let what = format!("{name}: {} of {}", probe["probe"], probe["allocationSize"]);
             let alignment = number(&probe["allocate"][0]["alignment"]);
-            same_calls(&what, &bench.notes.take(), list(&probe["allocate"]), alignment);
+            same_calls(&what, &bench.notes.layer().take(), list(&probe["allocate"]), alignment);
             same_window(&what, &bench, memory.address().as_u64(), probe["vaWindow"].as_str().unwrap());
             if let Some(export) = probe.get("export") {
                 memory.bo().export().unwrap();
-                same_calls(&what, &bench.notes.take(), list(export), alignment);
+                same_calls(&what, &bench.notes.layer().take(), list(export), alignment);
             }
             drop(memory);
-            let calls = bench.notes.take();
+            let calls = bench.notes.layer().take();
             if let Some(free) = probe.get("free") {
                 same_calls(&what, &calls, list(free), alignment);
             }
@@ -254,7 +216,7 @@ fn a_captured_address_can_be_had_again_and_only_once() {
 #[test]
 fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
     let bench = bench("navi21");
-    let before = (bench.notes.inner.census(), bench.device.addresses().leased_bytes());
+    let before = (bench.notes.inner().census(), bench.device.addresses().leased_bytes());
     let heap_size = bench.manager.properties().heaps()[0].size;
     for (info, expected) in [
         (AllocateInfo::new(0, 0), AllocateError::ZeroSize { memory_type: 0 }),
@@ -263,7 +225,7 @@ fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
     ] {
         assert_eq!(bench.manager.allocate(&info).unwrap_err(), MemoryError::Request(expected));
     }
-    assert_eq!((bench.notes.inner.census(), bench.device.addresses().leased_bytes()), before);
+    assert_eq!((bench.notes.inner().census(), bench.device.addresses().leased_bytes()), before);
 }
 
 #[test]

@@ -8,7 +8,8 @@ mod support;
 
 use std::{os::fd::OwnedFd, sync::Arc};
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryError, MemoryManager, OwnUsage, Replay,

@@ -6,7 +6,8 @@ mod support;
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::winsys::{Deadline, Device, Syncobj};
 use nix::errno::Errno;
 use scenario::scenario;

@@ -7,7 +7,8 @@ mod support;
 
 use std::{fs::File, os::fd::OwnedFd, sync::Arc};
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimMachine, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimMachine, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         Addressing, AllocateFlags, AllocateInfo, ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes,

@@ -12,7 +12,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{Attempt, FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, SparseRange, TableOptions},
     uapi::{Argument, GemClose, GemCreateFlags, GemDomain, GemVa, PRIME_FD_TO_HANDLE, VaFlags, VaOperation},

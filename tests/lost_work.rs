@@ -7,7 +7,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
         self, Breadcrumbs, Excerpt, Fence, HangReport, IbPrinter, Marker, Progress, Queue, Stream, Submission,

@@ -13,7 +13,8 @@ use std::{
     thread,
 };
 
-use amdgpu_sim::{Attempt, FaultInjector, SimKernel};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{AllocateInfo, DeviceMemory, MemoryError, MemoryManager, TableOptions, VkResult, WHOLE_SIZE},
     winsys::{Device, Error},

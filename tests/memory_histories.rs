@@ -4,7 +4,8 @@ mod support;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryManager, OwnUsage, Replay,

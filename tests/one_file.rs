@@ -3,63 +3,26 @@
 
 mod support;
 
-use std::{
-    ffi::{c_int, c_void},
-    fs::File,
-    os::fd::{AsFd, OwnedFd},
-    ptr::NonNull,
-    sync::Arc,
-};
+use std::{fs::File, os::fd::OwnedFd, sync::Arc};
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::{FaultInjector, Layer};
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    uapi::{GemCreateFlags, GemDomain, Request},
-    winsys::{Bo, BoRequest, Device, Error, Kernel, OpenFile, Protection, RenderNode},
+    uapi::{GemCreateFlags, GemDomain},
+    winsys::{Bo, BoRequest, Device, Error, RenderNode},
 };
 use nix::errno::Errno;
 use support::chip;
-
-/// A simulated file that has a descriptor, as a render node does.
-struct Described {
-    inner: SimKernel,
-    fd: OwnedFd,
-}
-
-// SAFETY: every call is passed on to the simulator. The descriptor stays open; tests that give two kernels copies of one
-// want to be refused.
-unsafe impl Kernel for Described {
-    fn open_file(&self) -> OpenFile<'_> {
-        OpenFile::Descriptor(self.fd.as_fd())
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.ioctl(request, argument) }
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.mmap(len, protection, at, offset) }
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
-    }
-}
 
 fn node() -> OwnedFd {
     File::open("/dev/null").unwrap().into()
 }
 
+/// A device on a simulated file that has a descriptor, as a render node does.
 fn on(fd: OwnedFd) -> Result<Arc<Device>, Error> {
-    Device::new(Described { inner: SimKernel::open(chip("navi21")), fd })
+    let kernel = ().over(SimKernel::open(chip("navi21")));
+    // SAFETY: nothing else reaches this simulated file.
+    Device::new(unsafe { kernel.known_by(fd) })
 }
 
 const PAGE_OF_GTT: BoRequest =

@@ -15,7 +15,8 @@ use std::{
     },
 };
 
-use amdgpu_sim::{Attempt, Census, FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, OwnUsage, TableOptions},

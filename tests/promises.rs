@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{Attempt, FaultInjector, SimKernel};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{Listing, Queue, QueueOptions, Submission},
     heaps::{AllocateInfo, Backing, MemoryManager, SparseBind, SparseRange, TableOptions},

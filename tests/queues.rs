@@ -4,7 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{self, Queue, QueueKind, Queues, Submission},
     uapi::{Argument, BoListEntry, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
@@ -127,8 +128,8 @@ fn a_vmid_is_reserved_once_for_all_who_want_one() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let asks = |op: u32| {
-        move |attempt: &amdgpu_sim::Attempt<'_>| {
-            matches!(attempt, amdgpu_sim::Attempt::Ioctl { argument, .. }
+        move |attempt: &amdgpu_layers::Attempt<'_>| {
+            matches!(attempt, amdgpu_layers::Attempt::Ioctl { argument, .. }
                 if attempt.is(Vm::REQUEST) && argument.starts_with(&op.to_ne_bytes()))
         }
     };

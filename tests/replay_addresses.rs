@@ -4,7 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{Addressing, AllocateInfo, MemoryError, MemoryManager, Replay, TableOptions, VkResult},
     uapi::{Argument, GemVa},

@@ -116,7 +116,7 @@ fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
 #[test]
 fn a_loss_that_is_reported_early_ends_nothing() {
     let gpu = patient_gpu("navi21");
-    let kernel = Arc::new(amdgpu_sim::FaultInjector::new(gpu.open()));
+    let kernel = Arc::new(amdgpu_layers::FaultInjector::new(gpu.open()));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let queue = queue(&device, Ip::Gfx, 0);
     let (gate, pool) = (host_memory(&device, 4096), IbPool::new(&device, IbPlacement::System, 1 << 20));
@@ -173,13 +173,13 @@ fn w30_letting_go_of_what_a_submission_used_keeps_nobody_else_waiting() {
     ];
     for is_stopped in [is_unbinding, is_closing] {
         for retire in ways {
-            let kernel = Spy::new(SimDevice::new(chip("navi21"), SimOptions::default()).open());
+            let kernel = Spy::on(SimDevice::new(chip("navi21"), SimOptions::default()).open());
             let device = Device::new(Arc::clone(&kernel)).unwrap();
             let (queue, memory) = (queue(&device, Ip::Compute, 0), host_memory(&device, 4096));
             let list = store(&device, queue.target(), memory.address(), 1);
             let (gate, arrivals, go) = Gate::new();
             let guard = Arc::clone(&gate);
-            kernel.watch(move |call| {
+            kernel.layer().watch(move |call| {
                 if is_stopped(call) {
                     guard.pass();
                 }
@@ -212,7 +212,7 @@ fn w30_letting_go_of_what_a_submission_used_keeps_nobody_else_waiting() {
 /// The same for a sparse range: the memory that a change replaces is let go of without the lock.
 #[test]
 fn replacing_what_a_sparse_range_holds_keeps_nobody_else_waiting() {
-    let kernel = Spy::new(SimDevice::new(chip("navi21"), SimOptions::default()).open());
+    let kernel = Spy::on(SimDevice::new(chip("navi21"), SimOptions::default()).open());
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let range = SparseRange::new(&device, VaRequest::new(1 << 20)).unwrap();
     let bind = |memory: &DeviceMemory| {
@@ -222,7 +222,7 @@ fn replacing_what_a_sparse_range_holds_keeps_nobody_else_waiting() {
     bind(&host_memory(&device, 4096));
     let (gate, arrivals, go) = Gate::new();
     let guard = Arc::clone(&gate);
-    kernel.watch(move |call| {
+    kernel.layer().watch(move |call| {
         if is_closing(call) {
             guard.pass();
         }
@@ -292,13 +292,13 @@ fn preambles_of_another_ring_are_refused() {
 #[test]
 fn dropping_a_queue_waits_for_what_was_submitted_to_it() {
     let gpu = patient_gpu("navi21");
-    let kernel = Spy::new(gpu.open());
+    let kernel = Spy::on(gpu.open());
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let memory = host_memory(&device, 4096);
     let queue = Queue::new(&context(&device), Ip::Gfx, 0).unwrap();
     let list = store(&device, queue.target(), memory.address(), 1);
     let held = Mutex::new(Some(gpu.hold_ring(Ip::Gfx, 0)));
-    kernel.watch(move |call| {
+    kernel.layer().watch(move |call| {
         if call.is::<WaitCs>() {
             held.lock().take();
         }

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{Attempt, FaultInjector, SimKernel};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, Target, sdma},
     heaps::{

@@ -1,27 +1,21 @@
 //! What recording and submitting cost once they are warm: no heap allocation, one ioctl.
-#![expect(unsafe_code, reason = "a counting allocator, and a kernel that counts")]
+#![expect(unsafe_code, reason = "a counting allocator")]
 
 mod support;
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 
+use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{CommandList, Listing, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    uapi::Request,
-    winsys::{Binding, Context, Device, Ip, Kernel, OpenFile, Priority, Protection, ResidentSet, Syncobj},
+    winsys::{Binding, Context, Device, Ip, Priority, ResidentSet, Syncobj},
 };
-use nix::errno::Errno;
 use support::{chip, job_time};
 
 thread_local! {
@@ -52,14 +46,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Counts ioctls, and marks the time spent inside.
-struct Counted {
-    inner: SimKernel,
-    ioctls: AtomicU64,
-}
+/// Marks the time that a thread spends inside of the kernel.
+struct Inside;
 
-impl Counted {
-    fn inside<T>(call: impl FnOnce() -> T) -> T {
+impl Inside {
+    fn during<T>(call: impl FnOnce() -> T) -> T {
         IN_KERNEL.set(true);
         let result = call();
         IN_KERNEL.set(false);
@@ -67,39 +58,35 @@ impl Counted {
     }
 }
 
-// SAFETY: every call is passed on to the simulator unchanged.
-unsafe impl Kernel for Counted {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
+impl Layer for Inside {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        Self::during(|| call.forward())
     }
 
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        self.ioctls.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on unchanged.
-        Self::inside(|| unsafe { self.inner.ioctl(request, argument) })
+    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
+        Self::during(|| call.forward())
     }
 
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        Self::inside(|| unsafe { self.inner.mmap(len, protection, at, offset) })
+    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
+        Self::during(|| call.forward())
     }
 
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        Self::inside(|| unsafe { self.inner.munmap(address, len) })
+    fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
+        Self::during(|| call.forward())
     }
 }
 
+type Counted = Forward<Forward<SimKernel, Counter>, Inside>;
+
 fn counted() -> (Arc<Counted>, Arc<Device>) {
-    let kernel = Arc::new(Counted { inner: SimKernel::open(chip("navi21")), ioctls: AtomicU64::new(0) });
+    let kernel = Arc::new(Inside.over(Counter::default().over(SimKernel::open(chip("navi21")))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)
+}
+
+/// Returns the number of requests so far.
+fn ioctls(kernel: &Counted) -> u64 {
+    kernel.inner().layer().ioctls()
 }
 
 #[test]
@@ -109,12 +96,12 @@ fn recording_a_packet_allocates_nothing() {
     let memory = manager.allocate(&AllocateInfo::new(5, 4096)).unwrap();
     let target = pm4::Target::gfx(device.info().gfx_level);
     let mut stream = Stream::new(&device, target, 4096).unwrap();
-    let before = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+    let before = (ALLOCATIONS.get(), ioctls(&kernel));
     for value in 0..100_u32 {
         stream.push(&pm4::EndOfPipe::fence(memory.address(), value)).unwrap();
         stream.push(&pm4::Nop::Skip(&[0; 5])).unwrap();
     }
-    assert_eq!((ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed)), before);
+    assert_eq!((ALLOCATIONS.get(), ioctls(&kernel)), before);
     assert!(stream.len() > 1000);
 }
 
@@ -144,7 +131,7 @@ impl Steady {
 
     /// What a submission costs once the queue is warm: allocations and ioctls.
     fn cost(&self, queue: &Queue, submission: &Submission<'_>) -> Vec<(u64, u64)> {
-        let counts = || (ALLOCATIONS.get(), self.kernel.ioctls.load(Ordering::Relaxed));
+        let counts = || (ALLOCATIONS.get(), ioctls(&self.kernel));
         let submit = || {
             let before = counts();
             let fence = queue.submit(submission).unwrap();
@@ -173,9 +160,9 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
     let (lists, sets) = ([&list], [&device_wide, &others]);
     let submission = Submission { lists: &lists, sets: &sets, ..Submission::default() };
     let submit = || {
-        let before = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+        let before = (ALLOCATIONS.get(), ioctls(&kernel));
         let fence = queue.submit(&submission).unwrap();
-        let after = (ALLOCATIONS.get(), kernel.ioctls.load(Ordering::Relaxed));
+        let after = (ALLOCATIONS.get(), ioctls(&kernel));
         assert!(fence.wait(job_time()).unwrap());
         (after.0 - before.0, after.1 - before.1)
     };

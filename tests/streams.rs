@@ -4,7 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     heaps::DeviceMemory,

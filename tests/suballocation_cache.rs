@@ -11,7 +11,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, MemoryManager, Replay, TableOptions, suballocation::*},
     uapi::{Argument, GemCreate},

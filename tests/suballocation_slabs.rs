@@ -10,7 +10,8 @@ use std::{
     thread,
 };
 
-use amdgpu_sim::{FaultInjector, SimKernel};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions, suballocation::*},
     winsys::{Device, Error},

@@ -26,11 +26,11 @@ type Calls = Arc<Mutex<Vec<Seen>>>;
 /// A device whose submissions are written down.
 fn watched() -> (SimDevice, Arc<Device>, Calls) {
     let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
-    let kernel = Spy::new(gpu.open());
+    let kernel = Spy::on(gpu.open());
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let calls = Calls::default();
     let log = Arc::clone(&calls);
-    kernel.watch(move |call| {
+    kernel.layer().watch(move |call| {
         if call.is::<Cs>() {
             log.lock().push(call.clone());
         }
@@ -104,7 +104,7 @@ fn ibs_are_listed_with_the_highest_priority_and_memory_with_its_own() {
     assert!(fence.wait(job_time()).unwrap());
     let known = [(memory.bo().handle(), 14), (other.bo().handle(), 27)];
     let (mut ibs, mut priorities) = (0, Vec::new());
-    for entry in calls.lock()[0].bos.clone() {
+    for entry in calls.lock()[0].bos() {
         if known.iter().any(|(handle, _)| *handle == entry.0) {
             priorities.push(entry);
         } else {

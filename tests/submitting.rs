@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{self, CommandList, Fence, Listing, Patience, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint},
     heaps::{DeviceMemory, VkResult},

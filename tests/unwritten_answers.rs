@@ -5,12 +5,12 @@
 mod support;
 
 use std::{
-    ffi::{c_int, c_void},
     os::fd::{AsRawFd, OwnedFd},
     ptr::NonNull,
     sync::Arc,
 };
 
+use amdgpu_layers::{Answered, Forward, Ioctl, Layer, Mapped, Mmap};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
@@ -20,74 +20,56 @@ use amdgpu_winsys::{
         SyncobjCreate, SyncobjHandle, SyncobjTimelineWait, WaitFences, ctx_op,
     },
     winsys::{
-        Bo, BoList, BoRequest, Context, Deadline, Device, Error, Ip, Kernel, Mapping, OpenFile, Priority, Protection,
-        Result, Syncobj, Until, UserMemory, WaitFor, wait_fences,
+        Bo, BoList, BoRequest, Context, Deadline, Device, Error, Ip, Mapping, Priority, Result, Syncobj, Until,
+        UserMemory, WaitFor, wait_fences,
     },
 };
 use nix::errno::Errno;
 use parking_lot::Mutex;
 use support::chip;
 
-/// A lie about an answer: done in the kernel's place (`Some`), or let through.
-type Lie = Box<dyn FnMut(Request, *mut c_void) -> Option<Result<c_int, Errno>> + Send>;
+/// An answer to a request, in the kernel's place or after it.
+type Lie = Arc<dyn for<'c> Fn(Ioctl<'c>) -> Answered<'c> + Send + Sync>;
 
 /// The simulator, but for one lie at a time.
 struct Liar {
-    inner: SimKernel,
     lie: Mutex<Option<Lie>>,
     /// What a fresh mapping of one page is filled with.
     used_pages: Option<u8>,
 }
 
-// SAFETY: lies write inside of the argument alone, or nothing. Everything else is passed on to the simulator.
-unsafe impl Kernel for Liar {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        if let Some(lie) = self.lie.lock().as_mut()
-            && let Some(answer) = lie(request, argument)
-        {
-            return answer;
+impl Layer for Liar {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        let lie = self.lie.lock().clone();
+        match lie {
+            Some(lie) => lie(call),
+            None => call.forward(),
         }
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.ioctl(request, argument) }
     }
 
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        let base = unsafe { self.inner.mmap(len, protection, at, offset) }?;
-        if let (Some(byte), 4096, Protection::ReadWrite) = (self.used_pages, len, protection) {
-            // SAFETY: just mapped, writable, so long, and nobody else's yet.
-            unsafe { base.as_ptr().write_bytes(byte, len) };
+    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
+        let is_page = call.len() == 4096;
+        let mut mapped = call.forward();
+        if let (Some(byte), true) = (self.used_pages, is_page) {
+            mapped.fill(byte);
         }
-        Ok(base)
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
+        mapped
     }
 }
 
 struct Rig {
     gpu: SimDevice,
-    kernel: Arc<Liar>,
+    kernel: Arc<Forward<SimKernel, Liar>>,
     device: Arc<Device>,
 }
 
 const PAGE: BoRequest =
     BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::CPU_ACCESS_REQUIRED };
 
-fn is(request: Request, other: Request) -> bool {
-    (request.kind(), request.number()) == (other.kind(), other.number())
+/// Says that a request was made.
+fn agreed(call: Ioctl<'_>) -> Answered<'_> {
+    // SAFETY: tests do so only where something would be made, or found out, and the GPU is idle.
+    unsafe { call.agree() }
 }
 
 impl Rig {
@@ -97,29 +79,38 @@ impl Rig {
 
     fn with_pages(used_pages: Option<u8>) -> Self {
         let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
-        let kernel = Arc::new(Liar { inner: gpu.open(), lie: Mutex::default(), used_pages });
+        let kernel = Arc::new(Liar { lie: Mutex::default(), used_pages }.over(gpu.open()));
         let device = Device::new(Arc::clone(&kernel)).unwrap();
         Self { gpu, kernel, device }
     }
 
+    /// Has a lie told from now on.
+    fn lie(&self, lie: impl for<'c> Fn(Ioctl<'c>) -> Answered<'c> + Send + Sync + 'static) {
+        *self.kernel.layer().lie.lock() = Some(Arc::new(lie));
+    }
+
     /// Says yes to a request from now on, and does nothing.
     fn silence(&self, silent: Request) {
-        *self.kernel.lie.lock() = Some(Box::new(move |request, _| is(request, silent).then_some(Ok(0))));
+        self.lie(move |call| if call.is(silent) { agreed(call) } else { call.forward() });
     }
 
     /// Writes over the answer of a request, in place of an honest one.
-    fn write<T: Argument + 'static>(&self, lied_about: Request, write: impl Fn(&mut T) + Send + 'static) {
-        *self.kernel.lie.lock() = Some(Box::new(move |request, argument| {
-            is(request, lied_about).then(|| {
-                // SAFETY: the argument of this request is a `T`, exclusive until the call returns.
-                write(unsafe { &mut *argument.cast::<T>() });
-                Ok(0)
-            })
-        }));
+    fn write<T: Argument + 'static>(&self, lied_about: Request, write: impl Fn(&mut T) + Send + Sync + 'static) {
+        self.lie(move |call| {
+            if !call.is(lied_about) {
+                return call.forward();
+            }
+            let mut argument: T = call.read();
+            write(&mut argument);
+            let mut answered = agreed(call);
+            // SAFETY: the numbers that tests write name nothing.
+            unsafe { answered.write(&argument) };
+            answered
+        });
     }
 
     fn honest(&self) {
-        *self.kernel.lie.lock() = None;
+        *self.kernel.layer().lie.lock() = None;
     }
 
     fn queue(&self) -> (Arc<Context>, Queue) {
@@ -170,20 +161,17 @@ fn a_handle_that_is_the_size_by_chance_is_taken() {
     let next = u64::from(first.handle()) + 1;
     let chance = Bo::create(&rig.device, BoRequest { size: next, ..PAGE }).unwrap();
     assert_eq!(u64::from(chance.handle()), next);
-    let inner = Arc::downgrade(&rig.kernel);
-    *rig.kernel.lie.lock() = Some(Box::new(move |request, argument| {
-        if !is(request, GemCreate::REQUEST) {
-            return None;
+    rig.lie(|call| {
+        if !call.is(GemCreate::REQUEST) {
+            return call.forward();
         }
-        // SAFETY: the argument of GEM_CREATE is one.
-        let question = unsafe { argument.cast::<GemCreate>().read() };
-        // SAFETY: passed on unchanged.
-        let result = unsafe { inner.upgrade()?.inner.ioctl(request, argument) };
-        // SAFETY: as above.
-        let answer = unsafe { &mut *argument.cast::<GemCreate>() };
-        *answer = GemCreate { bo_size: answer.bo_size, ..question };
-        Some(result)
-    }));
+        let question: GemCreate = call.read();
+        let mut answered = call.forward();
+        let answer = GemCreate { bo_size: answered.read::<GemCreate>().bo_size, ..question };
+        // SAFETY: the handle is still the one that was made.
+        unsafe { answered.write(&answer) };
+        answered
+    });
     let next = next + 1;
     let chance = Bo::create(&rig.device, BoRequest { size: next, ..PAGE }).unwrap();
     assert_eq!(u64::from(chance.handle()), next + 1, "asked once more");
@@ -197,11 +185,10 @@ fn a_context_that_was_not_made_is_nobodys() {
     rig.silence(Ctx::REQUEST);
     refused(Context::new(&rig.device, Priority::Normal));
     let silent_allocation = || {
-        *rig.kernel.lie.lock() = Some(Box::new(|request, argument| {
-            // SAFETY: the argument of CTX is one.
-            let is_allocation = || unsafe { argument.cast::<Ctx>().read() }.op == ctx_op::ALLOC_CTX;
-            (is(request, Ctx::REQUEST) && is_allocation()).then_some(Ok(0))
-        }));
+        rig.lie(|call| {
+            let is_allocation = call.is(Ctx::REQUEST) && call.read::<Ctx>().op == ctx_op::ALLOC_CTX;
+            if is_allocation { agreed(call) } else { call.forward() }
+        });
     };
     // Nobody has context 1.
     silent_allocation();
@@ -299,7 +286,7 @@ fn an_imported_bo_without_bytes_is_refused_and_given_back() {
     let rig = Rig::new();
     let theirs = Device::new(rig.gpu.open()).unwrap();
     let shared = Bo::create(&theirs, PAGE).unwrap().export().unwrap();
-    let before = rig.kernel.inner.census();
+    let before = rig.kernel.inner().census();
     // The answer, elsewhere, stays zero; or has half a page.
     rig.silence(GemOp::REQUEST);
     let absurd = Bo::import(&rig.device, &shared).unwrap_err();
@@ -312,7 +299,7 @@ fn an_imported_bo_without_bytes_is_refused_and_given_back() {
     let absurd = Bo::import(&rig.device, &shared).unwrap_err();
     assert!(matches!(absurd, Error::Absurd { field: "bo_size", value: 2048, .. }), "{absurd}");
     rig.honest();
-    assert_eq!(rig.kernel.inner.census(), before);
+    assert_eq!(rig.kernel.inner().census(), before);
     Bo::import(&rig.device, &shared).unwrap();
 }
 

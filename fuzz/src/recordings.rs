@@ -1,4 +1,4 @@
-//! Recordings of `amdgpu-replay` that say something else than what was recorded, with checksums that are right.
+//! Recordings of `amdgpu-layers` that say something else than what was recorded, with checksums that are right.
 //!
 //! A record with a wrong checksum is refused before anything in it is looked at. Whoever makes a recording to do harm
 //! computes the checksum too, so what tests the code behind it has to.

@@ -14,7 +14,7 @@ use amdgpu_fuzz::{
     reach::Reach,
     recordings::{Edit, assemble, edit, records},
 };
-use amdgpu_replay::{Recording, Replay, Submissions};
+use amdgpu_layers::{Recording, Replay, Submissions};
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},

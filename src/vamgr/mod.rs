@@ -83,6 +83,7 @@
 mod arena;
 mod error;
 mod holes;
+mod interval_map;
 mod lease;
 mod manager;
 mod replay;
@@ -94,6 +95,7 @@ mod window;
 pub use amdgpu_hw::{GpuVa, InTheHole};
 pub use error::VaError;
 pub use holes::{BadSpan, CELLS_END, Hole, Holes, NotTaken, SPAN_MAX, Step, TakeError};
+pub use interval_map::{IntervalMap, Run};
 pub use lease::VaLease;
 pub use manager::VaManager;
 pub use replay::ReplayWindows;

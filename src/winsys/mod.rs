@@ -10,7 +10,7 @@ mod answers;
 mod bo;
 mod device;
 mod error;
-pub(crate) mod memory;
+mod memory;
 mod queue;
 mod release;
 mod usage;

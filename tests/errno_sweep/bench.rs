@@ -9,7 +9,8 @@ use std::{
     },
 };
 
-use amdgpu_sim::{Census, FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, MemoryManager, OwnUsage, TableOptions},
     winsys::Device,

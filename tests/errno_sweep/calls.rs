@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use amdgpu_sim::Attempt;
+use amdgpu_layers::Attempt;
 use amdgpu_winsys::uapi::{
     Argument, BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
     GemWaitIdle, GetCap, Info, PrimeHandle, Request, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL, SYNCOBJ_TIMELINE_SIGNAL,

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_layers::Layer;
 use amdgpu_winsys::{
     heaps::{
         BudgetRule, EffectivePool, HeapKind, HostMemory, MemoryManager, OwnUsage, PoolLimit, SystemUsage, TableOptions,
@@ -121,7 +122,7 @@ fn the_kernel_is_asked_once_although_two_need_the_answer() {
 
 fn told_device(name: &str) -> (Arc<Device>, Told, Arc<Listener>) {
     let (told, listener) = (Told::default(), Arc::new(Listener::default()));
-    let kernel = Liar { inner: gpu(name).open(), told: Arc::clone(&told) };
+    let kernel = Liar(Arc::clone(&told)).over(gpu(name).open());
     (Device::with_observer(kernel, Arc::clone(&listener) as _).unwrap(), told, listener)
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use amdgpu_sim::{FaultInjector, SimDevice, SimKernel, SimOptions};
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         Addressing, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryPropertyFlags,

@@ -15,6 +15,18 @@ pub fn identify(family: Family, external_rev: u32) -> Option<Chip> {
     (chip != Chip::CHIP_UNKNOWN).then_some(chip)
 }
 
+/// Returns the minor version of a GFX10 chip's graphics block; `None` for chips of other generations.
+///
+/// A driver that does not read IP discovery reports 10.0 for all of them.
+/// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`.
+pub fn gfx10_minor(family: Family, chip: Chip) -> Option<u32> {
+    match family {
+        Family::NV if matches!(chip, Chip::CHIP_NAVI10 | Chip::CHIP_NAVI12 | Chip::CHIP_NAVI14) => Some(1),
+        Family::NV | Family::VGH | Family::YC | Family::GC_10_3_6 | Family::GC_10_3_7 => Some(3),
+        _ => None,
+    }
+}
+
 /// Returns the name that RADV prints for a chip.
 ///
 /// Source: Mesa `src/amd/common/amd_family.c`, `ac_get_family_name`. The crate that holds the table of chips names the

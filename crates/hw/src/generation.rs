@@ -58,6 +58,25 @@ impl GfxLevel {
     }
 }
 
+impl GfxLevel {
+    /// Returns the generation of a chip whose GFX (or, without graphics, COMPUTE) block has this version; `None` where no
+    /// known chip has it.
+    pub const fn of_version(major: u32, minor: u32) -> Option<Self> {
+        Some(match (major, minor) {
+            (12, 0) => Self::Gfx12,
+            (11, 5) => Self::Gfx11_5,
+            (11, 0) => Self::Gfx11,
+            (10, 3) => Self::Gfx10_3,
+            (10, 1) => Self::Gfx10,
+            (9, _) => Self::Gfx9,
+            (8, _) => Self::Gfx8,
+            (7, _) => Self::Gfx7,
+            (6, _) => Self::Gfx6,
+            _ => return None,
+        })
+    }
+}
+
 impl fmt::Display for GfxLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

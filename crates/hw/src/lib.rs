@@ -9,7 +9,7 @@ mod ip;
 mod pci;
 
 pub use address::{GpuVa, InTheHole};
-pub use chip::{Chip, Family, VramType, identify, radv_name};
+pub use chip::{Chip, Family, VramType, gfx10_minor, identify, radv_name};
 pub use generation::GfxLevel;
 pub use ip::Ip;
 pub use pci::PciAddress;

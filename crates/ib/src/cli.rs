@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use amdgpu_replay::FileError;
+use amdgpu_layers::format::FileError;
 use amdgpu_winsys::cs::{Target, dump::Dumper, pm4, sdma::Version};
 use amdgpu_winsys::vamgr::GpuVa;
 use clap::{Parser, Subcommand, ValueEnum};

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use amdgpu_replay::{Submissions, Submitted, SubmittedIb};
+use amdgpu_layers::{Submissions, Submitted, SubmittedIb};
 use amdgpu_winsys::{
     cs::dump::{Dump, Dumper},
     winsys::GfxLevel,

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_replay::Recording;
+use amdgpu_layers::Recording;
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{

@@ -63,7 +63,7 @@ struct Options {
     #[arg(long, default_value = "amdgpu-winsys")]
     package: String,
     /// Packages whose tests are asked, besides those that are mutated.
-    #[arg(long, value_delimiter = ',', default_value = "amdgpu-sim,amdgpu-replay,amdgpu-ib,amdgpu-fuzz")]
+    #[arg(long, value_delimiter = ',', default_value = "amdgpu-sim,amdgpu-layers,amdgpu-ib,amdgpu-fuzz")]
     tests: Vec<String>,
     /// How many tests run at a time.
     #[arg(long, default_value_t = thread::available_parallelism().map_or(1, usize::from))]

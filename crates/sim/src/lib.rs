@@ -43,8 +43,6 @@ mod dispatch;
 mod dma_buf;
 mod eventfd;
 mod events;
-#[expect(unsafe_code, reason = "a wrapper of the seam is a kernel itself")]
-mod fault_injector;
 mod fdinfo;
 mod fence;
 mod file;
@@ -82,7 +80,6 @@ pub use self::{
     client::Client,
     control::HeldRings,
     device::SimDevice,
-    fault_injector::{Attempt, FaultInjector},
     ib_captures::IBS_VARIABLE,
     kernel::{Mappable, SimKernel},
     machine::SimMachine,

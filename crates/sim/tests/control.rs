@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use amdgpu_sim::{Attempt, FaultInjector, SimDevice, SimOptions, profile};
+use amdgpu_layers::{Attempt, FaultInjector};
+use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{CommandList, Error, Fence, Queue, Stream, Submission, Target, pm4},
     heaps::{Addressing, AllocateInfo, MemoryManager, MemoryPropertyFlags, TableOptions},

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use amdgpu_replay::{FileError, Reader, Recording, Replay};
+use amdgpu_layers::{
+    Recording, Replay,
+    format::{FileError, Reader},
+};
 use clap::ValueEnum;
 
 use crate::{
@@ -78,7 +81,7 @@ pub(crate) fn dump(path: &Path) -> Exit {
     let mut calls = 0_u64;
     print_lines(reader.map_while(|record| match record {
         Ok(record) => {
-            let is_call = matches!(record, amdgpu_replay::Record::Call(_));
+            let is_call = matches!(record, amdgpu_layers::format::Record::Call(_));
             let line = if is_call { format!("{calls:5} {record}") } else { format!("      {record}") };
             calls += u64::from(is_call);
             Some(line)

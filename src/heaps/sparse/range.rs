@@ -6,11 +6,8 @@ use parking_lot::Mutex;
 
 use crate::{
     heaps::MemoryError,
-    vamgr::{GpuVa, VaRequest},
-    winsys::{
-        Binding, Capabilities, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet,
-        memory::interval_map::{IntervalMap, Run},
-    },
+    vamgr::{GpuVa, IntervalMap, Run, VaRequest},
+    winsys::{Binding, Capabilities, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet},
 };
 
 /// Part of device memory, as what a sparse range is bound to.
@@ -41,20 +38,6 @@ pub struct SparseBind {
     pub len: u64,
     /// What to put there; nothing: reads give zero from then on, and writes are lost.
     pub backing: Option<Backing>,
-}
-
-impl Run for Option<Backing> {
-    fn skip(&self, by: u64) -> Self {
-        self.as_ref().map(|backing| backing.skip(by))
-    }
-
-    fn continues(&self, len: u64, next: &Self) -> bool {
-        match (self, next) {
-            (Some(backing), Some(next)) => backing.continues(len, next),
-            (None, None) => true,
-            _ => false,
-        }
-    }
 }
 
 /// A range of GPU addresses that memory is bound to page by page: what stands behind a Vulkan buffer or image created

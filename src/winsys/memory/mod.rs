@@ -2,7 +2,6 @@
 
 mod binding;
 mod counted_set;
-pub(crate) mod interval_map;
 mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;

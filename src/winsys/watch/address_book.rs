@@ -9,11 +9,8 @@ use parking_lot::Mutex;
 
 use crate::{
     uapi::{GemDomain, VaFlags},
-    vamgr::{GpuVa, VaRange},
-    winsys::{
-        Event, PageFault,
-        memory::interval_map::{IntervalMap, Run},
-    },
+    vamgr::{GpuVa, IntervalMap, Run, VaRange},
+    winsys::{Event, PageFault},
 };
 
 /// Remembers which BO is bound where, and for a while which one was: what turns the address of a page fault into the name

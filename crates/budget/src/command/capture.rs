@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_replay::Recording;
+use amdgpu_layers::Recording;
 use amdgpu_winsys::winsys::Kernel;
 
 use crate::{

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use amdgpu_replay::Replay;
+use amdgpu_layers::Replay;
 use amdgpu_winsys::winsys::Kernel;
 
 use super::{Machine, Moment};

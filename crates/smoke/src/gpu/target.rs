@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use amdgpu_replay::{Recording, Replay};
+use amdgpu_layers::{Recording, Replay};
 use amdgpu_sim::{Census, SimDevice, SimKernel, SimOptions, sysfs::Place};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 

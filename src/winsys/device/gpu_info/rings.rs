@@ -1,5 +1,7 @@
 //! IP blocks, their rings, and how IBs for them must look.
 
+use amdgpu_hw::gfx10_minor;
+
 use super::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result};
 use crate::{
     uapi::{InfoHwIp, InfoMaxIbs, query},
@@ -93,15 +95,8 @@ fn ip_version(answer: &InfoHwIp, driver: DriverVersion, chip: Chip, family: Fami
             revision: discovered & 0xff,
         };
     }
-    let minor = match (ip, family) {
-        (Ip::Gfx | Ip::Compute, Family::NV)
-            if matches!(chip, Chip::CHIP_NAVI10 | Chip::CHIP_NAVI12 | Chip::CHIP_NAVI14) =>
-        {
-            1
-        }
-        (Ip::Gfx | Ip::Compute, Family::NV | Family::VGH | Family::YC | Family::GC_10_3_6 | Family::GC_10_3_7) => 3,
-        _ => answer.hw_ip_version_minor,
-    };
+    let corrected = if matches!(ip, Ip::Gfx | Ip::Compute) { gfx10_minor(family, chip) } else { None };
+    let minor = corrected.unwrap_or(answer.hw_ip_version_minor);
     IpVersion { major: answer.hw_ip_version_major, minor, revision: 0 }
 }
 
@@ -118,18 +113,7 @@ const fn ib_pad_dword_mask(ip: Ip) -> u32 {
 pub(super) fn gfx_level(blocks: &[Option<IpBlock>; 10]) -> Result<GfxLevel> {
     let block = blocks[Ip::Gfx.index()].or(blocks[Ip::Compute.index()]).ok_or(Error::NoRings)?;
     let IpVersion { major, minor, .. } = block.version;
-    match (major, minor) {
-        (12, 0) => Ok(GfxLevel::Gfx12),
-        (11, 5) => Ok(GfxLevel::Gfx11_5),
-        (11, 0) => Ok(GfxLevel::Gfx11),
-        (10, 3) => Ok(GfxLevel::Gfx10_3),
-        (10, 1) => Ok(GfxLevel::Gfx10),
-        (9, _) => Ok(GfxLevel::Gfx9),
-        (8, _) => Ok(GfxLevel::Gfx8),
-        (7, _) => Ok(GfxLevel::Gfx7),
-        (6, _) => Ok(GfxLevel::Gfx6),
-        _ => Err(Error::UnknownGfxVersion { major, minor }),
-    }
+    GfxLevel::of_version(major, minor).ok_or(Error::UnknownGfxVersion { major, minor })
 }
 
 /// The most IBs of one submission, by IP; a kernel that does not say gets the limits RADV assumes.

@@ -1,0 +1,39 @@
+//! The generation of a chip, asked of its kernel.
+
+use amdgpu_hw::{Family, GfxLevel, Ip, gfx10_minor, identify};
+use amdgpu_uapi::{Argument, DevInfo, Info, InfoHwIp, Kernel, query, send_raw};
+use zerocopy::FromBytes;
+
+/// Bytes of an answer; more than any kernel writes, as some write more than they are asked for.
+const ANSWER_BYTES: usize = 1024;
+
+#[repr(C, align(8))]
+struct Answer([u8; ANSWER_BYTES]);
+
+/// Asks which generation the chip is; `None` where the kernel does not say, or names a chip of no known generation.
+pub(super) fn ask(kernel: &dyn Kernel) -> Option<GfxLevel> {
+    let device: DevInfo = info(kernel, query::DEV_INFO, 0)?;
+    let family = Family::from(device.family);
+    let chip = identify(family, device.external_rev)?;
+    let has_rings =
+        |ip| info::<InfoHwIp>(kernel, query::HW_IP_INFO, ip as u32).filter(|block| block.available_rings > 0);
+    let block = has_rings(Ip::Gfx).or_else(|| has_rings(Ip::Compute))?;
+    let discovered = block.ip_discovery_version;
+    if discovered != 0 {
+        return GfxLevel::of_version(discovered >> 16 & 0xff, discovered >> 8 & 0xff);
+    }
+    let minor = gfx10_minor(family, chip).unwrap_or(block.hw_ip_version_minor);
+    GfxLevel::of_version(block.hw_ip_version_major, minor)
+}
+
+/// Asks one question; what the kernel did not write is zero.
+fn info<T: FromBytes>(kernel: &dyn Kernel, query: u32, input: u32) -> Option<T> {
+    const { assert!(size_of::<T>() <= ANSWER_BYTES) };
+    let mut answer = Answer([0; ANSWER_BYTES]);
+    let return_pointer = answer.0.as_mut_ptr().expose_provenance() as u64;
+    let mut argument = Info { return_pointer, return_size: size_of::<T>() as u32, query, input: [input, 0, 0, 0] };
+    // SAFETY: the only address is that of `answer`, which is exclusive, outlives the call and is at least as long as any
+    // kernel writes.
+    unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }.ok()?;
+    T::read_from_prefix(&answer.0).ok().map(|(answer, _)| answer)
+}

@@ -1,0 +1,275 @@
+//! A kernel that says what another one said when it was recorded.
+
+use std::{
+    ffi::{c_int, c_void},
+    os::fd::{IntoRawFd, OwnedFd},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use amdgpu_uapi::{FileIdentity, Kernel, OpenFile, Protection, Request, bo_list_op, ctx_op};
+use nix::errno::Errno;
+
+use super::{
+    objects::{Other, Refused, Wanted},
+    turns::{DIVERGED, Shared, State},
+};
+use crate::{
+    client::{
+        calls::{self, FieldKind, Way},
+        ibs, memory,
+        question::Question,
+        view::{UserPages, memory_file},
+    },
+    format::{Action, Ioctl},
+};
+
+/// One open file of a [`Replay`](super::Replay).
+#[derive(Debug)]
+pub struct Replayer {
+    replay: Arc<Shared>,
+    file: u32,
+    identity: FileIdentity,
+}
+
+impl Replayer {
+    pub(super) fn new(replay: Arc<Shared>, file: u32) -> Self {
+        Self { replay, file, identity: FileIdentity::new() }
+    }
+
+    /// Gives the answer that was recorded.
+    ///
+    /// # Safety
+    ///
+    /// As [`Kernel::ioctl`].
+    unsafe fn answer(
+        &self,
+        state: &mut State,
+        request: Request,
+        argument: *mut c_void,
+        question: &Question,
+        (recorded, errno): (&Ioctl, i32),
+    ) -> Result<(), Refused> {
+        let succeeded = errno == 0;
+        let (mut now, made) = answered(request, question, recorded, succeeded)?;
+        if now != question.raw && argument.is_null() {
+            return Err(Refused::Nonsense("an answer to no argument"));
+        }
+        if succeeded {
+            if recorded.returned < 0 {
+                return Err(Refused::Nonsense("a call that succeeds returns a negative number"));
+            }
+            let out = question.pieces.iter().filter(|piece| piece.way == Way::Out);
+            for (piece, bytes) in out.zip(&recorded.written) {
+                if bytes.len() > piece.len {
+                    return Err(Refused::Nonsense("the kernel wrote more than there is room for"));
+                }
+                let lost = |_| Refused::Nonsense("the client's memory cannot be written");
+                memory::poke(piece.address, bytes).map_err(lost)?;
+            }
+            if let Some(fd) = calls::eventfd(request, &question.raw) {
+                memory::ring(fd).map_err(|_| Refused::Nonsense("an eventfd that is none is told"))?;
+            }
+        }
+        self.learn(state, request, question, recorded, &now, made.as_ref().map(|(fd, _)| fd), succeeded)?;
+        if let Some((fd, offset)) = made
+            && let Some(place) = now.get_mut(offset..offset + 4)
+        {
+            place.copy_from_slice(&fd.into_raw_fd().to_ne_bytes());
+        }
+        if now != question.raw {
+            // SAFETY: the caller vouches for `request.size()` bytes, which is the length of `raw` and so of `now`; the
+            // argument is not null.
+            unsafe { memory::write(argument, 0, &now) };
+        }
+        Ok(())
+    }
+
+    /// Enters what a call has done into the books.
+    #[expect(clippy::too_many_arguments, reason = "a call has as many sides")]
+    fn learn(
+        &self,
+        state: &mut State,
+        request: Request,
+        Question { raw, .. }: &Question,
+        recorded: &Ioctl,
+        now: &[u8],
+        made: Option<&OwnedFd>,
+        succeeded: bool,
+    ) -> Result<(), Refused> {
+        let (file, objects) = (self.file, &mut state.objects);
+        let before = |offset| calls::u32_at(raw, offset).unwrap_or(0);
+        let after = |offset| calls::u32_at(now, offset).unwrap_or(0);
+        if let Some(handle) = calls::closed_handle(request, raw) {
+            objects.closed(file, handle, succeeded);
+        }
+        match request.number() {
+            _ if !succeeded => Ok(()),
+            calls::GEM_CREATE => objects.created(file, after(0)),
+            calls::GEM_MMAP => objects.found_at(file, before(0), calls::u64_at(now, 0).unwrap_or(0)),
+            calls::GEM_VA => objects.bound(file, before(0), before(8), before(12)),
+            calls::CS => {
+                ibs::user_fences(&recorded.read).try_for_each(|handle| objects.written_by_others(file, handle))
+            }
+            calls::USERPTR => {
+                let pages = calls::written_user_pages(request, raw).map(|(address, len)| UserPages::new(address, len));
+                objects.user_pages(file, after(20), recorded.memory, pages)
+            }
+            calls::EXPORT => made.map_or(Ok(()), |dma_buf| objects.exported(file, before(0), dma_buf)),
+            calls::IMPORT => {
+                memory::with_descriptor(before(8).cast_signed(), |fd| objects.imported(file, after(0), fd))
+                    .unwrap_or(Err(Refused::Nonsense("an import of no descriptor")))
+            }
+            calls::CTX if before(0) == ctx_op::ALLOC_CTX => objects.made(file, Other::Context, after(0)),
+            calls::BO_LIST if before(0) == bo_list_op::CREATE => objects.made(file, Other::List, after(0)),
+            calls::SYNCOBJ_CREATE => objects.made(file, Other::Syncobj, after(0)),
+            // With a flag it is a sync file, whose fence goes into an object that the client has.
+            calls::SYNCOBJ_IMPORT if before(4) == 0 => objects.made(file, Other::Syncobj, after(0)),
+            calls::FENCE_TO_HANDLE if before(24) == 0 => objects.made(file, Other::Syncobj, after(0)),
+            calls::CTX if before(0) == ctx_op::FREE_CTX => {
+                objects.gone(file, Other::Context, before(8));
+                Ok(())
+            }
+            calls::BO_LIST if before(0) == bo_list_op::DESTROY => {
+                objects.gone(file, Other::List, before(4));
+                Ok(())
+            }
+            calls::SYNCOBJ_DESTROY => {
+                objects.gone(file, Other::Syncobj, before(0));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A descriptor that was made for the client, and the offset in the argument where it belongs.
+type Made = (OwnedFd, usize);
+
+/// The argument as the client finds it afterwards, and the descriptor that goes to an offset of it.
+///
+/// Addresses and descriptors in an argument are the client's own, and mean nothing in another run. So whatever the recording
+/// has in their places, they stay what they are; and a descriptor that the client is given is always one that was made for it
+/// just now.
+fn answered(
+    request: Request,
+    question: &Question,
+    recorded: &Ioctl,
+    succeeded: bool,
+) -> Result<(Vec<u8>, Option<Made>), Refused> {
+    let mut now = question.raw.clone();
+    for (offset, bytes) in &recorded.changed {
+        let offset = *offset as usize;
+        let place = offset.checked_add(bytes.len()).and_then(|end| now.get_mut(offset..end));
+        place.ok_or(Refused::Nonsense("a change lies outside of the argument"))?.copy_from_slice(bytes);
+    }
+    let new = calls::new_descriptor(request, &question.raw);
+    for field in question.fields.iter().filter(|field| field.kind != FieldKind::Moment && Some(field.offset) != new) {
+        let range = field.offset..field.offset + field.kind.len();
+        if let (Some(place), Some(own)) = (now.get_mut(range.clone()), question.raw.get(range)) {
+            place.copy_from_slice(own);
+        }
+    }
+    let Some(offset) = new else { return Ok((now, None)) };
+    let place = now.get_mut(offset..offset + 4).ok_or(Refused::Nonsense("a descriptor outside of the argument"))?;
+    if !succeeded {
+        place.copy_from_slice(question.raw.get(offset..offset + 4).unwrap_or(&[0xff; 4]));
+        return Ok((now, None));
+    }
+    // The one that will be there, or none.
+    place.fill(0xff);
+    let made = recorded.descriptor.map(descriptor).transpose()?;
+    Ok((now, made.map(|fd| (fd, offset))))
+}
+
+/// A descriptor to stand for one that the kernel made: a file of the same size, which polls as ready.
+fn descriptor(size: u64) -> Result<OwnedFd, Refused> {
+    let size = i64::try_from(size).map_err(|_| Refused::Nonsense("a descriptor of a file that is too long"))?;
+    Ok(memory_file(c"amdgpu-layers descriptor", size)?)
+}
+
+fn result<T>(value: T, errno: i32) -> Result<T, Errno> {
+    if errno == 0 { Ok(value) } else { Err(Errno::from_raw(errno)) }
+}
+
+// SAFETY: `ioctl` writes inside of the argument's `request.size()` bytes, and through the process's own memory calls where
+// the request makes the kernel write, no further than it may. Descriptors that it gives out were made in that call. `mmap`
+// maps a view of our own with the length, protection and address asked for, which BOs that are not the same do not share;
+// nothing but `munmap` removes it, and nothing is stored there but what the client lets the GPU store (`objects.rs`).
+unsafe impl Kernel for Replayer {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::InProcess(&self.identity)
+    }
+
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        let mut question = unsafe { Question::new(request, argument) };
+        let (input, read) = (std::mem::take(&mut question.input), std::mem::take(&mut question.read));
+        let came = Action::Ioctl(Ioctl { request: request.bits(), input, read, ..Ioctl::default() });
+        let (mut state, call) = self.replay.turn(self.file, came)?;
+        let Action::Ioctl(recorded) = call.action else { return Err(DIVERGED) };
+        // SAFETY: as above.
+        let answered = unsafe { self.answer(&mut state, request, argument, &question, (&recorded, call.errno)) };
+        if let Err(refused) = answered {
+            // A client that went on without this answer would ask for something else next.
+            return Err(match refused {
+                Refused::Nonsense(why) => state.nonsense(why),
+                Refused::Host(errno) => state.fail(errno),
+            });
+        }
+        state.advance();
+        result(recorded.returned, call.errno)
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        let writable = protection == Protection::ReadWrite;
+        let came = Action::Map { memory: 0, offset, len: len as u64, writable, fixed: at.is_some() };
+        let (mut state, call) = self.replay.turn(self.file, came)?;
+        let Action::Map { memory, .. } = call.action else { return Err(DIVERGED) };
+        let mapped = if call.errno == 0 {
+            let wanted = Wanted { offset, len, writable, at };
+            // SAFETY: with `at`, the caller owns the range.
+            unsafe { state.objects.map(memory, wanted) }.map_err(|refused| state.refuse(refused))
+        } else {
+            Err(Errno::from_raw(call.errno))
+        };
+        state.advance();
+        mapped
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        let memory = self.replay.lock().objects.mapped_at(address, len).ok_or(Errno::EINVAL)?;
+        let came = Action::Unmap { memory, len: len as u64 };
+        match self.replay.turn(self.file, came) {
+            Ok((mut state, call)) => {
+                if call.errno == 0 {
+                    // SAFETY: the caller gives one live mapping that nothing uses any more.
+                    unsafe { state.objects.unmap(address, len) }?;
+                }
+                state.advance();
+                result((), call.errno)
+            }
+            // The replay is over; the mapping goes all the same.
+            // SAFETY: as above.
+            Err(_) => unsafe { self.replay.lock().objects.unmap(address, len) },
+        }
+    }
+}
+
+impl Drop for Replayer {
+    fn drop(&mut self) {
+        let turn = self.replay.turn(self.file, Action::Close);
+        let played = turn.is_ok();
+        let mut state = turn.map_or_else(|_| self.replay.lock(), |(state, _)| state);
+        state.objects.closed_file(self.file);
+        if played {
+            state.advance();
+        }
+    }
+}

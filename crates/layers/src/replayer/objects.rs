@@ -1,0 +1,388 @@
+//! The BOs that a replay's client has, and the memory behind them.
+//!
+//! A recording may come from a stranger, and safe code of the client rests on what a kernel promises: BOs that are not the
+//! same share no memory, and the GPU writes only where the client lets it. So whatever the recording answers goes through
+//! these books first:
+//!
+//! * a handle names one BO until it is closed, and an offset in the node one BO at a time; likewise the numbers of contexts,
+//!   lists and sync objects;
+//! * a BO is mapped from memory of the replay's own, which no other BO has, and which is as long as the first mapping;
+//! * pages are stored into that memory, and only where the client bound the BO as writeable or made it a user fence, where
+//!   others may have it too, or before the client has seen the mapping;
+//! * pages of the client's own are written only between GEM_USERPTR and GEM_CLOSE, within what the client named, and
+//!   never if it named them as read-only.
+
+use std::{
+    collections::{HashMap, HashSet},
+    os::fd::AsFd,
+    ptr::NonNull,
+};
+
+use amdgpu_uapi::{VaFlags, VaOperation};
+use nix::{errno::Errno, sys::stat::fstat};
+
+use crate::{
+    client::view::{UserPages, View},
+    format::Page,
+};
+
+/// A BO of the recorded kernel.
+type Id = u64;
+
+/// Why a recorded call is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// No kernel could have answered so.
+    Nonsense(&'static str),
+    /// The host has no room for it.
+    Host(Errno),
+}
+
+impl From<Errno> for Refused {
+    fn from(errno: Errno) -> Self {
+        Self::Host(errno)
+    }
+}
+
+/// What is behind a BO, by the number that the recording has for it.
+#[derive(Debug)]
+enum Memory {
+    /// Memory of the replay's own, mapped by the client as often as `mappings` says.
+    View { view: View, mappings: usize },
+    /// The client's own pages.
+    User(UserPages),
+    /// Pages of the client's that the GPU only reads.
+    ReadOnly,
+}
+
+#[derive(Debug, Default)]
+struct Object {
+    handles: usize,
+    offset: Option<u64>,
+    memory: Option<(u32, Memory)>,
+    /// Whether somebody besides the client may store into it.
+    has_writers: bool,
+}
+
+impl Object {
+    fn is_mapped(&self) -> bool {
+        matches!(self.memory, Some((_, Memory::View { mappings: 1.., .. })))
+    }
+}
+
+/// A mapping that the client has.
+#[derive(Clone, Copy, Debug)]
+struct Mapping {
+    id: Id,
+    memory: u32,
+    len: usize,
+}
+
+/// A mapping that the client asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) offset: u64,
+    pub(crate) len: usize,
+    pub(crate) writable: bool,
+    pub(crate) at: Option<NonNull<u8>>,
+}
+
+/// What else has numbers in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Other {
+    Context,
+    List,
+    Syncobj,
+}
+
+/// All BOs of all files of a replay.
+#[derive(Debug, Default)]
+pub(crate) struct Objects {
+    next: Id,
+    live: HashMap<Id, Object>,
+    /// By file and handle.
+    handles: HashMap<(u32, u32), Id>,
+    offsets: HashMap<u64, Id>,
+    /// By the number in the recording; what is gone is not here.
+    memories: HashMap<u32, Id>,
+    /// Numbers of pages that the client has tried to give back, of which the kernel may not have let go.
+    given_up: HashSet<u32>,
+    /// By device and inode number of dma-bufs, whose numbers are not used again while the host runs.
+    dma_bufs: HashMap<(u64, u64), Id>,
+    /// Contexts, lists and sync objects, by file.
+    others: HashSet<(u32, Other, u32)>,
+    /// By the client's address.
+    mappings: HashMap<usize, Mapping>,
+    /// The mapping that was just made, and that the client has not seen yet.
+    unseen: Option<Id>,
+}
+
+impl Objects {
+    fn fresh(&mut self) -> Id {
+        self.next += 1;
+        self.live.insert(self.next, Object::default());
+        self.next
+    }
+
+    /// The object of a handle that the client names. One that came in a way that is not followed is an object of its own.
+    fn named(&mut self, file: u32, handle: u32) -> Result<Id, Refused> {
+        if handle == 0 {
+            return Err(Refused::Nonsense("a BO without a handle is used"));
+        }
+        if let Some(&id) = self.handles.get(&(file, handle)) {
+            return Ok(id);
+        }
+        let id = self.fresh();
+        self.add_handle(file, handle, id)?;
+        Ok(id)
+    }
+
+    fn add_handle(&mut self, file: u32, handle: u32, id: Id) -> Result<(), Refused> {
+        match self.handles.insert((file, handle), id) {
+            None => {
+                self.live.entry(id).or_default().handles += 1;
+                Ok(())
+            }
+            Some(known) if known == id => Ok(()),
+            Some(_) => Err(Refused::Nonsense("a handle is given out that another BO has")),
+        }
+    }
+
+    /// A BO came into being. Handle 0, which a kernel that only pretends leaves there, is nothing.
+    pub(crate) fn created(&mut self, file: u32, handle: u32) -> Result<(), Refused> {
+        if handle == 0 {
+            return Ok(());
+        }
+        let id = self.fresh();
+        self.add_handle(file, handle, id)
+    }
+
+    /// Pages of the client's own became a BO.
+    pub(crate) fn user_pages(
+        &mut self,
+        file: u32,
+        handle: u32,
+        memory: Option<u32>,
+        pages: Option<UserPages>,
+    ) -> Result<(), Refused> {
+        self.created(file, handle)?;
+        let (Some(memory), Some(&id)) = (memory, self.handles.get(&(file, handle))) else { return Ok(()) };
+        self.number(memory, id)?;
+        let pages = pages.map_or(Memory::ReadOnly, Memory::User);
+        self.live.entry(id).or_default().memory = Some((memory, pages));
+        Ok(())
+    }
+
+    fn number(&mut self, memory: u32, id: Id) -> Result<(), Refused> {
+        match self.memories.insert(memory, id) {
+            Some(known) if known != id => Err(Refused::Nonsense("memory has the number of other memory")),
+            _ => Ok(()),
+        }
+    }
+
+    /// A dma-buf was made of a BO: from now on others may store into it.
+    pub(crate) fn exported(&mut self, file: u32, handle: u32, dma_buf: impl AsFd) -> Result<(), Refused> {
+        let id = self.named(file, handle)?;
+        let about = fstat(dma_buf)?;
+        self.dma_bufs.insert((about.st_dev, about.st_ino), id);
+        self.live.entry(id).or_default().has_writers = true;
+        Ok(())
+    }
+
+    /// A dma-buf became a handle: that of the BO that it was made of.
+    pub(crate) fn imported(&mut self, file: u32, handle: u32, dma_buf: impl AsFd) -> Result<(), Refused> {
+        if handle == 0 {
+            return Ok(());
+        }
+        let about = fstat(dma_buf)?;
+        let key = (about.st_dev, about.st_ino);
+        let known = self.dma_bufs.get(&key).copied();
+        let id = known.unwrap_or_else(|| self.fresh());
+        self.dma_bufs.insert(key, id);
+        self.add_handle(file, handle, id)?;
+        self.live.entry(id).or_default().has_writers = true;
+        Ok(())
+    }
+
+    /// The client is told at which offset of the node a BO can be mapped.
+    pub(crate) fn found_at(&mut self, file: u32, handle: u32, offset: u64) -> Result<(), Refused> {
+        let id = self.named(file, handle)?;
+        if self.offsets.insert(offset, id).is_some_and(|known| known != id) {
+            return Err(Refused::Nonsense("two BOs have one offset in the node"));
+        }
+        match self.live.entry(id).or_default().offset.replace(offset) {
+            Some(known) if known != offset => Err(Refused::Nonsense("a BO has two offsets in the node")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The client has bound a BO, or taken a binding away.
+    pub(crate) fn bound(&mut self, file: u32, handle: u32, operation: u32, flags: u32) -> Result<(), Refused> {
+        let maps = [VaOperation::Map, VaOperation::Replace].iter().any(|&of| of as u32 == operation);
+        let writes = VaFlags::from_bits_retain(flags).contains(VaFlags::WRITEABLE);
+        // Ranges without memory (PRT) have no handle.
+        if maps && writes && handle != 0 {
+            self.written_by_others(file, handle)?;
+        }
+        Ok(())
+    }
+
+    /// The client has named a BO as one that the GPU or the kernel stores into.
+    pub(crate) fn written_by_others(&mut self, file: u32, handle: u32) -> Result<(), Refused> {
+        let id = self.named(file, handle)?;
+        self.live.entry(id).or_default().has_writers = true;
+        Ok(())
+    }
+
+    /// The client gives a handle back. Where the kernel would not take it the BO stays; but pages of the client's own, of
+    /// which this was the end as far as the client is concerned, are not written any more.
+    pub(crate) fn closed(&mut self, file: u32, handle: u32, succeeded: bool) {
+        let Some(&id) = self.handles.get(&(file, handle)) else { return };
+        if let Some(object) = self.live.get_mut(&id)
+            && matches!(object.memory, Some((_, Memory::User(_) | Memory::ReadOnly)))
+            && let Some((memory, _)) = object.memory.take()
+        {
+            self.memories.remove(&memory);
+            if !succeeded {
+                self.given_up.insert(memory);
+            }
+        }
+        if succeeded {
+            self.handles.remove(&(file, handle));
+            if let Some(object) = self.live.get_mut(&id) {
+                object.handles = object.handles.saturating_sub(1);
+            }
+            self.forget_unused(id);
+        }
+    }
+
+    /// A context, a list or a sync object came into being. Number 0 is none.
+    pub(crate) fn made(&mut self, file: u32, other: Other, number: u32) -> Result<(), Refused> {
+        if number == 0 || self.others.insert((file, other, number)) {
+            return Ok(());
+        }
+        Err(Refused::Nonsense("a number is given out that another object has"))
+    }
+
+    /// The client has given it back.
+    pub(crate) fn gone(&mut self, file: u32, other: Other, number: u32) {
+        self.others.remove(&(file, other, number));
+    }
+
+    /// The file goes with all its handles.
+    pub(crate) fn closed_file(&mut self, file: u32) {
+        self.others.retain(|other| other.0 != file);
+        let handles: Vec<u32> = self.handles.keys().filter(|key| key.0 == file).map(|key| key.1).collect();
+        for handle in handles {
+            self.closed(file, handle, true);
+        }
+    }
+
+    /// Forgets an object that has neither handles nor mappings.
+    fn forget_unused(&mut self, id: Id) {
+        if self.live.get(&id).is_none_or(|object| object.handles > 0 || object.is_mapped()) {
+            return;
+        }
+        let Some(object) = self.live.remove(&id) else { return };
+        if let Some(offset) = object.offset {
+            self.offsets.remove(&offset);
+        }
+        if let Some((memory, _)) = object.memory {
+            self.memories.remove(&memory);
+        }
+    }
+
+    /// Maps a BO for the client.
+    ///
+    /// # Safety
+    ///
+    /// With `at`, the caller owns the range.
+    pub(crate) unsafe fn map(&mut self, memory: u32, wanted: Wanted) -> Result<NonNull<u8>, Refused> {
+        let Wanted { offset, len, writable, at } = wanted;
+        let nowhere = Refused::Nonsense("a mapping at an offset that no BO has");
+        let &id = self.offsets.get(&offset).ok_or(nowhere)?;
+        self.number(memory, id)?;
+        let object = self.live.get_mut(&id).ok_or(nowhere)?;
+        if object.memory.is_none() {
+            object.memory = Some((memory, Memory::View { view: View::new(len as u64)?, mappings: 0 }));
+            self.unseen = Some(id);
+        }
+        let (view, mappings) = match &mut object.memory {
+            Some((number, Memory::View { view, mappings })) if *number == memory => (view, mappings),
+            _ => return Err(Refused::Nonsense("a BO has two memories")),
+        };
+        if view.len() < len {
+            return Err(Refused::Nonsense("a mapping that is longer than its memory"));
+        }
+        // SAFETY: the caller's promise.
+        let address = unsafe { view.map(len, writable, at) }?;
+        *mappings += 1;
+        let replaced = self.mappings.insert(address.as_ptr().expose_provenance(), Mapping { id, memory, len });
+        if let Some(replaced) = replaced {
+            self.one_mapping_less(replaced.id);
+        }
+        Ok(address)
+    }
+
+    /// The number of the memory that is mapped at an address of the client's.
+    pub(crate) fn mapped_at(&self, address: NonNull<u8>, len: usize) -> Option<u32> {
+        self.mappings.get(&address.as_ptr().addr()).filter(|mapping| mapping.len == len).map(|mapping| mapping.memory)
+    }
+
+    /// Takes a mapping away.
+    ///
+    /// # Safety
+    ///
+    /// The client uses the mapping no more.
+    pub(crate) unsafe fn unmap(&mut self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        self.mapped_at(address, len).ok_or(Errno::EINVAL)?;
+        // SAFETY: the address and the length are those of a mapping of a view, made by `map`, that the caller gives up.
+        unsafe { nix::sys::mman::munmap(address.cast(), len) }?;
+        if let Some(mapping) = self.mappings.remove(&address.as_ptr().addr()) {
+            self.one_mapping_less(mapping.id);
+        }
+        Ok(())
+    }
+
+    fn one_mapping_less(&mut self, id: Id) {
+        let Some(object) = self.live.get_mut(&id) else { return };
+        if let Some((_, Memory::View { mappings, .. })) = &mut object.memory {
+            *mappings = mappings.saturating_sub(1);
+        }
+        // A BO that is mapped again later gets memory that is filled again.
+        if !object.is_mapped() {
+            if let Some((memory, _)) = object.memory.take() {
+                self.memories.remove(&memory);
+            }
+            self.forget_unused(id);
+        }
+    }
+
+    /// Shows the client what the GPU had stored by then.
+    pub(crate) fn show(&self, page: &Page) -> Result<(), Refused> {
+        if self.given_up.contains(&page.memory) {
+            return Ok(());
+        }
+        let nothing = Refused::Nonsense("a page of memory that is not mapped");
+        let id = self.memories.get(&page.memory).ok_or(nothing)?;
+        let object = self.live.get(id).ok_or(nothing)?;
+        let is_there = match &object.memory {
+            Some((_, Memory::View { view, .. })) => {
+                if !object.has_writers && self.unseen != Some(*id) {
+                    return Err(Refused::Nonsense("a page of memory that the GPU may not write"));
+                }
+                view.replay(page)
+            }
+            // What the GPU could not have stored, the client stores itself, this time as the last.
+            Some((_, Memory::User(pages))) if object.has_writers => pages.replay(page),
+            Some((_, Memory::User(_) | Memory::ReadOnly)) => true,
+            None => false,
+        };
+        if is_there { Ok(()) } else { Err(nothing) }
+    }
+
+    /// The client sees its mappings from now on.
+    pub(crate) fn seen(&mut self) {
+        self.unseen = None;
+    }
+}

@@ -1,0 +1,88 @@
+//! A recording being played.
+
+use std::{io::Read, path::Path, sync::Arc, time::Duration};
+
+use nix::errno::Errno;
+
+use super::{ReplayError, kernel::Replayer, turns::Shared};
+use crate::{
+    client::memory,
+    format::{Action, FileError, describe},
+};
+
+/// A recording that stands in for the kernel it was taken from.
+///
+/// Clones are the same replay. Each [`Replay::open_file`] is the next file that was opened when it was recorded.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    shared: Arc<Shared>,
+}
+
+impl Replay {
+    /// Opens a recording.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError::File`].
+    pub fn open(path: &Path) -> Result<Self, ReplayError> {
+        let file = std::fs::File::open(path).map_err(|error| FileError::Io { offset: 0, error })?;
+        Self::new(std::io::BufReader::new(file))
+    }
+
+    /// Plays a recording from anything.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError::File`].
+    pub fn new(input: impl Read + Send + 'static) -> Result<Self, ReplayError> {
+        memory::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
+        Ok(Self { shared: Arc::new(Shared::begin(Box::new(input))?) })
+    }
+
+    /// What was noted before the first call.
+    pub fn note(&self, key: &str) -> Option<&str> {
+        self.shared.notes.get(key).map(String::as_str)
+    }
+
+    /// How long a thread waits for another one's call that comes before its own: ten seconds unless set.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        self.shared.lock().patience = patience;
+        self
+    }
+
+    /// The next file that was opened.
+    ///
+    /// # Errors
+    ///
+    /// ENODEV when none was opened at this point of the recording.
+    pub fn open_file(&self) -> Result<Replayer, Errno> {
+        let file = self.shared.lock().files;
+        let (mut state, _) = self.shared.turn(file, Action::Open)?;
+        state.files = state.files.saturating_add(1);
+        state.advance();
+        drop(state);
+        Ok(Replayer::new(Arc::clone(&self.shared), file))
+    }
+
+    /// Why the replay stopped, if it did.
+    pub fn error(&self) -> Option<Arc<ReplayError>> {
+        self.shared.lock().error.clone()
+    }
+
+    /// Whether all was played that was recorded.
+    ///
+    /// # Errors
+    ///
+    /// What stopped the replay, or [`ReplayError::Unplayed`].
+    pub fn finish(&self) -> Result<(), Arc<ReplayError>> {
+        let state = self.shared.lock();
+        match (&state.error, &state.head) {
+            (Some(error), _) => Err(Arc::clone(error)),
+            (None, Some(head)) => {
+                Err(Arc::new(ReplayError::Unplayed { call: state.call, recorded: describe::call(head) }))
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The submissions of a recording, with what the GPU was given to read.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+};
+
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_uapi::{Argument, Cs, Request};
+
+use crate::{
+    client::{
+        SubmittedIb,
+        calls::{u32_at, u64_at},
+        ibs,
+        space::Space,
+    },
+    format::{Action, Call, FileError, GENERATION, Ib, Ioctl, Reader, Record},
+};
+
+/// One submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// Which call of the recording it was, from 0.
+    pub call: u64,
+    /// The open file.
+    pub file: u32,
+    /// The thread.
+    pub lane: u32,
+    /// The context.
+    pub context: u32,
+    /// The number that the kernel gave it; 0 when it was refused.
+    pub sequence: u64,
+    /// The errno, or 0.
+    pub errno: i32,
+    /// Its IBs.
+    pub ibs: Vec<SubmittedIb>,
+}
+
+/// Reads the submissions of a recording one after the other, and knows what was in memory when each of them was made.
+pub struct Submissions<R> {
+    records: Reader<R>,
+    level: Option<GfxLevel>,
+    spaces: BTreeMap<u32, Space>,
+    /// By file, address and length.
+    contents: HashMap<(u32, u64, usize), Vec<u32>>,
+    calls: u64,
+}
+
+impl Submissions<BufReader<File>> {
+    /// Opens a recording.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::open`].
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        Reader::open(path).map(Self::of)
+    }
+}
+
+impl<R: Read> Submissions<R> {
+    /// Reads a recording from anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::new`].
+    pub fn new(input: R) -> Result<Self, FileError> {
+        Reader::new(input).map(Self::of)
+    }
+
+    fn of(records: Reader<R>) -> Self {
+        Self { records, level: None, spaces: BTreeMap::new(), contents: HashMap::new(), calls: 0 }
+    }
+
+    /// The chip's generation, as far as it was recorded up to here.
+    pub fn generation(&self) -> Option<GfxLevel> {
+        self.level
+    }
+
+    /// What lay at an address when the last submission was made; `None` if it was not recorded: recordings of version 1 hold
+    /// no IBs, and not all memory can be read.
+    pub fn content(&self, file: u32, va: GpuVa, dwords: usize) -> Option<&[u32]> {
+        self.contents.get(&(file, va.as_u64(), dwords)).map(Vec::as_slice).filter(|content| content.len() == dwords)
+    }
+
+    /// What was, or had been, bound at an address of a file when the last submission was made, in words.
+    pub fn name(&self, file: u32, address: u64) -> Option<String> {
+        self.spaces.get(&file).map(|space| space.name(address))
+    }
+
+    /// The next submission; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// Those of the [`Reader`], where it ends.
+    #[expect(clippy::should_implement_trait, reason = "an iterator's items could not be asked about with it borrowed")]
+    pub fn next(&mut self) -> Option<Result<Submitted, FileError>> {
+        loop {
+            match self.records.next()? {
+                Ok(Record::Note { key, value }) if key == GENERATION => {
+                    self.level = GfxLevel::ALL.into_iter().find(|level| level.to_string() == value);
+                }
+                Ok(Record::Ib(Ib { file, va, len, dwords })) => {
+                    self.contents.insert((file, va, len as usize), dwords);
+                }
+                Ok(Record::Call(call)) => {
+                    let submitted = self.call(call);
+                    self.calls += 1;
+                    if let Some(submitted) = submitted {
+                        return Some(Ok(submitted));
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    fn call(&mut self, call: Call) -> Option<Submitted> {
+        let Call { file, lane, action: Action::Ioctl(ioctl), errno } = call else { return None };
+        let request = Request::from_bits(ioctl.request);
+        let after = after(&ioctl);
+        if (request.kind(), request.number()) != (Cs::REQUEST.kind(), Cs::REQUEST.number()) {
+            if errno == 0 {
+                self.spaces.entry(file).or_insert_with(Space::new).hear(request, &ioctl.input, &after);
+            }
+            return None;
+        }
+        Some(Submitted {
+            call: self.calls,
+            file,
+            lane,
+            context: u32_at(&ioctl.input, 0)?,
+            sequence: if errno == 0 { u64_at(&after, 0)? } else { 0 },
+            errno,
+            ibs: ibs::submitted(&ioctl.read),
+        })
+    }
+}
+
+/// The argument as the kernel left it.
+fn after(ioctl: &Ioctl) -> Vec<u8> {
+    let mut bytes = ioctl.input.clone();
+    for (offset, changed) in &ioctl.changed {
+        let place = (*offset as usize).checked_add(changed.len()).and_then(|end| bytes.get_mut(*offset as usize..end));
+        if let Some(place) = place {
+            place.copy_from_slice(changed);
+        }
+    }
+    bytes
+}

@@ -1,0 +1,189 @@
+//! Values of ranges, in as few pieces as possible.
+
+use std::{collections::BTreeMap, ops::Range};
+
+/// A value that covers an interval and goes on along it, as a part of a BO does.
+pub trait Run: Clone {
+    /// Returns the value `by` further on.
+    #[must_use]
+    fn skip(&self, by: u64) -> Self;
+
+    /// Returns `true` if `next` is what the value comes to after `len`, so that the two are one piece.
+    fn continues(&self, len: u64, next: &Self) -> bool;
+}
+
+/// Nothing, as a value, goes on as nothing.
+impl<T: Run> Run for Option<T> {
+    fn skip(&self, by: u64) -> Self {
+        self.as_ref().map(|value| value.skip(by))
+    }
+
+    fn continues(&self, len: u64, next: &Self) -> bool {
+        match (self, next) {
+            (Some(value), Some(next)) => value.continues(len, next),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Disjoint intervals with their values. Neighbours that continue each other are one.
+///
+/// A change costs O(log n), and O(log n) for every interval that it covers.
+#[derive(Clone, Debug)]
+pub struct IntervalMap<T> {
+    /// Ends and values by start.
+    pieces: BTreeMap<u64, (u64, T)>,
+}
+
+impl<T> Default for IntervalMap<T> {
+    fn default() -> Self {
+        Self { pieces: BTreeMap::new() }
+    }
+}
+
+impl<T: Run> IntervalMap<T> {
+    /// Returns a map in which no interval has a value.
+    pub const fn new() -> Self {
+        Self { pieces: BTreeMap::new() }
+    }
+
+    /// Gives an interval a value, or none. `removed` hears of each value that was there, and where.
+    pub fn set(&mut self, range: Range<u64>, value: Option<T>, mut removed: impl FnMut(Range<u64>, &T)) {
+        if range.is_empty() {
+            return;
+        }
+        self.cut(range.start);
+        self.cut(range.end);
+        while let Some((&start, _)) = self.pieces.range(range.clone()).next() {
+            if let Some((end, gone)) = self.pieces.remove(&start) {
+                removed(start..end, &gone);
+            }
+        }
+        if let Some(value) = value {
+            self.pieces.insert(range.start, (range.end, value));
+            self.join(range.end);
+            self.join(range.start);
+        }
+    }
+
+    /// Returns the piece around a place.
+    pub fn get(&self, at: u64) -> Option<(Range<u64>, &T)> {
+        let (&start, (end, value)) = self.pieces.range(..=at).next_back()?;
+        (at < *end).then_some((start..*end, value))
+    }
+
+    /// Returns the last piece that ends at or before a place at which there is none.
+    pub fn last_before(&self, at: u64) -> Option<(Range<u64>, &T)> {
+        let (&start, (end, value)) = self.pieces.range(..at).next_back()?;
+        (*end <= at).then_some((start..*end, value))
+    }
+
+    /// Returns the first piece that begins behind a place.
+    pub fn first_after(&self, at: u64) -> Option<(Range<u64>, &T)> {
+        let (&start, (end, value)) = self.pieces.range(at..).find(|&(&start, _)| start > at)?;
+        Some((start..*end, value))
+    }
+
+    /// Changes values in place, all of them. The change must not make neighbours continue each other.
+    pub fn for_each_mut(&mut self, change: impl FnMut(&mut T)) {
+        self.pieces.values_mut().map(|(_, value)| value).for_each(change);
+    }
+
+    /// Returns all pieces, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = (Range<u64>, &T)> {
+        self.pieces.iter().map(|(&start, (end, value))| (start..*end, value))
+    }
+
+    /// Returns the number of pieces.
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Returns `true` if no interval has a value.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Makes a piece that reaches across a place two.
+    fn cut(&mut self, at: u64) {
+        let Some((&start, (end, value))) = self.pieces.range_mut(..at).next_back() else { return };
+        if *end > at {
+            let rest = (*end, value.skip(at - start));
+            *end = at;
+            self.pieces.insert(at, rest);
+        }
+    }
+
+    /// Makes the pieces before and behind a place one, if they continue each other.
+    fn join(&mut self, at: u64) {
+        let Some((behind_end, behind)) = self.pieces.get(&at) else { return };
+        let behind_end = *behind_end;
+        let Some((&start, (end, value))) = self.pieces.range(..at).next_back() else { return };
+        if *end == at && value.continues(at - start, behind) {
+            self.pieces.remove(&at);
+            if let Some((end, _)) = self.pieces.get_mut(&start) {
+                *end = behind_end;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Part of one of a few imaginary BOs.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Part {
+        bo: u8,
+        offset: u64,
+    }
+
+    impl Run for Part {
+        fn skip(&self, by: u64) -> Self {
+            Self { offset: self.offset + by, ..*self }
+        }
+
+        fn continues(&self, len: u64, next: &Self) -> bool {
+            self.skip(len) == *next
+        }
+    }
+
+    const CELLS: u64 = 24;
+
+    fn change() -> impl Strategy<Value = (Range<u64>, Option<Part>)> {
+        let part = prop::option::of((0..2_u8, 0..4_u64).prop_map(|(bo, offset)| Part { bo, offset }));
+        (0..CELLS, 1..10_u64, part).prop_map(|(start, len, part)| (start..(start + len).min(CELLS), part))
+    }
+
+    proptest! {
+        #[test]
+        fn it_says_of_every_cell_what_a_plain_array_says(changes in prop::collection::vec(change(), 1..40)) {
+            let (mut map, mut cells) = (IntervalMap::new(), [None; CELLS as usize]);
+            for (range, part) in changes {
+                let mut gone = 0;
+                map.set(range.clone(), part, |range, _| gone += range.end - range.start);
+                let mut overwritten = 0;
+                for at in range.clone() {
+                    let cell = &mut cells[at as usize];
+                    overwritten += u64::from(cell.is_some());
+                    *cell = part.map(|part| part.skip(at - range.start));
+                }
+                prop_assert_eq!(gone, overwritten);
+                for at in 0..CELLS {
+                    let said = map.get(at).map(|(range, part)| part.skip(at - range.start));
+                    prop_assert_eq!(said, cells[at as usize], "cell {}", at);
+                }
+            }
+            let pieces = cells.iter().enumerate().filter(|&(at, cell)| {
+                let before = at.checked_sub(1).and_then(|before| cells[before]);
+                cell.is_some() && before.is_none_or(|before| cell.is_some_and(|cell| before.skip(1) != cell))
+            });
+            prop_assert_eq!(map.len(), pieces.count(), "no two neighbours could be one");
+            prop_assert!(map.iter().all(|(range, _)| !range.is_empty()));
+        }
+    }
+}
