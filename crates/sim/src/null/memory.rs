@@ -14,6 +14,8 @@ use nix::{
 
 /// Addresses for all mappings together: the host gives them memory when they are touched.
 const SPACE: usize = 16 << 40;
+/// The least that is taken where there are not so many, as under a tool that keeps addresses for itself.
+const LEAST_SPACE: usize = 1 << 30;
 /// Handles whose mapping is remembered.
 const HANDLES: usize = 64 << 20;
 /// Bytes of what is remembered.
@@ -38,10 +40,12 @@ pub(super) const fn handle_of(offset: u64) -> Option<u32> {
 ///
 /// # Invariants
 ///
-/// `base` is the start of `SPACE + BOOK` mapped bytes, readable and writable, which only `Drop` unmaps.
+/// `base` is the start of `space + BOOK` mapped bytes, readable and writable, which only `Drop` unmaps; `space` is a multiple
+/// of [`PAGE`].
 #[derive(Debug)]
 pub(super) struct NullMemory {
     base: NonNull<u8>,
+    space: usize,
     used: AtomicUsize,
 }
 
@@ -51,18 +55,28 @@ unsafe impl Send for NullMemory {}
 unsafe impl Sync for NullMemory {}
 
 impl NullMemory {
-    /// Reserves the addresses.
+    /// Reserves the addresses: the most that the host gives, between two bounds.
     pub(super) fn reserve() -> Result<Self, Errno> {
-        let len = NonZeroUsize::new(SPACE + BOOK).ok_or(Errno::EINVAL)?;
+        let mut space = SPACE;
+        loop {
+            match Self::reserve_bytes(space) {
+                Err(Errno::ENOMEM | Errno::EINVAL) if space > LEAST_SPACE => space /= 2,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn reserve_bytes(space: usize) -> Result<Self, Errno> {
+        let len = NonZeroUsize::new(space + BOOK).ok_or(Errno::EINVAL)?;
         let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_NORESERVE;
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         let base = unsafe { mmap_anonymous(None, len, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags) }?;
         // INVARIANT: just mapped.
-        Ok(Self { base: base.cast(), used: AtomicUsize::new(0) })
+        Ok(Self { base: base.cast(), space, used: AtomicUsize::new(0) })
     }
 
     pub(super) fn contains(&self, address: usize) -> bool {
-        address.wrapping_sub(self.base.addr().get()) < SPACE
+        address.wrapping_sub(self.base.addr().get()) < self.space
     }
 
     /// Memory for a mapping of a BO.
@@ -89,13 +103,13 @@ impl NullMemory {
     }
 
     fn next(&self, len: usize) -> Result<NonNull<u8>, Errno> {
-        let len = len.checked_next_multiple_of(PAGE).filter(|&len| len <= SPACE).ok_or(Errno::ENOMEM)?;
+        let len = len.checked_next_multiple_of(PAGE).filter(|&len| len <= self.space).ok_or(Errno::ENOMEM)?;
         let start = self.used.fetch_add(len, Relaxed);
-        if start > SPACE - len {
+        if start > self.space - len {
             self.used.fetch_sub(len, Relaxed);
             return Err(Errno::ENOMEM);
         }
-        // SAFETY: `start + len <= SPACE`, so the sum stays inside the reservation (invariant).
+        // SAFETY: `start + len <= space`, so the sum stays inside the reservation (invariant).
         Ok(unsafe { self.base.add(start) })
     }
 
@@ -109,8 +123,8 @@ impl NullMemory {
         if index >= HANDLES {
             return None;
         }
-        // SAFETY: the book lies behind the `SPACE` bytes and has `HANDLES` entries, which `index` is below.
-        let place = unsafe { self.base.add(SPACE + index * size_of::<AtomicU64>()) };
+        // SAFETY: the book lies behind the `space` bytes and has `HANDLES` entries, which `index` is below.
+        let place = unsafe { self.base.add(self.space + index * size_of::<AtomicU64>()) };
         // SAFETY: a multiple of 8 in mapped memory that lives as long as `self` (invariant) and is touched as this only;
         // zeroed bytes are a valid atomic.
         Some(unsafe { place.cast::<AtomicU64>().as_ref() })
@@ -137,7 +151,7 @@ unsafe fn fixed(at: NonNull<u8>, len: usize, protection: Protection) -> Result<N
 impl Drop for NullMemory {
     fn drop(&mut self) {
         // SAFETY: the reservation (invariant), whose pieces are gone with the kernel's mappings.
-        let gone = unsafe { munmap(self.base.cast(), SPACE + BOOK) };
+        let gone = unsafe { munmap(self.base.cast(), self.space + BOOK) };
         debug_assert_eq!(gone, Ok(()), "a whole mapping of our own");
     }
 }

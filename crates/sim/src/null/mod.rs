@@ -69,7 +69,7 @@ impl NullKernel {
     ///
     /// # Errors
     ///
-    /// ENOMEM where the host does not let 16 TiB of addresses be reserved.
+    /// ENOMEM where the host does not let a GiB of addresses be reserved; 16 TiB are asked for first.
     pub fn open(profile: impl Into<Arc<Profile>>) -> Result<Self, Errno> {
         let (handles, submissions) = (Numbers::new(), AtomicU64::new(0));
         Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
