@@ -18,18 +18,24 @@ pub(super) struct Release {
 
 /// Tries to give something back as often as a drop may: what is refused once may be granted the next time. A GPU that was
 /// removed is not asked again. `attempt` must not tell anybody of anything.
+#[inline]
 pub(super) fn release(mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
-    let mut refused = None;
-    for count in 1..=RELEASE_ATTEMPTS {
+    match attempt() {
+        Ok(()) => Release { is_done: true, refused: None },
+        Err(errno) => release_again(errno, attempt),
+    }
+}
+
+#[cold]
+fn release_again(first: Errno, mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
+    let mut last = (first, 1);
+    while last.0 != Errno::ENODEV && last.1 < RELEASE_ATTEMPTS {
         match attempt() {
-            Ok(()) => return Release { is_done: true, refused },
-            Err(errno) => refused = Some((errno, count)),
-        }
-        if let Some((Errno::ENODEV, _)) = refused {
-            break;
+            Ok(()) => return Release { is_done: true, refused: Some(last) },
+            Err(errno) => last = (errno, last.1 + 1),
         }
     }
-    Release { is_done: false, refused }
+    Release { is_done: false, refused: Some(last) }
 }
 
 impl Release {
@@ -44,9 +50,15 @@ impl Release {
     }
 
     /// Logs what was refused. That the GPU was removed is no refusal: everything goes with the file.
+    #[inline]
     pub(super) fn report(self, request: &'static str, handle: u32) {
         if let Some((errno, times)) = self.refused.filter(|&(errno, _)| errno != Errno::ENODEV) {
-            tracing::warn!(request, handle, %errno, times, is_done = self.is_done, "refused to give back");
+            warn_of(request, handle, errno, times, self.is_done);
         }
     }
+}
+
+#[cold]
+fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_done: bool) {
+    tracing::warn!(request, handle, %errno, times, is_done, "refused to give back");
 }

@@ -326,6 +326,9 @@ impl Drop for Binding {
         if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
             device.tell(|| Event::Unbound { range });
         }
-        [Some(bound), guard].into_iter().flatten().for_each(|release| release.report(GemVa::NAME, self.bo_handle));
+        bound.report(GemVa::NAME, self.bo_handle);
+        if let Some(guard) = guard {
+            guard.report(GemVa::NAME, self.bo_handle);
+        }
     }
 }
