@@ -80,6 +80,31 @@ fn the_kernel_is_told_of_every_change_of_a_set() {
 }
 
 #[test]
+fn a_memory_that_leaves_its_set_while_a_job_runs_is_no_part_of_the_next_job() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gates = [(); 2].map(|()| host_memory(&device, 4096));
+    let memory = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+    let lists = gates.each_ref().map(|gate| wait_for(&device, gate));
+    let open = |gate: &DeviceMemory| gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    let set = ResidentSet::new();
+    gates.iter().chain([&memory]).for_each(|memory| assert!(set.add(memory.binding())));
+    let submit = |list: &CommandList| {
+        queue.submit(&Submission { lists: &[list], sets: &[&set], ..Submission::default() }).unwrap()
+    };
+    let first = submit(&lists[0]);
+    set.remove(memory.binding());
+    let second = submit(&lists[1]);
+    assert!(!memory.bo().wait_idle(Deadline::POLL).unwrap());
+    open(&gates[0]);
+    assert!(first.wait(job_time()).unwrap());
+    assert!(memory.bo().wait_idle(Deadline::POLL).unwrap());
+    assert!(!second.is_signalled());
+    open(&gates[1]);
+    assert!(second.wait(job_time()).unwrap());
+}
+
+#[test]
 fn a_memory_that_left_its_set_lives_until_its_last_job_is_done() {
     let device = device("navi21");
     let queue = queue(&device, Ip::Gfx, 0);

@@ -21,12 +21,41 @@ pub(in crate::cs) struct Job {
 }
 
 impl Job {
+    /// Moves what it uses to `few`, and returns `true`, if there is room for all of it.
+    fn move_to(&mut self, few: &mut Few) -> bool {
+        let fits = self.lists.len() <= few.lists.len()
+            && self.memory.len() <= few.memory.len()
+            && self.sets.len() <= few.sets.len();
+        if fits {
+            self.sequence = 0;
+            drain(&mut self.lists, &mut few.lists);
+            drain(&mut self.memory, &mut few.memory);
+            drain(&mut self.sets, &mut few.sets);
+        }
+        fits
+    }
+
     /// Lets go of everything, and keeps the containers.
     fn clear(&mut self) {
         self.sequence = 0;
         self.lists.clear();
         self.memory.clear();
         self.sets.clear();
+    }
+}
+
+/// What a small job used. It is taken out of the job under the lock and let go of without it, while the job stays, so that
+/// the lock need not be taken again to give the containers back.
+#[derive(Debug, Default)]
+struct Few {
+    lists: [Option<CommandList>; 4],
+    memory: [Option<Arc<Binding>>; 2],
+    sets: [Option<Residents>; 2],
+}
+
+fn drain<T>(from: &mut Vec<T>, into: &mut [Option<T>]) {
+    if !from.is_empty() {
+        into.iter_mut().zip(from.drain(..)).for_each(|(place, used)| *place = Some(used));
     }
 }
 
@@ -58,8 +87,16 @@ pub(in crate::cs) struct Ended {
     pub(in crate::cs) sequence: Option<u64>,
     /// An empty job for the next submission.
     pub(in crate::cs) spare: Option<Box<Job>>,
-    /// A job to [let go of](Jobs::let_go): one that has finished, or this one where the kernel took nothing.
-    pub(in crate::cs) over: Option<Box<Job>>,
+    /// What is to be [let go of](Jobs::let_go).
+    pub(in crate::cs) over: Over,
+}
+
+/// What was used by jobs that are over. Dropping it lets go of that; [`Jobs::let_go`] also keeps the containers.
+#[derive(Debug, Default)]
+pub(in crate::cs) struct Over {
+    few: Few,
+    /// A job that has finished, or one of which the kernel took nothing.
+    job: Option<Box<Job>>,
 }
 
 /// A submission on its way to the kernel. However the way ends, in a panic of an observer too, what the kernel took stays
@@ -80,7 +117,7 @@ impl Underway<'_> {
     pub(in crate::cs) fn end(mut self, done: u64) -> Ended {
         match self.job.take() {
             Some(job) if job.sequence > 0 => self.jobs.add(job, done),
-            job => Ended { sequence: None, spare: None, over: job },
+            job => Ended { sequence: None, spare: None, over: Over { few: Few::default(), job } },
         }
     }
 }
@@ -104,18 +141,24 @@ impl Jobs {
         let sequence = Some(job.sequence);
         state.last = job.sequence;
         state.running.push_back(job);
-        Ended { sequence, spare: state.spare.pop(), over: state.take_up_to(done) }
+        let mut over = Over { few: Few::default(), job: state.take_up_to(done) };
+        let emptied = over.job.take_if(|job| job.move_to(&mut over.few));
+        if emptied.is_some() {
+            over.job = state.take_up_to(done);
+        }
+        Ended { sequence, spare: emptied.or_else(|| state.spare.pop()), over }
     }
 
     /// Lets go of what submissions up to this number used.
     pub(in crate::cs) fn retire_up_to(&self, done: u64) {
-        let first = self.0.lock().take_up_to(done);
-        self.let_go(first, done);
+        let job = self.0.lock().take_up_to(done);
+        self.let_go(Over { few: Few::default(), job }, done);
     }
 
-    /// Lets go of what a job used that is over, and then of what submissions up to this number used.
-    pub(in crate::cs) fn let_go(&self, first: Option<Box<Job>>, done: u64) {
-        let mut next = first;
+    /// Lets go of what jobs used that are over, and then of what submissions up to this number used.
+    pub(in crate::cs) fn let_go(&self, over: Over, done: u64) {
+        let Over { few, job: mut next } = over;
+        drop(few);
         while let Some(mut job) = next {
             job.clear();
             let mut state = self.0.lock();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use crate::{
     uapi::BoListEntry,
-    winsys::{Binding, BoList, Device, Residents},
+    winsys::{Binding, BoList, Device, ResidentSet, Residents},
 };
 
 /// Handles are small: the kernel gives the lowest free. Beyond this, a BO that is named twice is listed twice, which the
@@ -49,21 +49,31 @@ impl WorkingSet {
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
-    /// Begins a submission that uses these sets.
-    pub(in crate::cs) fn begin(&mut self, sets: &[Residents]) {
-        if !self.has_listed(sets) {
-            self.entries.clear();
-            self.round += 1;
-            self.set_round = self.round;
-            for binding in sets.iter().flat_map(|set| set.iter()) {
-                self.add(binding, binding.priority());
-            }
-            self.set_entries = self.entries.len();
-            self.sets.clear();
-            self.sets.extend(sets.iter().map(Arc::downgrade));
+    /// Lists these sets from now on.
+    pub(in crate::cs) fn list_sets(&mut self, sets: &[Residents]) {
+        self.entries.clear();
+        self.round += 1;
+        self.set_round = self.round;
+        for binding in sets.iter().flat_map(|set| set.iter()) {
+            self.add(binding, binding.priority());
         }
+        self.set_entries = self.entries.len();
+        self.sets.clear();
+        self.sets.extend(sets.iter().map(Arc::downgrade));
+    }
+
+    /// Begins a submission that uses the sets that are listed.
+    pub(in crate::cs) fn begin(&mut self) {
         self.entries.truncate(self.set_entries);
         self.round += 1;
+    }
+
+    /// Adds the members of these sets to `into`. A set that is the same as last time is not locked.
+    pub(in crate::cs) fn take_snapshots(&self, sets: &[&ResidentSet], into: &mut Vec<Residents>) {
+        for (index, set) in sets.iter().enumerate() {
+            let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
+            into.push(unchanged.unwrap_or_else(|| set.snapshot()));
+        }
     }
 
     /// Lists a BO, unless it is listed.

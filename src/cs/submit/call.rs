@@ -1,5 +1,7 @@
 //! From a submission to calls of the kernel.
 
+use std::sync::Arc;
+
 use super::{sender::Sender, shared::Shared};
 use crate::{
     cs::{
@@ -7,7 +9,9 @@ use crate::{
         retire::jobs::Job,
     },
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Ip, Residents},
+    winsys::{
+        Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Ip, Residents,
+    },
 };
 
 /// Validation order of IBs, as in RADV; memory has its own.
@@ -44,8 +48,9 @@ impl Sender {
         submission: &Submission<'_>,
         sets: &[Residents],
     ) -> Result<()> {
-        self.check(queue, beside, submission, sets)?;
-        self.list_memory(beside, submission, sets)?;
+        let are_listed = self.working_set.has_listed(sets);
+        check(queue, beside, submission, if are_listed { &[] } else { sets })?;
+        self.list_memory(beside, submission, if are_listed { None } else { Some(sets) })?;
         self.list_ibs(queue, beside, submission)?;
         self.list_sync(submission);
         Ok(())
@@ -56,49 +61,26 @@ impl Sender {
         self.working_set.take_kernel_list()
     }
 
-    fn check(
-        &self,
-        queue: &Shared,
-        beside: &[Beside<'_, '_>],
-        submission: &Submission<'_>,
-        sets: &[Residents],
-    ) -> Result<()> {
-        for (queue, lists) in beside {
-            check_lists(queue, lists)?;
-        }
-        check_lists(queue, submission.lists)?;
-        let mut preambles = submission.preambles.iter().flat_map(|preambles| preambles.lists());
-        preambles.try_for_each(|list| check_list(queue, list))?;
-        let new_sets = if self.working_set.has_listed(sets) { &[] } else { sets };
-        for binding in submission.memory.iter().chain(new_sets.iter().flat_map(|set| set.iter())) {
-            if !binding.is_of(queue.device()) {
-                return Err(WinsysError::ForeignDevice { what: "memory" }.into());
-            }
-        }
-        for sync in submission.waits.iter().chain(submission.signals) {
-            queue.own("sync object", sync.syncobj.device())?;
-        }
-        for fence in submission.after.iter().chain(submission.after_start) {
-            queue.own("fence", fence.shared().device())?;
-        }
-        if submission.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
-            return Err(WinsysError::Unsupported { what: "encrypted memory" }.into());
-        }
-        Ok(())
-    }
-
+    /// `new_sets` are the sets, unless they are those that are listed.
     fn list_memory(
         &mut self,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
-        sets: &[Residents],
+        new_sets: Option<&[Residents]>,
     ) -> Result<()> {
-        self.working_set.begin(sets);
+        if let Some(sets) = new_sets {
+            self.working_set.list_sets(sets);
+        }
+        self.working_set.begin();
         let mut add_list =
             |list: &CommandList| list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
         submission.lists.iter().for_each(|list| add_list(list));
-        beside.iter().flat_map(|(_, lists)| *lists).for_each(|list| add_list(list));
-        submission.preambles.iter().flat_map(|preambles| preambles.lists()).for_each(add_list);
+        for (_, lists) in beside {
+            lists.iter().for_each(|list| add_list(list));
+        }
+        if let Some(preambles) = submission.preambles {
+            preambles.lists().for_each(add_list);
+        }
         submission.memory.iter().for_each(|binding| self.working_set.add(binding, binding.priority()));
         let count = self.working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
@@ -124,6 +106,19 @@ impl Sender {
         let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
+        if limits.take_at_once(lengths.clone().sum()) {
+            // Nearly always. To plan takes several times as long.
+            if let Some(list) = before(0) {
+                ibs.extend(queue.ibs(list, submission));
+            }
+            submission.lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
+            if let Some(list) = after {
+                ibs.extend(queue.ibs(list, submission));
+            }
+            queue.allow_preemption(ibs, submission);
+            calls.push(0..ibs.len());
+            return Ok(());
+        }
         let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, submission));
         for call in plan(lengths, limits)? {
             if !beside.is_empty() && !call.is_last {
@@ -134,12 +129,7 @@ impl Sender {
             ibs.extend(before(call.index).into_iter().flat_map(|list| queue.ibs(list, submission)));
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
             ibs.extend(after.into_iter().flat_map(|list| queue.ibs(list, submission)));
-            if let Some(last) = ibs.last_mut()
-                && submission.is_preemptible
-                && queue.ip == Ip::Gfx
-            {
-                last.flags |= IbFlags::PREEMPT.bits();
-            }
+            queue.allow_preemption(ibs, submission);
             calls.push(start..ibs.len());
         }
         Ok(())
@@ -147,10 +137,8 @@ impl Sender {
 
     fn list_sync(&mut self, submission: &Submission<'_>) {
         let Self { dependencies, scheduled, waits, signals, .. } = self;
-        dependencies.clear();
-        dependencies.extend(submission.after.iter().map(|fence| fence.dependency()));
-        scheduled.clear();
-        scheduled.extend(submission.after_start.iter().map(|fence| fence.dependency()));
+        replace(dependencies, submission.after, |fence| fence.dependency());
+        replace(scheduled, submission.after_start, |fence| fence.dependency());
         let point = |flags: SyncobjWaitFlags| {
             move |sync: &SyncPoint<'_>| CsChunkSyncobj {
                 handle: sync.syncobj.handle(),
@@ -158,10 +146,8 @@ impl Sender {
                 point: sync.point,
             }
         };
-        waits.clear();
-        waits.extend(submission.waits.iter().map(point(SyncobjWaitFlags::WAIT_FOR_SUBMIT)));
-        signals.clear();
-        signals.extend(submission.signals.iter().map(point(SyncobjWaitFlags::empty())));
+        replace(waits, submission.waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT));
+        replace(signals, submission.signals, point(SyncobjWaitFlags::empty()));
     }
 
     /// The first call waits, the last one signals.
@@ -200,6 +186,43 @@ impl Sender {
     }
 }
 
+/// Fills `list` anew. Most submissions have nothing for it, and extending by nothing is dearer than to see so.
+#[inline]
+fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) {
+    list.clear();
+    if !from.is_empty() {
+        list.extend(from.iter().map(each));
+    }
+}
+
+/// Refuses what is of another device or ring. `new_sets` are those that no submission listed before.
+fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>, new_sets: &[Residents]) -> Result<()> {
+    for (queue, lists) in beside {
+        check_lists(queue, lists)?;
+    }
+    check_lists(queue, submission.lists)?;
+    if let Some(preambles) = submission.preambles {
+        preambles.lists().try_for_each(|list| check_list(queue, list))?;
+    }
+    check_memory(queue, submission.memory)?;
+    new_sets.iter().try_for_each(|set| check_memory(queue, set))?;
+    for syncs in [submission.waits, submission.signals] {
+        syncs.iter().try_for_each(|sync| queue.own("sync object", sync.syncobj.device()))?;
+    }
+    for fences in [submission.after, submission.after_start] {
+        fences.iter().try_for_each(|fence| queue.own("fence", fence.shared().device()))?;
+    }
+    if submission.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
+        return Err(WinsysError::Unsupported { what: "encrypted memory" }.into());
+    }
+    Ok(())
+}
+
+fn check_memory(queue: &Shared, memory: &[Arc<Binding>]) -> Result<()> {
+    let is_own = |binding: &Arc<Binding>| binding.is_of(queue.device());
+    if memory.iter().all(is_own) { Ok(()) } else { Err(WinsysError::ForeignDevice { what: "memory" }.into()) }
+}
+
 fn check_lists(queue: &Shared, lists: &[&CommandList]) -> Result<()> {
     lists.iter().try_for_each(|list| check_list(queue, list))
 }
@@ -232,6 +255,16 @@ impl Shared {
             ip_instance: 0,
             ring,
         })
+    }
+
+    /// Marks the last of the IBs of a call, if the graphics ring may be taken away within them.
+    fn allow_preemption(&self, ibs: &mut [CsChunkIb], submission: &Submission<'_>) {
+        if submission.is_preemptible
+            && self.ip == Ip::Gfx
+            && let Some(last) = ibs.last_mut()
+        {
+            last.flags |= IbFlags::PREEMPT.bits();
+        }
     }
 
     /// One call, tried again as long as the queue's patience lasts when memory is short. Others may free some meanwhile, and

@@ -19,6 +19,18 @@ pub struct CallLimits {
     pub around_further: usize,
 }
 
+impl CallLimits {
+    /// IBs that go around those of a call, at most.
+    fn around(&self) -> usize {
+        self.around_first.max(self.around_further)
+    }
+
+    /// Returns `true` if a submission of so many IBs is one call, which needs no plan.
+    pub(super) fn take_at_once(&self, ibs: usize) -> bool {
+        ibs > 0 && self.per_call > self.around() && ibs <= self.per_call - self.around_first
+    }
+}
+
 /// A call without room for a single IB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{around} IBs go around those of a submission, and a call of the kernel takes {per_call}")]
@@ -73,7 +85,7 @@ pub struct Calls<I> {
 ///
 /// [`NoRoomForIbs`].
 pub fn plan<I: Iterator<Item = usize> + Clone>(lists: I, limits: CallLimits) -> Result<Calls<I>, NoRoomForIbs> {
-    let around = limits.around_first.max(limits.around_further);
+    let around = limits.around();
     if limits.per_call <= around {
         return Err(NoRoomForIbs { around, per_call: limits.per_call });
     }
@@ -118,6 +130,27 @@ impl<I: Iterator<Item = usize>> Calls<I> {
             } else {
                 return taken;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_taken_at_once_is_what_a_plan_puts_into_one_call(
+            lengths in prop::collection::vec(1..6_usize, 0..6),
+            per_call in 0..24_usize,
+            around_first in 0..4_usize,
+            around_further in 0..4_usize,
+        ) {
+            let limits = CallLimits { per_call, around_first, around_further };
+            let calls = plan(lengths.iter().copied(), limits).map_or(0, Iterator::count);
+            prop_assert_eq!(limits.take_at_once(lengths.iter().sum()), calls == 1);
         }
     }
 }

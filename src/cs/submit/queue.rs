@@ -243,6 +243,7 @@ impl Shared {
         let mut underway = self.jobs.begin(sender.spare.take());
         let error = underway.job().and_then(|job| {
             job.keep(beside, submission);
+            sender.working_set.take_snapshots(submission.sets, &mut job.sets);
             sender.send(self, beside, submission, job)
         });
         let events = sender.take_events();
@@ -290,12 +291,15 @@ impl Shared {
 }
 
 impl Job {
-    /// Keeps alive what a submission uses.
+    /// Keeps alive what a submission uses, but for its sets.
     fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
-        self.lists.extend(beside.iter().flat_map(|(_, lists)| *lists).copied().cloned());
+        for (_, lists) in beside {
+            self.lists.extend(lists.iter().copied().cloned());
+        }
         self.lists.extend(submission.lists.iter().copied().cloned());
-        self.lists.extend(submission.preambles.iter().flat_map(|preambles| preambles.lists()).cloned());
-        self.memory.extend(submission.memory.iter().cloned());
-        self.sets.extend(submission.sets.iter().map(|set| set.snapshot()));
+        if let Some(preambles) = submission.preambles {
+            self.lists.extend(preambles.lists().cloned());
+        }
+        self.memory.extend_from_slice(submission.memory);
     }
 }

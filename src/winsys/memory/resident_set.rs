@@ -1,6 +1,12 @@
 //! Memory that submissions use together.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, Weak,
+    atomic::{
+        AtomicUsize,
+        Ordering::{Acquire, Release},
+    },
+};
 
 use parking_lot::Mutex;
 
@@ -23,6 +29,8 @@ use crate::winsys::Binding;
 #[derive(Debug, Default)]
 pub struct ResidentSet {
     members: Mutex<Members>,
+    /// The address of the snapshot; 0 while there is none. Written under the lock, and read without it.
+    current: AtomicUsize,
 }
 
 /// The members of a [`ResidentSet`] at one time. Two snapshots between which nothing came or went are the same
@@ -67,14 +75,22 @@ impl ResidentSet {
     pub fn snapshot(&self) -> Residents {
         let mut members = self.members.lock();
         let Members { memories, snapshot } = &mut *members;
-        Arc::clone(snapshot.get_or_insert_with(|| memories.iter().cloned().collect()))
+        let snapshot = snapshot.get_or_insert_with(|| memories.iter().cloned().collect());
+        self.current.store(Arc::as_ptr(snapshot).addr(), Release);
+        Arc::clone(snapshot)
+    }
+
+    /// The members, if they are still those of this snapshot. Takes no lock.
+    pub(crate) fn snapshot_if_still(&self, known: &Weak<[Arc<Binding>]>) -> Option<Residents> {
+        // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.
+        if self.current.load(Acquire) == known.as_ptr().addr() { known.upgrade() } else { None }
     }
 
     pub(crate) fn add_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
         let mut members = self.members.lock();
         let is_new = members.memories.add(key(memory), times, || Arc::clone(memory));
         // The members without the new one may be the last to hold some memory: they go after the lock.
-        let old = if is_new { members.snapshot.take() } else { None };
+        let old = if is_new { self.take_snapshot(&mut members) } else { None };
         drop(members);
         drop(old);
         is_new
@@ -83,11 +99,19 @@ impl ResidentSet {
     pub(crate) fn remove_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
         let mut members = self.members.lock();
         let Some(gone) = members.memories.remove(key(memory), times) else { return false };
-        let old = members.snapshot.take();
+        let old = self.take_snapshot(&mut members);
         // The last reference may go here, and with it a BO: not under the lock.
         drop(members);
         drop((gone, old));
         true
+    }
+}
+
+impl ResidentSet {
+    /// Takes the snapshot away, because the members change.
+    fn take_snapshot(&self, members: &mut Members) -> Option<Residents> {
+        self.current.store(0, Release);
+        members.snapshot.take()
     }
 }
 
