@@ -1,7 +1,7 @@
 //! Fields of registers, and the names of their values.
 
 use crate::RegisterSet;
-use crate::tables::{Bits, Value, name};
+use crate::tables::{Bits, Value, name, values};
 
 /// A field of a register.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,10 @@ pub struct Field(pub(crate) &'static Bits);
 /// A value of a field, with its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice(&'static Value);
+
+/// A list of names for the values of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enum(u16);
 
 /// What a field of a register holds.
 #[derive(Clone, Copy, Debug)]
@@ -82,5 +86,29 @@ impl Choice {
     /// Returns its name in AMD's headers, in lower case.
     pub const fn name(self) -> &'static str {
         name(self.0.name)
+    }
+}
+
+impl Enum {
+    pub(crate) const fn of(number: u16) -> Self {
+        Self(number)
+    }
+
+    /// Returns the name of a value: that of the set if it has one, else that of another.
+    pub fn name(self, value: u32, set: impl Into<RegisterSet>) -> Option<&'static str> {
+        let set = set.into();
+        let named = || self.all().filter(|choice| choice.value() == value);
+        let own = named().find(|choice| set.is_in(choice.0.sets));
+        own.or_else(|| named().next()).map(Choice::name)
+    }
+
+    /// Returns the value of a name in any case, whichever generation has it.
+    pub fn value(self, name: &str) -> Option<u32> {
+        self.all().find(|choice| choice.name().eq_ignore_ascii_case(name)).map(Choice::value)
+    }
+
+    /// Returns the names of all generations, smallest value first.
+    pub fn all(self) -> impl Iterator<Item = Choice> {
+        values(self.0).iter().map(Choice)
     }
 }

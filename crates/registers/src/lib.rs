@@ -39,8 +39,8 @@ mod tables;
 mod typed;
 
 pub use aperture::Aperture;
-pub use field::{Choice, Field, FieldValue};
-pub use generated::{constants, typed as fields};
+pub use field::{Choice, Enum, Field, FieldValue};
+pub use generated::{constants, enums, typed as fields};
 pub use register::{Register, all, at, named};
 pub use set::RegisterSet;
 pub use tables::TABLE_BYTES;

@@ -93,9 +93,7 @@ impl Row {
 impl Bits {
     /// Returns the values that the field has names for.
     pub(crate) fn values(&self) -> &'static [Value] {
-        let Some(choices) = usize::from(self.choices).checked_sub(1).and_then(|at| CHOICES.get(at)) else { return &[] };
-        let first = usize::from(choices.first);
-        VALUES.get(first..first + usize::from(choices.count)).unwrap_or_default()
+        values(self.choices)
     }
 
     /// Returns the bits of the dword that the field takes.
@@ -103,6 +101,13 @@ impl Bits {
     pub(crate) const fn mask(&self) -> u32 {
         (u32::MAX >> (31 - self.high)) & (u32::MAX << self.low)
     }
+}
+
+/// Returns the values of an enum, counted from 1; none for 0.
+pub(crate) fn values(choices: u16) -> &'static [Value] {
+    let Some(choices) = usize::from(choices).checked_sub(1).and_then(|at| CHOICES.get(at)) else { return &[] };
+    let first = usize::from(choices.first);
+    VALUES.get(first..first + usize::from(choices.count)).unwrap_or_default()
 }
 
 /// Returns a name by its number; empty for a number that is no name's.

@@ -2,6 +2,7 @@
 
 pub(crate) mod choices;
 pub mod constants;
+pub mod enums;
 pub(crate) mod names;
 pub(crate) mod registers;
 pub mod typed;

@@ -46,6 +46,7 @@ pub(crate) fn sources(spec: &Spec, home: &Path) -> Result<Vec<Source>, Error> {
         ("registers.rs", registers_file(spec, &names)?),
         ("constants.rs", constants_file(spec, &names)),
         ("typed.rs", typed_file(spec, &names)),
+        ("enums.rs", enums_file(spec)?),
     ];
     let source = |(name, text): (&str, String)| Source { path: home.join(name), text: format!("{NOTICE}{text}") };
     Ok(files.into_iter().map(source).collect())
@@ -107,6 +108,22 @@ fn choices_file(spec: &Spec, names: &Names<'_>) -> Result<String, Error> {
     let _ = write!(text, "];\n\n/// The values of all enums.\npub(crate) static VALUES: [Value; {first}] = [\n");
     rows(&mut text, values);
     text.push_str("];\n");
+    Ok(text)
+}
+
+fn enums_file(spec: &Spec) -> Result<String, Error> {
+    let mut numbers: Vec<(&str, u16)> = enum_numbers(spec)?.into_iter().collect();
+    numbers.sort_unstable();
+    let mut text = String::from("//! Every enum, by name.\n\nuse crate::Enum;\n");
+    for (name, number) in numbers {
+        let constant = name.chars().fold(String::new(), |text, letter| match text.chars().last() {
+            Some(last) if letter.is_ascii_uppercase() && last.is_ascii_lowercase() => format!("{text}_{letter}"),
+            _ => format!("{text}{letter}"),
+        });
+        let constant = constant.to_ascii_uppercase();
+        let count = spec.enums.get(name).map_or(0, Vec::len);
+        let _ = write!(text, "\n/// {name}, {count} values.\npub const {constant}: Enum = Enum::of({number});\n");
+    }
     Ok(text)
 }
 
