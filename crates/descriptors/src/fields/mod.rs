@@ -1,0 +1,5 @@
+//! The fields of descriptors, as constants.
+
+pub mod buffer;
+pub mod image;
+pub mod sampler;

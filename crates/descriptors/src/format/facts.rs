@@ -1,0 +1,249 @@
+//! The facts about a format.
+
+use core::fmt;
+
+use amdgpu_hw::GfxLevel;
+use thiserror::Error;
+
+use super::id::Format;
+use super::row::{FormatRow, Usage};
+use super::swizzle::Swizzle;
+use super::table::FORMATS;
+
+/// A use of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum FormatUse {
+    /// Loads from and stores to buffers.
+    #[error("buffers")]
+    Buffer,
+    /// Loads from and stores to images.
+    #[error("images")]
+    Image,
+    /// Colour targets.
+    #[error("colour targets")]
+    Color,
+    /// Depth targets.
+    #[error("depth targets")]
+    Depth,
+}
+
+/// The refusal of a format: the generation has no number of it for a use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{format} is no format of {usage} on {level}")]
+pub struct NoFormat {
+    /// The format.
+    pub format: Format,
+    /// The use.
+    pub usage: FormatUse,
+    /// The generation.
+    pub level: GfxLevel,
+}
+
+/// The two numbers that GFX6 to GFX9 give a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LegacyFormat {
+    /// Layout of the components.
+    pub data: u32,
+    /// Numeric type.
+    pub number: u32,
+}
+
+/// The numbers of a colour target's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColorFormat {
+    /// Layout of the components (`ColorFormat`).
+    pub format: u32,
+    /// Numeric type (`SurfaceNumber`).
+    pub number: u32,
+    /// Order of the components (`SurfaceSwap`).
+    pub swap: u32,
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The row of a number beyond the table, which only a bug of this crate could ask for.
+static NONE: FormatRow = FormatRow {
+    name: "UNKNOWN",
+    vulkan: 0,
+    bytes: 1,
+    block: (1, 1),
+    swizzle: *b"0000",
+    legacy: [-1; 4],
+    numbers: [0; 2],
+    usage: Usage::BufferOnly,
+    color: &[],
+    depth: &[],
+    bc_swizzle: 0,
+    alpha_on_msb: [0; 2],
+};
+
+impl Format {
+    /// Returns every format of the tables.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        (0..FORMATS.len() as u8).map(Self)
+    }
+
+    /// Returns the format of a name such as `R8G8B8A8_UNORM`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|format| format.name() == name)
+    }
+
+    /// Returns the format of a `VkFormat` number.
+    pub fn of_vulkan(number: u32) -> Option<Self> {
+        Self::all().find(|format| format.row().vulkan == number)
+    }
+
+    fn row(self) -> &'static FormatRow {
+        FORMATS.get(usize::from(self.0)).unwrap_or(&NONE)
+    }
+
+    /// Returns the name in Vulkan without `VK_FORMAT_`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the `VkFormat` number.
+    pub fn vulkan(self) -> u32 {
+        self.row().vulkan
+    }
+
+    /// Returns the bytes of an element: a texel, or a compressed block.
+    pub fn bytes(self) -> u32 {
+        u32::from(self.row().bytes)
+    }
+
+    /// Returns width and height of an element in texels.
+    pub fn block(self) -> (u32, u32) {
+        let (width, height) = self.row().block;
+        (u32::from(width), u32::from(height))
+    }
+
+    /// Returns `true` if elements are compressed blocks.
+    pub fn is_compressed(self) -> bool {
+        self.block().1 > 1
+    }
+
+    /// Returns `true` if it has depth or stencil.
+    pub fn is_depth_or_stencil(self) -> bool {
+        !self.row().depth.is_empty()
+    }
+
+    /// Returns `true` if it has stencil.
+    pub fn has_stencil(self) -> bool {
+        self.is_depth_or_stencil() && self.name().ends_with("S8_UINT")
+    }
+
+    /// Returns `true` if it has depth.
+    pub fn has_depth(self) -> bool {
+        self.is_depth_or_stencil() && self != Self::S8_UINT
+    }
+
+    /// Returns where the format has x, y, z and w.
+    pub fn swizzle(self) -> Swizzle {
+        Swizzle::named(self.row().swizzle).unwrap_or(Swizzle::ZERO)
+    }
+
+    fn missing(self, usage: FormatUse, level: GfxLevel) -> NoFormat {
+        NoFormat { format: self, usage, level }
+    }
+
+    /// Returns the numbers of an image on GFX6 to GFX9.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn legacy_image(self, level: GfxLevel) -> Result<LegacyFormat, NoFormat> {
+        let [data, number, _, _] = self.row().legacy.map(u32::try_from);
+        match (data, number) {
+            (Ok(data), Ok(number)) if level <= GfxLevel::Gfx9 => Ok(LegacyFormat { data, number }),
+            _ => Err(self.missing(FormatUse::Image, level)),
+        }
+    }
+
+    /// Returns the numbers of a buffer on GFX6 to GFX9.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn legacy_buffer(self, level: GfxLevel) -> Result<LegacyFormat, NoFormat> {
+        let [_, _, data, number] = self.row().legacy.map(u32::try_from);
+        match (data, number) {
+            (Ok(data @ 1..), Ok(number)) if level <= GfxLevel::Gfx9 => Ok(LegacyFormat { data, number }),
+            _ => Err(self.missing(FormatUse::Buffer, level)),
+        }
+    }
+
+    fn number(self, level: GfxLevel) -> u32 {
+        let [gfx10, gfx11] = self.row().numbers;
+        u32::from(if level >= GfxLevel::Gfx11 { gfx11 } else { gfx10 })
+    }
+
+    /// Returns the number of an image on GFX10 and later.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn image(self, level: GfxLevel) -> Result<u32, NoFormat> {
+        let number = self.number(level);
+        let can = level >= GfxLevel::Gfx10 && number != 0 && self.row().usage == Usage::Any;
+        if can { Ok(number) } else { Err(self.missing(FormatUse::Image, level)) }
+    }
+
+    /// Returns the number of a buffer on GFX10 and later. Larger numbers are of images only: they would spill out of the
+    /// field.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn buffer(self, level: GfxLevel) -> Result<u32, NoFormat> {
+        let (number, end) = (self.number(level), if level >= GfxLevel::Gfx11 { 64 } else { 128 });
+        let can = level >= GfxLevel::Gfx10 && (1..end).contains(&number);
+        if can { Ok(number) } else { Err(self.missing(FormatUse::Buffer, level)) }
+    }
+
+    /// Returns the numbers of a colour target. E5B9G9R9 is one from GFX10.3 on.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn color(self, level: GfxLevel) -> Result<ColorFormat, NoFormat> {
+        let too_early = self == Self::E5B9G9R9_UFLOAT_PACK32 && level < GfxLevel::Gfx10_3;
+        match *self.row().color {
+            [format, number, swap] if !too_early => {
+                Ok(ColorFormat { format: format.into(), number: number.into(), swap: swap.into() })
+            }
+            _ => Err(self.missing(FormatUse::Color, level)),
+        }
+    }
+
+    /// Returns the number of a depth target (`ZFormat`); 0 for stencil alone.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFormat`].
+    pub fn depth(self, level: GfxLevel) -> Result<u32, NoFormat> {
+        let number = self.row().depth.first().copied();
+        number.map(u32::from).ok_or_else(|| self.missing(FormatUse::Depth, level))
+    }
+
+    /// Returns the order of components in which border colours are given (GFX9 and later).
+    pub fn bc_swizzle(self) -> u32 {
+        u32::from(self.row().bc_swizzle)
+    }
+
+    /// Returns `true` if alpha is the most significant component, as DCC wants to know (GFX8 to GFX11.5).
+    pub fn alpha_is_on_msb(self, level: GfxLevel) -> bool {
+        let [before, since] = self.row().alpha_on_msb;
+        (if level >= GfxLevel::Gfx11 { since } else { before }) != 0
+    }
+}

@@ -1,0 +1,11 @@
+//! Formats and their numbers by generation.
+
+mod facts;
+mod id;
+mod row;
+mod swizzle;
+mod table;
+
+pub use facts::{ColorFormat, FormatUse, LegacyFormat, NoFormat};
+pub use id::Format;
+pub use swizzle::Swizzle;

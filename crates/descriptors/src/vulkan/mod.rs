@@ -1,0 +1,7 @@
+//! Vulkan's samplers, buffer views and image views as descriptors, as RADV makes them.
+
+mod buffer;
+mod sampler;
+
+pub use buffer::{BufferUse, VulkanBuffer};
+pub use sampler::{AddressMode, BorderColor, CompareOp, Filter, Reduction, VulkanSampler};
