@@ -20,6 +20,8 @@
 //! many dwords follow in the copy engine's language, whose headers hold no length: a field, times, plus.
 
 mod described;
+#[cfg(test)]
+mod described_tests;
 mod fields;
 #[rustfmt::skip]
 mod generated;
