@@ -176,6 +176,40 @@ fn ranges_to_flush_are_those_vulkan_allows() {
 }
 
 #[test]
+fn loads_and_stores_reach_the_last_byte_and_none_behind_it() {
+    let (_kernel, manager) = bench();
+    let memory = allocate(&manager);
+    memory.map().unwrap();
+    let mapping = memory.mapping().unwrap();
+    let end = mapping.len() as u64;
+    assert_eq!(end, SIZE as u64);
+    let refused = |result: Result<(), Error>, at: u64, wanted: u64| {
+        let Err(Error::Range { offset, len, size, .. }) = result else { panic!("{result:?}") };
+        assert_eq!((offset, len, size), (at, wanted, end));
+    };
+    for len in [1, 2, 7, 8, 9, 100, SIZE] {
+        let (mut bytes, at) = (vec![0x5a; len], end - len as u64);
+        mapping.write(at, &bytes).unwrap();
+        bytes.fill(0);
+        mapping.read(at, &mut bytes).unwrap();
+        assert_eq!(bytes, vec![0x5a; len]);
+        refused(mapping.write(at + 1, &bytes), at + 1, len as u64);
+        refused(mapping.read(at + 1, &mut bytes), at + 1, len as u64);
+    }
+    mapping.write(end, &[]).unwrap();
+    refused(mapping.write(end + 1, &[]), end + 1, 0);
+    refused(mapping.write(u64::MAX, &[1, 2]), u64::MAX, 2);
+    mapping.store_u32(end - 4, 7).unwrap();
+    assert_eq!(mapping.load_u32(end - 4).unwrap(), 7);
+    refused(mapping.store_u32(end, 7), end, 4);
+    refused(mapping.load_u64(end).map(drop), end, 8);
+    mapping.store_u64(end - 8, 1 << 40).unwrap();
+    assert_eq!(mapping.load_u64(end - 8).unwrap(), 1 << 40);
+    mapping.write_dwords(end - 8, &[1, 2]).unwrap();
+    refused(mapping.write_dwords(end - 8, &[1, 2, 3]), end - 8, 12);
+}
+
+#[test]
 fn exactly_the_host_visible_types_can_be_mapped_and_all_of_them_are_coherent() {
     use amdgpu_winsys::heaps::MemoryPropertyFlags as Property;
     for name in CHIPS {

@@ -32,11 +32,11 @@ pub const fn pick(first: u32, count: u32) -> u32 {
     std::intrinsics::const_eval_select((first, count), compiling, running)
 }
 
-/// Types that a mutant can cut to 32 bits. One more than is wanted, so that the compiler never takes the only one there is.
+/// Types that a mutant can cut to 32 bits. One more number than is wanted, or the compiler would take literals for a u64.
 pub trait Wide: Copy {}
 
 impl Wide for u64 {}
-impl Wide for () {}
+impl Wide for i128 {}
 
 /// Returns the lower 32 bits of a `u64`, for a mutant that computes in too few. Takes nothing else that a mutant could give it,
 /// so it compiles only where it changes something.
