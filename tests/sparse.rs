@@ -346,3 +346,20 @@ fn a_refused_change_ends_a_sparse_queue() {
     let tables = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     tables.allocate(&AllocateInfo::new(0, PAGE)).unwrap();
 }
+
+#[test]
+fn a_sparse_queue_takes_nothing_of_another_device() {
+    let (mine, other) = (device("navi21"), device("navi21"));
+    let queue = SparseQueue::new(&mine).unwrap();
+    let foreign = |submission: SparseSubmission| match queue.submit(submission) {
+        Err(MemoryError::Winsys(error)) => matches!(error, Error::ForeignDevice { .. }),
+        _ => false,
+    };
+    let point = |device| SparsePoint { syncobj: Arc::new(Syncobj::new(device, false).unwrap()), point: 0 };
+    let range = (sparse_range(&other, 4), Vec::new());
+    assert!(foreign(SparseSubmission { binds: vec![range], ..SparseSubmission::default() }));
+    assert!(foreign(SparseSubmission { waits: vec![point(&other)], ..SparseSubmission::default() }));
+    assert!(foreign(SparseSubmission { signals: vec![point(&other)], ..SparseSubmission::default() }));
+    let own = SparseSubmission { binds: vec![(sparse_range(&mine, 4), Vec::new())], ..SparseSubmission::default() };
+    assert!(queue.submit(own).unwrap().wait(job_time()).unwrap());
+}

@@ -6,6 +6,7 @@ use amdgpu_winsys::{
     cs::{
         Target,
         commands::{Access, Barrier, Commands, Point, Scope, Span, Stages},
+        layout,
         pm4::Compare,
     },
     vamgr::GpuVa,
@@ -174,5 +175,52 @@ fn a_list_that_copied_ends_with_a_wait_for_cp_dma() {
         assert_eq!(found.get(7..14), Some(&wait[..]), "{level}");
         let filled = recorded(level, Ip::Gfx, |commands| commands.fill(span(A, 64), 0).unwrap());
         assert_ne!(filled.get(7..14), Some(&wait[..]), "{level}: a fill has waited already");
+    }
+}
+
+/// Every piece of a command that the ring's language has a field for, on every generation.
+fn fields(level: GfxLevel, ip: Ip, field: &str, commands: impl FnOnce(&mut dyn Commands)) -> Vec<(&'static str, u32)> {
+    let list = record(&device("navi21"), Target::new(level, ip).unwrap(), commands);
+    let Target::Pm4(target) = list.target() else { unreachable!() };
+    let ibs: Vec<_> = list.dwords().collect();
+    let packets = ibs.iter().flat_map(|ib| layout::packets(ib, target)).filter_map(|packet| packet.content.unwrap());
+    let found = |packet: layout::Fields<'_>| {
+        packet.iter().find(|(found, _)| found.name() == field).map(|(_, value)| (packet.name(), value))
+    };
+    packets.filter_map(found).collect()
+}
+
+/// A fill is done when ME goes on. So is a copy on GFX6; later ones wait once, with a copy of nothing, where that is needed.
+#[test]
+fn the_last_piece_of_a_fill_holds_me_up_and_that_of_a_copy_on_gfx6_alone() {
+    // Two pieces on each generation, and three where 2 MiB are the most.
+    let bytes = 96 << 20;
+    for (level, ip) in GfxLevel::ALL.into_iter().flat_map(|level| [(level, Ip::Gfx), (level, Ip::Compute)]) {
+        let sync = |commands: &dyn Fn(&mut dyn Commands)| -> Vec<u32> {
+            fields(level, ip, "cp_sync", commands).into_iter().map(|(_, sync)| sync).collect()
+        };
+        let filled = sync(&|commands| commands.fill(span(A & !0xff, bytes), 7).unwrap());
+        assert!(filled.len() > 1, "{level}");
+        assert_eq!(filled.iter().rposition(|&sync| sync == 0), Some(filled.len() - 2), "{level} {ip}: {filled:?}");
+        assert_eq!(filled.iter().sum::<u32>(), 1, "{level} {ip}: {filled:?}");
+        let copied = sync(&|commands| commands.copy(span(A & !0xff, bytes), span(B, bytes)).unwrap());
+        // The last of all is the copy of nothing.
+        let pieces = if level == GfxLevel::Gfx6 { &copied[..] } else { &copied[..copied.len() - 1] };
+        assert_eq!(pieces.len(), filled.len(), "{level} {ip}");
+        assert_eq!(copied.iter().sum::<u32>(), 1, "{level} {ip}: {copied:?}");
+        assert_eq!(copied.last(), Some(&1), "{level} {ip}: {copied:?}");
+    }
+}
+
+/// Source: Mesa 25.0.7 `src/amd/vulkan/meta/radv_meta_buffer.c`, `radv_update_memory_cp`.
+#[test]
+fn an_update_stores_in_order_with_registers_where_the_ring_can() {
+    for level in GfxLevel::ALL {
+        for ip in [Ip::Gfx, Ip::Compute] {
+            let found = fields(level, ip, "dst_sel", |commands| commands.update(span(A, 12), &[1, 2, 3]).unwrap());
+            // GFX6 has no MEC: its compute rings are MEs.
+            let is_mec = ip == Ip::Compute && level >= GfxLevel::Gfx7;
+            assert_eq!(found, [("WRITE_DATA", if is_mec { 5 } else { 1 })], "{level} {ip}");
+        }
     }
 }
