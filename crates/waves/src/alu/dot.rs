@@ -1,0 +1,51 @@
+//! Dot products of packed numbers.
+
+use super::{float32::flushed, kernel::operations};
+use crate::number::half::Half;
+
+fn half(value: u32, index: u32) -> f32 {
+    Half((value >> (16 * index)) as u16).value()
+}
+
+fn brain(value: u32, index: u32) -> f32 {
+    f32::from_bits(value >> (16 * index) << 16)
+}
+
+fn signed(value: u32, bits: u32, index: u32) -> i64 {
+    let shifted = value << (32 - bits * (index + 1));
+    i64::from(shifted.cast_signed() >> (32 - bits))
+}
+
+fn unsigned(value: u32, bits: u32, index: u32) -> i64 {
+    i64::from(value >> (bits * index) & ((1 << bits) - 1))
+}
+
+/// Returns the sum of the products of all parts of `bits` bits.
+fn products(a: u32, b: u32, bits: u32, part: fn(u32, u32, u32) -> i64) -> i64 {
+    (0..32 / bits).map(|index| part(a, bits, index) * part(b, bits, index)).sum()
+}
+
+fn clamped(value: i64) -> i32 {
+    value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
+fn clamped_unsigned(value: i64) -> u32 {
+    value.clamp(0, i64::from(u32::MAX)) as u32
+}
+
+operations! { TABLE;
+    narrow ["v_dot2_f32_f16", "v_dot2acc_f32_f16", "v_dot2c_f32_f16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(half(a, 0) * half(b, 0)) + f64::from(half(a, 1) * half(b, 1)) + f64::from(c)) as f32) }
+    narrow ["v_dot2_f32_bf16", "v_dot2acc_f32_bf16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(brain(a, 0)) * f64::from(brain(b, 0)) + f64::from(brain(a, 1)) * f64::from(brain(b, 1)) + f64::from(c)) as f32) }
+    narrow ["v_dot2_i32_i16"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 16, signed) + i64::from(c)) as i32 }
+    narrow ["v_dot2_u32_u16"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 16, unsigned) + i64::from(c)) as u32 }
+    narrow ["v_dot4_i32_i8", "v_dot4c_i32_i8"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 8, signed) + i64::from(c)) as i32 }
+    narrow ["v_dot4_u32_u8"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 8, unsigned) + i64::from(c)) as u32 }
+    narrow ["v_dot8_i32_i4"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 4, signed) + i64::from(c)) as i32 }
+    narrow ["v_dot8_u32_u4"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 4, unsigned) + i64::from(c)) as u32 }
+    narrow ["v_dot2_i32_i16:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 16, signed) + i64::from(c)) }
+    narrow ["v_dot2_u32_u16:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 16, unsigned) + i64::from(c)) }
+    narrow ["v_dot4_i32_i8:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 8, signed) + i64::from(c)) }
+    narrow ["v_dot4_u32_u8:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 8, unsigned) + i64::from(c)) }
+    narrow ["v_dot8_i32_i4:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 4, signed) + i64::from(c)) }
+    narrow ["v_dot8_u32_u4:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 4, unsigned) + i64::from(c)) }
+}

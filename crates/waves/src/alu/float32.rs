@@ -1,0 +1,220 @@
+//! Operations on 32-bit floats. Denormals are flushed around them as the mode says, unless a line does so itself.
+
+use super::kernel::operations;
+use crate::number::{
+    mode::Mode,
+    round::{fma32, odd_sum, to_f32},
+};
+
+/// Returns zero of the same sign for a denormal.
+pub(crate) fn flushed(value: f32) -> f32 {
+    if value.to_bits() & 0x7f80_0000 == 0 { f32::from_bits(value.to_bits() & 0x8000_0000) } else { value }
+}
+
+/// Returns the smaller value; the other one if one is a NaN, and -0 rather than +0.
+pub(crate) fn minimum(a: f32, b: f32) -> f32 {
+    let first = a < b || b.is_nan() || a == b && a.is_sign_negative();
+    if first { a } else { b }
+}
+
+/// Returns the larger value; the other one if one is a NaN, and +0 rather than -0.
+pub(crate) fn maximum(a: f32, b: f32) -> f32 {
+    let first = a > b || b.is_nan() || a == b && a.is_sign_positive();
+    if first { a } else { b }
+}
+
+/// Returns a NaN if either operand is one, else the smaller value.
+fn minimum_nan(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::NAN } else { minimum(a, b) }
+}
+
+/// Returns a NaN if either operand is one, else the larger value.
+fn maximum_nan(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::NAN } else { maximum(a, b) }
+}
+
+/// Returns the middle value; with a NaN the smallest of the others.
+fn median(a: f32, b: f32, c: f32) -> f32 {
+    if a.is_nan() || b.is_nan() || c.is_nan() {
+        return minimum(minimum(a, b), c);
+    }
+    maximum(minimum(a, b), minimum(maximum(a, b), c))
+}
+
+/// Returns the product where zero times anything is zero.
+fn legacy_product(a: f32, b: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
+}
+
+/// Returns the fused sum of a product and `c`, where zero times anything is zero.
+fn legacy_fma(a: f32, b: f32, c: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { c } else { fma32(a, b, c) }
+}
+
+/// Returns the unfused sum of a product and `c`; denormals are zero at every step.
+fn mad(a: f32, b: f32, c: f32) -> f32 {
+    flushed(flushed(flushed(a) * flushed(b)) + flushed(c))
+}
+
+/// Returns a function of the value in 64 bits, rounded once, without denormals.
+fn approximate(value: f32, function: impl Fn(f64) -> f64) -> f32 {
+    flushed(function(f64::from(flushed(value))) as f32)
+}
+
+/// Returns the fraction in [0.5, 1) with the sign of `value`.
+fn mantissa(value: f32) -> f32 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    (f64::from(value) / 2.0_f64.powi(exponent(value))) as f32
+}
+
+/// Returns the exponent that leaves a mantissa in [0.5, 1); 0 for zero, infinity and NaN.
+fn exponent(value: f32) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let bits = f64::from(value).to_bits();
+    (bits >> 52 & 0x7ff) as i32 - 1022
+}
+
+/// Returns `value * 2^exponent`, rounded once.
+pub(crate) fn scaled(value: f32, exponent: i32, mode: Mode) -> f32 {
+    let exponent = exponent.clamp(-400, 400);
+    to_f32(f64::from(value) * 2.0_f64.powi(exponent), mode.round32())
+}
+
+/// Returns the fractional part, below 1.
+fn fraction(value: f32) -> f32 {
+    (value - value.floor()).min(f32::from_bits(0x3f7f_ffff))
+}
+
+/// Returns the sine of an angle in turns.
+fn sine_of_turns(value: f64) -> f64 {
+    if value.is_finite() { (value.fract() * std::f64::consts::TAU).sin() } else { f64::NAN }
+}
+
+/// Returns the cosine of an angle in turns.
+fn cosine_of_turns(value: f64) -> f64 {
+    if value.is_finite() { (value.fract() * std::f64::consts::TAU).cos() } else { f64::NAN }
+}
+
+/// The face of a cube that a direction points at, its axis and coordinates.
+struct Cube {
+    face: f32,
+    major: f32,
+    s: f32,
+    t: f32,
+}
+
+impl Cube {
+    fn new(x: f32, y: f32, z: f32) -> Self {
+        let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+        if az >= ax && az >= ay {
+            let (face, s) = if z < 0.0 { (5.0, -x) } else { (4.0, x) };
+            Self { face, major: 2.0 * z, s, t: -y }
+        } else if ay >= ax {
+            let (face, t) = if y < 0.0 { (3.0, -z) } else { (2.0, z) };
+            Self { face, major: 2.0 * y, s: x, t }
+        } else {
+            let (face, s) = if x < 0.0 { (1.0, z) } else { (0.0, -z) };
+            Self { face, major: 2.0 * x, s, t: -y }
+        }
+    }
+}
+
+/// Returns the quotient that division by Newton's method ends with: `quotient` with the special cases of `denominator` and `numerator`.
+fn division_fixup(quotient: f32, denominator: f32, numerator: f32) -> f32 {
+    let negative = denominator.is_sign_negative() != numerator.is_sign_negative();
+    let signed = |value: f32| if negative { -value } else { value };
+    if numerator.is_nan() || denominator.is_nan() {
+        return f32::NAN;
+    }
+    match (denominator == 0.0, numerator == 0.0, denominator.is_infinite(), numerator.is_infinite()) {
+        (true, true, ..) | (_, _, true, true) => f32::NAN,
+        (true, ..) | (.., true) => signed(f32::INFINITY),
+        (_, true, ..) | (_, _, true, _) => signed(0.0),
+        _ => signed(quotient.abs()),
+    }
+}
+
+/// Returns `true` if the class mask has the bit of the value's class.
+fn class(bits: u32, mask: u32) -> bool {
+    let negative = bits >> 31 != 0;
+    let (exponent, fraction) = (bits >> 23 & 0xff, bits & 0x7f_ffff);
+    super::class::has(negative, exponent == 0xff, exponent == 0, fraction, 1 << 22, mask)
+}
+
+operations! { TABLE;
+    narrow ["v_add_f32"] (a: f32, b: f32) -> f32 { a + b }
+    narrow ["v_add_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), f64::from(b)), mode.round32()) }
+    narrow ["v_sub_f32"] (a: f32, b: f32) -> f32 { a - b }
+    narrow ["v_sub_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a), -f64::from(b)), mode.round32()) }
+    narrow ["v_subrev_f32"] (a: f32, b: f32) -> f32 { b - a }
+    narrow ["v_subrev_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(odd_sum(f64::from(b), -f64::from(a)), mode.round32()) }
+    narrow ["v_mul_f32"] (a: f32, b: f32) -> f32 { a * b }
+    narrow ["v_mul_f32:directed"] (a: f32, b: f32; mode) -> f32 { to_f32(f64::from(a) * f64::from(b), mode.round32()) }
+    narrow ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
+    narrow ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
+    narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { flushed(legacy_product(flushed(a), flushed(b)) + flushed(c)) }
+    narrow ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32(a, b, c) }
+    narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { to_f32(odd_sum(f64::from(a) * f64::from(b), f64::from(c)), mode.round32()) }
+    narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma(a, b, c) }
+    narrow ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
+    narrow ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
+    narrow ["v_min_legacy_f32"] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
+    narrow ["v_max_legacy_f32"] (a: f32, b: f32) -> f32 { if a >= b { a } else { b } }
+    narrow ["v_minimum_f32"] (a: f32, b: f32) -> f32 { minimum_nan(a, b) }
+    narrow ["v_maximum_f32"] (a: f32, b: f32) -> f32 { maximum_nan(a, b) }
+    narrow ["v_min3_f32", "v_min3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum(minimum(a, b), c) }
+    narrow ["v_max3_f32", "v_max3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum(maximum(a, b), c) }
+    narrow ["v_minimum3_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(minimum_nan(a, b), c) }
+    narrow ["v_maximum3_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(maximum_nan(a, b), c) }
+    narrow ["v_med3_f32", "v_med3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { median(a, b, c) }
+    narrow ["v_minmax_f32", "v_minmax_num_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum(minimum(a, b), c) }
+    narrow ["v_maxmin_f32", "v_maxmin_num_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum(maximum(a, b), c) }
+    narrow ["v_minimummaximum_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(minimum_nan(a, b), c) }
+    narrow ["v_maximumminimum_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(maximum_nan(a, b), c) }
+    narrow ["v_floor_f32"] (a: f32) -> f32 { a.floor() }
+    narrow ["v_ceil_f32"] (a: f32) -> f32 { a.ceil() }
+    narrow ["v_trunc_f32"] (a: f32) -> f32 { a.trunc() }
+    narrow ["v_rndne_f32"] (a: f32) -> f32 { a.round_ties_even() }
+    narrow ["v_fract_f32"] (a: f32) -> f32 { fraction(a) }
+    narrow ["v_rcp_f32", "v_rcp_iflag_f32", "v_s_rcp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a) }
+    narrow ["v_rcp_clamp_f32", "v_rcp_legacy_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_rsq_f32", "v_s_rsq_f32"] (a: f32) -> f32 { approximate(a, |a| if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() }) }
+    narrow ["v_rsq_clamp_f32", "v_rsq_legacy_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a.sqrt()).clamp(-f32::MAX, f32::MAX) }
+    narrow ["v_sqrt_f32", "v_s_sqrt_f32"] (a: f32) -> f32 { approximate(a, f64::sqrt) }
+    narrow ["v_log_f32", "v_log_legacy_f32", "v_s_log_f32"] (a: f32) -> f32 { approximate(a, f64::log2) }
+    narrow ["v_log_clamp_f32"] (a: f32) -> f32 { approximate(a, f64::log2).max(-f32::MAX) }
+    narrow ["v_exp_f32", "v_exp_legacy_f32", "v_s_exp_f32"] (a: f32) -> f32 { approximate(a, f64::exp2) }
+    narrow ["v_sin_f32"] (a: f32) -> f32 { approximate(a, sine_of_turns) }
+    narrow ["v_cos_f32"] (a: f32) -> f32 { approximate(a, cosine_of_turns) }
+    narrow ["v_frexp_mant_f32"] (a: f32) -> f32 { mantissa(a) }
+    narrow ["v_frexp_exp_i32_f32"] (a: f32) -> i32 { exponent(a) }
+    narrow ["v_ldexp_f32"] (a: f32, b: i32; mode) -> f32 { scaled(a, b, mode) }
+    narrow ["v_cubeid_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).face }
+    narrow ["v_cubema_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).major }
+    narrow ["v_cubesc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).s }
+    narrow ["v_cubetc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).t }
+    narrow ["v_div_fixup_f32"] (a: f32, b: f32, c: f32) -> f32 { division_fixup(a, b, c) }
+    narrow ["v_mullit_f32"] (a: f32, b: f32, c: f32) -> f32 { if b == -f32::MAX || b.is_infinite() && b < 0.0 || b.is_nan() || c <= 0.0 || c.is_nan() { -f32::MAX } else { legacy_product(a, b) } }
+    narrow ["v_cmp_class_f32"] (a: super::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn mantissa_and_exponent_make_the_value(value in any::<f32>()) {
+            prop_assume!(value != 0.0 && value.is_finite());
+            let mantissa = f64::from(mantissa(value));
+            prop_assert!((0.5..1.0).contains(&mantissa.abs()));
+            prop_assert_eq!(mantissa * 2.0_f64.powi(exponent(value)), f64::from(value));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Operations on 64-bit integers and those that give a carry.
+
+use super::kernel::operations;
+
+/// Returns the sum of the byte distances of four windows of `a` against `b`, each 16 bits added to `c`.
+fn windows16(a: u64, b: u32, c: u64, distance: impl Fn(u32, u32) -> u32) -> u64 {
+    (0..4).fold(0, |result, index| {
+        let sum = distance((a >> (8 * index)) as u32, b).wrapping_add((c >> (16 * index)) as u32 & 0xffff);
+        result | u64::from(sum & 0xffff) << (16 * index)
+    })
+}
+
+operations! { TABLE;
+    wide ["v_lshl_b64"] (a: u64, b: u32) -> u64 { a.wrapping_shl(b) }
+    wide ["v_lshr_b64"] (a: u64, b: u32) -> u64 { a.wrapping_shr(b) }
+    wide ["v_ashr_i64"] (a: i64, b: u32) -> i64 { a.wrapping_shr(b) }
+    wide ["v_lshlrev_b64"] (a: u32, b: u64) -> u64 { b.wrapping_shl(a) }
+    wide ["v_lshrrev_b64"] (a: u32, b: u64) -> u64 { b.wrapping_shr(a) }
+    wide ["v_ashrrev_i64"] (a: u32, b: i64) -> i64 { b.wrapping_shr(a) }
+    wide ["v_qsad_pk_u16_u8"] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::byte_distance) }
+    wide ["v_mqsad_pk_u16_u8"] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::masked_byte_distance) }
+    wide_carry ["v_mad_u64_u32", "v_mad_co_u64_u32"] (a: u32, b: u32, c: u64) -> u64 { (u64::from(a) * u64::from(b)).overflowing_add(c) }
+    wide_carry ["v_mad_i64_i32", "v_mad_co_i64_i32"] (a: i32, b: i32, c: i64) -> i64 {
+        let sum = i128::from(i64::from(a) * i64::from(b)) + i128::from(c);
+        (sum as i64, sum < 0)
+    }
+    narrow_carry ["add:carry"] (a: u32, b: u32) -> u32 { a.overflowing_add(b) }
+    narrow_carry ["sub:carry"] (a: u32, b: u32) -> u32 { a.overflowing_sub(b) }
+    narrow_carry ["subrev:carry"] (a: u32, b: u32) -> u32 { b.overflowing_sub(a) }
+    narrow_carry ["addc:carry"] (a: u32, b: u32, c: bool) -> u32 {
+        let sum = u64::from(a) + u64::from(b) + u64::from(c);
+        (sum as u32, sum >> 32 != 0)
+    }
+    narrow_carry ["subb:carry"] (a: u32, b: u32, c: bool) -> u32 {
+        let difference = i64::from(a) - i64::from(b) - i64::from(c);
+        (difference as u32, difference < 0)
+    }
+    narrow_carry ["subbrev:carry"] (a: u32, b: u32, c: bool) -> u32 {
+        let difference = i64::from(b) - i64::from(a) - i64::from(c);
+        (difference as u32, difference < 0)
+    }
+}

@@ -1,0 +1,201 @@
+//! Vector operations as functions over all lanes, and the macro that writes them.
+
+use crate::number::{half::Half, mode::Mode};
+
+/// The lanes of the larger wave.
+pub(crate) const LANES: usize = 64;
+
+/// A 32-bit value of every lane.
+pub(crate) type Lanes = [u32; LANES];
+
+/// A 64-bit value of every lane.
+pub(crate) type WideLanes = [u64; LANES];
+
+/// The type of an operand: its size, what constants mean, and which modifiers apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    F16,
+    F32,
+    F64,
+    Int16,
+    Int32,
+    /// 32 bits that are moved; sign modifiers apply, denormals stay.
+    Bits32,
+    /// 64-bit integer; a literal is zero-extended.
+    Unsigned64,
+    /// 64-bit integer; a literal is sign-extended.
+    Signed64,
+    /// One bit of a lane mask.
+    Mask,
+}
+
+impl Type {
+    /// Returns the number of dwords.
+    pub(crate) fn dwords(self) -> u8 {
+        match self {
+            Self::F64 | Self::Unsigned64 | Self::Signed64 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Returns `true` if the type has 16 bits.
+    pub(crate) fn is_16_bits(self) -> bool {
+        matches!(self, Self::F16 | Self::Int16)
+    }
+
+    /// Returns the bit that negation changes; `None` for integers.
+    pub(crate) fn sign_bit(self) -> Option<u32> {
+        match self {
+            Self::F16 => Some(15),
+            Self::F32 | Self::Bits32 => Some(31),
+            Self::F64 => Some(63),
+            _ => None,
+        }
+    }
+}
+
+/// A value that lanes hold.
+pub(crate) trait Lane: Copy {
+    const TYPE: Type;
+
+    fn from_word(word: u64) -> Self;
+    fn word(self) -> u64;
+}
+
+macro_rules! lane {
+    ($($ty:ty, $kind:ident, |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {
+        $(impl Lane for $ty {
+            const TYPE: Type = Type::$kind;
+
+            #[inline(always)]
+            fn from_word($word: u64) -> Self {
+                $from
+            }
+
+            #[inline(always)]
+            fn word(self) -> u64 {
+                let $value = self;
+                $to
+            }
+        })*
+    };
+}
+
+/// 32 bits that are moved rather than computed with.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits32(pub(crate) u32);
+
+/// The NaN that operations make from other values.
+const NAN32: u32 = 0x7fc0_0000;
+const NAN64: u64 = 0x7ff8_0000_0000_0000;
+
+lane! {
+    u32, Int32, |word| word as u32, |value| u64::from(value);
+    i32, Int32, |word| word as i32, |value| u64::from(value as u32);
+    u16, Int16, |word| word as u16, |value| u64::from(value);
+    i16, Int16, |word| word as i16, |value| u64::from(value as u16);
+    u64, Unsigned64, |word| word, |value| value;
+    i64, Signed64, |word| word as i64, |value| value as u64;
+    Half, F16, |word| Half(word as u16), |value| u64::from(value.0);
+    Bits32, Bits32, |word| Bits32(word as u32), |value| u64::from(value.0);
+    bool, Mask, |word| word & 1 != 0, |value| u64::from(value);
+    f32, F32, |word| f32::from_bits(word as u32), |value| u64::from(if value.is_nan() { NAN32 } else { value.to_bits() });
+    f64, F64, |word| f64::from_bits(word), |value| if value.is_nan() { NAN64 } else { value.to_bits() };
+}
+
+type Narrow = fn(&mut Lanes, &[&Lanes; 3], Mode);
+type Wide = fn(&mut WideLanes, &[&WideLanes; 3], Mode);
+type NarrowCarry = fn(&mut Lanes, &mut Lanes, &[&Lanes; 3]);
+type WideCarry = fn(&mut WideLanes, &mut Lanes, &[&WideLanes; 3]);
+
+/// The function of an operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Kernel {
+    /// Sources and result have up to 32 bits.
+    Narrow(Narrow),
+    /// A source or the result has 64 bits.
+    Wide(Wide),
+    /// 32 bits and a bit of a lane mask.
+    NarrowCarry(NarrowCarry),
+    /// 64 bits and a bit of a lane mask.
+    WideCarry(WideCarry),
+}
+
+/// A vector operation.
+pub(crate) struct Operation {
+    /// The names that it has in the tables.
+    pub(crate) names: &'static [&'static str],
+    pub(crate) sources: &'static [Type],
+    pub(crate) result: Type,
+    pub(crate) kernel: Kernel,
+}
+
+/// Defines a table of operations: names, typed sources, the type of the result, and the result of one lane.
+///
+/// A kernel is `narrow` if no type has 64 bits, else `wide`; `narrow_carry` and `wide_carry` also give a bit.
+macro_rules! operations {
+    ($table:ident; $($kind:ident [$($name:literal),+] ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block)*) => {
+        pub(crate) static $table: &[$crate::alu::kernel::Operation] = &[
+            $($crate::alu::kernel::Operation {
+                names: &[$($name),+],
+                sources: &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
+                result: <$out as $crate::alu::kernel::Lane>::TYPE,
+                kernel: $crate::alu::kernel::operations!(@$kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
+            }),*
+        ];
+    };
+    (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::Narrow(|out, sources, _mode| {
+            $(let $mode = _mode;)?
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(u64::from(sources[0][lane]));
+                $(let $b = <$tb as Lane>::from_word(u64::from(sources[1][lane]));
+                $(let $c = <$tc as Lane>::from_word(u64::from(sources[2][lane]));)?)?
+                let value: $out = $body;
+                out[lane] = Lane::word(value) as u32;
+            }
+        })
+    };
+    (@wide ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::Wide(|out, sources, _mode| {
+            $(let $mode = _mode;)?
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(sources[0][lane]);
+                $(let $b = <$tb as Lane>::from_word(sources[1][lane]);
+                $(let $c = <$tc as Lane>::from_word(sources[2][lane]);)?)?
+                let value: $out = $body;
+                out[lane] = Lane::word(value);
+            }
+        })
+    };
+    (@narrow_carry ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::NarrowCarry(|out, carries, sources| {
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(u64::from(sources[0][lane]));
+                $(let $b = <$tb as Lane>::from_word(u64::from(sources[1][lane]));
+                $(let $c = <$tc as Lane>::from_word(u64::from(sources[2][lane]));)?)?
+                let (value, carry): ($out, bool) = $body;
+                out[lane] = Lane::word(value) as u32;
+                carries[lane] = u32::from(carry);
+            }
+        })
+    };
+    (@wide_carry ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::WideCarry(|out, carries, sources| {
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(sources[0][lane]);
+                $(let $b = <$tb as Lane>::from_word(sources[1][lane]);
+                $(let $c = <$tc as Lane>::from_word(sources[2][lane]);)?)?
+                let (value, carry): ($out, bool) = $body;
+                out[lane] = Lane::word(value);
+                carries[lane] = u32::from(carry);
+            }
+        })
+    };
+}
+
+pub(crate) use operations;

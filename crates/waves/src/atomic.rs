@@ -1,0 +1,171 @@
+//! Atomic operations on memory and LDS.
+
+use crate::{alu::float32, number::half::Half};
+
+/// An atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atomic {
+    Swap,
+    CompareSwap,
+    Add,
+    Sub,
+    ReverseSub,
+    SignedMin,
+    SignedMax,
+    UnsignedMin,
+    UnsignedMax,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    FloatMin,
+    FloatMax,
+    FloatAdd,
+    FloatCompareSwap,
+    /// Subtracts and stops at zero.
+    SubClamp,
+    /// Subtracts if the old value is at least as large.
+    ConditionalSub,
+    /// Two half floats at once.
+    AddHalves,
+    /// Two floats of eight bits of exponent and seven of fraction at once.
+    AddBrains,
+    /// Replaces the bits of a mask.
+    MaskOr,
+}
+
+impl Atomic {
+    /// Returns the operation of a name's part such as `umin`, `min_u32` or `add_x2`, and its size in bytes.
+    pub(crate) fn parse(name: &str) -> Option<(Self, u8)> {
+        let (name, wide) = match name.strip_suffix("_x2") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let (stem, kind) = match name.rsplit_once('_') {
+            Some((stem, kind @ ("u32" | "u64" | "i32" | "i64" | "b32" | "b64" | "f32" | "f64" | "f16" | "bf16"))) => {
+                (stem, kind)
+            }
+            _ => (name, ""),
+        };
+        let wide = wide || kind.ends_with("64");
+        let atomic = match (stem, kind) {
+            ("swap" | "wrxchg" | "storexchg", _) => Self::Swap,
+            ("cmpswap" | "cmpst" | "cmpstore", "f32" | "f64") | ("fcmpswap", _) => Self::FloatCompareSwap,
+            ("cmpswap" | "cmpst" | "cmpstore", _) => Self::CompareSwap,
+            ("add", "f32") => Self::FloatAdd,
+            ("pk_add", "f16") => Self::AddHalves,
+            ("pk_add", "bf16") => Self::AddBrains,
+            ("add", _) => Self::Add,
+            ("sub", _) => Self::Sub,
+            ("rsub", _) => Self::ReverseSub,
+            ("smin", _) | ("min", "i32" | "i64") => Self::SignedMin,
+            ("smax", _) | ("max", "i32" | "i64") => Self::SignedMax,
+            ("umin", _) | ("min", "u32" | "u64") => Self::UnsignedMin,
+            ("umax", _) | ("max", "u32" | "u64") => Self::UnsignedMax,
+            ("fmin", _) | ("min" | "min_num", "f32" | "f64") => Self::FloatMin,
+            ("fmax", _) | ("max" | "max_num", "f32" | "f64") => Self::FloatMax,
+            ("and", _) => Self::And,
+            ("or", _) => Self::Or,
+            ("xor", _) => Self::Xor,
+            ("inc", _) => Self::Inc,
+            ("dec", _) => Self::Dec,
+            ("csub" | "sub_clamp", _) => Self::SubClamp,
+            ("cond_sub", _) => Self::ConditionalSub,
+            ("mskor", _) => Self::MaskOr,
+            _ => return None,
+        };
+        Some((atomic, if wide { 8 } else { 4 }))
+    }
+
+    /// Returns `true` if the operation has a second operand.
+    pub(crate) fn compares(self) -> bool {
+        matches!(self, Self::CompareSwap | Self::FloatCompareSwap | Self::MaskOr)
+    }
+
+    /// Returns the new value; `other` is what `old` is compared with, or the mask of [`Self::MaskOr`].
+    pub(crate) fn apply(self, bytes: u8, old: u64, data: u64, other: u64) -> u64 {
+        let wide = bytes == 8;
+        let signed = |value: u64| if wide { value.cast_signed() } else { i64::from(value as i32) };
+        let single = |value: u64| f32::from_bits(value as u32);
+        let new = match self {
+            Self::Swap => data,
+            Self::CompareSwap if old == other => data,
+            Self::FloatCompareSwap if wide && f64::from_bits(old) == f64::from_bits(other) => data,
+            Self::FloatCompareSwap if !wide && single(old) == single(other) => data,
+            Self::CompareSwap | Self::FloatCompareSwap => old,
+            Self::Add => old.wrapping_add(data),
+            Self::Sub => old.wrapping_sub(data),
+            Self::ReverseSub => data.wrapping_sub(old),
+            Self::SignedMin => {
+                if signed(data) < signed(old) {
+                    data
+                } else {
+                    old
+                }
+            }
+            Self::SignedMax => {
+                if signed(data) > signed(old) {
+                    data
+                } else {
+                    old
+                }
+            }
+            Self::UnsignedMin => old.min(data),
+            Self::UnsignedMax => old.max(data),
+            Self::And => old & data,
+            Self::Or => old | data,
+            Self::Xor => old ^ data,
+            Self::Inc => {
+                if old >= data {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            Self::Dec => {
+                if old == 0 || old > data {
+                    data
+                } else {
+                    old - 1
+                }
+            }
+            Self::FloatMin if wide => f64::from_bits(old).min(f64::from_bits(data)).to_bits(),
+            Self::FloatMax if wide => f64::from_bits(old).max(f64::from_bits(data)).to_bits(),
+            Self::FloatMin => u64::from(float32::minimum(single(old), single(data)).to_bits()),
+            Self::FloatMax => u64::from(float32::maximum(single(old), single(data)).to_bits()),
+            Self::FloatAdd => {
+                let sum = float32::flushed(float32::flushed(single(old)) + float32::flushed(single(data)));
+                u64::from(sum.to_bits())
+            }
+            Self::SubClamp => old.saturating_sub(data),
+            Self::ConditionalSub => {
+                if old >= data {
+                    old - data
+                } else {
+                    old
+                }
+            }
+            Self::AddHalves => {
+                let half = |value: u64, shift: u32| Half((value >> shift) as u16).wide();
+                let sum = |shift| {
+                    u64::from(
+                        Half::rounded(half(old, shift) + half(data, shift), crate::number::round::Direction::Nearest).0,
+                    )
+                };
+                sum(0) | sum(16) << 16
+            }
+            Self::AddBrains => {
+                let brain = |value: u64, shift: u32| f32::from_bits((value >> shift) as u32 & 0xffff);
+                let widen = |value: u64, shift: u32| f32::from_bits(brain(value, shift).to_bits() << 16);
+                let sum = |shift| {
+                    let exact = f64::from(widen(old, shift)) + f64::from(widen(data, shift));
+                    u64::from(crate::number::round::encode(exact, 7, 127, crate::number::round::Direction::Nearest))
+                };
+                sum(0) | sum(16) << 16
+            }
+            Self::MaskOr => old & !other | data,
+        };
+        if wide { new } else { new & 0xffff_ffff }
+    }
+}

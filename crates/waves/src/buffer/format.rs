@@ -1,0 +1,211 @@
+//! Formats of typed buffers: channels in memory to values in registers and back.
+
+use amdgpu_hw::GfxLevel;
+
+use crate::number::{
+    half::Half,
+    round::{Direction, encode},
+};
+
+/// How the bits of a channel are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    Unorm,
+    Snorm,
+    Uscaled,
+    Sscaled,
+    Uint,
+    Sint,
+    Float,
+}
+
+/// A format of up to four channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    /// Bits of each channel, the lowest first.
+    pub(crate) channels: &'static [u8],
+    pub(crate) number: Number,
+}
+
+/// Channels by the number of the data format.
+const CHANNELS: [&[u8]; 15] = [
+    &[],
+    &[8],
+    &[16],
+    &[8, 8],
+    &[32],
+    &[16, 16],
+    &[11, 11, 10],
+    &[10, 11, 11],
+    &[2, 10, 10, 10],
+    &[10, 10, 10, 2],
+    &[8, 8, 8, 8],
+    &[32, 32],
+    &[16, 16, 16, 16],
+    &[32, 32, 32],
+    &[32, 32, 32, 32],
+];
+
+const INTEGERS: &[u32] = &[0, 1, 2, 3, 4, 5];
+const ALL: &[u32] = &[0, 1, 2, 3, 4, 5, 7];
+const WIDE: &[u32] = &[4, 5, 7];
+const FLOATS: &[u32] = &[7];
+const NORMALIZED_OR_INTEGERS: &[u32] = &[0, 1, 4, 5];
+
+/// The number formats of data formats 1 to 14 in the unified numbering of GFX10.
+const GFX10: [&[u32]; 14] =
+    [INTEGERS, ALL, INTEGERS, WIDE, ALL, ALL, ALL, INTEGERS, INTEGERS, INTEGERS, WIDE, ALL, WIDE, WIDE];
+
+/// The same of GFX11 and later.
+const GFX11: [&[u32]; 14] = [
+    INTEGERS,
+    ALL,
+    INTEGERS,
+    WIDE,
+    ALL,
+    FLOATS,
+    FLOATS,
+    NORMALIZED_OR_INTEGERS,
+    INTEGERS,
+    INTEGERS,
+    WIDE,
+    ALL,
+    WIDE,
+    WIDE,
+];
+
+impl Format {
+    /// Returns the format of a data and a number format, as GFX6 to GFX9 number them.
+    pub(crate) fn new(data: u32, number: u32) -> Option<Self> {
+        let number = match number {
+            0 => Number::Unorm,
+            1 | 6 => Number::Snorm,
+            2 => Number::Uscaled,
+            3 => Number::Sscaled,
+            4 => Number::Uint,
+            5 => Number::Sint,
+            _ => Number::Float,
+        };
+        let channels = *CHANNELS.get(data as usize).filter(|channels| !channels.is_empty())?;
+        Some(Self { channels, number })
+    }
+
+    /// Returns the format of a unified number of GFX10 or later.
+    pub(crate) fn unified(level: GfxLevel, number: u32) -> Option<Self> {
+        let runs = if level >= GfxLevel::Gfx11 { &GFX11 } else { &GFX10 };
+        let all = (1..).zip(runs).flat_map(|(data, numbers)| numbers.iter().map(move |number| (data, *number)));
+        let (data, number) = all.into_iter().nth(number.checked_sub(1)? as usize)?;
+        Self::new(data, number)
+    }
+
+    /// Returns the bytes of an element.
+    pub(crate) fn bytes(self) -> u32 {
+        self.channels.iter().map(|bits| u32::from(*bits)).sum::<u32>() / 8
+    }
+
+    /// Returns `true` if registers hold integers.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(self.number, Number::Uint | Number::Sint)
+    }
+
+    /// Returns one, as registers hold it.
+    pub(crate) fn one(self) -> u32 {
+        if self.is_integer() { 1 } else { 1.0_f32.to_bits() }
+    }
+
+    /// Returns the four components of an element in memory; those that the format lacks are 0, 0, 0 and one.
+    pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
+        let mut components = [0, 0, 0, self.one()];
+        let mut shift = 0;
+        for (component, bits) in components.iter_mut().zip(self.channels) {
+            let mask = (1_u64 << bits) - 1;
+            *component = self.load((element >> shift) as u64 & mask, u32::from(*bits));
+            shift += u32::from(*bits);
+        }
+        components
+    }
+
+    /// Returns an element of memory of the components in registers.
+    pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
+        let (mut element, mut shift) = (0, 0);
+        for (component, bits) in components.iter().zip(self.channels) {
+            let mask = (1_u64 << bits) - 1;
+            element |= u128::from(self.store(*component, u32::from(*bits)) & mask) << shift;
+            shift += u32::from(*bits);
+        }
+        element
+    }
+
+    fn load(self, raw: u64, bits: u32) -> u32 {
+        let raw = raw as u32;
+        let signed = (raw << (32 - bits)).cast_signed() >> (32 - bits);
+        let largest = ((1_u64 << bits) - 1) as f64;
+        let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
+        let float = |value: f64| (value as f32).to_bits();
+        match self.number {
+            Number::Unorm => float(f64::from(raw) / largest),
+            Number::Snorm => float((f64::from(signed) / largest_signed).max(-1.0)),
+            Number::Uscaled => float(raw.into()),
+            Number::Sscaled => float(signed.into()),
+            Number::Uint => raw,
+            Number::Sint => signed.cast_unsigned(),
+            Number::Float => match bits {
+                32 => raw,
+                16 => Half(raw as u16).value().to_bits(),
+                // Small floats lack the sign, and have the exponent of a half.
+                11 => Half((raw << 4) as u16).value().to_bits(),
+                10 => Half((raw << 5) as u16).value().to_bits(),
+                _ => 0,
+            },
+        }
+    }
+
+    fn store(self, component: u32, bits: u32) -> u64 {
+        let value = f64::from(f32::from_bits(component));
+        let largest = ((1_u64 << bits) - 1) as f64;
+        let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
+        match self.number {
+            Number::Unorm => (value.clamp(0.0, 1.0) * largest).round_ties_even() as u64,
+            Number::Snorm => ((value.clamp(-1.0, 1.0) * largest_signed).round_ties_even() as i64).cast_unsigned(),
+            Number::Uscaled => value.clamp(0.0, largest) as u64,
+            Number::Sscaled => (value.clamp(-largest_signed - 1.0, largest_signed) as i64).cast_unsigned(),
+            Number::Uint | Number::Sint => component.into(),
+            Number::Float => match bits {
+                32 => component.into(),
+                16 => Half::rounded(value, Direction::Nearest).0.into(),
+                11 => u64::from(encode(value.max(0.0), 6, 15, Direction::Zero)) & 0x7ff,
+                10 => u64::from(encode(value.max(0.0), 5, 15, Direction::Zero)) & 0x3ff,
+                _ => 0,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_of_one_byte_channels_survives_unpacking_and_packing() {
+        for number in [0, 1, 2, 3, 4, 5] {
+            let format = Format::new(1, number).unwrap();
+            for raw in 0..=255_u128 {
+                let again = format.pack(format.unpack(raw));
+                // The most negative normalized number means the same as its neighbour.
+                let same = again == raw || format.number == Number::Snorm && raw == 0x80 && again == 0x81;
+                assert!(same, "{number}: {raw:#x} became {again:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn unified_numbers_name_known_formats() {
+        let format = |level, number| Format::unified(level, number).unwrap();
+        assert_eq!(format(GfxLevel::Gfx10, 56), Format::new(10, 0).unwrap());
+        assert_eq!(format(GfxLevel::Gfx10, 20), Format::new(4, 4).unwrap());
+        assert_eq!(format(GfxLevel::Gfx11, 42), Format::new(10, 0).unwrap());
+        assert_eq!(format(GfxLevel::Gfx11, 20), Format::new(4, 4).unwrap());
+        assert_eq!(format(GfxLevel::Gfx11, 63), Format::new(14, 7).unwrap());
+        assert_eq!(Format::unified(GfxLevel::Gfx11, 64), None);
+    }
+}

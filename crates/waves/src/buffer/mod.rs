@@ -1,0 +1,4 @@
+//! Buffer resources: addresses, bounds and formats.
+
+pub(crate) mod descriptor;
+pub(crate) mod format;

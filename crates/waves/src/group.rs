@@ -1,0 +1,204 @@
+//! A group: its waves, their start, barriers.
+
+use amdgpu_hw::GfxLevel;
+
+use crate::{
+    dispatch::{Dispatch, MAX_WAVES},
+    memory::{Memory, PageFault},
+    outcome::{Counters, Hang, Reason},
+    program::{
+        code::{Code, words},
+        source::{EXEC, M0},
+    },
+    wave::{
+        registers::Registers,
+        state::{Flow, Indexing, Pad, Scratch, Status, Surroundings, Wave},
+    },
+};
+
+/// Instructions that a wave executes before the next one goes on.
+const SLICE: u32 = 10_000;
+
+/// The value of M0 at the start, which no shader may rely on.
+const UNDEFINED: u32 = 0xdead_beef;
+
+/// A group that was started.
+pub(crate) struct Group {
+    /// The group's number in the order of the grid.
+    pub(crate) index: u64,
+    id: [u32; 3],
+    level: GfxLevel,
+    waves: Vec<Wave>,
+    lds: Vec<u8>,
+}
+
+impl Group {
+    /// Starts a group; `slot` is the number of the first scratch slot of its waves.
+    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32) -> Self {
+        let id = dispatch.group(index);
+        let size = dispatch.group_threads(id);
+        let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
+        let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
+        let waves = (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number)).collect();
+        Self { index, id, level: dispatch.level, waves, lds: vec![0; dispatch.lds_bytes()] }
+    }
+
+    /// Runs every wave for a slice. Returns `true` if all have ended.
+    pub(crate) fn slice(&mut self, code: &mut Code, memory: &dyn Memory) -> Result<bool, Box<Hang>> {
+        for wave in &mut self.waves {
+            let mut around = Surroundings { memory, lds: &mut self.lds };
+            if let Err(reason) = run(wave, code, &mut around) {
+                return Err(Box::new(Hang {
+                    pc: wave.pc,
+                    bytes: words(wave.pc, memory).unwrap_or_default(),
+                    level: self.level,
+                    group: self.id,
+                    wave: wave.number,
+                    reason,
+                }));
+            }
+        }
+        // A barrier opens when all that have not ended are there.
+        if self.waves.iter().all(|wave| wave.status != Status::Running) {
+            for wave in self.waves.iter_mut().filter(|wave| wave.status == Status::AtBarrier) {
+                wave.status = Status::Running;
+            }
+        }
+        Ok(self.waves.iter().all(|wave| wave.status == Status::Ended))
+    }
+
+    /// Returns what the waves did.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        for wave in &self.waves {
+            counters.add(wave.counters);
+            counters.waves += u64::from(wave.status == Status::Ended);
+        }
+        counters
+    }
+
+    /// Returns the first access that faulted.
+    pub(crate) fn fault(&self) -> Option<PageFault> {
+        self.waves.iter().find_map(|wave| wave.fault)
+    }
+
+    /// Returns the hang of a group whose dispatch has used up its budget.
+    pub(crate) fn out_of_budget(&self, budget: u64, memory: &dyn Memory) -> Box<Hang> {
+        let wave = self.waves.iter().find(|wave| wave.status == Status::Running).or(self.waves.first());
+        let pc = wave.map_or(0, |wave| wave.pc);
+        Box::new(Hang {
+            pc,
+            bytes: words(pc, memory).unwrap_or_default(),
+            level: self.level,
+            group: self.id,
+            wave: wave.map_or(0, |wave| wave.number),
+            reason: Reason::Budget(budget),
+        })
+    }
+}
+
+/// Runs a wave until it ends, waits or has used up its slice.
+fn run(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+    if wave.status != Status::Running {
+        return Ok(());
+    }
+    for _ in 0..SLICE {
+        let step = code.step(wave.pc, around.memory)?;
+        match wave.execute(step, around)? {
+            Flow::Next => wave.pc = wave.next(step),
+            Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
+            Flow::End => {
+                wave.status = Status::Ended;
+                return Ok(());
+            }
+            Flow::Barrier => {
+                wave.pc = wave.next(step);
+                wave.status = Status::AtBarrier;
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns a wave with the registers that hardware fills in.
+fn start(dispatch: &Dispatch, id: [u32; 3], size: [u32; 3], (number, count): (u32, u32), slot: u32) -> Wave {
+    let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
+    let shape = dispatch.shape();
+    let mut registers = Registers::new(level, lanes, shape.vgprs, dispatch.private_vgprs(), dispatch.mode());
+    let scratch_bytes = dispatch.scratch_bytes();
+    let scratch_offset = u64::from(slot) * scratch_bytes;
+    scalars(dispatch, &mut registers, id, (number, count), scratch_offset as u32);
+    let total = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
+    let first = u64::from(number) * u64::from(lanes);
+    let mut exec = 0;
+    for lane in 0..u64::from(lanes) {
+        let thread = first + lane;
+        if thread >= total {
+            break;
+        }
+        exec |= 1 << lane;
+        let (x, y) = (u64::from(size[0]), u64::from(size[1]));
+        let place = [thread % x, thread / x % y, thread / x / y].map(|place| place as u32);
+        let lane = lane as usize;
+        if level >= GfxLevel::Gfx11 {
+            registers.vectors[0][lane] = place[0] | place[1] << 10 | place[2] << 20;
+        } else {
+            let components = (dispatch.resources[1] >> 11 & 3) as usize;
+            for (axis, place) in place.into_iter().enumerate().take(components + 1) {
+                registers.vectors[axis][lane] = place;
+            }
+        }
+    }
+    registers.set_mask(EXEC, exec);
+    registers.scalars[usize::from(M0)] = UNDEFINED;
+    let base = if level >= GfxLevel::Gfx11 { dispatch.scratch_base.wrapping_add(scratch_offset) } else { 0 };
+    Wave {
+        registers,
+        pc: dispatch.program & ((1 << 48) - 4),
+        status: Status::Running,
+        scratch: Scratch { base, lane_bytes: scratch_bytes / u64::from(lanes) },
+        indexing: Indexing::default(),
+        number,
+        counters: Counters::default(),
+        fault: None,
+        pad: Box::<Pad>::default(),
+    }
+}
+
+/// Fills in the scalar registers: user data, group number, wave number, scratch offset.
+fn scalars(
+    dispatch: &Dispatch,
+    registers: &mut Registers,
+    id: [u32; 3],
+    (number, count): (u32, u32),
+    scratch_offset: u32,
+) {
+    let second = dispatch.resources[1];
+    let users = (second >> 1 & 31).min(16) as usize;
+    registers.scalars[..users].copy_from_slice(&dispatch.user_data[..users]);
+    if dispatch.level >= GfxLevel::Gfx12 {
+        // TTMP9, TTMP7 and TTMP8.
+        registers.scalars[117] = id[0];
+        registers.scalars[115] = id[1] & 0xffff | id[2] << 16;
+        registers.scalars[116] = number << 25;
+        return;
+    }
+    let mut next = users;
+    let mut push = |value| {
+        registers.scalars[next] = value;
+        next += 1;
+    };
+    for (axis, id) in id.into_iter().enumerate() {
+        if second >> (7 + axis) & 1 != 0 {
+            push(id);
+        }
+    }
+    if second >> 10 & 1 != 0 {
+        let newer = if dispatch.level >= GfxLevel::Gfx10_3 { number << 20 } else { 0 };
+        push(count & 63 | (number & 63) << 6 | newer | u32::from(number == 0) << 31);
+    }
+    if second & 1 != 0 && dispatch.level < GfxLevel::Gfx11 {
+        push(scratch_offset);
+    }
+}

@@ -1,0 +1,58 @@
+//! The memory that shaders see.
+
+/// A kind of access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading data.
+    Load,
+    /// Writing data, or an atomic operation.
+    Store,
+    /// Reading instructions.
+    Fetch,
+}
+
+/// An address without a page, or with one that does not allow the access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no page for {access:?} at {va:#x}")]
+pub struct PageFault {
+    /// The first address that faulted: 48 bits.
+    pub va: u64,
+    /// What was tried.
+    pub access: Access,
+}
+
+/// GPU memory behind a job's page tables. Addresses have 48 bits; the upper half of the address space is not sign-extended.
+///
+/// Several threads use it at once; accesses of up to eight aligned bytes must not tear.
+pub trait Memory: Sync {
+    /// Reads `out.len()` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] with the first address that can not be read.
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault>;
+
+    /// Writes `data`.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] with the first address that can not be written.
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault>;
+
+    /// Replaces the 4 or 8 bytes at `va`, which is aligned, by what `change` makes of them, and returns the old value. No other
+    /// access of this address happens in between.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] if the address can not be read and written.
+    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault>;
+
+    /// Reads instructions.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] with the first address that can not be fetched from.
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.load(va, out).map_err(|fault| PageFault { access: Access::Fetch, ..fault })
+    }
+}

@@ -1,0 +1,68 @@
+//! Instructions to steps.
+
+use amdgpu_isa::{Format, Instruction, decode};
+
+use super::{
+    dual, memory, scalar,
+    shape::Shape,
+    source::Refusal,
+    step::{Action, Source, Step},
+    vector,
+};
+use crate::outcome::Reason;
+
+/// Decodes the instruction at the start of `words`.
+pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
+    let instruction = decode(shape.level, shape.wave, words)?;
+    let action = action(shape, &instruction).unwrap_or_else(Action::Refused);
+    if let Some(register) = largest_vgpr(&action).filter(|register| *register >= shape.vgprs) {
+        return Err(Reason::Register { register, allocated: shape.vgprs });
+    }
+    if let Action::Refused(why) = action {
+        return Err(Reason::NotExecuted { instruction: instruction.to_string(), why });
+    }
+    Ok(Step { bytes: 4 * instruction.dwords().len() as u8, action })
+}
+
+fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
+    match instruction.format() {
+        Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar::action(shape, instruction),
+        Format::Smem | Format::Smrd => scalar::memory(instruction),
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3Sdst => {
+            vector::action(shape, instruction)
+        }
+        Format::Vop3p => vector::packed(instruction),
+        Format::Vopd => dual::action(instruction),
+        Format::Ds => memory::lds(instruction),
+        Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(instruction),
+        Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(instruction),
+        Format::Mimg | Format::Vimage | Format::Vsample => Err("images are not executed yet"),
+        Format::Exp | Format::Vexport => Err("exports belong to graphics shaders"),
+        Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp => {
+            Err("interpolation belongs to pixel shaders")
+        }
+        _ => Err("the format is unknown"),
+    }
+}
+
+/// Returns the largest VGPR that an action names.
+fn largest_vgpr(action: &Action) -> Option<u32> {
+    let source = |source: &Source, dwords: u32| match source {
+        Source::Vgpr(register) => Some(u32::from(*register) + dwords - 1),
+        _ => None,
+    };
+    let run = |first: u16, count: u16| Some(u32::from(first) + u32::from(count.max(1)) - 1);
+    match action {
+        Action::Vector(vector) => vector.largest_vgpr(),
+        Action::Dual(pair) => pair.iter().filter_map(super::step::Vector::largest_vgpr).max(),
+        Action::Packed(packed) => {
+            packed.sources.iter().filter_map(|one| source(one, 1)).max().max(run(packed.destination, 1))
+        }
+        Action::Mix(mix) => mix.sources.iter().filter_map(|one| source(one, 1)).max().max(run(mix.destination, 1)),
+        Action::Lane(lane) => lane.largest_vgpr(),
+        Action::Lds(lds) => lds.largest_vgpr(),
+        Action::Flat(flat) => flat.largest_vgpr(),
+        Action::Buffer(buffer) => buffer.largest_vgpr(),
+        _ => None,
+    }
+}

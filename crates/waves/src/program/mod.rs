@@ -1,0 +1,14 @@
+//! Machine code as steps that waves execute.
+
+pub(crate) mod code;
+pub(crate) mod data;
+mod decode;
+mod dual;
+pub(crate) mod lanes;
+mod memory;
+mod registers;
+mod scalar;
+pub(crate) mod shape;
+pub(crate) mod source;
+pub(crate) mod step;
+mod vector;

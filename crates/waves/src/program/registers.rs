@@ -1,0 +1,118 @@
+//! The VGPRs that steps name.
+
+use super::{
+    data::DataKind,
+    step::{BufferStep, Destination, FlatStep, LaneKind, LaneStep, LdsKind, LdsStep, MemoryKind, Source, Vector},
+};
+
+/// Returns the last of `count` registers from `first` on.
+fn last(first: u16, count: u16) -> u32 {
+    u32::from(first) + u32::from(count.max(1)) - 1
+}
+
+fn of_source(source: Source, dwords: u8) -> Option<u32> {
+    match source {
+        Source::Vgpr(register) => Some(last(register, dwords.into())),
+        _ => None,
+    }
+}
+
+impl Vector {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let types = self.operation.sources.iter();
+        let sources =
+            self.sources.iter().zip(types).filter_map(|(source, kind)| of_source(*source, kind.dwords())).max();
+        let destination = match self.destination {
+            Destination::Vgpr(register) => Some(last(register, self.operation.result.dwords().into())),
+            _ => None,
+        };
+        sources.max(destination)
+    }
+}
+
+impl LaneStep {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let sources = self.sources.iter().filter_map(|source| of_source(*source, 1)).max();
+        let scalar = matches!(self.kind, LaneKind::ReadFirst | LaneKind::Read);
+        sources.max((!scalar).then(|| self.destination.into()))
+    }
+}
+
+/// Returns the registers that data takes at most.
+fn registers(kind: DataKind) -> u16 {
+    kind.data().registers(false)
+}
+
+impl LdsStep {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let (data, second, destination) = match self.kind {
+            LdsKind::Access(kind @ DataKind::Load(_)) => (0, 0, registers(kind)),
+            LdsKind::Access(kind) => (registers(kind), 0, 0),
+            LdsKind::Load2(bytes) => (0, 0, u16::from(bytes) / 2),
+            LdsKind::Store2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, 0),
+            LdsKind::Exchange2(bytes) => (u16::from(bytes) / 4, u16::from(bytes) / 4, u16::from(bytes) / 2),
+            LdsKind::Atomic { atomic, bytes, returns, .. } => {
+                let dwords = u16::from(bytes) / 4;
+                (dwords, if atomic.compares() { dwords } else { 0 }, if returns { dwords } else { 0 })
+            }
+            LdsKind::AtomicFromMemory { .. } => (0, 0, 0),
+            LdsKind::Append(_) | LdsKind::Swizzle => (0, 0, 1),
+            LdsKind::Permute | LdsKind::BackwardPermute => (1, 0, 1),
+            LdsKind::LaneAddress(store) => (u16::from(store), 0, u16::from(!store)),
+        };
+        let address = !matches!(self.kind, LdsKind::Append(_) | LdsKind::LaneAddress(_));
+        [
+            address.then(|| self.address.into()),
+            (data > 0).then(|| last(self.data[0], data)),
+            (second > 0).then(|| last(self.data[1], second)),
+            (destination > 0).then(|| last(self.destination, destination)),
+        ]
+        .into_iter()
+        .flatten()
+        .max()
+    }
+}
+
+impl MemoryKind {
+    /// Returns the registers of data that is read, and of data that is written.
+    fn registers(self) -> (u16, u16) {
+        match self {
+            Self::Access(kind @ DataKind::Load(_)) => (0, registers(kind)),
+            Self::Access(kind) => (registers(kind), 0),
+            Self::Atomic { atomic, bytes, returns } => {
+                let dwords = u16::from(bytes) / 4;
+                (if atomic.compares() { 2 * dwords } else { dwords }, if returns { dwords } else { 0 })
+            }
+        }
+    }
+}
+
+impl FlatStep {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let (read, written) = self.kind.registers();
+        let dwords = if self.scalar.is_none() && self.segment != super::step::Segment::Scratch { 2 } else { 1 };
+        [
+            self.address.map(|address| last(address, dwords)),
+            (read > 0).then(|| last(self.data, read)),
+            (written > 0).then(|| last(self.destination, written)),
+        ]
+        .into_iter()
+        .flatten()
+        .max()
+    }
+}
+
+impl BufferStep {
+    /// Returns the largest VGPR that the operation names.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let (read, written) = self.kind.registers();
+        let data = read.max(written) + u16::from(self.residency);
+        let address = u16::from(self.has_offset) + u16::from(self.has_index) + 2 * u16::from(self.address64);
+        let address = (address > 0).then(|| last(self.address, address));
+        address.max(Some(last(self.data, data)))
+    }
+}

@@ -1,0 +1,13 @@
+//! What decoding depends on besides the bytes.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+
+/// The shape of the waves of a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) level: GfxLevel,
+    pub(crate) wave: WaveSize,
+    /// VGPRs that may be used, with shared ones.
+    pub(crate) vgprs: u32,
+}

@@ -1,0 +1,364 @@
+//! Decoded instructions, as waves execute them.
+
+use crate::{
+    alu::{
+        kernel::Operation,
+        scalar::{Combine, Scalar},
+    },
+    program::{data::DataKind, lanes::Dpp, lanes::Sdwa},
+};
+
+/// An instruction and its length.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub(crate) bytes: u8,
+    pub(crate) action: Action,
+}
+
+/// A place that a value is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Vgpr(u16),
+    /// A scalar register, by its slot in the wave.
+    Scalar(u8),
+    Constant(u64),
+    Vccz,
+    Execz,
+    Scc,
+}
+
+/// A condition of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Always,
+    Scc(bool),
+    VccZero(bool),
+    ExecZero(bool),
+}
+
+/// What an instruction does.
+#[derive(Clone)]
+pub(crate) enum Action {
+    Nothing,
+    End,
+    Halt,
+    Barrier,
+    BarrierSignal,
+    BarrierWait,
+    Branch(Condition, i64),
+    Scalar(Box<ScalarStep>),
+    SaveExec {
+        combine: Combine,
+        writes_both: bool,
+        source: Source,
+        destination: u8,
+        dwords: u8,
+    },
+    Jump(Jump),
+    Register(HardwareRegister),
+    /// Replaces bits of MODE: mask and value.
+    Mode(u32, u32),
+    ScalarMove(ScalarMove),
+    /// Sets bits of M0 that index registers: offset and mode.
+    IndexMode {
+        source: Option<Source>,
+        mode: Option<u32>,
+        on: Option<bool>,
+    },
+    ScalarLoad(ScalarLoad),
+    ScalarAtomic(Box<ScalarAtomic>),
+    /// Reads a counter into a pair of scalar registers.
+    Time {
+        destination: u8,
+        dwords: u8,
+    },
+    Vector(Box<Vector>),
+    Dual(Box<[Vector; 2]>),
+    Packed(Box<Packed>),
+    Mix(Box<Mix>),
+    Lane(Box<LaneStep>),
+    Lds(Box<LdsStep>),
+    Flat(Box<FlatStep>),
+    Buffer(Box<BufferStep>),
+    Refused(&'static str),
+}
+
+/// A scalar operation.
+#[derive(Clone)]
+pub(crate) struct ScalarStep {
+    pub(crate) function: Scalar,
+    pub(crate) a: (Source, u8),
+    pub(crate) b: (Source, u8),
+    /// The third operand, or the destination's old value.
+    pub(crate) c: (Source, u8),
+    /// The destination and its dwords; none for comparisons.
+    pub(crate) destination: Option<(u8, u8)>,
+}
+
+/// Jumps through registers.
+#[derive(Clone, Copy)]
+pub(crate) enum Jump {
+    /// Stores the address of the next instruction.
+    Get(u8),
+    Set(Source),
+    Swap(u8, Source),
+    /// Stores the address of the next instruction and goes on at an offset from it.
+    Call(u8, i64),
+}
+
+/// An access to bits of a hardware register.
+#[derive(Clone, Copy)]
+pub(crate) struct HardwareRegister {
+    pub(crate) id: u8,
+    pub(crate) offset: u8,
+    pub(crate) bits: u8,
+    pub(crate) access: RegisterAccess,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum RegisterAccess {
+    Read(u8),
+    Write(Source),
+}
+
+/// A move between scalar registers that M0 selects.
+#[derive(Clone, Copy)]
+pub(crate) struct ScalarMove {
+    pub(crate) source: u8,
+    pub(crate) destination: u8,
+    pub(crate) dwords: u8,
+    pub(crate) indexes_source: bool,
+    pub(crate) indexes_destination: bool,
+    /// The destination's index is in bits 25:16 of M0 rather than in the low bits.
+    pub(crate) split: bool,
+}
+
+/// A scalar load or store.
+#[derive(Clone, Copy)]
+pub(crate) struct ScalarLoad {
+    pub(crate) data: u8,
+    pub(crate) dwords: u8,
+    pub(crate) base: u8,
+    pub(crate) buffer: bool,
+    pub(crate) offset: i64,
+    pub(crate) register_offset: Option<Source>,
+    pub(crate) kind: ScalarKind,
+    /// The offset counts from the scratch base, and registers count 64 bytes.
+    pub(crate) scratch: bool,
+}
+
+/// A size and direction of a scalar access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScalarKind {
+    Load,
+    Store,
+    /// A part of a dword: bytes, and whether it is sign-extended.
+    Part(u8, bool),
+}
+
+/// A scalar atomic operation.
+#[derive(Clone)]
+pub(crate) struct ScalarAtomic {
+    pub(crate) place: ScalarLoad,
+    pub(crate) atomic: crate::atomic::Atomic,
+    pub(crate) bytes: u8,
+    pub(crate) returns: bool,
+}
+
+/// The part of the destination that a 16-bit result goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// The low half; the upper becomes zero.
+    Only,
+    Low,
+    High,
+}
+
+/// What is done to operands and the result.
+#[derive(Clone)]
+pub(crate) struct Modifiers {
+    /// Sources whose sign is changed, a bit each.
+    pub(crate) negates: u8,
+    /// Sources whose sign is removed first.
+    pub(crate) absolutes: u8,
+    /// Sources of 16 bits that are upper halves.
+    pub(crate) highs: u8,
+    pub(crate) half: Half,
+    pub(crate) clamp: bool,
+    pub(crate) scale: u8,
+    pub(crate) dpp: Option<Dpp>,
+    pub(crate) sdwa: Option<Sdwa>,
+}
+
+/// The place of a vector result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    Vgpr(u16),
+    /// A lane mask in scalar registers, EXEC, or both.
+    Mask {
+        slot: Option<u8>,
+        exec: bool,
+    },
+    /// One scalar register, from lane 0's operands.
+    Scalar(u8),
+}
+
+/// A vector operation.
+#[derive(Clone)]
+pub(crate) struct Vector {
+    pub(crate) operation: &'static Operation,
+    /// The form for a rounding mode other than to nearest.
+    pub(crate) directed: Option<&'static Operation>,
+    pub(crate) sources: [Source; 3],
+    pub(crate) destination: Destination,
+    /// The mask that carries go to.
+    pub(crate) carry: Option<u8>,
+    pub(crate) modifiers: Modifiers,
+    /// No operand or result is modified or has 16 bits.
+    pub(crate) plain: bool,
+    /// The result is scaled where VCC is set.
+    pub(crate) rescales: bool,
+}
+
+/// Two 16-bit operations.
+#[derive(Clone)]
+pub(crate) struct Packed {
+    pub(crate) operation: &'static Operation,
+    pub(crate) sources: [Source; 3],
+    pub(crate) destination: u16,
+    /// Sources whose upper half makes the low result, and the high result.
+    pub(crate) highs: [u8; 2],
+    pub(crate) negates: [u8; 2],
+    pub(crate) clamp: bool,
+}
+
+/// A multiplication and addition of floats of either size.
+#[derive(Clone)]
+pub(crate) struct Mix {
+    pub(crate) fused: bool,
+    /// `None` for a 32-bit result.
+    pub(crate) half: Option<Half>,
+    pub(crate) sources: [Source; 3],
+    pub(crate) destination: u16,
+    pub(crate) halves: u8,
+    pub(crate) highs: u8,
+    pub(crate) negates: u8,
+    pub(crate) absolutes: u8,
+    pub(crate) clamp: bool,
+}
+
+/// Operations across lanes.
+#[derive(Clone)]
+pub(crate) struct LaneStep {
+    pub(crate) kind: LaneKind,
+    pub(crate) sources: [Source; 3],
+    /// A VGPR, or the slot of a scalar register.
+    pub(crate) destination: u16,
+    pub(crate) flags: u8,
+    pub(crate) dpp: Option<Dpp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneKind {
+    ReadFirst,
+    Read,
+    Write,
+    CountLow,
+    CountHigh,
+    Swap,
+    /// Registers indexed by M0: source, destination, and whether both have their own index.
+    Move {
+        source: bool,
+        destination: bool,
+        split: bool,
+    },
+    SwapIndexed,
+    Permute {
+        crosses: bool,
+        variable: bool,
+    },
+    SwapHalves,
+    /// Mixed-sign dot product of parts of so many bits.
+    Dot(u8),
+}
+
+/// An LDS operation.
+#[derive(Clone)]
+pub(crate) struct LdsStep {
+    pub(crate) kind: LdsKind,
+    pub(crate) address: u16,
+    pub(crate) data: [u16; 2],
+    pub(crate) destination: u16,
+    pub(crate) offset: u32,
+    /// The offsets of two-address forms, in bytes.
+    pub(crate) offsets: [u32; 2],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LdsKind {
+    Access(DataKind),
+    Load2(u8),
+    Store2(u8),
+    Exchange2(u8),
+    Atomic {
+        atomic: crate::atomic::Atomic,
+        bytes: u8,
+        returns: bool,
+        swapped: bool,
+    },
+    /// The second operand is in LDS, at an offset of its own.
+    AtomicFromMemory {
+        atomic: crate::atomic::Atomic,
+        bytes: u8,
+    },
+    Append(bool),
+    Swizzle,
+    Permute,
+    BackwardPermute,
+    LaneAddress(bool),
+}
+
+/// A segment of FLAT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Segment {
+    Flat,
+    Global,
+    Scratch,
+}
+
+/// What an access to memory does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    Access(DataKind),
+    Atomic { atomic: crate::atomic::Atomic, bytes: u8, returns: bool },
+}
+
+/// A FLAT, GLOBAL or SCRATCH operation.
+#[derive(Clone)]
+pub(crate) struct FlatStep {
+    pub(crate) segment: Segment,
+    pub(crate) kind: MemoryKind,
+    /// The VGPR of the address; none for scratch without one.
+    pub(crate) address: Option<u16>,
+    pub(crate) scalar: Option<Source>,
+    pub(crate) offset: i64,
+    pub(crate) data: u16,
+    pub(crate) destination: u16,
+}
+
+/// A buffer operation.
+#[derive(Clone)]
+pub(crate) struct BufferStep {
+    pub(crate) kind: MemoryKind,
+    pub(crate) address: u16,
+    pub(crate) data: u16,
+    pub(crate) resource: u8,
+    pub(crate) scalar_offset: Source,
+    pub(crate) offset: u32,
+    pub(crate) has_offset: bool,
+    pub(crate) has_index: bool,
+    pub(crate) address64: bool,
+    /// The format of a typed instruction: data and number format, or the unified number.
+    pub(crate) format: Option<(u32, u32)>,
+    pub(crate) residency: bool,
+}

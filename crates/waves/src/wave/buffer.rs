@@ -1,0 +1,214 @@
+//! Buffer operations.
+
+use super::{
+    access::{Ends, Global, Space, all_lanes},
+    registers::Registers,
+    state::{Surroundings, Wave},
+};
+use crate::{
+    buffer::{
+        descriptor::{Buffer, Place},
+        format::Format,
+    },
+    number::{half::Half, round::Direction},
+    outcome::Reason,
+    program::{
+        data::{Data, DataKind},
+        step::{BufferStep, MemoryKind, Source},
+    },
+};
+
+/// Returns the place of a lane's access.
+fn place(registers: &Registers, step: &BufferStep, scalar: u32, lane: usize, bytes: u32) -> Place {
+    let register = |offset: u16| registers.vectors[usize::from(step.address + offset)][lane];
+    let index = step.has_index.then(|| register(0));
+    let offset = if step.has_offset { register(u16::from(step.has_index)) } else { 0 };
+    Place { index, lane: lane as u32, offset: offset.wrapping_add(step.offset), scalar, bytes }
+}
+
+/// Returns the address behind which an access lies.
+fn address(registers: &Registers, step: &BufferStep, buffer: &Buffer, place: Place, lane: usize) -> Option<u64> {
+    if step.address64 {
+        let vaddr = registers.lane(Source::Vgpr(step.address), 2, lane);
+        let offset = u64::from(step.offset).wrapping_add(place.scalar.into());
+        return Some(buffer.base.wrapping_add(vaddr).wrapping_add(offset));
+    }
+    buffer.address(place)
+}
+
+/// Returns a component as 16 bits.
+fn narrowed(format: Format, component: u32) -> u32 {
+    if format.is_integer() {
+        return component & 0xffff;
+    }
+    Half::rounded(f64::from(f32::from_bits(component)), Direction::Nearest).0.into()
+}
+
+/// Returns 16 bits as a component.
+fn widened(format: Format, bits: u32) -> u32 {
+    match (format.is_integer(), format.number) {
+        (true, crate::buffer::format::Number::Sint) => i32::from(bits as u16 as i16).cast_unsigned(),
+        (true, _) => bits & 0xffff,
+        (false, _) => Half(bits as u16).value().to_bits(),
+    }
+}
+
+impl Wave {
+    /// Executes a buffer operation.
+    pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+        let words = std::array::from_fn(|index| self.registers.scalars[usize::from(step.resource) + index]);
+        let buffer = Buffer::new(self.registers.level, words);
+        let scalar = self.registers.scalar(step.scalar_offset, 1) as u32;
+        let ends = Ends { data: step.data, destination: step.data };
+        if step.kind.is_formatted() {
+            self.formatted(step, &buffer, scalar, around)?;
+        } else {
+            let bytes = match step.kind {
+                MemoryKind::Access(kind) => kind.data().bytes().min(4),
+                MemoryKind::Atomic { bytes, .. } => bytes.into(),
+            };
+            let mut space = Global { memory: around.memory, fault: &mut self.fault };
+            all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
+                let mut place = place(registers, step, scalar, lane, bytes);
+                // Each dword is in range or not for itself.
+                place.offset = place.offset.wrapping_add(byte);
+                let address = address(registers, step, &buffer, place, lane);
+                if step.address64 { address.map(|address| address.wrapping_add(byte.into())) } else { address }
+            });
+        }
+        if step.residency {
+            self.clear_residency(step);
+        }
+        Ok(())
+    }
+
+    /// Writes the register that tells which pages were missing: none.
+    fn clear_residency(&mut self, step: &BufferStep) {
+        let count = match step.kind {
+            MemoryKind::Access(DataKind::Load(data)) => data.registers(self.packs_halves()),
+            _ => return,
+        };
+        let exec = self.registers.exec();
+        self.registers.write(step.data + count, &[0; 64], exec);
+    }
+
+    /// Returns `true` if two 16-bit components share a register.
+    fn packs_halves(&self) -> bool {
+        self.registers.level >= amdgpu_hw::GfxLevel::Gfx9
+    }
+
+    /// Executes a load or store that a format converts.
+    fn formatted(
+        &mut self,
+        step: &BufferStep,
+        buffer: &Buffer,
+        scalar: u32,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Reason> {
+        let level = self.registers.level;
+        let format = match step.format {
+            None => buffer.format,
+            Some((number, _)) if level >= amdgpu_hw::GfxLevel::Gfx10 => Format::unified(level, number),
+            Some((data, number)) => Format::new(data, number),
+        };
+        // A null resource has no format: loads give 0, stores do nothing.
+        let packs = self.packs_halves();
+        let MemoryKind::Access(kind) = step.kind else { return Ok(()) };
+        let Data::Format { components, half, high } = kind.data() else { return Ok(()) };
+        let bytes = format.map_or(4, Format::bytes);
+        let len = bytes as usize;
+        let mut space = Global { memory: around.memory, fault: &mut self.fault };
+        for lane in super::registers::lanes(self.registers.exec()) {
+            let registers = &mut self.registers;
+            let place = place(registers, step, scalar, lane, bytes);
+            let address = format.and_then(|_| address(registers, step, buffer, place, lane));
+            let mut raw = [0; 16];
+            match kind {
+                DataKind::Load(_) => {
+                    if let Some(address) = address {
+                        space.load(address, &mut raw[..len]);
+                    }
+                    let unpacked = format.map_or([0; 4], |format| format.unpack(u128::from_le_bytes(raw)));
+                    let selected = buffer.selects.map(|select| match select {
+                        4..=7 => unpacked[usize::from(select) - 4],
+                        1 => format.map_or(0, Format::one),
+                        _ => 0,
+                    });
+                    let selected = if step.format.is_some() { unpacked } else { selected };
+                    let parts = (usize::from(components), half, high, packs);
+                    write_components(registers, step.data, lane, selected, format, parts);
+                }
+                DataKind::Store(_) => {
+                    let parts = (usize::from(components), half, high, packs);
+                    let values = read_components(registers, step.data, lane, format, parts);
+                    if let (Some(address), Some(format)) = (address, format) {
+                        space.store(address, &format.pack(values).to_le_bytes()[..len]);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Components: their number, whether they have 16 bits, are in an upper half, and share registers.
+type Parts = (usize, bool, bool, bool);
+
+/// Writes the components of a lane.
+fn write_components(
+    registers: &mut Registers,
+    first: u16,
+    lane: usize,
+    values: [u32; 4],
+    format: Option<Format>,
+    (count, half, high, packs): Parts,
+) {
+    if !half {
+        for (index, value) in values.into_iter().enumerate().take(count) {
+            registers.write_lane(first + index as u16, lane, value);
+        }
+        return;
+    }
+    let narrow = values.map(|value| format.map_or(0, |format| narrowed(format, value)));
+    if high || count == 1 {
+        let old = registers.vectors[usize::from(first)][lane];
+        let value = match (high, packs) {
+            (true, _) => old & 0xffff | narrow[0] << 16,
+            (false, true) => old & 0xffff_0000 | narrow[0],
+            (false, false) => narrow[0],
+        };
+        registers.write_lane(first, lane, value);
+    } else if packs {
+        for index in 0..count.div_ceil(2) {
+            let upper = if 2 * index + 1 < count { narrow[2 * index + 1] } else { 0 };
+            registers.write_lane(first + index as u16, lane, narrow[2 * index] | upper << 16);
+        }
+    } else {
+        for (index, value) in narrow.into_iter().enumerate().take(count) {
+            registers.write_lane(first + index as u16, lane, value);
+        }
+    }
+}
+
+/// Reads the components of a lane; those that the instruction lacks are zero.
+fn read_components(
+    registers: &Registers,
+    first: u16,
+    lane: usize,
+    format: Option<Format>,
+    (count, half, high, packs): Parts,
+) -> [u32; 4] {
+    let register = |index: usize| registers.vectors[usize::from(first) + index][lane];
+    std::array::from_fn(|index| {
+        if index >= count {
+            return 0;
+        }
+        let bits = match (half, high, packs) {
+            (false, ..) => return register(index),
+            (_, true, _) => register(0) >> 16,
+            (_, _, true) => register(index / 2) >> (16 * (index % 2)),
+            _ => register(index),
+        };
+        format.map_or(0, |format| widened(format, bits & 0xffff))
+    })
+}

@@ -1,0 +1,103 @@
+//! Execution of one step.
+
+use super::state::{Flow, Surroundings, Wave};
+use crate::{
+    outcome::Reason,
+    program::{
+        source::M0,
+        step::{Action, Step},
+    },
+};
+
+impl Wave {
+    /// Executes a step and returns where the wave goes on.
+    pub(crate) fn execute(&mut self, step: &Step, around: &mut Surroundings<'_>) -> Result<Flow, Reason> {
+        self.counters.instructions += 1;
+        match &step.action {
+            Action::Vector(vector) => {
+                self.count_lanes_on();
+                self.vector(vector)?;
+            }
+            Action::Scalar(scalar) => self.scalar(scalar),
+            Action::Nothing | Action::BarrierSignal => {}
+            Action::Branch(condition, offset) => {
+                if self.holds(*condition) {
+                    return Ok(Flow::Jump(self.next(step).wrapping_add_signed(*offset)));
+                }
+            }
+            Action::Dual(pair) => {
+                self.count_lanes_on();
+                self.dual(pair)?;
+            }
+            Action::Packed(packed) => {
+                self.count_lanes_on();
+                self.packed(packed);
+            }
+            Action::Mix(mix) => {
+                self.count_lanes_on();
+                self.mix(mix);
+            }
+            Action::Lane(lane) => {
+                self.count_lanes_on();
+                self.lane_step(lane)?;
+            }
+            Action::SaveExec { combine, writes_both, source, destination, dwords } => {
+                self.save_exec((*combine, *writes_both), *source, *destination, *dwords);
+            }
+            Action::ScalarLoad(load) => self.scalar_load(load, around),
+            Action::ScalarAtomic(atomic) => self.scalar_atomic(atomic, around),
+            Action::Lds(lds) => {
+                self.count_lanes_on();
+                self.lds(lds, around);
+            }
+            Action::Flat(flat) => {
+                self.count_lanes_on();
+                self.flat(flat, around)?;
+            }
+            Action::Buffer(buffer) => {
+                self.count_lanes_on();
+                self.buffer(buffer, around)?;
+            }
+            Action::End => return Ok(Flow::End),
+            Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
+            Action::Halt => return Err(Reason::Halt),
+            Action::Jump(jump) => return Ok(self.jump(*jump, self.next(step))),
+            Action::Register(register) => self.hardware_register(*register),
+            Action::Mode(mask, value) => self.registers.mode.0 = self.registers.mode.0 & !mask | value,
+            Action::ScalarMove(moved) => self.scalar_move(*moved),
+            Action::IndexMode { source, mode, on } => self.index_mode(*source, *mode, *on),
+            Action::Time { destination, dwords } => {
+                let time = self.counters.instructions;
+                self.registers.set_scalar(*destination, *dwords, time);
+            }
+            Action::Refused(why) => {
+                return Err(Reason::NotExecuted { instruction: String::new(), why });
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Returns the address of the instruction after a step at the PC.
+    pub(crate) fn next(&self, step: &Step) -> u64 {
+        self.pc.wrapping_add(step.bytes.into())
+    }
+
+    fn count_lanes_on(&mut self) {
+        self.counters.lanes += u64::from(self.registers.exec().count_ones());
+    }
+
+    /// Changes the indexing of VGPRs; M0 holds the offset in bits 7:0 and the mode in 15:12.
+    fn index_mode(&mut self, source: Option<crate::program::step::Source>, mode: Option<u32>, on: Option<bool>) {
+        let mut m0 = self.registers.scalars[usize::from(M0)];
+        if let Some(source) = source {
+            m0 = m0 & !0xff | self.registers.scalar(source, 1) as u32 & 0xff;
+        }
+        if let Some(mode) = mode {
+            m0 = m0 & !0xf000 | mode << 12;
+        }
+        self.registers.scalars[usize::from(M0)] = m0;
+        self.indexing.offset = m0 & 0xff;
+        self.indexing.mode = (m0 >> 12 & 15) as u8;
+        self.indexing.on = on.unwrap_or(self.indexing.on);
+    }
+}

@@ -1,0 +1,54 @@
+//! Hardware registers behind `s_getreg` and `s_setreg`.
+
+use amdgpu_hw::GfxLevel;
+
+use super::state::Wave;
+use crate::program::step::{HardwareRegister, RegisterAccess};
+
+const MODE: u8 = 1;
+const STATUS: u8 = 2;
+const FLAT_SCRATCH_LOW: u8 = 20;
+const FLAT_SCRATCH_HIGH: u8 = 21;
+const SHADER_CYCLES: u8 = 29;
+
+impl Wave {
+    /// Reads or writes bits of a hardware register.
+    pub(crate) fn hardware_register(&mut self, step: HardwareRegister) {
+        let mask = ((1_u64 << step.bits) - 1) as u32;
+        match step.access {
+            RegisterAccess::Read(slot) => {
+                let value = self.hardware_value(step.id) >> step.offset & mask;
+                self.registers.set_scalar(slot, 1, value.into());
+            }
+            RegisterAccess::Write(source) => {
+                let value = (self.registers.scalar(source, 1) as u32 & mask) << step.offset;
+                let old = self.hardware_value(step.id);
+                self.set_hardware_value(step.id, old & !(mask << step.offset) | value);
+            }
+        }
+    }
+
+    fn hardware_value(&self, id: u8) -> u32 {
+        let newer = self.registers.level >= GfxLevel::Gfx10;
+        match id {
+            MODE => self.registers.mode.0,
+            STATUS => u32::from(self.registers.scc),
+            FLAT_SCRATCH_LOW if newer => self.scratch.base as u32,
+            FLAT_SCRATCH_HIGH if newer => (self.scratch.base >> 32) as u32,
+            SHADER_CYCLES => self.counters.instructions as u32 & 0xf_ffff,
+            _ => 0,
+        }
+    }
+
+    fn set_hardware_value(&mut self, id: u8, value: u32) {
+        let newer = self.registers.level >= GfxLevel::Gfx10;
+        let scratch = self.scratch.base;
+        match id {
+            MODE => self.registers.mode.0 = value,
+            STATUS => self.registers.scc = value & 1 != 0,
+            FLAT_SCRATCH_LOW if newer => self.scratch.base = scratch & !0xffff_ffff | u64::from(value),
+            FLAT_SCRATCH_HIGH if newer => self.scratch.base = scratch & 0xffff_ffff | u64::from(value) << 32,
+            _ => {}
+        }
+    }
+}

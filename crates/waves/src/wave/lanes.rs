@@ -1,0 +1,148 @@
+//! Operations across lanes.
+
+use super::{registers::lanes, state::Wave};
+use crate::{
+    outcome::Reason,
+    program::{
+        source::M0,
+        step::{LaneKind, LaneStep, Source},
+    },
+};
+
+/// Returns part `index` of `bits` bits.
+fn part(value: u32, bits: u8, index: u32, signed: bool) -> i64 {
+    let bits = u32::from(bits);
+    let raised = value << (32 - bits * (index + 1));
+    if signed { i64::from(raised.cast_signed() >> (32 - bits)) } else { i64::from(raised >> (32 - bits)) }
+}
+
+impl Wave {
+    /// Executes an operation across lanes.
+    pub(crate) fn lane_step(&mut self, step: &LaneStep) -> Result<(), Reason> {
+        let exec = self.registers.exec();
+        let count = self.registers.lanes;
+        match step.kind {
+            LaneKind::ReadFirst => {
+                let lane = if exec == 0 { 0 } else { exec.trailing_zeros() as usize };
+                let value = self.registers.lane(step.sources[0], 1, lane);
+                self.registers.set_scalar(step.destination as u8, 1, value);
+            }
+            LaneKind::Read => {
+                let lane = self.registers.scalar(step.sources[1], 1) as u32 & (count - 1);
+                let value = self.registers.lane(step.sources[0], 1, lane as usize);
+                self.registers.set_scalar(step.destination as u8, 1, value);
+            }
+            LaneKind::Write => {
+                let lane = self.registers.scalar(step.sources[1], 1) as u32 & (count - 1);
+                let value = self.registers.scalar(step.sources[0], 1) as u32;
+                self.registers.write_lane(step.destination, lane as usize, value);
+            }
+            LaneKind::CountLow | LaneKind::CountHigh => self.count_lanes(step),
+            LaneKind::Swap => self.swap(step, 0, 0)?,
+            LaneKind::SwapIndexed => {
+                let index = self.registers.scalars[usize::from(M0)];
+                self.swap(step, index & 0x3ff, index >> 16 & 0x3ff)?;
+            }
+            LaneKind::Move { source, destination, split } => self.move_indexed(step, source, destination, split)?,
+            LaneKind::Permute { crosses, variable } => self.permute_rows(step, crosses, variable),
+            LaneKind::SwapHalves => {
+                for lane in 0..64 {
+                    self.pad.out[lane] = self.registers.lane(step.sources[0], 1, lane ^ 32) as u32;
+                }
+                self.registers.write(step.destination, &self.pad.out, exec);
+            }
+            LaneKind::Dot(bits) => {
+                for lane in 0..64 {
+                    let operand = |index: usize| self.registers.lane(step.sources[index], 1, lane) as u32;
+                    let (a, b) = (operand(0), operand(1));
+                    let product =
+                        |index| part(a, bits, index, step.flags & 1 != 0) * part(b, bits, index, step.flags & 2 != 0);
+                    let products: i64 = (0..32 / u32::from(bits)).map(product).sum();
+                    let sum = products + i64::from(operand(2).cast_signed());
+                    let clamped = sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+                    self.pad.out[lane] = if step.flags & 0x80 != 0 { clamped as u32 } else { sum as u32 };
+                }
+                self.registers.write(step.destination, &self.pad.out, exec);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the bits of a mask that belong to lanes below each lane.
+    fn count_lanes(&mut self, step: &LaneStep) {
+        let exec = self.registers.exec();
+        let (sources, on) = match &step.dpp {
+            Some(dpp) => dpp.resolve(exec, self.registers.lanes),
+            None => (std::array::from_fn(|lane| Some(lane as u8)), exec),
+        };
+        let high = step.kind == LaneKind::CountHigh;
+        for lane in 0..64_usize {
+            let mask = sources[lane].map_or(0, |from| self.registers.lane(step.sources[0], 1, from.into())) as u32;
+            let below = (1_u64 << lane) - 1;
+            let below = if high { below >> 32 } else { below } as u32;
+            let start = self.registers.lane(step.sources[1], 1, lane) as u32;
+            self.pad.out[lane] = start.wrapping_add((mask & below).count_ones());
+        }
+        self.registers.write(step.destination, &self.pad.out, on);
+    }
+
+    /// Swaps two registers, whose numbers are raised.
+    fn swap(&mut self, step: &LaneStep, source: u32, destination: u32) -> Result<(), Reason> {
+        let Source::Vgpr(first) = step.sources[0] else { return Ok(()) };
+        let first = self.checked(u32::from(first) + source, 1)?;
+        let second = self.checked(u32::from(step.destination) + destination, 1)?;
+        let exec = self.registers.exec();
+        let (a, b) = (self.registers.vectors[usize::from(first)], self.registers.vectors[usize::from(second)]);
+        self.registers.write(first, &b, exec);
+        self.registers.write(second, &a, exec);
+        Ok(())
+    }
+
+    /// Moves between registers that M0 selects.
+    fn move_indexed(&mut self, step: &LaneStep, source: bool, destination: bool, split: bool) -> Result<(), Reason> {
+        let index = self.registers.scalars[usize::from(M0)];
+        let (from, to) = if split { (index & 0x3ff, index >> 16 & 0x3ff) } else { (index, index) };
+        let read = match step.sources[0] {
+            Source::Vgpr(register) if source => {
+                Source::Vgpr(self.checked(u32::from(register).saturating_add(from), 1)?)
+            }
+            other => other,
+        };
+        let raised = u32::from(step.destination).saturating_add(if destination { to } else { 0 });
+        let written = self.checked(raised, 1)?;
+        for lane in 0..64 {
+            self.pad.out[lane] = self.registers.lane(read, 1, lane) as u32;
+        }
+        let exec = self.registers.exec();
+        self.registers.write(written, &self.pad.out, exec);
+        Ok(())
+    }
+
+    /// Permutes within rows of 16 lanes, or across pairs of rows, by four bits a lane.
+    fn permute_rows(&mut self, step: &LaneStep, crosses: bool, variable: bool) {
+        let exec = self.registers.exec();
+        let (fetches_inactive, reads_zero) = (step.flags & 1 != 0, step.flags & 2 != 0);
+        let selectors = self.registers.scalar(step.sources[1], 1) | self.registers.scalar(step.sources[2], 1) << 32;
+        let mut on = exec;
+        for lane in 0..64_usize {
+            let column = if variable {
+                self.registers.lane(step.sources[1], 1, lane) as usize & 15
+            } else {
+                (selectors >> (4 * (lane & 15))) as usize & 15
+            };
+            let row = if crosses { (lane & !15) ^ 16 } else { lane & !15 };
+            let from = row | column;
+            let is_on = fetches_inactive || exec >> from & 1 != 0;
+            self.pad.out[lane] = if is_on { self.registers.lane(step.sources[0], 1, from) as u32 } else { 0 };
+            if !is_on && !reads_zero {
+                on &= !(1 << lane);
+            }
+        }
+        self.registers.write(step.destination, &self.pad.out, on);
+    }
+
+    /// Returns the lanes that are on, lowest first.
+    pub(super) fn active(&self) -> impl Iterator<Item = usize> + use<> {
+        lanes(self.registers.exec())
+    }
+}

@@ -1,0 +1,94 @@
+//! Packed 16-bit operations and multiplications of mixed sizes.
+
+use super::{registers::Registers, state::Wave};
+use crate::{
+    alu::{
+        float32::flushed,
+        kernel::{Kernel, Type},
+    },
+    number::{
+        half::Half as HalfFloat,
+        round::{Direction, fma32, odd_sum, to_f32},
+    },
+    program::step::{Half, Mix, Modifiers, Packed, Source},
+};
+
+/// Returns a half of a lane's operand.
+fn half(registers: &Registers, source: Source, lane: usize, high: bool) -> u32 {
+    let value = registers.lane(source, 1, lane) as u32;
+    if high { value >> 16 } else { value & 0xffff }
+}
+
+impl Wave {
+    /// Executes both halves of a packed operation.
+    pub(crate) fn packed(&mut self, packed: &Packed) {
+        let Kernel::Narrow(function) = packed.operation.kernel else { return };
+        let modifiers = Modifiers { clamp: packed.clamp, ..Modifiers::NONE };
+        let mut results = [[0; 64]; 2];
+        for (part, result) in results.iter_mut().enumerate() {
+            let Self { registers, pad, .. } = self;
+            for (index, kind) in packed.operation.sources.iter().enumerate() {
+                let high = packed.highs[part] >> index & 1 != 0;
+                let sign = if packed.negates[part] >> index & 1 != 0 && *kind == Type::F16 { 0x8000 } else { 0 };
+                for lane in 0..64 {
+                    pad.narrow[index][lane] = half(registers, packed.sources[index], lane, high) ^ sign;
+                }
+            }
+            let [x, y, z] = &pad.narrow;
+            function(&mut pad.out, &[x, y, z], registers.mode);
+            self.finish(packed.operation.result, &modifiers);
+            *result = self.pad.out;
+        }
+        for lane in 0..64 {
+            self.pad.out[lane] = results[0][lane] & 0xffff | results[1][lane] << 16;
+        }
+        let on = self.registers.exec();
+        self.registers.write(packed.destination, &self.pad.out, on);
+    }
+
+    /// Executes a multiplication and addition whose operands have either size.
+    pub(crate) fn mix(&mut self, mix: &Mix) {
+        let Self { registers, pad, .. } = self;
+        let mode = registers.mode;
+        let bit = |mask: u8, index: usize| mask >> index & 1 != 0;
+        for lane in 0..64 {
+            let operand = |index: usize| {
+                let mut value = if bit(mix.halves, index) {
+                    HalfFloat(half(registers, mix.sources[index], lane, bit(mix.highs, index)) as u16).value()
+                } else {
+                    let value = f32::from_bits(registers.lane(mix.sources[index], 1, lane) as u32);
+                    if mode.flushes_input32() { flushed(value) } else { value }
+                };
+                if bit(mix.absolutes, index) {
+                    value = value.abs();
+                }
+                if bit(mix.negates, index) { -value } else { value }
+            };
+            let (a, b, c) = (operand(0), operand(1), operand(2));
+            let exact = odd_sum(f64::from(a) * f64::from(b), f64::from(c));
+            let mut value = if !mix.fused {
+                a * b + c
+            } else if mode.round32() == Direction::Nearest {
+                fma32(a, b, c)
+            } else {
+                to_f32(exact, mode.round32())
+            };
+            if mix.clamp {
+                value = if value > 0.0 { value.min(1.0) } else { 0.0 };
+            }
+            pad.out[lane] = match mix.half {
+                None if value.is_nan() => 0x7fc0_0000,
+                None if mode.flushes_output32() => flushed(value).to_bits(),
+                None => value.to_bits(),
+                Some(place) => {
+                    let wide = if mix.fused && !mix.clamp { exact } else { f64::from(value) };
+                    let bits = u32::from(HalfFloat::new(wide, mode).0);
+                    let old = registers.vectors[usize::from(mix.destination)][lane];
+                    if place == Half::High { old & 0xffff | bits << 16 } else { old & 0xffff_0000 | bits }
+                }
+            };
+        }
+        let on = registers.exec();
+        registers.write(mix.destination, &pad.out, on);
+    }
+}

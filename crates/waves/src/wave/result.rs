@@ -1,0 +1,98 @@
+//! Results of vector operations: scaling, clamping, flushing, and their place in a register.
+
+use super::{operands::flush_lanes, state::Wave};
+use crate::{
+    alu::kernel::Type,
+    number::half,
+    program::{
+        lanes::place,
+        step::{Half, Modifiers},
+    },
+};
+
+/// Returns the factor of an output scale.
+fn factor(scale: u8) -> f64 {
+    match scale {
+        1 => 2.0,
+        2 => 4.0,
+        3 => 0.5,
+        _ => 1.0,
+    }
+}
+
+/// Returns `value` clamped to [0, 1].
+fn clamped(value: f64, clamps_nan: bool) -> f64 {
+    if value.is_nan() {
+        return if clamps_nan { 0.0 } else { value };
+    }
+    // Not `clamp`, which keeps -0.
+    if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
+impl Wave {
+    /// Applies flushing, the output scale and the clamp to the values in the pad.
+    pub(super) fn finish(&mut self, result: Type, modifiers: &Modifiers) {
+        let mode = self.registers.mode;
+        let modifies = modifiers.clamp || modifiers.scale != 0;
+        match result {
+            Type::F32 => {
+                if mode.flushes_output32() {
+                    flush_lanes(&mut self.pad.out);
+                }
+                if modifies {
+                    let scale = if mode.flushes_output32() { factor(modifiers.scale) } else { 1.0 };
+                    for bits in &mut self.pad.out {
+                        let mut value = f64::from(f32::from_bits(*bits)) * scale;
+                        if modifiers.clamp {
+                            value = clamped(value, mode.clamps_nan());
+                        }
+                        *bits = (value as f32).to_bits();
+                    }
+                }
+            }
+            // Moves and selections may clamp as floats.
+            Type::Bits32 if modifiers.clamp => {
+                for bits in &mut self.pad.out {
+                    *bits = (clamped(f64::from(f32::from_bits(*bits)), mode.clamps_nan()) as f32).to_bits();
+                }
+            }
+            Type::F16 if modifies => {
+                for bits in &mut self.pad.out {
+                    let mut value = half::Half(*bits as u16).wide() * factor(modifiers.scale);
+                    if modifiers.clamp {
+                        value = clamped(value, mode.clamps_nan());
+                    }
+                    *bits = half::Half::new(value, mode).0.into();
+                }
+            }
+            Type::F64 if modifies => {
+                for bits in &mut self.pad.wide_out {
+                    let mut value = f64::from_bits(*bits) * factor(modifiers.scale);
+                    if modifiers.clamp {
+                        value = clamped(value, mode.clamps_nan());
+                    }
+                    *bits = value.to_bits();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the values in the pad where they belong in a register that keeps some of its bits.
+    pub(super) fn place(&mut self, register: u16, result: Type, modifiers: &Modifiers) {
+        let old = &self.registers.vectors[usize::from(register)];
+        if let Some((select, unused)) = modifiers.sdwa.and_then(|sdwa| sdwa.destination) {
+            for (value, old) in self.pad.out.iter_mut().zip(old) {
+                *value = place(*value, *old, select, unused);
+            }
+        } else if result.is_16_bits() {
+            for (value, old) in self.pad.out.iter_mut().zip(old) {
+                *value = match modifiers.half {
+                    Half::Only => *value & 0xffff,
+                    Half::Low => *old & 0xffff_0000 | *value & 0xffff,
+                    Half::High => *old & 0xffff | *value << 16,
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The state of a wave, and what is around it.
+
+use super::registers::Registers;
+use crate::{
+    alu::kernel::{Lanes, WideLanes},
+    memory::{Memory, PageFault},
+    outcome::Counters,
+};
+
+/// A wave of a group.
+pub(crate) struct Wave {
+    pub(crate) registers: Registers,
+    pub(crate) pc: u64,
+    pub(crate) status: Status,
+    pub(crate) scratch: Scratch,
+    /// Added to VGPR numbers while indexing is on (GFX8 and GFX9).
+    pub(crate) indexing: Indexing,
+    pub(crate) number: u32,
+    pub(crate) counters: Counters,
+    /// The first access that faulted.
+    pub(crate) fault: Option<PageFault>,
+    pub(crate) pad: Box<Pad>,
+}
+
+/// Space for operands and results.
+pub(crate) struct Pad {
+    pub(crate) narrow: [Lanes; 3],
+    pub(crate) wide: [WideLanes; 3],
+    pub(crate) out: Lanes,
+    pub(crate) wide_out: WideLanes,
+    pub(crate) carries: Lanes,
+}
+
+impl Default for Pad {
+    fn default() -> Self {
+        Self { narrow: [[0; 64]; 3], wide: [[0; 64]; 3], out: [0; 64], wide_out: [0; 64], carries: [0; 64] }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Running,
+    AtBarrier,
+    Ended,
+}
+
+/// The scratch memory of a wave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scratch {
+    /// The address as the shader or hardware set it: FLAT_SCRATCH.
+    pub(crate) base: u64,
+    /// Bytes of each lane; 0 if it is not known.
+    pub(crate) lane_bytes: u64,
+}
+
+/// Indexing of VGPRs by M0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Indexing {
+    pub(crate) on: bool,
+    /// Bits: first, second, third source, destination.
+    pub(crate) mode: u8,
+    pub(crate) offset: u32,
+}
+
+/// What is around a wave while it runs.
+pub(crate) struct Surroundings<'s> {
+    pub(crate) memory: &'s dyn Memory,
+    pub(crate) lds: &'s mut [u8],
+}
+
+/// Where a wave goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Next,
+    Jump(u64),
+    End,
+    Barrier,
+}

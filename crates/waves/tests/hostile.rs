@@ -1,0 +1,166 @@
+//! Machine code that nobody wrote on purpose: any program ends within its budget, in an answer.
+
+use std::sync::Mutex;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::{WaveSize, decode};
+use amdgpu_waves::{Access, Dispatch, Limits, Memory, Outcome, PageFault, Reason, run};
+use proptest::prelude::*;
+
+/// Where the program is, and how much memory there is around it.
+const PROGRAM: u64 = 0x10_0000;
+const DATA: u64 = 0x1000;
+
+/// A program that can be read, and one page of data.
+struct Pages {
+    program: Vec<u8>,
+    data: Mutex<Vec<u8>>,
+}
+
+impl Pages {
+    fn new(words: &[u32]) -> Self {
+        let program = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Self { program, data: Mutex::new(vec![0x5a; 4096]) }
+    }
+
+    fn range(va: u64, len: usize, access: Access) -> Result<std::ops::Range<usize>, PageFault> {
+        let start = va.checked_sub(DATA).map(|start| start as usize);
+        start
+            .filter(|start| start.saturating_add(len) <= 4096)
+            .map(|start| start..start + len)
+            .ok_or(PageFault { va, access })
+    }
+}
+
+impl Memory for Pages {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        out.copy_from_slice(&self.data.lock().unwrap()[Self::range(va, out.len(), Access::Load)?]);
+        Ok(())
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
+        self.data.lock().unwrap()[Self::range(va, data.len(), Access::Store)?].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn atomic(&self, va: u64, len: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let range = Self::range(va, len.into(), Access::Store)?;
+        let mut data = self.data.lock().unwrap();
+        let mut word = [0; 8];
+        word[..len.into()].copy_from_slice(&data[range.clone()]);
+        let old = u64::from_le_bytes(word);
+        data[range].copy_from_slice(&change(old).to_le_bytes()[..len.into()]);
+        Ok(old)
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let fault = PageFault { va, access: Access::Fetch };
+        let start = va.checked_sub(PROGRAM).ok_or(fault)? as usize;
+        out.copy_from_slice(self.program.get(start..start.saturating_add(out.len())).ok_or(fault)?);
+        Ok(())
+    }
+}
+
+fn dispatch(level: GfxLevel, wave: WaveSize, groups: u32) -> Dispatch {
+    Dispatch {
+        level,
+        wave,
+        program: PROGRAM,
+        // 32 VGPRs at least, ids in three of them; LDS of two units, all that hardware can add.
+        resources: [7 | 0xc0 << 12, 1 | 8 << 1 | 15 << 7 | 2 << 11 | 2 << 15, 0],
+        user_data: [DATA as u32, 0, 4096, 0x0002_4fac, DATA as u32, 0, 64, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0],
+        threads: [40, 2, 1],
+        partial: [0; 3],
+        start: [0; 3],
+        end: [groups, 1, 1],
+        scratch_ring: 64 | 1 << 12,
+        scratch_base: DATA,
+    }
+}
+
+fn waves(level: GfxLevel) -> Vec<WaveSize> {
+    if level >= GfxLevel::Gfx10 { vec![WaveSize::Wave32, WaveSize::Wave64] } else { vec![WaveSize::Wave64] }
+}
+
+/// Returns the end of a program.
+fn end(level: GfxLevel) -> u32 {
+    if level >= GfxLevel::Gfx11 { 0xbfb0_0000 } else { 0xbf81_0000 }
+}
+
+fn limits<'l>() -> Limits<'l> {
+    Limits { instructions: 20_000, ..Limits::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_dwords_end_in_an_answer(words in prop::collection::vec(any::<u32>(), 1..40)) {
+        for level in GfxLevel::ALL {
+            for wave in waves(level) {
+                let _ = run(&dispatch(level, wave, 2), &Pages::new(&words), limits());
+            }
+        }
+    }
+
+    /// Instructions that decode, with fields bent so that most of them are executed, one after the other.
+    #[test]
+    fn any_instructions_end_in_an_answer(seeds in prop::collection::vec((any::<u32>(), any::<u32>(), any::<u32>()), 200)) {
+        for level in GfxLevel::ALL {
+            for wave in waves(level) {
+                for (a, b, c) in &seeds {
+                    // Low VGPRs alone: bits of register fields that would leave the allocation are cut off.
+                    let words = [a & 0xfff7_1f1f_u32.rotate_left(c & 1), b & 0x1f1f_1f1f, *c, 0, 0];
+                    let Ok(instruction) = decode(level, wave, &words) else { continue };
+                    let mut program = instruction.dwords().to_vec();
+                    program.extend([end(level), 0, 0, 0, 0]);
+                    let _ = run(&dispatch(level, wave, 1), &Pages::new(&program), limits());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_without_end_uses_up_its_budget() {
+    // s_branch to itself.
+    for (level, word) in [(GfxLevel::Gfx9, 0xbf82_ffff), (GfxLevel::Gfx11, 0xbfa0_ffff)] {
+        let outcome = run(&dispatch(level, WaveSize::Wave64, 1), &Pages::new(&[word; 8]), limits());
+        let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((hang.pc, hang.reason), (PROGRAM, Reason::Budget(20_000)));
+    }
+}
+
+#[test]
+fn a_hang_names_the_address_the_bytes_and_the_generation() {
+    let outcome =
+        run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&[0xbf80_0000, 0xffff_ffff]), limits());
+    let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
+    let text = hang.to_string();
+    assert!(text.contains("0x100004") && text.contains("ffffffff") && text.to_lowercase().contains("gfx9"), "{text}");
+}
+
+#[test]
+fn a_register_beyond_the_allocation_hangs() {
+    // v_mov_b32 v200, 0
+    let outcome =
+        run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&[0x7f90_0280, 0xbf81_0000]), limits());
+    let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(hang.reason, Reason::Register { register: 200, allocated: 32 });
+}
+
+#[test]
+fn a_page_that_is_missing_is_a_fault_and_the_waves_go_on() {
+    // global_load_dword v1, v[2:3], off with v[2:3] = thread numbers; s_endpgm
+    let words = [0xdc50_8000, 0x017f_0002, 0xbf81_0000, 0, 0, 0];
+    let outcome = run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&words), limits());
+    let Outcome::Fault { fault, counters } = outcome else { panic!("{outcome:?}") };
+    assert_eq!((fault, counters.waves), (PageFault { va: 0, access: Access::Load }, 2));
+}
+
+#[test]
+fn code_without_a_page_hangs() {
+    let outcome = run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&[0xbf80_0000]), limits());
+    let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(hang.reason, Reason::Fetch(PageFault { va: PROGRAM + 4, access: Access::Fetch }));
+}

@@ -1,0 +1,86 @@
+//! Shaders that RADV compiled compute on every chip and with both wave sizes what another driver computes.
+//!
+//! `AMDGPU_ISA_SHADERS` names another folder of the same form: jobs in `NAME.json` or `jobs.jsonl`, machine code in
+//! `code/CHIP.waveN.jsonl`, each plain or with `.gz`.
+
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "bits of floats")]
+mod support;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_waves::Limits;
+use serde_json::Value;
+use support::{
+    files::{folder, jobs, text},
+    job::{check, has_images},
+};
+
+const CHIPS: [(&str, GfxLevel); 9] = [
+    ("pitcairn", GfxLevel::Gfx6),
+    ("bonaire", GfxLevel::Gfx7),
+    ("polaris10", GfxLevel::Gfx8),
+    ("vega10", GfxLevel::Gfx9),
+    ("renoir", GfxLevel::Gfx9),
+    ("navi10", GfxLevel::Gfx10),
+    ("navi21", GfxLevel::Gfx10_3),
+    ("navi31", GfxLevel::Gfx11),
+    ("gfx1201", GfxLevel::Gfx12),
+];
+
+/// Runs every shader of a chip; returns how many were right, how many need images, and what was wrong.
+fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, limits: Limits<'_>) -> (u32, u32, Vec<String>) {
+    let (mut right, mut images, mut wrong) = (0, 0, Vec::new());
+    for line in code.lines() {
+        let code: Value = serde_json::from_str(line).unwrap();
+        let name = code["shader"].as_str().unwrap();
+        let Some(job) = jobs.iter().find(|job| job["name"] == name) else {
+            wrong.push(format!("{name}: no job"));
+            continue;
+        };
+        if has_images(job) {
+            images += 1;
+            continue;
+        }
+        match check(level, job, &code, limits) {
+            Ok(()) => right += 1,
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    (right, images, wrong)
+}
+
+fn all_chips(limits: Limits<'_>) -> Vec<String> {
+    let folder = folder();
+    let jobs = jobs(&folder);
+    let mut all = Vec::new();
+    let mut total = 0;
+    for (chip, level) in CHIPS {
+        for lanes in [32, 64] {
+            let path = folder.join(format!("code/{chip}.wave{lanes}.jsonl"));
+            let Some(code) = text(&path) else { continue };
+            let (right, images, wrong) = run_chip(&jobs, level, &code, limits);
+            println!("{chip} wave{lanes}: {right} right, {} wrong, {images} with images not run", wrong.len());
+            total += right;
+            all.extend(wrong.into_iter().map(|wrong| format!("{chip} wave{lanes} {wrong}")));
+        }
+    }
+    assert!(total > 0, "no shaders in {}", folder.display());
+    all
+}
+
+#[test]
+fn every_shader_without_images_computes_what_is_expected() {
+    let wrong = all_chips(Limits::default());
+    wrong.iter().for_each(|line| println!("{line}"));
+    assert_eq!(wrong.len(), 0);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let folder = folder();
+    let jobs = jobs(&folder);
+    let code = text(&folder.join("code/navi31.wave32.jsonl")).expect("the file of one chip");
+    for threads in [2, 7] {
+        let (right, _, wrong) = run_chip(&jobs, GfxLevel::Gfx11, &code, Limits { threads, ..Limits::default() });
+        assert!(right > 50 && wrong.is_empty(), "{threads} threads: {wrong:?}");
+    }
+}

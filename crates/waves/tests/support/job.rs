@@ -1,0 +1,196 @@
+//! One shader on one chip: descriptors, user data, dispatch, and the check of its outputs.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+use amdgpu_waves::{Dispatch, Limits, Outcome, run};
+use serde_json::Value;
+
+use super::{
+    arena::{Arena, START},
+    compare::difference,
+    files::bytes,
+    model,
+};
+
+/// A buffer of a job.
+struct Buffer {
+    name: String,
+    va: u64,
+    len: usize,
+    compare: Option<String>,
+}
+
+fn number(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap(),
+        other => other.as_u64().unwrap_or(0),
+    }
+}
+
+fn triple(value: &Value) -> [u32; 3] {
+    [0, 1, 2].map(|axis| value[axis].as_u64().unwrap() as u32)
+}
+
+/// Returns the third word of a descriptor of 32-bit data, or of a texel buffer's format.
+fn word3(level: GfxLevel, format: Option<&str>) -> u32 {
+    let selects = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+    let (data, numbers, unified10, unified11) = match format {
+        Some("R8G8B8A8_UNORM") => (10, 0, 56, 42),
+        Some("R32_UINT") => (4, 4, 20, 20),
+        None => (4, 7, 22, 22),
+        Some(other) => panic!("no code for {other}"),
+    };
+    // Texel buffers check the index, others bytes.
+    let bounds = if format.is_some() { 1 } else { 3 };
+    match level {
+        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => selects | numbers << 12 | data << 15,
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => selects | unified10 << 12 | 1 << 24 | bounds << 28,
+        _ => selects | unified11 << 12 | bounds << 28,
+    }
+}
+
+fn descriptor(level: GfxLevel, va: u64, len: usize, format: Option<&str>) -> [u32; 4] {
+    let stride = if format.is_some() { 4 } else { 0 };
+    // Counted in elements, but on GFX8.
+    let records = if stride == 0 || level == GfxLevel::Gfx8 { len } else { len / 4 };
+    [va as u32, (va >> 32) as u32 & 0xffff | stride << 16, records as u32, word3(level, format)]
+}
+
+/// Returns `true` if a job needs images.
+pub(crate) fn has_images(job: &Value) -> bool {
+    job["bindings"].as_array().unwrap().iter().any(|binding| {
+        let kind = binding["type"].as_str().unwrap();
+        kind.contains("image")
+    })
+}
+
+/// Corrects what is expected of the second and third word of each row of `packing`: the components of
+/// `unpackHalf2x16(packHalf2x16(f))`, which are the halves of the first word. The data has the first one rounded to nearest,
+/// where rounding toward zero is as good, and the second one not rounded at all.
+fn round_halves(expected: &mut [u8], found: &[u8]) {
+    for (row, found) in expected.chunks_exact_mut(48).zip(found.chunks_exact(48)) {
+        for part in 0..2 {
+            let half = u32::from(u16::from_le_bytes([found[2 * part], found[2 * part + 1]]));
+            let (sign, magnitude) = ((half & 0x8000) << 16, half & 0x7fff);
+            let value = f32::from_bits(magnitude << 13) * 2.0_f32.powi(112);
+            row[4 + 4 * part..][..4].copy_from_slice(&(sign | value.to_bits()).to_le_bytes());
+        }
+    }
+}
+
+/// Runs a job. Returns what is wrong.
+pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, limits: Limits<'_>) -> Result<(), String> {
+    let arena = Arena::new();
+    let high = if level >= GfxLevel::Gfx9 { 0x8000_u64 << 32 } else { 0 };
+    let mut buffers = Vec::new();
+    let mut sets: [Vec<u8>; 4] = Default::default();
+    let mut push = bytes(job["push"].as_str().unwrap_or(""));
+    let mut inputs = [Vec::new(), Vec::new()];
+    for binding in job["bindings"].as_array().unwrap() {
+        let set = number(&binding["set"]) as usize;
+        let len = number(&binding["size"]) as usize;
+        let mut init = bytes(binding["init"].as_str().unwrap_or(""));
+        let count = binding["array"].as_u64().unwrap_or(1) as usize;
+        init.resize(len * count, 0);
+        if let (0, Some(input)) = (set, inputs.get_mut(number(&binding["binding"]) as usize)) {
+            *input = init.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        }
+        for element in 0..count {
+            let va = high | arena.add(&init[element * len..][..len]);
+            let words = descriptor(level, va, len, binding["format"].as_str());
+            sets[set].extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            if let Some(at) = binding["push_address"].as_u64() {
+                // Device addresses are not those of descriptors, but any address will do.
+                push[at as usize..][..8].copy_from_slice(&va.to_le_bytes());
+            }
+            buffers.push(Buffer {
+                name: format!("{set}.{}.{element}", binding["binding"]),
+                va,
+                len,
+                compare: binding["out"]
+                    .as_bool()
+                    .unwrap_or(false)
+                    .then(|| binding["compare"].as_str().unwrap().to_owned()),
+            });
+        }
+    }
+    let dispatch = dispatch(level, job, code, &arena, (&sets, &push));
+    for _ in 0..job["dispatches"].as_u64().unwrap_or(1) {
+        match run(&dispatch, &arena, limits) {
+            Outcome::Done(_) => {}
+            Outcome::Hang(hang) => return Err(hang.to_string()),
+            other => return Err(format!("{other:?}")),
+        }
+    }
+    let size = number(&code["wave_size"]) as usize;
+    let modelled = job["model"].as_str().and_then(|name| model::output(name, &inputs[0], &inputs[1], size));
+    for buffer in buffers {
+        let Some(rule) = &buffer.compare else { continue };
+        let found = arena.read(buffer.va, buffer.len);
+        let mut expected = match (&modelled, job["expected"][&buffer.name].as_str()) {
+            (Some(model), _) => model.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            (None, Some(expected)) => bytes(expected),
+            (None, None) => return Err(format!("nothing is expected of {}", buffer.name)),
+        };
+        if job["name"] == "packing" {
+            round_halves(&mut expected, &found);
+        }
+        if let Some(difference) = difference(rule, &found, &expected) {
+            return Err(format!("buffer {} ({rule}), {difference}", buffer.name));
+        }
+    }
+    Ok(())
+}
+
+fn dispatch(level: GfxLevel, job: &Value, code: &Value, arena: &Arena, (sets, push): (&[Vec<u8>], &[u8])) -> Dispatch {
+    let program = arena.add(&bytes(code["code"].as_str().unwrap()));
+    let groups = triple(&job["groups"]);
+    let start = if job["base"].is_array() { triple(&job["base"]) } else { [0; 3] };
+    let end = [0, 1, 2].map(|axis| start[axis] + groups[axis]);
+    let resources = ["rsrc1", "rsrc2", "rsrc3"].map(|name| number(&code[name]) as u32);
+    let lanes = number(&code["wave_size"]);
+    let scratch = number(&code["scratch_bytes_per_wave"]);
+    let (ring_units, high_bits) = if level >= GfxLevel::Gfx11 { (256, 0) } else { (1024, 1 << 31) };
+    let scratch_base = arena.add(&vec![0; scratch as usize * 8]);
+    let mut user_data = [0; 16];
+    let positions = &code["user_data"];
+    let mut place = |name: &str, values: &[u32]| {
+        if let Some(at) = positions[name][0].as_i64().filter(|at| *at >= 0) {
+            user_data[at as usize..][..values.len()].copy_from_slice(values);
+        }
+    };
+    place("scratch_ring_offsets", &[scratch_base as u32, high_bits | if level >= GfxLevel::Gfx9 { 0x8000 } else { 0 }]);
+    place("push_constants", &[arena.add(push) as u32]);
+    let mask = number(&code["inline_push_mask"]);
+    let inlined: Vec<u32> = (0..64)
+        .filter(|bit| mask >> bit & 1 != 0)
+        .map(|bit| u32::from_le_bytes(push[4 * bit..][..4].try_into().unwrap()))
+        .collect();
+    place("inline_push_constants", &inlined);
+    if positions["cs_grid_size"][1].as_u64() == Some(2) {
+        let sizes: Vec<u8> = groups.iter().flat_map(|count| count.to_le_bytes()).collect();
+        let va = arena.add(&sizes);
+        place("cs_grid_size", &[va as u32, 0]);
+    } else {
+        place("cs_grid_size", &groups);
+    }
+    for (set, table) in sets.iter().enumerate() {
+        if let Some(at) = positions["descriptor_sets"][set][0].as_i64().filter(|at| *at >= 0) {
+            user_data[at as usize] = arena.add(table) as u32;
+        }
+    }
+    assert!(program >= START);
+    Dispatch {
+        level,
+        wave: if lanes == 32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
+        program,
+        resources,
+        user_data,
+        threads: triple(&code["block"]),
+        partial: [0; 3],
+        start,
+        end,
+        scratch_ring: 8 | ((scratch.div_ceil(ring_units)) as u32) << 12,
+        scratch_base,
+    }
+}

@@ -1,0 +1,7 @@
+//! Jobs of shaders: their inputs in memory, and what must come out.
+
+pub(crate) mod arena;
+pub(crate) mod compare;
+pub(crate) mod files;
+pub(crate) mod job;
+pub(crate) mod model;
