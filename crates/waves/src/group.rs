@@ -83,17 +83,17 @@ impl Group {
     }
 
     /// Returns the hang of a group whose dispatch has used up its budget.
-    pub(crate) fn out_of_budget(&self, budget: u64, memory: &dyn Memory) -> Box<Hang> {
+    pub(crate) fn out_of_budget(&self, budget: u64, memory: &dyn Memory) -> Hang {
         let wave = self.waves.iter().find(|wave| wave.status == Status::Running).or(self.waves.first());
         let pc = wave.map_or(0, |wave| wave.pc);
-        Box::new(Hang {
+        Hang {
             pc,
             bytes: words(pc, memory).unwrap_or_default(),
             level: self.level,
             group: self.id,
             wave: wave.map_or(0, |wave| wave.number),
             reason: Reason::Budget(budget),
-        })
+        }
     }
 }
 

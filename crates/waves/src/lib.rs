@@ -16,6 +16,9 @@
     clippy::inline_always,
     clippy::needless_range_loop,
     clippy::neg_cmp_op_on_partial_ord,
+    clippy::double_comparisons,
+    clippy::match_same_arms,
+    clippy::struct_excessive_bools,
     reason = "registers are bits that operations read as numbers of either sign, lane by lane"
 )]
 

@@ -149,7 +149,7 @@ impl Shared<'_> {
             self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;
         let result = match result {
             Ok(false) if used > self.limits.instructions => {
-                Err(group.out_of_budget(self.limits.instructions, self.memory))
+                Err(Box::new(group.out_of_budget(self.limits.instructions, self.memory)))
             }
             result => result,
         };

@@ -74,12 +74,12 @@ operations! { TABLE;
     narrow ["v_minmax_i32"] (a: i32, b: i32, c: i32) -> i32 { a.min(b).max(c) }
     narrow ["v_maxmin_i32"] (a: i32, b: i32, c: i32) -> i32 { a.max(b).min(c) }
     narrow ["v_mul_lo_u32", "v_mul_lo_i32"] (a: u32, b: u32) -> u32 { a.wrapping_mul(b) }
-    narrow ["v_mul_hi_u32"] (a: u32, b: u32) -> u32 { (u64::from(a) * u64::from(b) >> 32) as u32 }
-    narrow ["v_mul_hi_i32"] (a: i32, b: i32) -> u32 { (i64::from(a) * i64::from(b) >> 32) as u32 }
+    narrow ["v_mul_hi_u32"] (a: u32, b: u32) -> u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }
+    narrow ["v_mul_hi_i32"] (a: i32, b: i32) -> u32 { ((i64::from(a) * i64::from(b)) >> 32) as u32 }
     narrow ["v_mul_u32_u24"] (a: u32, b: u32) -> u32 { (unsigned24(a) * unsigned24(b)) as u32 }
-    narrow ["v_mul_hi_u32_u24"] (a: u32, b: u32) -> u32 { (unsigned24(a) * unsigned24(b) >> 32) as u32 }
+    narrow ["v_mul_hi_u32_u24"] (a: u32, b: u32) -> u32 { ((unsigned24(a) * unsigned24(b)) >> 32) as u32 }
     narrow ["v_mul_i32_i24"] (a: u32, b: u32) -> u32 { (signed24(a) * signed24(b)) as u32 }
-    narrow ["v_mul_hi_i32_i24"] (a: u32, b: u32) -> u32 { (signed24(a) * signed24(b) >> 32) as u32 }
+    narrow ["v_mul_hi_i32_i24"] (a: u32, b: u32) -> u32 { ((signed24(a) * signed24(b)) >> 32) as u32 }
     narrow ["v_mad_u32_u24"] (a: u32, b: u32, c: u32) -> u32 { ((unsigned24(a) * unsigned24(b)) as u32).wrapping_add(c) }
     narrow ["v_mad_i32_i24"] (a: u32, b: u32, c: u32) -> u32 { ((signed24(a) * signed24(b)) as u32).wrapping_add(c) }
     narrow ["v_mad_u32_u24:clamp"] (a: u32, b: u32, c: u32) -> u32 { (unsigned24(a) * unsigned24(b) + u64::from(c)).min(u64::from(u32::MAX)) as u32 }

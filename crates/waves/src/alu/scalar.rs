@@ -86,7 +86,7 @@ fn whole_quads(value: u64) -> u64 {
 }
 
 fn replicate_bits(value: u64) -> u64 {
-    (0..32).fold(0, |result, bit| result | (value >> bit & 1) * 3 << (2 * bit))
+    (0..32).fold(0, |result, bit| result | ((value >> bit & 1) * 3) << (2 * bit))
 }
 
 fn leading_signs64(value: u64) -> u64 {
@@ -163,8 +163,8 @@ scalars! {
     "s_bfm_b32" => |i| Value(low(((1_u64 << (i.a & 31)) - 1) << (i.b & 31)));
     "s_bfm_b64" => |i| Value(((1_u64 << (i.a & 63)) - 1) << (i.b & 63));
     "s_mul_i32" | "s_mulk_i32" => |i| Value(low(i.a.wrapping_mul(i.b)));
-    "s_mul_hi_u32" => |i| Value(low(i.a) * low(i.b) >> 32);
-    "s_mul_hi_i32" => |i| Value(low((i64::from(i.a as i32) * i64::from(i.b as i32) >> 32) as u64));
+    "s_mul_hi_u32" => |i| Value((low(i.a) * low(i.b)) >> 32);
+    "s_mul_hi_i32" => |i| Value(low(((i64::from(i.a as i32) * i64::from(i.b as i32)) >> 32) as u64));
     "s_bfe_u32" => |i| nonzero32(field(low(i.a), i.b, 32, false));
     "s_bfe_i32" => |i| nonzero32(field(low(i.a), i.b, 32, true));
     "s_bfe_u64" => |i| nonzero64(field(i.a, i.b, 64, false));

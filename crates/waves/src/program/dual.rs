@@ -22,7 +22,7 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
     let (x, y) = (instruction.field(Field::Vdstx), instruction.field(Field::Vdsty));
     let pair = [
         half(instruction, instruction.opcode(), Field::Srcx0, Field::Vsrcx1, x)?,
-        half(instruction, second, Field::Srcy0, Field::Vsrcy1, 2 * y | !x & 1)?,
+        half(instruction, second, Field::Srcy0, Field::Vsrcy1, (2 * y) | !x & 1)?,
     ];
     Ok(Action::Dual(Box::new(pair)))
 }

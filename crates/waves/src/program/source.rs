@@ -81,9 +81,9 @@ pub(crate) fn source(instruction: &Instruction, number: u32, kind: Type) -> Resu
         VGPRS.. => Source::Vgpr((number - VGPRS) as u16),
         128..=192 => Source::Constant(cut(i64::from(number) - 128)),
         193..=208 => Source::Constant(cut(192 - i64::from(number))),
-        235 | 236 | 237 | 238 if named(instruction.level(), number).is_some() => {
+        235..=238 if named(instruction.level(), number).is_some() => {
             let base = if number < 237 { SHARED_APERTURE } else { PRIVATE_APERTURE };
-            let limit = if number % 2 == 0 { 0xffff_ffff } else { 0 };
+            let limit = if number.is_multiple_of(2) { 0xffff_ffff } else { 0 };
             Source::Constant(if kind.dwords() == 2 { base << 32 | limit } else { base | limit })
         }
         240..=247 => Source::Constant(float(FLOATS[number as usize - 240], kind)),

@@ -11,7 +11,6 @@ use crate::{
         format::Format,
     },
     number::{half::Half, round::Direction},
-    outcome::Reason,
     program::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
@@ -55,13 +54,13 @@ fn widened(format: Format, bits: u32) -> u32 {
 
 impl Wave {
     /// Executes a buffer operation.
-    pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_>) -> Result<(), Reason> {
+    pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_>) {
         let words = std::array::from_fn(|index| self.registers.scalars[usize::from(step.resource) + index]);
         let buffer = Buffer::new(self.registers.level, words);
         let scalar = self.registers.scalar(step.scalar_offset, 1) as u32;
         let ends = Ends { data: step.data, destination: step.data };
         if step.kind.is_formatted() {
-            self.formatted(step, &buffer, scalar, around)?;
+            self.formatted(step, &buffer, scalar, around);
         } else {
             let bytes = match step.kind {
                 MemoryKind::Access(kind) => kind.data().bytes().min(4),
@@ -79,7 +78,6 @@ impl Wave {
         if step.residency {
             self.clear_residency(step);
         }
-        Ok(())
     }
 
     /// Writes the register that tells which pages were missing: none.
@@ -98,13 +96,7 @@ impl Wave {
     }
 
     /// Executes a load or store that a format converts.
-    fn formatted(
-        &mut self,
-        step: &BufferStep,
-        buffer: &Buffer,
-        scalar: u32,
-        around: &mut Surroundings<'_>,
-    ) -> Result<(), Reason> {
+    fn formatted(&mut self, step: &BufferStep, buffer: &Buffer, scalar: u32, around: &mut Surroundings<'_>) {
         let level = self.registers.level;
         let format = match step.format {
             None => buffer.format,
@@ -113,8 +105,8 @@ impl Wave {
         };
         // A null resource has no format: loads give 0, stores do nothing.
         let packs = self.packs_halves();
-        let MemoryKind::Access(kind) = step.kind else { return Ok(()) };
-        let Data::Format { components, half, high } = kind.data() else { return Ok(()) };
+        let MemoryKind::Access(kind) = step.kind else { return };
+        let Data::Format { components, half, high } = kind.data() else { return };
         let bytes = format.map_or(4, Format::bytes);
         let len = bytes as usize;
         let mut space = Global { memory: around.memory, fault: &mut self.fault };
@@ -147,7 +139,6 @@ impl Wave {
                 }
             }
         }
-        Ok(())
     }
 }
 

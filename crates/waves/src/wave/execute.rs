@@ -56,7 +56,7 @@ impl Wave {
             }
             Action::Buffer(buffer) => {
                 self.count_lanes_on();
-                self.buffer(buffer, around)?;
+                self.buffer(buffer, around);
             }
             Action::End => return Ok(Flow::End),
             Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
