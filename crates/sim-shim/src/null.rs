@@ -14,10 +14,7 @@ use std::{
 
 use amdgpu_sim::{NullKernel, chip};
 use amdgpu_sim_world::NULL_VARIABLE;
-use amdgpu_winsys::{
-    uapi::Request,
-    winsys::{Kernel as _, Protection},
-};
+use amdgpu_uapi::{Kernel as _, Protection, Request};
 use nix::errno::Errno;
 
 use crate::world;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, chip, sysfs::Place};
-use amdgpu_winsys::uapi::Request;
+use amdgpu_uapi::Request;
 use nix::{
     errno::Errno,
     sys::{
