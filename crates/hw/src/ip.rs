@@ -48,9 +48,14 @@ impl Ip {
         self as usize
     }
 
+    /// The same number as the kernel's structures hold it.
+    pub const fn raw(self) -> u32 {
+        self as u32
+    }
+
     /// The block with the kernel's number `raw`; `None` from 10 on.
     pub fn from_raw(raw: u32) -> Option<Self> {
-        Self::ALL.get(raw as usize).copied()
+        Self::ALL.get(crate::num::index(raw)).copied()
     }
 
     /// The name Mesa prints, such as `GFX`.

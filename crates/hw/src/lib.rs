@@ -1,11 +1,12 @@
 //! The words that every layer of amdgpu-winsys uses: generations, families, chips, IP blocks, GPU and PCI addresses.
 //!
-//! It does no I/O and uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it.
+//! It does no I/O and uses no other crate of the workspace. `amdgpu-winsys` re-exports all of it but [`num`].
 
 mod address;
 mod chip;
 mod generation;
 mod ip;
+pub mod num;
 mod pci;
 
 pub use address::{GpuVa, InTheHole};
