@@ -108,12 +108,10 @@ const LARGEST_MAGNITUDE: u32 = 30;
 /// 1 GiB, which is as much as an entry of the page directory above the fragment covers.
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_get_optimal_va_alignment`.
-pub(super) const fn user_memory_alignment(size: u64, gart_page: u64, pte_fragment: u64, level: GfxLevel) -> u64 {
+pub(super) fn user_memory_alignment(size: u64, gart_page: u64, pte_fragment: u64, level: GfxLevel) -> u64 {
     let alignment = fragment_alignment(size, gart_page, pte_fragment);
     let magnitude = match size.checked_ilog2() {
-        Some(bit) if level as u32 >= GfxLevel::Gfx9 as u32 => {
-            1 << (if bit < LARGEST_MAGNITUDE { bit } else { LARGEST_MAGNITUDE })
-        }
+        Some(bit) if level >= GfxLevel::Gfx9 => 1 << (if bit < LARGEST_MAGNITUDE { bit } else { LARGEST_MAGNITUDE }),
         _ => 1,
     };
     if magnitude > alignment { magnitude } else { alignment }

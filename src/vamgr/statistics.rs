@@ -1,5 +1,7 @@
 //! What a window is used for, and how its free addresses are cut up.
 
+use amdgpu_hw::num::index;
+
 /// How many holes there are of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
 ///
 /// ```
@@ -38,7 +40,7 @@ impl FromIterator<u64> for HoleHistogram {
     fn from_iter<I: IntoIterator<Item = u64>>(sizes: I) -> Self {
         let mut counts = [0; 64];
         for class in sizes.into_iter().filter_map(u64::checked_ilog2) {
-            if let Some(count) = counts.get_mut(class as usize) {
+            if let Some(count) = counts.get_mut(index(class)) {
                 *count += 1;
             }
         }
@@ -69,7 +71,8 @@ impl WindowStats {
     pub fn fragmentation_permille(&self) -> u64 {
         let scattered = u128::from(self.free.saturating_sub(self.largest_hole));
         match scattered.checked_mul(1000).and_then(|scattered| scattered.checked_div(self.free.into())) {
-            Some(permille) => permille as u64,
+            // No more than 1000.
+            Some(permille) => u64::try_from(permille).unwrap_or(1000),
             None => 0,
         }
     }

@@ -26,6 +26,8 @@ mod tests;
 
 use std::ops::Range;
 
+use amdgpu_hw::num::wide;
+
 use list::{LIST_MAX, List};
 use tree::Tree;
 
@@ -174,7 +176,7 @@ impl Holes {
 
     /// How many holes there are. O(1).
     pub fn count(&self) -> u64 {
-        self.list.as_slice().len() as u64 + self.tree.count()
+        wide(self.list.as_slice().len()) + self.tree.count()
     }
 
     /// How many runs are taken.

@@ -1,9 +1,11 @@
 //! The structure's invariants, checked from top to bottom.
 
+use amdgpu_hw::num::{index, wide};
+
 use super::{
     nodes::{inner, lanes::Lanes, leaf, peaks::Peaks},
     tree::Tree,
-    units::{CLASSES, MAX_NEED, REGION_BITS},
+    units::{MAX_NEED, REGION_BITS, number},
 };
 use crate::holes::Hole;
 
@@ -11,15 +13,15 @@ impl Tree {
     /// Panics unless every invariant of the tree holds, and returns its holes.
     pub(in crate::holes) fn check(&self) -> Vec<Hole> {
         let mut all = Vec::new();
-        for region in 0..self.regions.len() as u32 {
-            let height = self.regions[region as usize].height;
+        for region in 0..self.region_count() {
+            let height = self.regions[index(region)].height;
             let ends = 0..1 << REGION_BITS;
             let most = Check { holes: self, region, top: height }.node(self.root(region), height, ends, &mut all);
             let (node, slot) = Self::table(region);
             let recorded: Vec<Lanes> = self.offers.iter().map(|offers| offers.get(node, slot)).collect();
             assert_eq!(most, recorded, "region {region}");
         }
-        assert_eq!(all.len() as u64, self.count());
+        assert_eq!(wide(all.len()), self.count());
         assert!(all.windows(2).all(|two| two[0].end < two[1].start), "holes touch or overlap");
         assert_eq!(all.iter().map(|hole| hole.cells()).max().unwrap_or(0), self.largest());
         all
@@ -27,7 +29,7 @@ impl Tree {
 
     /// Panics unless there is room for `holes` holes.
     pub(in crate::holes) fn check_reserved(&self, holes: u64) {
-        let leaves = holes as usize / leaf::MIN + 1;
+        let leaves = usize::try_from(holes).unwrap() / leaf::MIN + 1;
         assert!(self.leaves.capacity() >= leaves && self.free_leaves.capacity() >= leaves);
         assert!(self.inners.capacity() > leaves / inner::MIN);
     }
@@ -44,7 +46,7 @@ impl Tree {
 
     /// The exponents of the alignment classes there are, and their lanes.
     pub(in crate::holes) fn classes(&self) -> Vec<u32> {
-        (0..CLASSES as u32).filter(|&shift| self.has_class(shift)).collect()
+        (0..=REGION_BITS).filter(|&shift| self.has_class(shift)).collect()
     }
 }
 
@@ -60,7 +62,7 @@ impl Check<'_> {
         if height == 0 {
             return self.leaf(node, &ends, all);
         }
-        let inner = &self.holes.inners[node as usize];
+        let inner = &self.holes.inners[index(node)];
         let count = inner.count();
         assert!(count >= if height == self.top { 2 } else { inner::MIN }, "{count} children");
         assert_eq!(inner.key(0), ends.start);
@@ -70,14 +72,14 @@ impl Check<'_> {
                 let end = if slot + 1 < count { inner.key(slot + 1) } else { ends.end };
                 offers = self.node(inner.child(slot), height - 1, inner.key(slot)..end, all);
             }
-            let recorded: Vec<Lanes> = self.holes.offers.iter().map(|o| o.get(node, slot as u32)).collect();
+            let recorded: Vec<Lanes> = self.holes.offers.iter().map(|o| o.get(node, number(slot))).collect();
             assert_eq!(offers, recorded, "slot {slot} at height {height}");
         }
         self.holes.offers.iter().map(|offers| played(offers.peaks(node))).collect()
     }
 
     fn leaf(&self, node: u32, ends: &std::ops::Range<i32>, all: &mut Vec<Hole>) -> Vec<Lanes> {
-        let leaf = &self.holes.leaves[node as usize];
+        let leaf = &self.holes.leaves[index(node)];
         let count = leaf.count();
         assert!(self.top == 0 || count >= leaf::MIN, "{count} holes");
         for at in 0..leaf::CAP {

@@ -2,10 +2,12 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{
     trail::Trail,
     tree::Tree,
-    units::{GIANT, MAX_NEED, local, recorded},
+    units::{GIANT, MAX_NEED, MAX_NEED_CELLS, length, local, recorded},
 };
 use crate::holes::{Hole, Step};
 
@@ -37,14 +39,14 @@ impl Tree {
     #[inline(always)]
     fn carve(&mut self, trail: &Trail, at: usize, from: u64, len: u64) {
         self.takes += 1;
-        let leaf = &self.leaves[trail.leaf as usize];
+        let leaf = &self.leaves[index(trail.leaf)];
         let (start, cells) = (leaf.start(at), leaf.len(at));
         if cells > MAX_NEED || start > MAX_NEED - cells {
             return self.carve_across(trail, at, from, len);
         }
         // The hole ends in its region, so no sum here exceeds 2^30.
         let below = (start, local(from) - start);
-        let above = (local(from) + len as i32, cells - below.1 - len as i32);
+        let above = (local(from) + length(len), cells - below.1 - length(len));
         self.cut(trail, at, below, above);
     }
 
@@ -55,7 +57,7 @@ impl Tree {
         let below = (local(hole.start), recorded(from - hole.start));
         let rest = from + len..hole.end;
         if below.1 == GIANT {
-            self.regions[trail.region as usize].giant_end = from;
+            self.regions[index(trail.region)].giant_end = from;
         }
         if rest.is_empty() {
             self.cut(trail, at, below, (0, 0));
@@ -80,7 +82,7 @@ impl Tree {
         if kept.1 == 0 {
             return self.take_out(trail, at);
         }
-        self.leaves[trail.leaf as usize].set(at, kept.0, kept.1);
+        self.leaves[index(trail.leaf)].set(at, kept.0, kept.1);
         if kept.0 != above.0 && above.1 > 0 {
             self.insert(trail, at + 1, above.0, above.1);
         }
@@ -91,7 +93,7 @@ impl Tree {
     pub(super) fn give_as_compiled(&mut self, given: Hole) -> bool {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, given.start);
-        let at = self.leaves[trail.leaf as usize].rank(local(given.start));
+        let at = self.leaves[index(trail.leaf)].rank(local(given.start));
         self.give_inside(&trail, at, given).unwrap_or_else(|| self.give_at_edge(&trail, at, given))
     }
 
@@ -99,13 +101,13 @@ impl Tree {
     /// otherwise whether they were taken.
     #[inline(always)]
     fn give_inside(&mut self, trail: &Trail, at: usize, given: Hole) -> Option<bool> {
-        let leaf = &mut self.leaves[trail.leaf as usize];
-        if at == 0 || !leaf.has(at) || leaf.len(at) > MAX_NEED - leaf.start(at) || given.cells() > MAX_NEED as u64 {
+        let leaf = &mut self.leaves[index(trail.leaf)];
+        if at == 0 || !leaf.has(at) || leaf.len(at) > MAX_NEED - leaf.start(at) || given.cells() > MAX_NEED_CELLS {
             return None;
         }
         let below = (leaf.start(at - 1), leaf.start(at - 1) + leaf.len(at - 1));
         let above = (leaf.start(at), leaf.start(at) + leaf.len(at));
-        let (start, end) = (local(given.start), local(given.start) + given.cells() as i32);
+        let (start, end) = (local(given.start), local(given.start) + length(given.cells()));
         if below.1 > start || end > above.0 {
             return Some(false);
         }
@@ -133,7 +135,7 @@ impl Tree {
         }
         let below = below.filter(|below| below.end == given.start);
         let above = above.filter(|above| above.start == given.end);
-        let (below_is_here, above_is_here) = (at > 0, self.leaves[trail.leaf as usize].has(at));
+        let (below_is_here, above_is_here) = (at > 0, self.leaves[index(trail.leaf)].has(at));
         match (below, above) {
             (Some(below), None) if below_is_here => self.resize(trail, at - 1, below.start, given.end),
             (None, Some(above)) if above_is_here => self.resize(trail, at, given.start, above.end),
@@ -162,7 +164,7 @@ impl Tree {
     fn find(&self, hole: Hole) -> (Trail, usize) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, hole.start);
-        let at = self.leaves[trail.leaf as usize].rank(local(hole.start)).saturating_sub(1);
+        let at = self.leaves[index(trail.leaf)].rank(local(hole.start)).saturating_sub(1);
         (trail, at)
     }
 
@@ -177,7 +179,7 @@ impl Tree {
     pub(in crate::holes) fn place(&mut self, hole: Hole) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, hole.start);
-        let at = self.leaves[trail.leaf as usize].rank(local(hole.start));
+        let at = self.leaves[index(trail.leaf)].rank(local(hole.start));
         self.insert_hole(&trail, at, hole);
     }
 
@@ -189,7 +191,7 @@ impl Tree {
     /// Makes the hole at place `at` larger.
     fn resize(&mut self, trail: &Trail, at: usize, start: u64, end: u64) {
         let len = self.record(trail, start, end);
-        self.leaves[trail.leaf as usize].set(at, local(start), len);
+        self.leaves[index(trail.leaf)].set(at, local(start), len);
         self.raise(trail, local(start), len);
     }
 
@@ -197,7 +199,7 @@ impl Tree {
     fn record(&mut self, trail: &Trail, start: u64, end: u64) -> i32 {
         let len = recorded(end - start);
         if len == GIANT {
-            self.regions[trail.region as usize].giant_end = end;
+            self.regions[index(trail.region)].giant_end = end;
         }
         len
     }

@@ -2,11 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
+use amdgpu_hw::num::{index, wide};
+
 use super::{
     nodes::{Offers, lanes::Lanes, peaks::Peaks},
     trail::Trail,
     tree::{Tree, Waste},
-    units::{CLASSES, REGION_BITS},
+    units::{CLASS_COUNT, REGION_BITS},
 };
 
 /// A search in vain costs a leaf visit; keeping a class up to date costs about one visit per take. Below that many the
@@ -23,7 +25,7 @@ impl Tree {
         for offers in &mut self.offers {
             let now = offers.of_hole(start, len);
             for &(node, slot) in trail.steps() {
-                offers.peaks_mut(node).raise(slot as usize, now);
+                offers.peaks_mut(node).raise(index(slot), now);
             }
         }
     }
@@ -32,27 +34,26 @@ impl Tree {
     /// be empty. Asked before the leaf is changed: a vector read right after a narrow write would wait for it.
     #[inline(always)]
     pub(super) fn lower(&mut self, trail: &Trail, at: usize, below: (i32, i32), above: (i32, i32)) {
-        let leaf = &self.leaves[trail.leaf as usize];
+        let leaf = &self.leaves[index(trail.leaf)];
         for offers in &mut self.offers {
             let left = offers.of_hole(below.0, below.1).max(offers.of_hole(above.0, above.1));
             let (parent, slot) = trail.step[0];
             let mut now = offers.of_leaf_after(leaf, at, offers.get(parent, slot), left);
             for &(node, slot) in trail.steps() {
                 let peaks = offers.peaks_mut(node);
-                if peaks.get(slot as usize) == now {
+                if peaks.get(index(slot)) == now {
                     break;
                 }
-                now = peaks.set(slot as usize, now);
+                now = peaks.set(index(slot), now);
             }
         }
     }
 
     /// Works out afresh what the child at `slot` of `node`, a node `level` levels above the leaves' parents, offers.
     pub(super) fn refresh(&mut self, level: usize, node: u32, slot: usize) {
-        let child = self.inners[node as usize].child(slot);
+        let child = self.inners[index(node)].child(slot);
         for offers in &mut self.offers {
-            let most =
-                if level == 0 { offers.of_leaf(&self.leaves[child as usize]) } else { offers.peaks(child).max() };
+            let most = if level == 0 { offers.of_leaf(&self.leaves[index(child)]) } else { offers.peaks(child).max() };
             offers.peaks_mut(node).set(slot, most);
         }
     }
@@ -60,14 +61,14 @@ impl Tree {
     /// The same for every step of the trail from `level` up.
     pub(super) fn refresh_from(&mut self, trail: &Trail, level: usize) {
         for (level, &(node, slot)) in trail.steps().iter().enumerate().skip(level) {
-            self.refresh(level, node, slot as usize);
+            self.refresh(level, node, index(slot));
         }
     }
 
     /// The same for the root of a region whose height has changed.
     pub(super) fn refresh_root(&mut self, region: u32) {
         let (node, slot) = Self::table(region);
-        self.refresh(self.regions[region as usize].height as usize, node, slot as usize);
+        self.refresh(index(self.regions[index(region)].height), node, index(slot));
     }
 
     /// A search for multiples of `1 << shift` looked at `visits` leaves in vain. Adds the class when that pays.
@@ -78,16 +79,16 @@ impl Tree {
             return;
         }
         let takes = self.takes;
-        let waste = &mut self.wasted[shift as usize];
+        let waste = &mut self.wasted[index(shift)];
         let leaked = VISITS_PER_TAKE.saturating_mul(takes - waste.takes);
         *waste = Waste { visits: waste.visits.saturating_sub(leaked) + visits, takes };
-        if waste.visits > VISITS_MIN.max(self.leaves.len() as u64 / 2) {
+        if waste.visits > VISITS_MIN.max(wide(self.leaves.len()) / 2) {
             self.add_class(shift);
         }
     }
 
     pub(super) fn has_class(&self, shift: u32) -> bool {
-        let lane = self.lane_of[shift as usize];
+        let lane = self.lane_of[index(shift)];
         self.offers[usize::from(lane) / 4].mask.get(lane.into()) == (1 << shift) - 1
     }
 
@@ -103,13 +104,13 @@ impl Tree {
         }
         let last = self.offers.len() - 1;
         let lane = (4 * last + self.offers[last].used) as u8;
-        let served = (shift + 1..CLASSES as u32).find(|&larger| self.has_class(larger)).unwrap_or(CLASSES as u32);
-        self.lane_of[shift as usize..served as usize].fill(lane);
+        let served = (shift + 1..CLASS_COUNT).find(|&larger| self.has_class(larger)).unwrap_or(CLASS_COUNT);
+        self.lane_of[index(shift)..index(served)].fill(lane);
         self.offers[last].add_class(shift);
-        for region in 0..self.regions.len() as u32 {
-            let most = self.fill(last, self.root(region), self.regions[region as usize].height);
+        for region in 0..self.region_count() {
+            let most = self.fill(last, self.root(region), self.regions[index(region)].height);
             let (node, slot) = Self::table(region);
-            self.offers[last].peaks_mut(node).set(slot as usize, most);
+            self.offers[last].peaks_mut(node).set(index(slot), most);
         }
     }
 
@@ -123,10 +124,10 @@ impl Tree {
     /// Works out afresh what `node` and everything below it offers.
     fn fill(&mut self, offers: usize, node: u32, height: u32) -> Lanes {
         if height == 0 {
-            return self.offers[offers].of_leaf(&self.leaves[node as usize]);
+            return self.offers[offers].of_leaf(&self.leaves[index(node)]);
         }
-        for slot in 0..self.inners[node as usize].count() {
-            let most = self.fill(offers, self.inners[node as usize].child(slot), height - 1);
+        for slot in 0..self.inners[index(node)].count() {
+            let most = self.fill(offers, self.inners[index(node)].child(slot), height - 1);
             self.offers[offers].peaks_mut(node).put(slot, most);
         }
         let peaks = self.offers[offers].peaks_mut(node);

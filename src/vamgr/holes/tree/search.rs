@@ -2,11 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{
     nodes::inner,
     trail::{Trail, split_top},
     tree::Tree,
-    units::{MAX_NEED, REGION_BITS},
+    units::{MAX_NEED, REGION_BITS, number},
 };
 use crate::holes::Step;
 
@@ -42,7 +44,7 @@ impl Tree {
             len,
             step,
             need: i32::try_from(len).unwrap_or(MAX_NEED).min(MAX_NEED),
-            lane: self.lane_of[shift as usize].into(),
+            lane: self.lane_of[index(shift)].into(),
             mask: (1 << shift) - 1,
             highest,
         }
@@ -57,7 +59,7 @@ impl Tree {
     pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {
         let want = self.want(len, step, false);
         let offers = &self.offers[want.lane / 4];
-        let region = (0..self.regions.len() as u32).find(|&region| {
+        let region = (0..self.region_count()).find(|&region| {
             let (node, slot) = Self::table(region);
             offers.get(node, slot).get(want.lane) >= want.need
         })?;
@@ -65,17 +67,17 @@ impl Tree {
             return self.search(trail, want);
         }
         trail.region = region;
-        trail.height = self.regions[region as usize].height;
+        trail.height = self.regions[index(region)].height;
         let (top, below) = split_top(trail);
         *top = Self::table(region);
-        let mut node = self.inners[top.0 as usize].child(top.1 as usize);
+        let mut node = self.inners[index(top.0)].child(index(top.1));
         for step in below.iter_mut().rev() {
             let slot = offers.peaks(node).first(want.lane, want.need);
-            *step = (node, slot as u32);
-            node = self.inners[node as usize].child(slot);
+            *step = (node, number(slot));
+            node = self.inners[index(node)].child(slot);
         }
         trail.leaf = node;
-        let leaf = &self.leaves[node as usize];
+        let leaf = &self.leaves[index(node)];
         let at = leaf.first_offering(want.need, want.mask);
         if !leaf.has(at) {
             return self.search(trail, want);
@@ -92,7 +94,7 @@ impl Tree {
     /// Visits the leaves that promise a fit, in order, until one keeps its promise.
     #[inline(never)]
     fn search(&mut self, trail: &mut Trail, want: Want) -> Option<Fit> {
-        let (mut visits, regions) = (0, self.regions.len() as u32);
+        let (mut visits, regions) = (0, self.region_count());
         let found = (0..regions).find_map(|region| {
             let region = if want.highest { regions - 1 - region } else { region };
             let (node, slot) = Self::table(region);
@@ -106,8 +108,8 @@ impl Tree {
     }
 
     fn search_region(&self, trail: &mut Trail, region: u32, want: Want, visits: &mut u64) -> Option<Fit> {
-        let height = self.regions[region as usize].height as usize;
-        (trail.region, trail.height) = (region, height as u32);
+        let height = index(self.regions[index(region)].height);
+        (trail.region, trail.height) = (region, number(height));
         *split_top(trail).0 = Self::table(region);
         // A node, its level, and the slot its search goes on from.
         let (mut node, mut level, mut from) = (self.root(region), height, None);
@@ -119,8 +121,8 @@ impl Tree {
                 }
                 *visits += 1;
             } else if let Some(slot) = self.promising_child(node, from, want) {
-                trail.step[level - 1] = (node, slot as u32);
-                (node, level, from) = (self.inners[node as usize].child(slot), level - 1, None);
+                trail.step[level - 1] = (node, number(slot));
+                (node, level, from) = (self.inners[index(node)].child(slot), level - 1, None);
                 continue;
             }
             if level == height {
@@ -128,7 +130,7 @@ impl Tree {
             }
             level += 1;
             let (parent, slot) = trail.step[level - 1];
-            (node, from) = (parent, Some(slot as usize));
+            (node, from) = (parent, Some(index(slot)));
         }
     }
 
@@ -143,13 +145,13 @@ impl Tree {
     }
 
     fn fit_in_leaf(&self, region: u32, leaf: u32, want: Want) -> Option<Fit> {
-        let mut fits = self.leaves[leaf as usize].offering(want.need, want.mask);
+        let mut fits = self.leaves[index(leaf)].offering(want.need, want.mask);
         while fits != 0 {
             let at = if want.highest { fits.ilog2() } else { fits.trailing_zeros() };
-            let hole = self.hole(region, leaf, at as usize);
+            let hole = self.hole(region, leaf, index(at));
             let from = if want.highest { hole.highest(want.len, want.step) } else { hole.lowest(want.len, want.step) };
             if let Some(from) = from {
-                return Some((at as usize, from));
+                return Some((index(at), from));
             }
             fits &= !(1 << at);
         }

@@ -2,10 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{
     nodes::{Inner, Leaf, Offers, inner, leaf},
     trail::Trail,
     tree::Tree,
+    units::number,
 };
 
 impl Tree {
@@ -13,7 +16,7 @@ impl Tree {
     #[inline(always)]
     pub(super) fn insert(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
         self.count += 1;
-        let leaf = &mut self.leaves[trail.leaf as usize];
+        let leaf = &mut self.leaves[index(trail.leaf)];
         if leaf.has(leaf::CAP - 1) {
             self.insert_and_split(trail, at, start, len);
         } else {
@@ -24,7 +27,7 @@ impl Tree {
 
     #[cold]
     fn insert_and_split(&mut self, trail: &Trail, at: usize, start: i32, len: i32) {
-        let leaf = &mut self.leaves[trail.leaf as usize];
+        let leaf = &mut self.leaves[index(trail.leaf)];
         let half = leaf::CAP / 2;
         let mut upper = Leaf::EMPTY;
         leaf.share(&mut upper, half);
@@ -41,7 +44,7 @@ impl Tree {
     /// Takes the hole at place `at` out of the leaf; nothing above offers more than the others do by now.
     pub(super) fn take_out(&mut self, trail: &Trail, at: usize) {
         self.count -= 1;
-        let leaf = &mut self.leaves[trail.leaf as usize];
+        let leaf = &mut self.leaves[index(trail.leaf)];
         leaf.remove(at);
         if trail.height > 0 && !leaf.has(leaf::MIN - 1) {
             self.refill_leaf(trail);
@@ -53,7 +56,7 @@ impl Tree {
     fn refill_leaf(&mut self, trail: &Trail) {
         let (parent, slot) = trail.step[0];
         let (low, [a, b]) = self.neighbours(parent, slot);
-        let Ok([lower, upper]) = self.leaves.get_disjoint_mut([a as usize, b as usize]) else { return };
+        let Ok([lower, upper]) = self.leaves.get_disjoint_mut([index(a), index(b)]) else { return };
         let total = lower.count() + upper.count();
         if total <= leaf::JOIN {
             lower.share(upper, total);
@@ -62,7 +65,7 @@ impl Tree {
         } else {
             lower.share(upper, total / 2);
             let key = upper.start(0);
-            self.inners[parent as usize].set_key(low + 1, key);
+            self.inners[index(parent)].set_key(low + 1, key);
             self.refresh(0, parent, low);
             self.refresh(0, parent, low + 1);
             self.refresh_from(trail, 1);
@@ -71,20 +74,20 @@ impl Tree {
 
     /// The lower slot of two neighbours, of which one is at `slot`, and the two children.
     fn neighbours(&self, node: u32, slot: u32) -> (usize, [u32; 2]) {
-        let (inner, slot) = (&self.inners[node as usize], slot as usize);
+        let (inner, slot) = (&self.inners[index(node)], index(slot));
         let low = if inner.has(slot + 1) { slot } else { slot.saturating_sub(1) };
         (low, [inner.child(low), inner.child(low + 1)])
     }
 
     /// Adds `child` right above the child the trail goes through at `level`, which has given half of itself to it.
     fn adopt(&mut self, trail: &Trail, level: usize, key: i32, child: u32) {
-        if level == trail.height as usize {
+        if level == index(trail.height) {
             self.grow_root(trail.region, level, key, child);
             return;
         }
         let (node, slot) = trail.step[level];
-        let at = slot as usize + 1;
-        if !self.inners[node as usize].has(inner::CAP - 1) {
+        let at = index(slot) + 1;
+        if !self.inners[index(node)].has(inner::CAP - 1) {
             self.put_child(level, node, at, key, child);
             self.refresh_from(trail, level + 1);
             return;
@@ -97,7 +100,7 @@ impl Tree {
         } else {
             self.put_child(level, upper, at - half, key, child);
         }
-        let key = self.inners[upper as usize].key(0);
+        let key = self.inners[index(upper)].key(0);
         self.adopt(trail, level + 1, key, upper);
     }
 
@@ -107,14 +110,14 @@ impl Tree {
         root.insert(1, key, child);
         let root = self.new_inner(root);
         self.set_root(region, root);
-        self.regions[region as usize].height += 1;
+        self.regions[index(region)].height += 1;
         self.refresh(level, root, 0);
         self.refresh(level, root, 1);
         self.refresh_root(region);
     }
 
     fn put_child(&mut self, level: usize, node: u32, at: usize, key: i32, child: u32) {
-        self.inners[node as usize].insert(at, key, child);
+        self.inners[index(node)].insert(at, key, child);
         for offers in &mut self.offers {
             offers.peaks_mut(node).open(at);
         }
@@ -124,7 +127,7 @@ impl Tree {
 
     /// Moves children between two neighbours until the lower one has `want`.
     fn share_children(&mut self, lower: u32, upper: u32, want: usize) {
-        let Ok([a, b]) = self.inners.get_disjoint_mut([lower as usize, upper as usize]) else { return };
+        let Ok([a, b]) = self.inners.get_disjoint_mut([index(lower), index(upper)]) else { return };
         let (a_len, b_len) = (a.count(), b.count());
         a.share(b, want);
         for offers in &mut self.offers {
@@ -137,14 +140,14 @@ impl Tree {
     /// Takes the child above slot `low` out of the node at `level`; the child at `low` has all it had.
     fn disown(&mut self, trail: &Trail, level: usize, low: usize) {
         let node = trail.step[level].0;
-        self.inners[node as usize].remove(low + 1);
+        self.inners[index(node)].remove(low + 1);
         for offers in &mut self.offers {
             offers.peaks_mut(node).close(low + 1);
         }
         self.refresh(level, node, low);
-        if level + 1 == trail.height as usize {
+        if level + 1 == index(trail.height) {
             self.shrink_root(trail.region, node);
-        } else if self.inners[node as usize].has(inner::MIN - 1) {
+        } else if self.inners[index(node)].has(inner::MIN - 1) {
             self.refresh_from(trail, level + 1);
         } else {
             self.refill_inner(trail, level + 1);
@@ -152,9 +155,9 @@ impl Tree {
     }
 
     fn shrink_root(&mut self, region: u32, root: u32) {
-        if !self.inners[root as usize].has(1) {
-            self.set_root(region, self.inners[root as usize].child(0));
-            self.regions[region as usize].height -= 1;
+        if !self.inners[index(root)].has(1) {
+            self.set_root(region, self.inners[index(root)].child(0));
+            self.regions[index(region)].height -= 1;
             self.free_inners.push(root);
         }
         self.refresh_root(region);
@@ -164,15 +167,15 @@ impl Tree {
     fn refill_inner(&mut self, trail: &Trail, level: usize) {
         let (parent, slot) = trail.step[level];
         let (low, [a, b]) = self.neighbours(parent, slot);
-        let total = self.inners[a as usize].count() + self.inners[b as usize].count();
+        let total = self.inners[index(a)].count() + self.inners[index(b)].count();
         if total <= inner::JOIN {
             self.share_children(a, b, total);
             self.free_inners.push(b);
             self.disown(trail, level, low);
         } else {
             self.share_children(a, b, total / 2);
-            let key = self.inners[b as usize].key(0);
-            self.inners[parent as usize].set_key(low + 1, key);
+            let key = self.inners[index(b)].key(0);
+            self.inners[index(parent)].set_key(low + 1, key);
             self.refresh(level, parent, low);
             self.refresh(level, parent, low + 1);
             self.refresh_from(trail, level + 1);
@@ -182,17 +185,17 @@ impl Tree {
     /// A node for `leaf`. A used one, or one from what [`Tree::reserve`] set aside.
     fn new_leaf(&mut self, leaf: Leaf) -> u32 {
         if let Some(id) = self.free_leaves.pop() {
-            self.leaves[id as usize] = leaf;
+            self.leaves[index(id)] = leaf;
             return id;
         }
         self.leaves.push(leaf);
-        self.leaves.len() as u32 - 1
+        number(self.leaves.len()) - 1
     }
 
     /// A node for `inner`, in which every child offers nothing yet.
     fn new_inner(&mut self, inner: Inner) -> u32 {
         if let Some(id) = self.free_inners.pop() {
-            self.inners[id as usize] = inner;
+            self.inners[index(id)] = inner;
             for offers in &mut self.offers {
                 offers.clear(id);
             }
@@ -200,6 +203,6 @@ impl Tree {
         }
         self.inners.push(inner);
         self.offers.iter_mut().for_each(Offers::push);
-        self.inners.len() as u32 - 1
+        number(self.inners.len()) - 1
     }
 }

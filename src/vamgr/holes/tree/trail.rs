@@ -1,5 +1,7 @@
 //! The way down the tree to a leaf.
 
+use amdgpu_hw::num::index;
+
 /// Levels above the leaves, at most: 22 children a node are 2^32 leaves in 8 levels.
 pub(super) const MAX_HEIGHT: usize = 8;
 
@@ -19,14 +21,14 @@ impl Trail {
     /// The steps from the leaf's parent up to and including the table.
     #[inline]
     pub(super) fn steps(&self) -> &[(u32, u32)] {
-        &self.step[..=(self.height as usize).min(MAX_HEIGHT)]
+        &self.step[..=index(self.height).min(MAX_HEIGHT)]
     }
 }
 
 /// The step into the table and the steps below it, to be filled in.
 #[inline]
 pub(super) fn split_top(trail: &mut Trail) -> (&mut (u32, u32), &mut [(u32, u32)]) {
-    let height = (trail.height as usize).min(MAX_HEIGHT);
+    let height = index(trail.height).min(MAX_HEIGHT);
     let (below, top) = trail.step.split_at_mut(height);
     (&mut top[0], below)
 }

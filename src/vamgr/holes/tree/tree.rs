@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use amdgpu_hw::num::index;
+
 use super::{
     nodes::{Inner, Leaf, Offers, grow, inner, leaf},
     processor::Processor,
     trail::MAX_HEIGHT,
-    units::{CLASSES, MAX_NEED, REGION_BITS},
+    units::{CLASSES, MAX_NEED, REGION_BITS, number},
 };
 use crate::holes::TakeError;
 
@@ -49,12 +51,14 @@ impl Tree {
     /// A tree without holes, for those inside `span`.
     pub(in crate::holes) fn new(span: &Range<u64>) -> Self {
         let first = span.start >> REGION_BITS;
-        let regions = ((span.end.max(span.start + 1) - 1) >> REGION_BITS) - first + 1;
+        let last = (span.end.max(span.start + 1) - 1) >> REGION_BITS;
+        let regions =
+            usize::try_from(last - first + 1).unwrap_or_else(|_| unreachable!("a span has 64 regions at most"));
         let mut tree = Self {
             first,
-            regions: vec![Region::default(); regions as usize],
-            leaves: vec![Leaf::EMPTY; regions as usize],
-            inners: vec![Inner::EMPTY; (regions as usize).div_ceil(inner::CAP)],
+            regions: vec![Region::default(); regions],
+            leaves: vec![Leaf::EMPTY; regions],
+            inners: vec![Inner::EMPTY; regions.div_ceil(inner::CAP)],
             offers: Vec::new(),
             lane_of: [0; CLASSES],
             wasted: [Waste::default(); CLASSES],
@@ -66,11 +70,17 @@ impl Tree {
         };
         tree.offers.push(Offers::new(tree.inners.len()));
         // The table: leaf r is the root of region r.
-        for region in 0..regions as u32 {
+        for region in 0..tree.region_count() {
             let (node, slot) = Self::table(region);
-            tree.inners[node as usize].insert(slot as usize, slot.cast_signed(), region);
+            tree.inners[index(node)].insert(index(slot), slot.cast_signed(), region);
         }
         tree
+    }
+
+    /// Returns how many regions the span has, at most 64.
+    #[inline]
+    pub(super) fn region_count(&self) -> u32 {
+        number(self.regions.len())
     }
 
     /// How many holes there are.
@@ -81,7 +91,7 @@ impl Tree {
 
     /// The length of the longest hole, 0 without one.
     pub(in crate::holes) fn largest(&self) -> u64 {
-        let lengths = (0..self.regions.len() as u32).map(|region| {
+        let lengths = (0..self.region_count()).map(|region| {
             let (node, slot) = Self::table(region);
             let most = self.offers[0].get(node, slot).get(0);
             if most < MAX_NEED { u64::from(most.cast_unsigned()) } else { self.last_length(region) }
@@ -102,7 +112,7 @@ impl Tree {
     pub(in crate::holes) fn reserve(&mut self, holes: u64) -> Result<(), TakeError> {
         // All nodes but roots have MIN or more of what they hold, and a root that is not a leaf has two or more.
         let regions = self.regions.len();
-        let full = holes as usize / leaf::MIN;
+        let full = usize::try_from(holes).map_err(|_| TakeError::HostMemory)? / leaf::MIN;
         let leaves = full + regions + 1;
         let roots = regions.min(full / 2) + regions.div_ceil(inner::CAP);
         let inners = full / (inner::MIN - 1) + roots + MAX_HEIGHT;

@@ -2,11 +2,13 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see super::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{
     nodes::{inner, leaf},
     trail::{Trail, split_top},
     tree::Tree,
-    units::{REGION_BITS, local},
+    units::{REGION_BITS, local, number},
 };
 use crate::holes::Hole;
 
@@ -14,17 +16,17 @@ impl Tree {
     /// The table node and slot that hold a region's root.
     #[inline]
     pub(super) const fn table(region: u32) -> (u32, u32) {
-        (region / inner::CAP as u32, region % inner::CAP as u32)
+        (region / inner::SLOTS, region % inner::SLOTS)
     }
 
     pub(super) fn root(&self, region: u32) -> u32 {
         let (node, slot) = Self::table(region);
-        self.inners[node as usize].child(slot as usize)
+        self.inners[index(node)].child(index(slot))
     }
 
     pub(super) fn set_root(&mut self, region: u32, root: u32) {
         let (node, slot) = Self::table(region);
-        self.inners[node as usize].set_child(slot as usize, root);
+        self.inners[index(node)].set_child(index(slot), root);
     }
 
     /// The region of a cell inside the span.
@@ -43,14 +45,14 @@ impl Tree {
     #[inline(always)]
     pub(super) fn descend(&self, trail: &mut Trail, cell: u64) {
         trail.region = self.region_of(cell);
-        trail.height = self.regions[trail.region as usize].height;
+        trail.height = self.regions[index(trail.region)].height;
         let (top, below) = split_top(trail);
         *top = Self::table(self.region_of(cell));
-        let mut node = self.inners[top.0 as usize].child(top.1 as usize);
+        let mut node = self.inners[index(top.0)].child(index(top.1));
         for step in below.iter_mut().rev() {
-            let inner = &self.inners[node as usize];
+            let inner = &self.inners[index(node)];
             let slot = inner.slot(local(cell));
-            *step = (node, slot as u32);
+            *step = (node, number(slot));
             node = inner.child(slot);
         }
         trail.leaf = node;
@@ -58,10 +60,10 @@ impl Tree {
 
     /// The hole at place `at` of a leaf of `region`.
     pub(super) fn hole(&self, region: u32, leaf: u32, at: usize) -> Hole {
-        let leaf = &self.leaves[leaf as usize];
+        let leaf = &self.leaves[index(leaf)];
         let start = self.region_start(region) + u64::from(leaf.start(at).cast_unsigned());
         let end = if leaf.is_giant(at) {
-            self.regions[region as usize].giant_end
+            self.regions[index(region)].giant_end
         } else {
             start + u64::from(leaf.len(at).cast_unsigned())
         };
@@ -69,7 +71,7 @@ impl Tree {
     }
 
     fn hole_if_any(&self, region: u32, leaf: u32, at: usize) -> Option<Hole> {
-        self.leaves[leaf as usize].has(at).then(|| self.hole(region, leaf, at))
+        self.leaves[index(leaf)].has(at).then(|| self.hole(region, leaf, at))
     }
 
     /// The holes on either side of place `at` of the leaf, wherever they are: the one before it and the one at it.
@@ -86,14 +88,14 @@ impl Tree {
     pub(in crate::holes) fn around_cell(&self, cell: u64) -> (Option<Hole>, Option<Hole>) {
         let mut trail = Trail::NONE;
         self.descend(&mut trail, cell);
-        self.around(&trail, self.leaves[trail.leaf as usize].rank(local(cell)))
+        self.around(&trail, self.leaves[index(trail.leaf)].rank(local(cell)))
     }
 
     /// The last hole below the leaf.
     fn before(&self, trail: &Trail) -> Option<Hole> {
-        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
+        for (level, &(node, slot)) in trail.steps()[..index(trail.height)].iter().enumerate() {
             if slot > 0 {
-                return self.last_below(trail.region, self.inners[node as usize].child(slot as usize - 1), level);
+                return self.last_below(trail.region, self.inners[index(node)].child(index(slot) - 1), level);
             }
         }
         let earlier = (0..trail.region).rev();
@@ -102,10 +104,10 @@ impl Tree {
 
     /// The first hole above the leaf.
     fn after(&self, trail: &Trail) -> Option<Hole> {
-        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
-            let inner = &self.inners[node as usize];
-            if inner.has(slot as usize + 1) {
-                return self.first_below(trail.region, inner.child(slot as usize + 1), level);
+        for (level, &(node, slot)) in trail.steps()[..index(trail.height)].iter().enumerate() {
+            let inner = &self.inners[index(node)];
+            if inner.has(index(slot) + 1) {
+                return self.first_below(trail.region, inner.child(index(slot) + 1), level);
             }
         }
         self.first_from_region(trail.region + 1)
@@ -113,26 +115,26 @@ impl Tree {
 
     /// The lowest hole that starts in `region` or a later one.
     pub(in crate::holes) fn first_from_region(&self, region: u32) -> Option<Hole> {
-        let mut later = region..self.regions.len() as u32;
+        let mut later = region..self.region_count();
         later.find_map(|region| self.first_below(region, self.root(region), self.height(region)))
     }
 
     fn height(&self, region: u32) -> usize {
-        self.regions[region as usize].height as usize
+        index(self.regions[index(region)].height)
     }
 
     fn last_below(&self, region: u32, mut node: u32, height: usize) -> Option<Hole> {
         for _ in 0..height {
-            let inner = &self.inners[node as usize];
+            let inner = &self.inners[index(node)];
             node = inner.child(inner.count().saturating_sub(1));
         }
-        let at = self.leaves[node as usize].count().checked_sub(1)?;
+        let at = self.leaves[index(node)].count().checked_sub(1)?;
         Some(self.hole(region, node, at))
     }
 
     fn first_below(&self, region: u32, mut node: u32, height: usize) -> Option<Hole> {
         for _ in 0..height {
-            node = self.inners[node as usize].child(0);
+            node = self.inners[index(node)].child(0);
         }
         self.hole_if_any(region, node, 0)
     }
@@ -144,12 +146,12 @@ impl Tree {
 
     /// Raises the key of the next leaf if a hole at the end of this one now starts at `last`, on or above it.
     pub(super) fn fence(&mut self, trail: &Trail, at: usize, last: i32) {
-        if self.leaves[trail.leaf as usize].has(at + 1) {
+        if self.leaves[index(trail.leaf)].has(at + 1) {
             return;
         }
         let key = last + 1;
-        for (level, &(node, slot)) in trail.steps()[..trail.height as usize].iter().enumerate() {
-            let (inner, next) = (&mut self.inners[node as usize], slot as usize + 1);
+        for (level, &(node, slot)) in trail.steps()[..index(trail.height)].iter().enumerate() {
+            let (inner, next) = (&mut self.inners[index(node)], index(slot) + 1);
             if !inner.has(next) {
                 continue;
             }
@@ -157,8 +159,8 @@ impl Tree {
                 inner.set_key(next, key);
                 let mut node = inner.child(next);
                 for _ in 0..level {
-                    self.inners[node as usize].set_key(0, key);
-                    node = self.inners[node as usize].child(0);
+                    self.inners[index(node)].set_key(0, key);
+                    node = self.inners[index(node)].child(0);
                 }
             }
             return;

@@ -2,10 +2,14 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{lanes, slots};
 
 /// Children an inner node can have. [`super::peaks`] relies on 64.
-pub(crate) const CAP: usize = 64;
+pub(crate) const SLOTS: u32 = 64;
+/// The same as a length.
+pub(crate) const CAP: usize = index(SLOTS);
 /// Children an inner node has at least, unless it is the root.
 pub(crate) const MIN: usize = 22;
 /// Neighbours with this many children or fewer between them become one node; with more, they share evenly.

@@ -6,6 +6,8 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
+use amdgpu_hw::num::index;
+
 /// What a child offers, for four alignment classes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
@@ -65,7 +67,7 @@ pub(crate) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
         // The sign bit of `value - limit - 1`. A comparison would be counted with a slow population count.
         count += value.wrapping_sub(limit).wrapping_sub(1).cast_unsigned() >> 31;
     }
-    count as usize
+    index(count)
 }
 
 /// Bit `i` tells whether value `i` is `limit` or more, for up to 32 values.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
+use amdgpu_hw::num::index;
+
 use super::{Leaf, grow, lanes::Lanes, peaks::Peaks};
 use crate::holes::{TakeError, tree::units::MAX_NEED};
 
@@ -41,22 +43,22 @@ impl Offers {
 
     #[inline]
     pub(crate) fn get(&self, node: u32, slot: u32) -> Lanes {
-        self.peaks[node as usize].get(slot as usize)
+        self.peaks[index(node)].get(index(slot))
     }
 
     #[inline]
     pub(crate) fn peaks(&self, node: u32) -> &Peaks {
-        &self.peaks[node as usize]
+        &self.peaks[index(node)]
     }
 
     #[inline]
     pub(crate) fn peaks_mut(&mut self, node: u32) -> &mut Peaks {
-        &mut self.peaks[node as usize]
+        &mut self.peaks[index(node)]
     }
 
     /// Two nodes that share children.
     pub(crate) fn pair_mut(&mut self, nodes: [u32; 2]) -> Option<[&mut Peaks; 2]> {
-        self.peaks.get_disjoint_mut(nodes.map(|node| node as usize)).ok()
+        self.peaks.get_disjoint_mut(nodes.map(index)).ok()
     }
 
     /// A new node without children.
@@ -66,7 +68,7 @@ impl Offers {
 
     /// A node used again, without children.
     pub(crate) fn clear(&mut self, node: u32) {
-        self.peaks[node as usize] = Peaks::NONE;
+        self.peaks[index(node)] = Peaks::NONE;
     }
 
     #[inline(always)]
