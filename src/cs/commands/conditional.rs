@@ -1,5 +1,7 @@
 //! Packets that run only if a dword in memory says so.
 
+use amdgpu_hw::num::wide;
+
 use super::packet::described;
 use crate::{
     cs::{
@@ -17,7 +19,7 @@ fn check(packet: &'static str, target: Target, at: GpuVa, dwords: usize) -> Resu
     let source = if !at.is_aligned(4) {
         FieldError::Misaligned { field: "addr", value: at.as_u64(), multiple: 4 }
     } else if dwords > MAX_CONDITIONAL_DWORDS {
-        FieldError::TooWide { field: "exec_count", value: dwords as u64, max: MAX_CONDITIONAL_DWORDS as u64 }
+        FieldError::TooWide { field: "exec_count", value: wide(dwords), max: wide(MAX_CONDITIONAL_DWORDS) }
     } else {
         return Ok(());
     };
@@ -36,7 +38,7 @@ pub(super) struct CondExec {
 
 impl CondExec {
     fn fields(&self) -> [(layout::FieldName, u64); 2] {
-        [(layout::names::addr, self.at.as_u64()), (layout::names::exec_count, self.dwords as u64)]
+        [(layout::names::addr, self.at.as_u64()), (layout::names::exec_count, wide(self.dwords))]
     }
 }
 
@@ -73,7 +75,7 @@ impl CondExe {
         let reference = u64::from(version > sdma::Version::V2_0);
         [
             (layout::names::addr, self.at.as_u64()),
-            (layout::names::exec_count, self.dwords as u64),
+            (layout::names::exec_count, wide(self.dwords)),
             (layout::names::reference, reference),
         ]
     }

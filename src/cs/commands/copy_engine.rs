@@ -1,5 +1,7 @@
 //! Commands on the copy engine.
 
+use amdgpu_hw::num::wide;
+
 use super::{
     Atomic, Barrier, CommandError, Commands, Point, Recorder, Result, Span, UPDATE_DWORDS, atomic::SdmaAtomic,
     check_copy, check_fill, check_update, conditional::CondExe, error::require_multiple, rings::conditional,
@@ -72,7 +74,7 @@ impl Commands for Recorder<Version> {
     fn update(&mut self, to: Span, data: &[u32]) -> Result<()> {
         check_update(to, data)?;
         for (piece, data) in data.chunks(UPDATE_DWORDS).enumerate() {
-            self.stream.push(&WriteLinear { to: to.at((piece * UPDATE_DWORDS * 4) as u64), data })?;
+            self.stream.push(&WriteLinear { to: to.at(wide(piece * UPDATE_DWORDS * 4)), data })?;
         }
         Ok(())
     }

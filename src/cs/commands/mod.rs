@@ -50,6 +50,8 @@ pub use self::{
     span::Span,
 };
 
+use amdgpu_hw::num::wide;
+
 use super::{Target, pm4::Compare};
 use crate::vamgr::GpuVa;
 
@@ -197,7 +199,7 @@ fn check_fill(to: Span) -> Result<()> {
 
 /// What `update` wants of its range.
 fn check_update(to: Span, data: &[u32]) -> Result<()> {
-    let bytes = size_of_val(data) as u64;
+    let bytes = wide(size_of_val(data));
     if to.len() != bytes {
         return Err(CommandError::Lengths { command: "update", from: bytes, to: to.len() });
     }

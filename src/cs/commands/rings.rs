@@ -1,5 +1,7 @@
 //! Commands on the graphics and compute rings.
 
+use amdgpu_hw::num::wide;
+
 use super::{
     Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, Stages, UPDATE_DWORDS,
     atomic::AtomicMem, check_copy, check_fill, check_update, conditional::CondExec, error::require_multiple,
@@ -128,7 +130,7 @@ impl Commands for Recorder<Target> {
         check_update(to, data)?;
         let path = if self.ring().is_mec() { WritePath::Memory } else { WritePath::Grbm };
         for (piece, data) in data.chunks(UPDATE_DWORDS).enumerate() {
-            let va = to.at((piece * UPDATE_DWORDS * 4) as u64);
+            let va = to.at(wide(piece * UPDATE_DWORDS * 4));
             self.stream.push(&WriteData { to: WriteTo::Memory { va, path }, ..WriteData::new(va, data) })?;
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
+use amdgpu_hw::num::wide;
+
 use crate::{
     cs::{IbPlacement, Result},
     uapi::VaFlags,
@@ -10,7 +12,7 @@ use crate::{
 };
 
 /// Bytes of a dword. Lengths of IBs are in dwords wherever they are not called bytes.
-const DWORD: u64 = size_of::<u32>() as u64;
+const DWORD: u64 = wide(size_of::<u32>());
 
 /// A GPU buffer that holds dwords, written by the CPU through its one mapping and only read by the GPU.
 ///
@@ -45,7 +47,7 @@ unsafe impl Sync for IbMemory {}
 impl IbMemory {
     /// Allocates, binds and maps room for at least `capacity` dwords. The window is empty.
     pub(in crate::cs) fn new(device: &Arc<Device>, capacity: usize, placement: IbPlacement) -> Result<Self> {
-        let size = (capacity as u64 * DWORD).next_multiple_of(PAGE_SIZE);
+        let size = (wide(capacity) * DWORD).next_multiple_of(PAGE_SIZE);
         let lease = device.addresses().allocate(VaRequest::new(size))?;
         let (domains, flags) = placement.domains_and_flags();
         let bo = Arc::new(Bo::create(device, BoRequest { size, alignment: PAGE_SIZE, domains, flags })?);

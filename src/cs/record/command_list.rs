@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::count;
+
 use crate::{
     cs::{
         EncodeError, Language, Target,
@@ -331,7 +333,7 @@ fn tail(ib: &mut Ib) -> &mut [u32] {
 /// Writes a jump to `to` over `tail`. Where the ring has no jumps nothing happens.
 fn jump(target: Target, tail: &mut [u32], to: &Ib) -> Result<(), EncodeError> {
     match target {
-        Target::Pm4(language) => language.chain(tail, to.memory.address(), to.dwords as u32),
+        Target::Pm4(language) => language.chain(tail, to.memory.address(), count(to.dwords)),
         Target::Sdma(_) => Ok(()),
     }
 }

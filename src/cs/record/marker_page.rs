@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::wide;
+
 use crate::{
     cs::Result,
     uapi::{GemCreateFlags, GemDomain, VaFlags},
@@ -49,6 +51,6 @@ impl MarkerPage {
     }
 
     fn offset(index: usize) -> u64 {
-        index as u64 * 4 % PAGE_SIZE
+        wide(index) * 4 % PAGE_SIZE
     }
 }

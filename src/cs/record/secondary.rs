@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::count;
+
 use super::stream::StreamLevel;
 use crate::{
     cs::{
@@ -66,7 +68,7 @@ impl<L: Language> Stream<L> {
     /// Chained IBs return to the caller of the first, so one call runs them all.
     fn call(&mut self, list: &CommandList) -> Result<()> {
         let (Target::Pm4(target), Some((va, dwords))) = (list.target(), list.ibs().next()) else { return Ok(()) };
-        let call = IndirectBuffer::call(va, dwords as u32);
+        let call = IndirectBuffer::call(va, count(dwords));
         call.encode(target, self.reserve(IndirectBuffer::LEN)?)?;
         self.part_mut().called.push(list.clone());
         Ok(())

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use amdgpu_hw::num::{count, index};
 use parking_lot::Mutex;
 
 use crate::{
@@ -61,11 +62,11 @@ impl Queues {
     /// As [`Queue::new`].
     pub fn get(&self, ip: Ip, ring: u32) -> Result<Arc<Queue>> {
         let mut made = self.made.lock();
-        if let Some(queue) = made.get(&(ip as u32, ring)) {
+        if let Some(queue) = made.get(&(ip.raw(), ring)) {
             return Ok(Arc::clone(queue));
         }
         let queue = Arc::new(Queue::with_options(&self.context, ip, ring, self.options)?);
-        made.insert((ip as u32, ring), Arc::clone(&queue));
+        made.insert((ip.raw(), ring), Arc::clone(&queue));
         Ok(queue)
     }
 
@@ -75,12 +76,12 @@ impl Queues {
     ///
     /// As [`Queue::new`]; [`Error::NoSuchRing`] when the IP has none.
     pub fn next(&self, ip: Ip) -> Result<Arc<Queue>> {
-        let rings = self.rings(ip) as usize;
+        let rings = index(self.rings(ip));
         if rings == 0 {
             return Err(Error::NoSuchRing { ip, ring: 0, rings: 0 });
         }
         let turn = self.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
-        self.get(ip, (turn % rings) as u32)
+        self.get(ip, count(turn % rings))
     }
 
     /// All queues of an IP, in the order of their rings.

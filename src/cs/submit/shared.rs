@@ -98,12 +98,6 @@ impl Shared {
     }
 
     pub(super) fn number(&self, sequence: u64) -> CsFence {
-        CsFence {
-            ctx_id: self.context.id(),
-            ip_type: self.ip as u32,
-            ip_instance: 0,
-            ring: self.ring,
-            seq_no: sequence,
-        }
+        CsFence { ctx_id: self.context.id(), ip_type: self.ip.raw(), ip_instance: 0, ring: self.ring, seq_no: sequence }
     }
 }

@@ -5,6 +5,7 @@
 //! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] says no where a
 //! program can still act on it, with the numbers.
 
+use amdgpu_hw::num::index;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::budget_monitor::{BudgetMonitor, Heaps};
@@ -55,7 +56,7 @@ impl AdmissionPolicy {
     }
 
     fn quota_of(&self, heap: u32) -> Option<u64> {
-        self.quotas.get(heap as usize).copied().flatten()
+        self.quotas.get(index(heap)).copied().flatten()
     }
 
     fn refuses(&self) -> bool {
@@ -109,7 +110,7 @@ impl Admission {
 
     fn judge(&self, heaps: Heaps<'_>, monitor: &BudgetMonitor, heap: u32, size: u64) -> Result<Turn<'_>, MemoryError> {
         let turn = self.policy.refuses().then(|| self.turn.lock());
-        let heap_size = heaps.properties.heaps().get(heap as usize).map_or(0, |heap| heap.size);
+        let heap_size = heaps.properties.heaps().get(index(heap)).map_or(0, |heap| heap.size);
         let first_passed =
             |response: Response, budgets: &Budgets| self.policy.first_passed(response, heap, heap_size, size, budgets);
         let mut budgets = monitor.budgets(heaps, BudgetRule::Corrected)?;
@@ -141,7 +142,7 @@ impl AdmissionPolicy {
         size: u64,
         budgets: &Budgets,
     ) -> Option<Refusal> {
-        let HeapBudget { budget, usage } = budgets.heaps().get(heap as usize).copied().unwrap_or_default();
+        let HeapBudget { budget, usage } = budgets.heaps().get(index(heap)).copied().unwrap_or_default();
         let limits = [
             (Limit::Quota, self.quota, self.quota_of(heap).unwrap_or(u64::MAX)),
             (Limit::HeapSize, self.heap_size, heap_size),

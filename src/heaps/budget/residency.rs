@@ -1,5 +1,7 @@
 //! When memory is resident for every submission, and when submissions list it.
 
+use amdgpu_hw::num::index;
+
 use crate::{
     heaps::{Account, AllocationPlan, Ledger, MemoryProperties},
     uapi::GemCreateFlags,
@@ -40,7 +42,7 @@ impl ResidencyPolicy {
             Self::AlwaysValid => true,
             Self::Listed => false,
             Self::UpTo { percent } => {
-                let heap = properties.heaps().get(plan.heap as usize).map_or(0, |heap| heap.size);
+                let heap = properties.heaps().get(index(plan.heap)).map_or(0, |heap| heap.size);
                 let usage = ledger.usage();
                 let used = match plan.account {
                     Account::InvisibleVram => usage.invisible_vram,

@@ -6,6 +6,8 @@
 mod json;
 mod vma;
 
+use amdgpu_hw::num::wide;
+
 use self::json::Json;
 pub(super) use self::vma::json as vma_json;
 use super::{
@@ -74,7 +76,7 @@ fn types(json: &mut Json, properties: &MemoryProperties, book: &AddressBook) {
             json.object(|json| {
                 json.count("heap", ty.heap.into());
                 names(json.key("flags"), ty.properties.iter_names().map(|(name, _)| name));
-                json.count("allocations", of_type().count() as u64);
+                json.count("allocations", wide(of_type().count()));
                 json.count("bytes", of_type().map(|bo| bo.size).sum());
             });
         }

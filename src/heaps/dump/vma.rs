@@ -6,6 +6,8 @@
 //! Source: Vulkan Memory Allocator 3.3, `vmaBuildStatsString` (which keys, in which order), and
 //! `tools/GpuMemDumpVis/GpuMemDumpVis.py` (which of them are read).
 
+use amdgpu_hw::num::{self, wide};
+
 use super::{Json, names};
 use crate::{
     heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget::budget_monitor::Heaps},
@@ -85,13 +87,13 @@ fn general(heaps: Heaps<'_>, json: &mut Json) {
         json.count("maxMemoryAllocationCount", u32::MAX.into());
         json.count("bufferImageGranularity", 1);
         json.count("nonCoherentAtomSize", 64);
-        json.count("memoryHeapCount", heaps.properties.heaps().len() as u64);
-        json.count("memoryTypeCount", heaps.properties.types().len() as u64);
+        json.count("memoryHeapCount", wide(heaps.properties.heaps().len()));
+        json.count("memoryTypeCount", wide(heaps.properties.types().len()));
     });
 }
 
 fn heap_of(properties: &MemoryProperties, json: &mut Json, index: u32, figures: &HeapBudget, bos: &[BoEntry]) {
-    let Some(heap) = properties.heaps().get(index as usize) else { return };
+    let Some(heap) = properties.heaps().get(num::index(index)) else { return };
     let types = || (0..).zip(properties.types()).filter(|(_, ty)| ty.heap == index);
     let in_heap = |bo: &&BoEntry| types().any(|(ty, _)| bo.memory_type == Some(ty));
     json.key(format_args!("Heap {index}")).object(|json| {

@@ -1,5 +1,7 @@
 //! Memory that leaves the process or comes from elsewhere: what Vulkan may be told of it.
 
+use amdgpu_hw::num;
+
 use crate::{
     heaps::{Addressing, MemoryProperties, TypeMask},
     uapi::{GemCreateFlags, GemDomain},
@@ -105,11 +107,11 @@ impl MemoryProperties {
         let attempt = |relevant: GemCreateFlags| -> TypeMask {
             let relevant = relevant | GemCreateFlags::ENCRYPTED;
             let fits = |index: &u32| {
-                self.types().get(*index as usize).is_some_and(|ty| {
+                self.types().get(num::index(*index)).is_some_and(|ty| {
                     ty.domains & PLACES == domains & PLACES && ty.create_flags & relevant == flags & relevant
                 })
             };
-            (0..self.types().len() as u32).filter(fits).collect()
+            (0..num::count(self.types().len())).filter(fits).collect()
         };
         [HIDDEN | COMBINED, HIDDEN, GemCreateFlags::empty()]
             .into_iter()
@@ -124,7 +126,7 @@ impl MemoryProperties {
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn dma_buf_types(&self, bo: &Bo) -> TypeMask {
         let wide =
-            |index: &u32| self.types().get(*index as usize).is_some_and(|ty| ty.addressing == Addressing::Bits64);
+            |index: &u32| self.types().get(num::index(*index)).is_some_and(|ty| ty.addressing == Addressing::Bits64);
         self.types_of_memory(bo.domains(), bo.flags()).iter().filter(wide).collect()
     }
 }

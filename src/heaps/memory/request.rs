@@ -1,5 +1,7 @@
 //! From "so many bytes of this memory type" to what the kernel and the VA manager are asked for.
 
+use amdgpu_hw::num::{count, index};
+
 use crate::{
     heaps::{Account, Addressing, MemoryProperties, MemoryType, VkResult},
     uapi::{GemCreateFlags, GemDomain, VaFlags},
@@ -190,13 +192,13 @@ impl MemoryProperties {
     }
 
     pub(super) fn type_at(&self, memory_type: u32) -> Result<&MemoryType, AllocateError> {
-        let count = self.types().len() as u32;
-        self.types().get(memory_type as usize).ok_or(AllocateError::NoSuchType { memory_type, count })
+        let count = count(self.types().len());
+        self.types().get(index(memory_type)).ok_or(AllocateError::NoSuchType { memory_type, count })
     }
 
     fn check_size(&self, info: &AllocateInfo, ty: &MemoryType) -> Result<(), AllocateError> {
         let &AllocateInfo { memory_type, size, .. } = info;
-        let heap_size = self.heaps().get(ty.heap as usize).map_or(0, |heap| heap.size);
+        let heap_size = self.heaps().get(index(ty.heap)).map_or(0, |heap| heap.size);
         match size {
             0 => Err(AllocateError::ZeroSize { memory_type }),
             _ if size > heap_size => Err(AllocateError::BeyondHeap { size, heap: ty.heap, heap_size }),

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_hw::num::index;
 use parking_lot::Mutex;
 
 use super::{Clock, GpuWork, MonotonicClock, error::is_out_of_memory, work::Pending};
@@ -234,7 +235,7 @@ impl MemoryCache {
 
     /// Bytes that may be kept of a heap.
     fn limit(&self, heap: u32) -> u64 {
-        let size = self.manager().properties().heaps().get(heap as usize).map_or(0, |heap| heap.size);
+        let size = self.manager().properties().heaps().get(index(heap)).map_or(0, |heap| heap.size);
         size.checked_div(self.shared.limits.heap_divisor).unwrap_or(0)
     }
 
@@ -251,19 +252,19 @@ impl MemoryCache {
 
 impl Kept {
     fn bytes_of(&self, heap: u32) -> u64 {
-        self.heap_bytes.get(heap as usize).copied().unwrap_or(0)
+        self.heap_bytes.get(index(heap)).copied().unwrap_or(0)
     }
 
     fn add(&mut self, key: Key, entry: Entry) {
         let (size, heap) = (entry.memory.size(), entry.memory.heap());
-        if let Some(bytes) = self.heap_bytes.get_mut(heap as usize) {
+        if let Some(bytes) = self.heap_bytes.get_mut(index(heap)) {
             *bytes += size;
         }
         self.buckets.entry((key, size.ilog2())).or_default().push_back(entry);
     }
 
     fn uncount(&mut self, entry: &Entry) {
-        if let Some(bytes) = self.heap_bytes.get_mut(entry.memory.heap() as usize) {
+        if let Some(bytes) = self.heap_bytes.get_mut(index(entry.memory.heap())) {
             *bytes -= entry.memory.size();
         }
     }

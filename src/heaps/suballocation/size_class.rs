@@ -1,5 +1,7 @@
 //! The sizes that slabs are divided into.
 
+use amdgpu_hw::num::index;
+
 /// Exponents of the least and the largest entry.
 const MIN_ORDER: u32 = 8;
 const MAX_ORDER: u32 = 20;
@@ -20,7 +22,7 @@ impl SizeClass {
     /// The largest entry, bytes.
     pub const LARGEST: u64 = 1 << MAX_ORDER;
     /// How many there are: 13 powers of two, and 12 sizes of three quarters.
-    pub const COUNT: usize = 2 * (MAX_ORDER - MIN_ORDER) as usize + 1;
+    pub const COUNT: usize = 2 * index(MAX_ORDER - MIN_ORDER) + 1;
 
     /// Every class, from the least up.
     pub fn all() -> impl Iterator<Item = Self> {

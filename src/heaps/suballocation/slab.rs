@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use amdgpu_hw::num::{count, index};
+
 use super::{CachedMemory, work::Pending};
 
 /// An entry: which slab, and which of its entries.
@@ -75,7 +77,7 @@ impl Group {
     /// A free entry of a slab there is.
     pub(super) fn take(&mut self) -> Option<(Place, Arc<CachedMemory>)> {
         let at = *self.open.last()?;
-        let slab = self.slabs.get_mut(at as usize)?.as_mut()?;
+        let slab = self.slabs.get_mut(index(at))?.as_mut()?;
         let entry = slab.free.pop().unwrap_or_else(|| {
             slab.fresh += 1;
             slab.fresh - 1
@@ -91,13 +93,13 @@ impl Group {
 
     /// Adds a slab, all free.
     pub(super) fn add(&mut self, memory: CachedMemory) {
-        let open_at = Some(self.open.len() as u32);
+        let open_at = Some(count(self.open.len()));
         let slab = Slab { memory: Arc::new(memory), free: Vec::new(), fresh: 0, live: 0, open_at };
         let at = self.vacant.pop().unwrap_or_else(|| {
             self.slabs.push(None);
-            self.slabs.len() as u32 - 1
+            count(self.slabs.len()) - 1
         });
-        if let Some(vacancy) = self.slabs.get_mut(at as usize) {
+        if let Some(vacancy) = self.slabs.get_mut(index(at)) {
             *vacancy = Some(slab);
         }
         self.open.push(at);
@@ -128,7 +130,7 @@ impl Group {
 
     /// Slabs, entries given out, and how many of those are parked.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
-        let live = self.slabs.iter().flatten().map(|slab| slab.live as usize).sum();
+        let live = self.slabs.iter().flatten().map(|slab| index(slab.live)).sum();
         (self.slabs.len() - self.vacant.len(), live, self.parked.len())
     }
 
@@ -136,7 +138,7 @@ impl Group {
     pub(super) fn dissolve(&mut self) {
         let mut pending: Vec<Pending> = self.slabs.iter().map(|_| Pending::NONE).collect();
         for Parked { place, pending: work } in self.parked.drain(..) {
-            if let Some(all) = pending.get_mut(place.slab as usize) {
+            if let Some(all) = pending.get_mut(index(place.slab)) {
                 all.add(work);
             }
         }
@@ -149,13 +151,13 @@ impl Group {
 
     /// Makes an entry free; a slab that has no others goes at once.
     fn release(&mut self, place: Place, leftovers: &mut Leftovers) {
-        let Some(vacancy) = self.slabs.get_mut(place.slab as usize) else { return };
+        let Some(vacancy) = self.slabs.get_mut(index(place.slab)) else { return };
         let Some(slab) = vacancy else { return };
         slab.live -= 1;
         if slab.live > 0 {
             slab.free.push(place.entry);
             if slab.open_at.is_none() {
-                slab.open_at = Some(self.open.len() as u32);
+                slab.open_at = Some(count(self.open.len()));
                 self.open.push(place.slab);
             }
             return;
@@ -170,9 +172,9 @@ impl Group {
 
     /// Takes a slab out of the open ones; the last takes its place.
     fn close(&mut self, at: u32) {
-        self.open.swap_remove(at as usize);
-        if let Some(&moved) = self.open.get(at as usize)
-            && let Some(Some(slab)) = self.slabs.get_mut(moved as usize)
+        self.open.swap_remove(index(at));
+        if let Some(&moved) = self.open.get(index(at))
+            && let Some(Some(slab)) = self.slabs.get_mut(index(moved))
         {
             slab.open_at = Some(at);
         }

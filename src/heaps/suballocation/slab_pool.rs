@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::{count, index, wide};
 use parking_lot::Mutex;
 
 use super::{
@@ -121,9 +122,9 @@ impl SlabPool {
             for (group, class) in ty.groups.iter().zip(SizeClass::all()) {
                 let (slabs, entries, parked) = group.lock().counts();
                 stats.slabs += slabs;
-                stats.slab_bytes += slabs as u64 * class.slab_size(fragment);
+                stats.slab_bytes += wide(slabs) * class.slab_size(fragment);
                 stats.entries += entries;
-                stats.entry_bytes += entries as u64 * class.entry_size();
+                stats.entry_bytes += wide(entries) * class.entry_size();
                 stats.parked += parked;
             }
         }
@@ -132,8 +133,8 @@ impl SlabPool {
 
     fn check(&self, memory_type: u32, size: u64, alignment: u64) -> Result<SizeClass, SuballocationError> {
         let types = &self.shared.types;
-        let Some(ty) = types.get(memory_type as usize) else {
-            return Err(SuballocationError::NoSuchType { memory_type, count: types.len() as u32 });
+        let Some(ty) = types.get(index(memory_type)) else {
+            return Err(SuballocationError::NoSuchType { memory_type, count: count(types.len()) });
         };
         let most = ty.alignment.min(SizeClass::LARGEST);
         if size == 0 {
@@ -170,7 +171,7 @@ impl SlabPool {
     fn try_slab(&self, Kind { memory_type, class }: Kind) -> Result<CachedMemory, SuballocationError> {
         let fragment = self.cache().manager().properties().facts().pte_fragment_size();
         let mut memory = self.cache().allocate(&AllocateInfo::new(memory_type, class.slab_size(fragment)))?;
-        if self.shared.types.get(memory_type as usize).is_some_and(|ty| ty.is_mapped) {
+        if self.shared.types.get(index(memory_type)).is_some_and(|ty| ty.is_mapped) {
             memory.map()?;
         }
         Ok(memory)
@@ -197,7 +198,7 @@ struct Kind {
 
 impl Shared {
     fn group(&self, Kind { memory_type, class }: Kind) -> Option<&Mutex<Group>> {
-        self.types.get(memory_type as usize)?.groups.get(class.index())
+        self.types.get(index(memory_type))?.groups.get(class.index())
     }
 }
 

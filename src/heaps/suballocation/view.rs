@@ -2,6 +2,8 @@
 
 use std::ptr::NonNull;
 
+use amdgpu_hw::num::wide;
+
 use crate::winsys::{Error, Mapping, Result};
 
 /// A part of a mapping. Offsets count from its start, and nothing outside it can be reached but through the pointer.
@@ -15,7 +17,7 @@ pub struct MemoryView<'a> {
 impl<'a> MemoryView<'a> {
     /// `len` bytes from `offset` on, which must be inside.
     pub(super) fn new(mapping: &'a Mapping, offset: u64, len: u64) -> Self {
-        debug_assert!(offset + len <= mapping.len() as u64);
+        debug_assert!(offset + len <= wide(mapping.len()));
         Self { mapping, offset, len }
     }
 
@@ -42,7 +44,7 @@ impl<'a> MemoryView<'a> {
     ///
     /// [`Error::Range`].
     pub fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.mapping.write(self.place(at, bytes.len() as u64)?, bytes)
+        self.mapping.write(self.place(at, wide(bytes.len()))?, bytes)
     }
 
     /// Writes dwords, from byte `at` on.
@@ -51,7 +53,7 @@ impl<'a> MemoryView<'a> {
     ///
     /// [`Error::Range`].
     pub fn write_dwords(&self, at: u64, dwords: &[u32]) -> Result<()> {
-        self.mapping.write_dwords(self.place(at, size_of_val(dwords) as u64)?, dwords)
+        self.mapping.write_dwords(self.place(at, wide(size_of_val(dwords)))?, dwords)
     }
 
     /// Copies bytes out, from byte `at` on.
@@ -60,7 +62,7 @@ impl<'a> MemoryView<'a> {
     ///
     /// [`Error::Range`].
     pub fn read(&self, at: u64, into: &mut [u8]) -> Result<()> {
-        self.mapping.read(self.place(at, into.len() as u64)?, into)
+        self.mapping.read(self.place(at, wide(into.len()))?, into)
     }
 
     /// Where in the mapping.

@@ -1,5 +1,7 @@
 //! What the memory tables need to know of a device: sizes, generation, and a few quirks.
 
+use amdgpu_hw::num::{index, wide};
+
 use super::tiling::{UnknownPipeConfig, max_alignment};
 use crate::winsys::{Capabilities, Chip, GfxLevel, GpuInfo, TilingRegisters, installed_vram};
 
@@ -166,12 +168,12 @@ impl MemoryFacts {
 
     /// GPU page size in bytes: a power of two, at least 4096.
     pub const fn page_size(&self) -> u64 {
-        self.raw.gart_page_size as u64
+        wide(index(self.raw.gart_page_size))
     }
 
     /// From this many bytes on, an allocation's address is aligned to this many bytes. Zero: never.
     pub const fn pte_fragment_size(&self) -> u64 {
-        self.raw.pte_fragment_size as u64
+        wide(index(self.raw.pte_fragment_size))
     }
 
     /// The alignment every allocation gets, in bytes: see [`max_alignment`].

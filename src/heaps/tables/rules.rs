@@ -1,5 +1,7 @@
 //! The type rule: which memory types exist, in which order, and what each asks of the kernel.
 
+use amdgpu_hw::num;
+
 use super::fixed::FixedList;
 use crate::{
     heaps::{
@@ -127,7 +129,7 @@ impl Rule {
 
 impl Site {
     fn heap(self, heaps: &[MemoryHeap]) -> Option<u32> {
-        let index = |kind| heaps.iter().position(|heap| heap.kind == kind).map(|index| index as u32);
+        let index = |kind| heaps.iter().position(|heap| heap.kind == kind).map(num::count);
         match self {
             Self::Local => index(HeapKind::InvisibleVram).or_else(|| index(HeapKind::VisibleVram)),
             Self::Gtt => index(HeapKind::Gtt),

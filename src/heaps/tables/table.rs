@@ -1,5 +1,7 @@
 //! The tables themselves, and the questions a driver asks of them.
 
+use amdgpu_hw::num;
+
 use super::{fixed::FixedList, rules, split::Split};
 use crate::{
     heaps::{
@@ -125,7 +127,8 @@ impl MemoryProperties {
         }
         let fits = |ty: &MemoryType| ty.properties.contains(required) && !ty.properties.intersects(unwanted);
         let missing = |index: u32| {
-            let properties = self.types().get(index as usize).map_or(MemoryPropertyFlags::empty(), |ty| ty.properties);
+            let properties =
+                self.types().get(num::index(index)).map_or(MemoryPropertyFlags::empty(), |ty| ty.properties);
             (preferred - properties).bits().count_ones()
         };
         // `min_by_key` keeps the first of equals.

@@ -1,5 +1,6 @@
 //! The words that travel with a BO to whoever imports it.
 
+use amdgpu_hw::num::{count, index, wide};
 use zerocopy::FromZeros;
 
 use super::Bo;
@@ -37,13 +38,13 @@ impl Bo {
             op: METADATA_OP_SET,
             flags: metadata.flags,
             tiling_info: metadata.tiling,
-            data_size_bytes: metadata.data.len() as u32,
+            data_size_bytes: count(metadata.data.len()),
             ..GemMetadata::new_zeroed()
         };
         let room = size_of_val(&argument.data);
         let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut argument.data);
         let Some(target) = bytes.get_mut(..metadata.data.len()) else {
-            let (len, size) = (metadata.data.len() as u64, room as u64);
+            let (len, size) = (wide(metadata.data.len()), wide(room));
             return Err(Error::Range { handle: self.handle(), offset: 0, len, size });
         };
         target.copy_from_slice(&metadata.data);
@@ -61,7 +62,7 @@ impl Bo {
         let mut argument = GemMetadata { handle: self.handle(), op: METADATA_OP_GET, ..GemMetadata::new_zeroed() };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
         let bytes = zerocopy::IntoBytes::as_bytes(&argument.data);
-        let len = (argument.data_size_bytes as usize).min(bytes.len());
+        let len = index(argument.data_size_bytes).min(bytes.len());
         Ok(BoMetadata { tiling: argument.tiling_info, flags: argument.flags, data: bytes[..len].to_vec() })
     }
 }

@@ -12,6 +12,7 @@ mod userptr;
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::wide;
 use nix::errno::Errno;
 
 use self::handle::Handle;
@@ -147,7 +148,7 @@ impl Bo {
         let mut argument = GemOp {
             handle: self.handle(),
             op: GEM_OP_GET_CREATE_INFO,
-            value: std::ptr::from_mut(&mut answer).expose_provenance() as u64,
+            value: wide(std::ptr::from_mut(&mut answer).expose_provenance()),
         };
         // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
         unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }

@@ -2,6 +2,8 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
+use amdgpu_hw::num::wide;
+
 use super::{Bo, PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
@@ -55,7 +57,7 @@ impl Bo {
     /// must belong to the caller, hold nothing that Rust may assume unchanged while the GPU can write (no live
     /// references, no owned values), and stay mapped until the BO is dropped and the GPU is done with it.
     pub unsafe fn from_user_memory(device: &Arc<Device>, memory: UserMemory) -> Result<Self> {
-        let (start, len) = (memory.address.as_ptr().expose_provenance() as u64, memory.len);
+        let (start, len) = (wide(memory.address.as_ptr().expose_provenance()), memory.len);
         for (what, value) in [("user memory address", start), ("user memory length", len)] {
             if !value.is_multiple_of(PAGE_SIZE) {
                 return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });

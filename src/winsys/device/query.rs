@@ -1,5 +1,6 @@
 //! INFO, VERSION and GET_CAP: asking the kernel.
 
+use amdgpu_hw::num::{count, wide};
 use nix::errno::Errno;
 use zerocopy::FromBytes;
 
@@ -37,12 +38,8 @@ pub(in crate::winsys) fn info<T: FromBytes>(
 
 fn ask(kernel: &dyn Kernel, query: u32, input: [u32; 4], len: usize) -> Result<AnswerBuffer, Errno> {
     let mut buffer = AnswerBuffer([0; ANSWER_BYTES]);
-    let mut argument = Info {
-        return_pointer: buffer.0.as_mut_ptr().expose_provenance() as u64,
-        return_size: len as u32,
-        query,
-        input,
-    };
+    let mut argument =
+        Info { return_pointer: wide(buffer.0.as_mut_ptr().expose_provenance()), return_size: count(len), query, input };
     // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as
     // any kernel or shim writes.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }?;
@@ -52,14 +49,14 @@ fn ask(kernel: &dyn Kernel, query: u32, input: [u32; 4], len: usize) -> Result<A
 /// Reads `count` consecutive registers from dword offset `register`; `instance` selects engine and array.
 pub(super) fn registers<const N: usize>(kernel: &dyn Kernel, register: u32, instance: u32) -> Result<[u32; N]> {
     const { assert!(N <= 128, "the kernel reads at most 128 registers at once") };
-    info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, N as u32, instance, 0])
+    info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, count(N), instance, 0])
 }
 
 /// The driver's name and version.
 pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     let mut name = [0_u8; 64];
     let mut argument =
-        Version { name_len: name.len() as u64, name: name.as_mut_ptr().expose_provenance() as u64, ..Version::ZEROED };
+        Version { name_len: wide(name.len()), name: wide(name.as_mut_ptr().expose_provenance()), ..Version::ZEROED };
     // SAFETY: the only non-null address is that of `name`, exclusive and as long as `name_len` says; the other two
     // strings have length 0, for which the kernel copies nothing.
     unsafe { send_raw(kernel, Version::REQUEST, &mut argument) }

@@ -2,6 +2,7 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
+use amdgpu_hw::num::{index, wide};
 use nix::errno::Errno;
 
 use crate::{
@@ -32,10 +33,14 @@ pub struct Mapping {
     ending: Ending,
 }
 
+/// [`PAGE_SIZE`] as a length in host memory.
+const PAGE_BYTES: usize = 4096;
+const _: () = assert!(wide(PAGE_BYTES) == PAGE_SIZE);
+
 /// How much of the CPU's addresses a BO takes: pages and bytes.
 fn extent(bo: &Bo) -> Result<(u32, usize)> {
     let pages = u32::try_from(bo.size() / PAGE_SIZE).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
-    Ok((pages, pages as usize * PAGE_SIZE as usize))
+    Ok((pages, index(pages) * PAGE_BYTES))
 }
 
 /// What becomes of the addresses in the end.
@@ -80,7 +85,7 @@ impl Mapping {
     ///
     /// The caller owns as many bytes from `at` on as the BO has, and nothing uses them while this mapping lives.
     pub unsafe fn placed(bo: &Arc<Bo>, at: NonNull<u8>) -> Result<Self> {
-        let value = at.addr().get() as u64;
+        let value = wide(at.addr().get());
         if !value.is_multiple_of(PAGE_SIZE) {
             return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
         }
@@ -171,7 +176,7 @@ impl Mapping {
     /// Bytes mapped, a multiple of the page size.
     #[inline]
     pub fn len(&self) -> usize {
-        self.pages as usize * PAGE_SIZE as usize
+        index(self.pages) * PAGE_BYTES
     }
 
     /// Always false: a BO has at least one page.
@@ -296,8 +301,7 @@ impl Mapping {
     }
 
     fn range(&self, offset: u64, len: usize) -> Result<*mut u8> {
-        let out_of_range =
-            || Error::Range { handle: self.bo.handle(), offset, len: len as u64, size: self.len() as u64 };
+        let out_of_range = || Error::Range { handle: self.bo.handle(), offset, len: wide(len), size: wide(self.len()) };
         let start = usize::try_from(offset).map_err(|_| out_of_range())?;
         if start.checked_add(len).is_none_or(|end| end > self.len()) {
             return Err(out_of_range());
@@ -307,7 +311,7 @@ impl Mapping {
     }
 
     fn aligned<T>(&self, offset: u64) -> Result<*mut T> {
-        let alignment = size_of::<T>() as u64;
+        let alignment = wide(size_of::<T>());
         if !offset.is_multiple_of(alignment) {
             return Err(Error::Misaligned { what: "offset", value: offset, alignment });
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::{count, wide};
 use nix::errno::Errno;
 
 use crate::{
@@ -73,8 +74,8 @@ fn ask(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry
         operation,
         list_handle,
         bo_number,
-        bo_info_size: size_of::<BoListEntry>() as u32,
-        bo_info_ptr: entries.as_ptr().expose_provenance() as u64,
+        bo_info_size: count(size_of::<BoListEntry>()),
+        bo_info_ptr: wide(entries.as_ptr().expose_provenance()),
     };
     // SAFETY: the one address is that of `entries`, as many as `bo_number` says and as large as `bo_info_size` says, which
     // the kernel only reads.

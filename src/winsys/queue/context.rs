@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::index;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -116,7 +117,7 @@ impl Context {
         let mut argument = WaitCs {
             handle: sequence,
             timeout: deadline.for_amdgpu(),
-            ip_type: ip as u32,
+            ip_type: ip.raw(),
             ip_instance: 0,
             ring,
             ctx_id: self.id,
@@ -203,7 +204,7 @@ impl Context {
     /// Ten IPs of up to eight rings. The kernel has four queues of an IP at most (Linux 6.12 `amdgpu_ctx.c`,
     /// `amdgpu_ctx_num_entities`).
     fn queue_bit(ip: Ip, ring: u32) -> u128 {
-        1 << (ip.index() * 8 + ring.min(7) as usize)
+        1 << (ip.index() * 8 + index(ring.min(7)))
     }
 }
 

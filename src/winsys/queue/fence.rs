@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use amdgpu_hw::num::{self, wide};
 use nix::errno::Errno;
 
 use super::context::Suspects;
@@ -34,7 +35,7 @@ pub fn wait_fences(
         return Ok(Some(0));
     }
     let mut argument = WaitFences {
-        fences: fences.as_ptr().expose_provenance() as u64,
+        fences: wide(fences.as_ptr().expose_provenance()),
         fence_count: u32::try_from(fences.len()).map_err(|_| refused(Errno::EINVAL))?,
         wait_all: (condition == WaitFor::All).into(),
         timeout_ns: deadline.for_amdgpu(),
@@ -42,7 +43,7 @@ pub fn wait_fences(
     // SAFETY: the one address is that of `fences`, as many as the count says, which the kernel only reads.
     unsafe { send_raw(device.kernel(), WaitFences::REQUEST, &mut argument) }.map_err(refused)?;
     let answer = argument.answer();
-    let index = answer.first_signaled as usize;
+    let index = num::index(answer.first_signaled);
     match (answer.status, condition) {
         (0, _) => Ok(None),
         (1, WaitFor::All) => Ok(Some(0)),
@@ -86,7 +87,7 @@ impl Context {
 
     fn fence_to_descriptor(&self, ip: Ip, ring: u32, sequence: u64, what: u32) -> Result<OwnedFd> {
         let refused = |errno| Error::Ioctl { request: FenceToHandle::NAME, errno };
-        let fence = CsFence { ctx_id: self.id(), ip_type: ip as u32, ip_instance: 0, ring, seq_no: sequence };
+        let fence = CsFence { ctx_id: self.id(), ip_type: ip.raw(), ip_instance: 0, ring, seq_no: sequence };
         let mut argument = FenceToHandle { fence, what, pad: 0 };
         // The answer is written over the context's id. While a descriptor has that number, no new one can.
         let _occupied = Occupied::new(self.id()).map_err(refused)?;

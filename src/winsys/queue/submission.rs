@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
 
 use super::context::Suspects;
@@ -54,8 +55,8 @@ impl ChunkScratch {
     fn push<T>(&mut self, chunk_id: u32, payload: &[T]) {
         self.headers.push(CsChunk {
             chunk_id,
-            length_dw: (size_of_val(payload) / 4) as u32,
-            chunk_data: payload.as_ptr().expose_provenance() as u64,
+            length_dw: count(size_of_val(payload) / 4),
+            chunk_data: wide(payload.as_ptr().expose_provenance()),
         });
     }
 }
@@ -75,8 +76,8 @@ impl ChunkScratch {
             if !handles.is_empty() {
                 headers.push(CsChunk {
                     chunk_id: id,
-                    length_dw: handles.len() as u32,
-                    chunk_data: handles.as_ptr().expose_provenance() as u64,
+                    length_dw: count(handles.len()),
+                    chunk_data: wide(handles.as_ptr().expose_provenance()),
                 });
             }
         }
@@ -85,7 +86,7 @@ impl ChunkScratch {
 }
 
 /// The kernel reads the number of entries as u32 and refuses more than this many before looking at them.
-const MOST_ENTRIES: usize = crate::uapi::BO_LIST_MAX_ENTRIES as usize;
+const MOST_ENTRIES: usize = index(crate::uapi::BO_LIST_MAX_ENTRIES);
 
 /// The first minor whose CS has timeline chunks.
 const TIMELINE_MINOR: i32 = 32;
@@ -136,22 +137,22 @@ impl Context {
         let inline = uapi::BoList {
             operation: u32::MAX,
             list_handle: u32::MAX,
-            bo_number: chunks.bos.len() as u32,
-            bo_info_size: size_of::<BoListEntry>() as u32,
-            bo_info_ptr: chunks.bos.as_ptr().expose_provenance() as u64,
+            bo_number: count(chunks.bos.len()),
+            bo_info_size: count(size_of::<BoListEntry>()),
+            bo_info_ptr: wide(chunks.bos.as_ptr().expose_provenance()),
         };
         if chunks.bo_list.is_none() {
             scratch.push(chunk_id::BO_HANDLES, std::slice::from_ref(&inline));
         }
         scratch.addresses.clear();
         let headers = scratch.headers.iter();
-        scratch.addresses.extend(headers.map(|header| std::ptr::from_ref(header).expose_provenance() as u64));
+        scratch.addresses.extend(headers.map(|header| wide(std::ptr::from_ref(header).expose_provenance())));
         let mut argument = Cs {
             ctx_id: self.id(),
             bo_list_handle: chunks.bo_list.map_or(0, BoList::handle),
-            num_chunks: scratch.addresses.len() as u32,
+            num_chunks: count(scratch.addresses.len()),
             flags: 0,
-            chunks: scratch.addresses.as_ptr().expose_provenance() as u64,
+            chunks: wide(scratch.addresses.as_ptr().expose_provenance()),
         };
         // SAFETY: `chunks` is the address of `num_chunks` addresses of headers in `scratch.headers`, which is not
         // touched until the call returns; each header's payload is a slice borrowed for this call, one of the handle

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
 
 use crate::{
@@ -141,7 +142,7 @@ impl Syncobj {
         let (handles, mut points) = ([self.handle], [0_u64]);
         let mut argument = SyncobjTimelineArray {
             handles: address(&handles),
-            points: points.as_mut_ptr().expose_provenance() as u64,
+            points: wide(points.as_mut_ptr().expose_provenance()),
             count_handles: 1,
             flags,
         };
@@ -198,7 +199,7 @@ impl Syncobj {
         let mut argument = SyncobjWait {
             handles: address(&handles),
             timeout_nsec: deadline.for_syncobj(),
-            count_handles: handles.len() as u32,
+            count_handles: count(handles.len()),
             flags: wait_flags(condition).bits(),
             ..SyncobjWait::ZEROED
         };
@@ -245,7 +246,7 @@ impl Syncobj {
             handles: address(&handles),
             points: address(&values),
             timeout_nsec: deadline.for_syncobj(),
-            count_handles: handles.len() as u32,
+            count_handles: count(handles.len()),
             flags: flags.bits(),
             first_signaled: u32::MAX,
             ..SyncobjTimelineWait::ZEROED
@@ -257,7 +258,7 @@ impl Syncobj {
         match condition {
             _ if !is_met => Ok(None),
             WaitFor::All => Ok(Some(0)),
-            WaitFor::Any if (first as usize) < points.len() => Ok(Some(first as usize)),
+            WaitFor::Any if index(first) < points.len() => Ok(Some(index(first))),
             WaitFor::Any => {
                 Err(Error::Absurd { field: "first_signaled", value: first.into(), reason: "not one of the points" })
             }
@@ -365,7 +366,7 @@ impl Drop for Syncobj {
 }
 
 fn address<T>(items: &[T]) -> u64 {
-    items.as_ptr().expose_provenance() as u64
+    wide(items.as_ptr().expose_provenance())
 }
 
 fn refused(request: &'static str) -> impl FnOnce(Errno) -> Error {

@@ -226,14 +226,14 @@ struct Place(u8);
 
 impl Place {
     #[inline]
-    const fn new(stripe: usize, is_always_valid: bool) -> Self {
-        Self((stripe as u8) << 1 | is_always_valid as u8)
+    fn new(stripe: usize, is_always_valid: bool) -> Self {
+        Self((stripe as u8) << 1 | u8::from(is_always_valid))
     }
 
     /// Beyond the last for what is kept apart.
     #[inline]
-    const fn stripe(self) -> usize {
-        (self.0 >> 1) as usize
+    fn stripe(self) -> usize {
+        usize::from(self.0 >> 1)
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use amdgpu_hw::num::wide;
 use parking_lot::Mutex;
 
 use crate::{vamgr::GpuVa, winsys::Event};
@@ -55,7 +56,7 @@ impl BoHistory {
     /// How many events were forgotten.
     pub fn forgotten(&self) -> u64 {
         let ring = self.ring.lock();
-        ring.count.saturating_sub(ring.entries.len() as u64)
+        ring.count.saturating_sub(wide(ring.entries.len()))
     }
 
     /// What is remembered of an address, oldest first: what was bound and unbound there. Both spellings are understood,

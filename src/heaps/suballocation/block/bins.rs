@@ -3,11 +3,13 @@
 //! Lengths up to 31 cells have a bin each. From there on every octave is divided into 32, so that the lengths in one bin
 //! differ by at most 1 in 32. One word tells which octaves have holes, one word per octave which of its 32 bins.
 
+use amdgpu_hw::num::{count, index};
+
 /// Bins in an octave.
 const STEPS: u32 = 32;
 const LOG_STEPS: u32 = STEPS.ilog2();
 /// Row 0 holds lengths below 32, row r those of the octave from 2^(r + 4) on.
-const ROWS: usize = 33 - LOG_STEPS as usize;
+const ROWS: usize = 33 - index(LOG_STEPS);
 
 /// No node: where a link leads nowhere it leads to node 0, which is none. It may be written to, and is not read.
 pub(super) const NONE: u32 = 0;
@@ -39,7 +41,7 @@ impl Bin {
 
     /// The bin behind it, if there is one.
     pub(super) const fn next(self) -> Option<Self> {
-        if self.0 + 1 < ROWS as u32 * STEPS { Some(Self(self.0 + 1)) } else { None }
+        if self.0 + 1 < count(ROWS) * STEPS { Some(Self(self.0 + 1)) } else { None }
     }
 
     /// The least length in it.
@@ -50,11 +52,11 @@ impl Bin {
     }
 
     const fn row(self) -> usize {
-        (self.0 / STEPS) as usize % ROWS
+        index(self.0 / STEPS) % ROWS
     }
 
     const fn step(self) -> usize {
-        (self.0 % STEPS) as usize
+        index(self.0 % STEPS)
     }
 }
 
@@ -63,12 +65,12 @@ impl Bin {
 pub(super) struct Bins {
     rows: u32,
     steps: [u32; ROWS],
-    heads: Box<[[u32; STEPS as usize]; ROWS]>,
+    heads: Box<[[u32; index(STEPS)]; ROWS]>,
 }
 
 impl Bins {
     pub(super) fn new() -> Self {
-        Self { rows: 0, steps: [0; ROWS], heads: Box::new([[NONE; STEPS as usize]; ROWS]) }
+        Self { rows: 0, steps: [0; ROWS], heads: Box::new([[NONE; index(STEPS)]; ROWS]) }
     }
 
     /// The first node of a bin, or [`NONE`].
@@ -104,16 +106,16 @@ impl Bins {
         let here = self.steps[row] & (u32::MAX << bin.step());
         let above = self.rows & !((2 << row) - 1);
         // Both are worked out, and one is chosen: cheaper than a guess.
-        let next = above.trailing_zeros() as usize;
+        let next = index(above.trailing_zeros());
         let there = self.steps.get(next).copied().unwrap_or(0);
         let (row, steps) = if here == 0 { (next, there) } else { (row, here) };
-        (steps != 0).then(|| Bin(row as u32 * STEPS + steps.trailing_zeros()))
+        (steps != 0).then(|| Bin(count(row) * STEPS + steps.trailing_zeros()))
     }
 
     /// The last bin that has a hole.
     pub(super) fn last(&self) -> Option<Bin> {
         let row = self.rows.checked_ilog2()?;
-        Some(Bin(row * STEPS + self.steps[row as usize].checked_ilog2()?))
+        Some(Bin(row * STEPS + self.steps[index(row)].checked_ilog2()?))
     }
 }
 

@@ -9,6 +9,8 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
+use amdgpu_hw::num::{index, wide};
+
 use self::{
     bins::{Bin, Bins, NONE},
     chunk::Owner,
@@ -176,7 +178,7 @@ impl VirtualBlock {
     }
 
     const fn bytes(&self, cells: u32) -> u64 {
-        (cells as u64) << self.shift
+        wide(index(cells)) << self.shift
     }
 
     /// The request in cells, if the block is large enough for it at all.

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use amdgpu_hw::num::{count, index};
+
 use super::bins::NONE;
 
 /// In [`Node::extent`]: a hole, in a bin.
@@ -91,7 +93,7 @@ impl Nodes {
         let at = self.unused;
         if at == NONE {
             self.all.push(node);
-            return (self.all.len() - 1) as u32;
+            return count(self.all.len() - 1);
         }
         self.unused = self[at].right;
         self[at] = node;
@@ -127,13 +129,13 @@ impl Index<u32> for Nodes {
 
     #[inline]
     fn index(&self, at: u32) -> &Node {
-        &self.all[at as usize]
+        &self.all[index(at)]
     }
 }
 
 impl IndexMut<u32> for Nodes {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Node {
-        &mut self.all[at as usize]
+        &mut self.all[index(at)]
     }
 }

@@ -23,7 +23,7 @@ pub use self::{
     tiling::TilingRegisters,
 };
 
-use amdgpu_hw::{identify, radv_name};
+use amdgpu_hw::{identify, num, radv_name};
 use libdrm_amdgpu_sys::AMDGPU;
 
 use super::query::{capability, check_driver, info};
@@ -205,7 +205,7 @@ impl GpuInfo {
     pub fn pcie_bandwidth_mbps(&self) -> u64 {
         // GB/s for a lane, times 1000, by generation.
         const PER_LANE: [u64; 7] = [250, 500, 985, 1969, 3938, 7563, 15125];
-        let generation = self.pcie_generation.checked_sub(1).and_then(|index| PER_LANE.get(index as usize));
+        let generation = self.pcie_generation.checked_sub(1).and_then(|index| PER_LANE.get(num::index(index)));
         generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
     }
 

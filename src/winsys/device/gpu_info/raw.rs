@@ -77,7 +77,7 @@ impl RawInfo {
         let mut ip_blocks = [InfoHwIp::ZEROED; 10];
         let mut ip_counts = [0; 10];
         for ip in Ip::ALL {
-            let input = [ip as u32, 0, 0, 0];
+            let input = [ip.raw(), 0, 0, 0];
             ip_blocks[ip.index()] = known(info(kernel, "HW_IP_INFO", query::HW_IP_INFO, input))?;
             ip_counts[ip.index()] = known(info(kernel, "HW_IP_COUNT", query::HW_IP_COUNT, input))?;
         }

@@ -58,7 +58,7 @@ fn query_one(
     family: Family,
     ip: Ip,
 ) -> Result<Option<IpBlock>> {
-    let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip as u32, 0, 0, 0]) {
+    let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip.raw(), 0, 0, 0]) {
         Ok(answer) => answer,
         // A kernel refuses types it is too old to know.
         Err(Error::Info { errno: nix::errno::Errno::EINVAL, .. }) => return Ok(None),

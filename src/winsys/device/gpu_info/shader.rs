@@ -1,5 +1,7 @@
 //! Shader engines, compute units, render backends and the L2 cache.
 
+use amdgpu_hw::num::index;
+
 use super::{DriverVersion, Error, GfxLevel, Result};
 use crate::uapi::DevInfo;
 
@@ -48,7 +50,7 @@ impl ShaderArray {
         let has_units = |engine: &u32| {
             (0..arrays_per_engine).any(|array| {
                 let (row, column) = (engine % 4, array + engine / 4 * 2);
-                dev.cu_bitmap[row as usize][column as usize] != 0
+                dev.cu_bitmap[index(row)][index(column)] != 0
             })
         };
         let render_backend_mask = u64::from(dev.enabled_rb_pipes_mask_hi) << 32 | u64::from(dev.enabled_rb_pipes_mask);
