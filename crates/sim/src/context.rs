@@ -13,7 +13,7 @@ use amdgpu_uapi::{CtxStateFlags, priority};
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::{fence::Fence, gpu};
+use crate::{fence::Fence, gpu, ids::Ids};
 
 /// The kernel remembers this many submissions of an entity, and lets no more be outstanding (`sched_jobs`).
 pub(crate) const REMEMBERED: u64 = 32;
@@ -28,6 +28,9 @@ pub(crate) const fn entities_of(ip: Ip) -> u32 {
         _ => 1,
     }
 }
+
+/// The contexts of a file.
+pub(crate) type Contexts = Mutex<Ids<Arc<Context>>>;
 
 /// One context of a file.
 #[derive(Debug)]

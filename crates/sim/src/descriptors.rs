@@ -23,25 +23,10 @@ use std::{
 use nix::{
     errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::stat::fstat,
 };
 use parking_lot::Mutex;
 
-use crate::{bo::errno_of, dma_buf::DmaBuf, file::Contexts, sync_file::SyncFile, syncobj::Syncobj};
-
-/// What tells one open file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FileId {
-    device: u64,
-    inode: u64,
-}
-
-impl FileId {
-    /// Of an open descriptor.
-    pub(crate) fn of(fd: impl AsFd) -> Result<Self, Errno> {
-        fstat(fd).map(|stat| Self { device: stat.st_dev, inode: stat.st_ino })
-    }
-}
+use crate::{bo::errno_of, context::Contexts, dma_buf::DmaBuf, file_id::FileId, sync_file::SyncFile, syncobj::Syncobj};
 
 /// What a descriptor names.
 #[derive(Clone, Debug)]

@@ -1,37 +1,20 @@
-//! A simulated GPU: what all its open files share.
+//! A simulated GPU, as tests and programs hold it.
 
-mod reset;
-
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-    time::Instant,
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use amdgpu_hw::Ip;
-use amdgpu_packets::Target;
-use nix::errno::Errno;
-use parking_lot::Mutex;
 
 use crate::{
-    Profile, SimKernel, SimMachine, SimOptions,
-    bo::{Bo, Offsets, Pools},
+    bo::Pools,
+    card::Gpu,
     census::DeviceCensus,
-    complaints::Complaints,
-    context::{Context, Entity, Pstate},
+    chips::Profile,
     control::Control,
-    descriptors::FileId,
     events::{Events, Until},
-    gang::Gangs,
     gpu::{Clock, Shaders, Tally},
-    machine::Machine,
-    names::Names,
-    node::Masters,
-    ring::Ring,
-    shaders::ShaderSlot,
+    kernel::SimKernel,
+    options::SimOptions,
+    sim_machine::SimMachine,
 };
 
 /// One simulated GPU, with the kernel driver that serves it.
@@ -57,10 +40,6 @@ impl SimDevice {
     /// A fresh GPU in a machine of its own: nothing allocated, nothing running.
     pub fn new(profile: impl Into<Arc<Profile>>, options: SimOptions) -> Self {
         SimMachine::new().add(profile, options)
-    }
-
-    pub(crate) fn on(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Self {
-        Self { gpu: Gpu::new(machine, profile, options) }
     }
 
     /// The machine it is in.
@@ -144,7 +123,7 @@ impl SimDevice {
     }
 
     pub(crate) fn ticks(&self) -> u64 {
-        self.gpu.clock.ticks()
+        Clock::ticks(&self.gpu.clock)
     }
 
     /// What is alive on the whole device.
@@ -159,160 +138,41 @@ impl SimDevice {
             gtt_bytes: memory.gtt.heap_usage,
         }
     }
-}
 
-/// The device behind its files.
-#[derive(Debug)]
-pub(crate) struct Gpu {
-    pub(crate) profile: Arc<Profile>,
-    pub(crate) options: SimOptions,
-    pub(crate) machine: Arc<Machine>,
-    pub(crate) names: Mutex<Names>,
-    pub(crate) pools: Arc<Pools>,
-    pub(crate) offsets: Arc<Offsets>,
-    pub(crate) events: Arc<Events>,
-    pub(crate) complaints: Arc<Complaints>,
-    pub(crate) files: AtomicU32,
-    pub(crate) pstate: Mutex<Pstate>,
-    pub(crate) masters: Masters,
-    pub(crate) control: Arc<Control>,
-    pub(crate) clock: Ticker,
-    pub(crate) shaders: Arc<ShaderSlot>,
-    /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
-    pub(crate) submitting: Mutex<()>,
-    pub(crate) gangs: Arc<Gangs>,
-    resets: AtomicU32,
-    losses: AtomicU32,
-    unplugged: AtomicBool,
-    rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
-}
-
-/// The GPU clock: ticks at its frequency since the device came to life, unless a test has stopped it.
-#[derive(Clone, Debug)]
-pub(crate) struct Ticker {
-    control: Arc<Control>,
-    born: Instant,
-    khz: u32,
-}
-
-impl Clock for Ticker {
-    fn ticks(&self) -> u64 {
-        if let Some(stopped) = self.control.stopped_clock() {
-            return stopped;
-        }
-        let ticks = self.born.elapsed().as_nanos() * u128::from(self.khz) / 1_000_000;
-        u64::try_from(ticks).unwrap_or(u64::MAX)
-    }
-}
-
-impl Gpu {
-    fn new(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Arc<Self> {
-        let control = Arc::<Control>::default();
-        let clock =
-            Ticker { control: Arc::clone(&control), born: Instant::now(), khz: profile.dev_info.gpu_counter_freq };
-        Arc::new(Self {
-            options,
-            machine: Arc::clone(machine),
-            names: Mutex::default(),
-            pools: Pools::new(&profile),
-            profile,
-            offsets: Arc::default(),
-            events: Arc::clone(&machine.events),
-            complaints: Arc::default(),
-            files: AtomicU32::new(0),
-            pstate: Mutex::default(),
-            masters: Masters::default(),
-            control,
-            clock,
-            shaders: Arc::default(),
-            submitting: Mutex::default(),
-            gangs: Arc::default(),
-            resets: AtomicU32::new(0),
-            losses: AtomicU32::new(0),
-            unplugged: AtomicBool::new(false),
-            rings: Mutex::default(),
-        })
-    }
-
-    pub(crate) fn resets(&self) -> u32 {
-        self.resets.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn losses(&self) -> u32 {
-        self.losses.load(Ordering::Acquire)
-    }
-
-    /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
-    /// a reset in the meantime.
-    pub(crate) fn reset_for(&self, culprit: &Context, is_lost: impl FnOnce() -> bool) {
-        let rings = self.rings.lock();
-        if is_lost() {
-            return;
-        }
-        culprit.blame();
-        self.reset(rings.values());
-        drop(rings);
-        self.events.ring();
-    }
-
-    /// The kernel killed the waves of a job, or reset its ring alone; whether it came to that before another reset took the
-    /// job. Contexts see that there was a reset, and nobody is blamed.
-    pub(crate) fn recovered(&self, is_lost: impl FnOnce() -> bool) -> bool {
-        let rings = self.rings.lock();
-        let recovers = !is_lost();
-        self.resets.fetch_add(recovers.into(), Ordering::AcqRel);
-        drop(rings);
-        recovers
-    }
-
-    fn reset<'r>(&self, rings: impl Iterator<Item = &'r Arc<Ring>>) {
-        self.resets.fetch_add(1, Ordering::AcqRel);
-        rings.for_each(|ring| ring.cancel_running());
-    }
-
-    /// The block of an IP, as far as the options let it exist.
-    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_uapi::InfoHwIp> {
-        self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
-    }
-
-    /// How many rings of an IP the chip has for user space.
-    pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
-        self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
-    }
-
-    /// Whether a ring of an IP has a job that is to come, waits or runs.
-    pub(crate) fn is_busy(&self, ip: Ip) -> bool {
-        self.rings.lock().iter().any(|((of, _), ring)| *of == ip && ring.load() > 0)
-    }
-
-    /// The ring for the next job of an entity, which counts as the ring's from now on: where its last job still is, else
-    /// the least loaded one.
+    /// Resets the GPU as by hand, through the kernel's `amdgpu_gpu_recover` file: every job that has started ends with
+    /// ECANCELED, and nobody is guilty.
     ///
-    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`.
-    pub(crate) fn ring_for(self: &Arc<Self>, ip: Ip, entity: &Entity) -> Result<Arc<Ring>, Errno> {
-        let mut rings = self.rings.lock();
-        let load = |index: &u32| rings.get(&(ip, *index)).map_or(0, |ring| ring.load());
-        let free = || (0..self.ring_count(ip)).min_by_key(load);
-        let index = entity.busy_on().or_else(free).ok_or(Errno::EINVAL)?;
-        let ring = match rings.entry((ip, index)) {
-            Entry::Occupied(known) => Arc::clone(known.get()),
-            Entry::Vacant(new) => {
-                let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
-                Arc::clone(new.insert(Arc::new(Ring::start(self, target, (ip, index))?)))
-            }
-        };
-        ring.reserve();
-        entity.settle_on(index);
-        Ok(ring)
+    /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_gpu_recover`.
+    pub fn reset(&self) {
+        self.gpu.reset_all(false);
     }
 
-    /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
-    pub(crate) fn handle_closed(&self, bo: &Bo) {
-        let link = self.names.lock().handle_closed(bo);
-        let id = link.as_ref().and_then(|link| FileId::of(link).ok());
-        drop(link);
-        if let Some(id) = id {
-            self.machine.descriptors.orphan(id);
-        }
+    /// Resets the GPU and loses VRAM, as most discrete cards do: besides what [`SimDevice::reset`] does, the counter of
+    /// losses goes up, and contexts made before run nothing any more. What is in VRAM is undefined afterwards; here it
+    /// stays as it was.
+    pub fn reset_and_lose_vram(&self) {
+        self.gpu.reset_all(true);
+    }
+
+    /// Pulls the GPU out for good: from now on every request and mmap of its files is ENODEV, and every job ends with
+    /// ECANCELED. Mappings and descriptors stay.
+    ///
+    /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_pci_remove`; `drm_ioctl.c`, `drm_ioctl`.
+    pub fn unplug(&self) {
+        self.gpu.unplug();
+    }
+}
+
+impl SimMachine {
+    /// A fresh GPU in this machine.
+    pub fn add(&self, profile: impl Into<Arc<Profile>>, options: SimOptions) -> SimDevice {
+        SimDevice { gpu: Gpu::new(self.machine(), profile.into(), options) }
+    }
+}
+
+impl SimKernel {
+    /// A file of a fresh GPU with default options.
+    pub fn open(profile: impl Into<Arc<Profile>>) -> Self {
+        SimDevice::new(profile, SimOptions::default()).open()
     }
 }

@@ -12,10 +12,7 @@ use std::{
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::{
-    chain::Link,
-    events::{Events, monotonic_now},
-};
+use crate::events::{Events, monotonic_now};
 
 /// A fence. It signals once, with an error or without.
 #[derive(Debug)]
@@ -244,5 +241,95 @@ impl Single {
         }
         callbacks.push(callback);
         Ok(())
+    }
+}
+
+/// One point of a timeline.
+///
+/// A timeline is a linked list from the newest point to the oldest, as in Linux 6.12 `dma-fence-chain.c`.
+#[derive(Debug)]
+pub(crate) struct Link {
+    point: u64,
+    /// The point before it, 0 where the order of points starts anew.
+    earlier: u64,
+    /// The same for all points that were added in order.
+    order: Arc<()>,
+    own: Arc<Fence>,
+    /// What must signal first: the point before, or a plain fence that was there before the timeline.
+    previous: Mutex<Option<Arc<Fence>>>,
+}
+
+impl Link {
+    /// A point behind what is there already. One that is not beyond the newest point takes the newest's number, and a new
+    /// order starts with it.
+    ///
+    /// Source: `dma_fence_chain_init`.
+    pub(crate) fn append(previous: Option<Arc<Fence>>, point: u64, own: Arc<Fence>) -> Arc<Fence> {
+        let newest = previous.as_deref().and_then(|fence| match fence {
+            Fence::Link(link) => Some((link.point, Arc::clone(&link.order))),
+            _ => None,
+        });
+        let (point, earlier, order) = match newest {
+            Some((newest, order)) if point > newest => (point, newest, order),
+            Some((newest, _)) => (newest, 0, Arc::new(())),
+            None => (point, 0, Arc::new(())),
+        };
+        let link = Self { point, earlier, order, own, previous: Mutex::new(previous) };
+        // Collects what is over.
+        link.walk();
+        Arc::new(Fence::Link(link))
+    }
+
+    pub(crate) const fn point(&self) -> u64 {
+        self.point
+    }
+
+    /// The point before it, 0 where the order of points starts anew.
+    pub(crate) const fn earlier(&self) -> u64 {
+        self.earlier
+    }
+
+    /// Returns `true` if both points were added in order.
+    pub(crate) fn is_in_order_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.order, &other.order)
+    }
+
+    /// The fence of this point alone.
+    pub(crate) fn own(&self) -> &Arc<Fence> {
+        &self.own
+    }
+
+    /// What comes before it and is not over. Points whose own fence has signalled are taken out of the chain.
+    ///
+    /// Source: `dma_fence_chain_walk`.
+    pub(crate) fn walk(&self) -> Option<Arc<Fence>> {
+        let mut previous = self.previous.lock();
+        while let Some(fence) = &*previous {
+            let rest = match &**fence {
+                Fence::Link(link) if link.own.is_signalled() => link.previous.lock().clone(),
+                Fence::Link(_) => break,
+                plain if plain.is_signalled() => None,
+                _ => break,
+            };
+            *previous = rest;
+        }
+        previous.clone()
+    }
+
+    pub(crate) fn is_signalled(&self) -> bool {
+        self.own.is_signalled() && self.walk().is_none()
+    }
+}
+
+impl Drop for Link {
+    /// Takes the chain apart link by link: it may be long, and the stack is not.
+    fn drop(&mut self) {
+        let mut next = self.previous.get_mut().take();
+        while let Some(fence) = next {
+            next = match Arc::into_inner(fence) {
+                Some(Fence::Link(mut link)) => link.previous.get_mut().take(),
+                _ => None,
+            };
+        }
     }
 }

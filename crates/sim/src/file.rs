@@ -5,21 +5,19 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use amdgpu_hw::GfxLevel;
-use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, GpuvmFault};
+use amdgpu_uapi::BO_LIST_MAX_ENTRIES;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
     bo::{Bo, Reservation},
+    card::Gpu,
     census::Census,
-    context::Context,
-    device::Gpu,
-    gpu::PageFault,
+    context::{Context, Contexts},
+    fault_cell::FaultCell,
     handles::Handles,
-    ids::Ids,
+    ids::{Ids, MOST_HANDLES},
     node::Node,
-    ring::fault_status,
     syncobj::Syncobj,
     vm::Vm,
     work::Work,
@@ -27,14 +25,8 @@ use crate::{
 
 /// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
-/// Handles of a kind at most in one file; the kernel's limit is the memory for them.
-pub(crate) const MOST_HANDLES: u32 = i32::MAX as u32;
-
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
-
-/// The contexts of a file.
-pub(crate) type Contexts = Mutex<Ids<Arc<Context>>>;
 
 /// What one `open` of the node made.
 #[derive(Debug)]
@@ -57,24 +49,6 @@ pub(crate) struct File {
     pub(crate) submitting: Mutex<()>,
     /// CPU mappings by address: their length, and the BO they keep alive.
     pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
-}
-
-/// The last page fault of a file's address space.
-#[derive(Debug)]
-pub(crate) struct FaultCell {
-    last: Mutex<GpuvmFault>,
-    level: GfxLevel,
-}
-
-impl FaultCell {
-    pub(crate) fn record(&self, fault: PageFault) {
-        let status = fault_status(fault.access, self.level);
-        *self.last.lock() = GpuvmFault { addr: fault.va.low_48_bits() & !0xfff, status, vmhub: 0 };
-    }
-
-    pub(crate) fn last(&self) -> GpuvmFault {
-        *self.last.lock()
-    }
 }
 
 impl File {
@@ -101,7 +75,7 @@ impl File {
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             root: Arc::default(),
-            faults: Arc::new(FaultCell { last: Mutex::new(GpuvmFault::ZEROED), level: gpu.profile.gfx_level }),
+            faults: Arc::new(FaultCell::new(gpu.profile.gfx_level)),
             work: Work::default(),
             submitting: Mutex::default(),
             mappings: Mutex::default(),

@@ -4,7 +4,11 @@ use std::{collections::HashMap, sync::Arc};
 
 use nix::errno::Errno;
 
-use crate::{bo::Bo, descriptors::FileId, file::MOST_HANDLES, ids::Ids};
+use crate::{
+    bo::Bo,
+    file_id::FileId,
+    ids::{Ids, MOST_HANDLES},
+};
 
 /// Handles by number, how many of them each BO has, and which of them stand for dma-bufs.
 #[derive(Debug)]

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+/// Handles of a kind at most in one file; the kernel's limit is the memory for them.
+pub(crate) const MOST_HANDLES: u32 = i32::MAX as u32;
+
 /// A table of things with numbers.
 #[derive(Debug)]
 pub(crate) struct Ids<T> {

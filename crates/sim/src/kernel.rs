@@ -15,8 +15,14 @@ use nix::{
 };
 
 use crate::{
-    Census, Client, Profile, SimDevice, SimOptions, bo::Bo, client, descriptors::FileId, device::Gpu, dispatch,
-    file::File, user,
+    bo::Bo,
+    card::Gpu,
+    census::Census,
+    client::{self, Client},
+    dispatch,
+    file::File,
+    file_id::FileId,
+    user,
 };
 
 /// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`]).
@@ -37,11 +43,6 @@ impl SimKernel {
 
     pub(crate) const fn file(&self) -> &File {
         &self.file
-    }
-
-    /// A file of a fresh GPU with default options.
-    pub fn open(profile: impl Into<Arc<Profile>>) -> Self {
-        SimDevice::new(profile, SimOptions::default()).open()
     }
 
     /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the

@@ -30,10 +30,12 @@
 //! Not counted are the kernel's own buffers and page tables: an idle device has usage 0.
 
 mod bo;
+mod card;
 mod census;
 mod chain;
 mod chips;
 mod client;
+mod clock;
 mod complaints;
 mod context;
 mod control;
@@ -43,18 +45,20 @@ mod dispatch;
 mod dma_buf;
 mod eventfd;
 mod events;
+mod fault_cell;
 mod fdinfo;
 mod fence;
 mod file;
+mod file_id;
 mod gang;
 pub mod gpu;
 mod handles;
+mod hooks;
 mod ib_captures;
 mod ids;
 mod ioctl;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
-#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
 mod machine;
 mod mutation;
 mod names;
@@ -65,7 +69,10 @@ mod options;
 mod pressure;
 mod ring;
 mod shaders;
+#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
+mod sim_machine;
 mod space;
+mod steer;
 mod sync_file;
 mod syncobj;
 pub mod sysfs;
@@ -78,15 +85,15 @@ pub use self::{
     census::{Census, DeviceCensus},
     chips::{CaptureError, ChipError, Firmware, Profile, Register, chip, profile, profiles},
     client::Client,
-    control::HeldRings,
     device::SimDevice,
     ib_captures::IBS_VARIABLE,
     kernel::{Mappable, SimKernel},
-    machine::SimMachine,
     mutation::Mutation,
     null::NullKernel,
     options::SimOptions,
     pressure::{Pressed, Pressure},
+    sim_machine::SimMachine,
+    steer::HeldRings,
 };
 
 /// The examples of the README are tried as those of the crate.

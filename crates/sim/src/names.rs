@@ -11,8 +11,7 @@ use nix::errno::Errno;
 
 use crate::{
     bo::{Bo, WeakBo},
-    file::MOST_HANDLES,
-    ids::Ids,
+    ids::{Ids, MOST_HANDLES},
 };
 
 /// The names of a device. Their lock also orders what opens and closes handles of shared BOs (`object_name_lock`).

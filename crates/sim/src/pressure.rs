@@ -3,7 +3,7 @@
 use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 
-use crate::{SimDevice, bo::Pinned};
+use crate::{bo::Pinned, device::SimDevice};
 
 /// What is taken away from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

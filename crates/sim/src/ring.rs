@@ -18,15 +18,15 @@ use parking_lot::Mutex;
 
 use crate::{
     bo::Bo,
+    clock::Ticker,
     complaints::Complaints,
     context::{Context, Entity},
-    control::{Control, Hang, RingName, Turn},
-    device::{Gpu, Ticker},
     events::{Events, Until},
+    fault_cell::FaultCell,
     fence::Fence,
-    file::FaultCell,
     gang::Gang,
-    gpu::{self, Access, Engine, Environment, Ib, PageFault, Place, Stop},
+    gpu::{self, Engine, Environment, Ib, PageFault, Place, Stop},
+    hooks::{Hang, Hooks, Queue, RingName, Turn},
     ib_captures::IbCaptures,
     mutation::{Mutant, Mutation},
     shaders::ShaderSlot,
@@ -73,6 +73,38 @@ impl Job {
     }
 }
 
+/// The GPU around a ring, as far as the end of a job concerns it.
+pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
+    /// Returns `true` if the GPU is gone.
+    fn is_unplugged(&self) -> bool;
+
+    /// Resets that lost VRAM.
+    fn losses(&self) -> u32;
+
+    /// The kernel killed the waves of a job, or reset its ring alone. Returns `true` if it came to that before another reset
+    /// took the job. Contexts see that there was a reset, and nobody is blamed.
+    fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool;
+
+    /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
+    /// a reset in the meantime.
+    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool);
+}
+
+/// The parts of a device that its rings use.
+#[derive(Debug)]
+pub(crate) struct Board {
+    pub(crate) gpu: Weak<dyn Recovery>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) complaints: Arc<Complaints>,
+    pub(crate) hooks: Arc<dyn Hooks>,
+    pub(crate) clock: Ticker,
+    pub(crate) shaders: Arc<ShaderSlot>,
+    /// A bit for each render backend.
+    pub(crate) render_backends: u32,
+    pub(crate) hang_timeout: Duration,
+    pub(crate) ring_reset: bool,
+}
+
 /// A hardware ring: jobs that wait, and the thread that runs them.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -81,12 +113,12 @@ pub(crate) struct Ring {
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
+struct Shared {
     /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
-    gpu: Weak<Gpu>,
+    gpu: Weak<dyn Recovery>,
     events: Arc<Events>,
     complaints: Arc<Complaints>,
-    control: Arc<Control>,
+    hooks: Arc<dyn Hooks>,
     name: RingName,
     clock: Ticker,
     shaders: Arc<ShaderSlot>,
@@ -106,28 +138,29 @@ pub(crate) struct Shared {
 
 impl Ring {
     /// A ring and its thread, which does not keep the device alive.
-    pub(crate) fn start(gpu: &Arc<Gpu>, target: Target, name: RingName) -> Result<Self, Errno> {
+    pub(crate) fn start(board: Board, target: Target, name: RingName) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
-            gpu: Arc::downgrade(gpu),
-            events: Arc::clone(&gpu.events),
-            complaints: Arc::clone(&gpu.complaints),
-            control: Arc::clone(&gpu.control),
+            gpu: board.gpu,
+            events: board.events,
+            complaints: board.complaints,
+            hooks: board.hooks,
             name,
-            clock: gpu.clock.clone(),
-            shaders: Arc::clone(&gpu.shaders),
+            clock: board.clock,
+            shaders: board.shaders,
             waiting: Mutex::default(),
             stale: Mutex::default(),
             load: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             target,
-            hang_timeout: gpu.options.hang_timeout,
-            ring_reset: gpu.options.ring_reset,
+            hang_timeout: board.hang_timeout,
+            ring_reset: board.ring_reset,
             captures: IbCaptures::from_environment(),
         });
-        gpu.control.register(name, &shared);
+        let queue = Arc::downgrade(&shared);
+        shared.hooks.ring_starts(name, queue);
         let worker = Arc::clone(&shared);
-        let backends = gpu.profile.dev_info.enabled_rb_pipes_mask;
+        let backends = board.render_backends;
         let thread = std::thread::Builder::new()
             .name(format!("{} {}", name.0, name.1))
             .spawn(move || worker.run(Engine::new(target).with_render_backends(backends)))
@@ -147,7 +180,7 @@ impl Ring {
 
     /// Takes a job that was announced.
     pub(crate) fn push(&self, mut job: Job) {
-        if self.shared.control.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
+        if self.shared.hooks.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
             job.dependencies.clear();
         }
         self.shared.waiting.lock().push_back(job);
@@ -170,7 +203,7 @@ impl Drop for Ring {
             // A thread that panicked has already said so on standard error.
             let _ = thread.join();
         }
-        self.shared.control.deregister(self.shared.name);
+        self.shared.hooks.ring_ends(self.shared.name);
     }
 }
 
@@ -184,7 +217,7 @@ impl Shared {
     fn run(&self, mut engine: Engine) {
         while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
-            if self.control.end_turn(self.name) {
+            if self.hooks.end_turn(self.name) {
                 self.events.ring();
             }
         }
@@ -195,10 +228,10 @@ impl Shared {
         if self.stopping.load(Ordering::Acquire) {
             return Some(Next::Stop);
         }
-        if self.control.is_held(self.name) {
+        if self.hooks.is_held(self.name) {
             return None;
         }
-        let turn = self.control.turn(self.name);
+        let turn = self.hooks.turn(self.name);
         let mut waiting = self.waiting.lock();
         let ready = match turn {
             Turn::Free => most_urgent(&waiting)?,
@@ -206,12 +239,6 @@ impl Shared {
             Turn::Start(place) => place,
         };
         waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
-    }
-
-    /// Where in the queue the jobs are that can start.
-    pub(crate) fn ready(&self) -> Vec<usize> {
-        let waiting = self.waiting.lock();
-        due(&waiting).filter(|(_, job)| job.may_start()).map(|(index, _)| index).collect()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -229,7 +256,7 @@ impl Shared {
         engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
         let followed = self.follow(engine, &job, &running);
         *job.entity.gpu.lock() = engine.switch(gpu::State::new());
-        let outcome = match (self.control.takes_hang(self.name), followed) {
+        let outcome = match (self.hooks.takes_hang(self.name), followed) {
             (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
             (None, Ok(())) => Ok(()),
@@ -245,7 +272,7 @@ impl Shared {
             let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
             job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
         };
-        match self.control.mutation_of(self.name.0) {
+        match self.hooks.mutation_of(self.name.0) {
             None => run(engine, &job.space),
             Some(Mutation::SkippedJob) => Ok(()),
             Some(Mutation::ReversedIbs) => {
@@ -282,7 +309,7 @@ impl Shared {
             job.entity.fail(errno);
         }
         let Job { fence, user_fence, keep, space, .. } = job;
-        let mutation = self.control.mutation_of(self.name.0);
+        let mutation = self.hooks.mutation_of(self.name.0);
         drop((keep, space));
         // A ring whose waves were killed goes on with the packet that writes the number.
         if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
@@ -315,7 +342,7 @@ impl Shared {
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
         if hang == Hang::Waves && self.can_kill_waves() {
-            if !gpu.recovered(|| self.is_cancelled()) {
+            if !gpu.recovered(&|| self.is_cancelled()) {
                 return Errno::ECANCELED;
             }
             // The job behind is on the hardware ring by now.
@@ -323,10 +350,10 @@ impl Shared {
             return Errno::ENODATA;
         }
         if self.ring_reset && self.can_be_reset() {
-            gpu.recovered(|| self.is_cancelled());
+            gpu.recovered(&|| self.is_cancelled());
             return Errno::ECANCELED;
         }
-        gpu.reset_for(&job.context, || self.is_cancelled());
+        gpu.reset_for(&job.context, &|| self.is_cancelled());
         Errno::ECANCELED
     }
 
@@ -357,6 +384,13 @@ impl Shared {
     /// Whether a job of the entity is on the hardware ring.
     fn is_followed_by(&self, entity: &Arc<Entity>) -> bool {
         self.waiting.lock().iter().any(|job| job.is_on_the_ring && Arc::ptr_eq(&job.entity, entity))
+    }
+}
+
+impl Queue for Shared {
+    fn ready(&self) -> Vec<usize> {
+        let waiting = self.waiting.lock();
+        due(&waiting).filter(|(_, job)| job.may_start()).map(|(index, _)| index).collect()
     }
 }
 
@@ -395,7 +429,7 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
-        if self.shared.control.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
+        if self.shared.hooks.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
             self.faults.record(fault);
         }
         self.shared.complaints.say(format!("{place}: {fault}"));
@@ -410,17 +444,6 @@ impl gpu::Job for Running<'_> {
             captures.keep(self.shared.target, ib, dwords, &self.shared.complaints);
         }
     }
-}
-
-/// The status word of a fault, with the fields that the access decides: that permission was missing, whether it was a
-/// write, and since GFX9 the client, which is always said to be the command processor's fetcher.
-///
-/// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`, GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h`,
-/// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.
-pub(crate) const fn fault_status(access: Access, level: GfxLevel) -> u32 {
-    const FETCHER: u32 = 4;
-    let is_write = matches!(access, Access::Write) as u32;
-    if level as u32 >= GfxLevel::Gfx9 as u32 { 1 << 4 | FETCHER << 9 | is_write << 18 } else { 1 | is_write << 24 }
 }
 
 /// The address of an IB as the kernel takes it: 48 bits of it count.

@@ -8,9 +8,9 @@ use nix::errno::Errno;
 use parking_lot::Mutex;
 
 use crate::{
-    chain::{self, Link},
+    chain,
     eventfd::EventFd,
-    fence::Fence,
+    fence::{Fence, Link},
 };
 
 /// A sync object. Nothing is fixed at creation: every operation may turn it from binary to timeline and back.

@@ -22,7 +22,7 @@ use nix::{
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use self::{block::Block, view::View};
-use super::memory_file;
+use super::memory_file::memory_file;
 
 /// BOs up to this size live in the heap as long as only the GPU knows them, bytes. Larger ones are few, and may be larger
 /// than there is memory for what nobody ever touches.

@@ -14,6 +14,7 @@ mod rules;
 mod structure;
 mod write;
 
+pub(crate) use self::rules::gds_config;
 pub use self::{
     error::{CaptureError, ChipError},
     find::chip,

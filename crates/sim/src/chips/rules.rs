@@ -1,7 +1,7 @@
 //! Rules of the driver for what captures lack.
 
 use amdgpu_hw::{Chip, Family, GfxLevel, identify};
-use amdgpu_uapi::{DevInfo, IdsFlags, InfoHwIp};
+use amdgpu_uapi::{DevInfo, IdsFlags, InfoGds, InfoHwIp};
 
 /// Copy engines that user space sees at most: the entities of a context.
 ///
@@ -81,5 +81,22 @@ fn driver_minor(block: &InfoHwIp, chip: Chip, family: Family) -> u32 {
         (Family::NV, Chip::CHIP_NAVI10 | Chip::CHIP_NAVI12 | Chip::CHIP_NAVI14) => 1,
         (Family::NV | Family::VGH | Family::YC | Family::GC_10_3_6 | Family::GC_10_3_7, _) => 3,
         _ => block.hw_ip_version_minor,
+    }
+}
+
+/// Returns the on-chip memory, semaphores and append counters of a generation.
+pub(crate) fn gds_config(level: GfxLevel) -> InfoGds {
+    let gds = match level {
+        GfxLevel::Gfx12 => 0,
+        GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => 4096,
+        _ => 65536,
+    };
+    let units = |count| if gds == 0 { 0 } else { count };
+    InfoGds {
+        compute_partition_size: gds,
+        gds_total_size: gds,
+        gws_per_compute_partition: units(64),
+        oa_per_compute_partition: units(16),
+        ..InfoGds::ZEROED
     }
 }

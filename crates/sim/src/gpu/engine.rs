@@ -1,19 +1,9 @@
 //! An engine: what stands behind one ring.
 
-use amdgpu_hw::GpuVa;
 use amdgpu_packets::{DecodeError, DecodeFault, Target};
 
 use super::fetch::Frame;
-use super::{Environment, Registers, State, Stop};
-
-/// An IB in GPU memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ib {
-    /// Where it starts: a multiple of 4.
-    pub va: GpuVa,
-    /// Its length in dwords.
-    pub dwords: u32,
-}
+use super::{Environment, Ib, Registers, State, Stop};
 
 /// One ring's engine: ME with PFP, MEC, or a copy engine.
 ///

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GpuVa;
 
-use super::{Memory, Place, State};
+use super::{index_buffer::IndexBuffer, memory::Memory, state::State, stop::Place};
 
 /// What executes shaders. The engine itself has none: it tells what was started, with all the state that was set for it,
 /// and takes it to be finished when the call returns.
@@ -92,28 +92,4 @@ pub struct Dispatch {
     pub number: u32,
     /// COMPUTE_DISPATCH_INITIATOR or VGT_DRAW_INITIATOR.
     pub initiator: u32,
-}
-
-/// Where indices are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexBuffer {
-    /// The first one.
-    pub va: GpuVa,
-    /// How many there are.
-    pub count: u32,
-    /// The length of one: 1, 2 or 4 bytes.
-    pub bytes: u32,
-}
-
-impl IndexBuffer {
-    pub(super) const NONE: Self = Self { va: GpuVa::NULL, count: 0, bytes: 2 };
-
-    /// The length of an index, by the selector of INDEX_TYPE and VGT_INDEX_TYPE.
-    pub(super) const fn bytes_of(selector: u32) -> u32 {
-        match selector & 3 {
-            1 => 4,
-            2 => 1,
-            _ => 2,
-        }
-    }
 }

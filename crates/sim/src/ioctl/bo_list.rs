@@ -9,8 +9,8 @@ use nix::errno::Errno;
 use zerocopy::FromBytes;
 
 use crate::{
-    dispatch::{answer, argument},
     file::{self, File},
+    ioctl::args::{answer, argument},
     user,
 };
 

@@ -11,7 +11,7 @@ use amdgpu_uapi::{
 use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
-use crate::{context::Context, dispatch::argument, file::File};
+use crate::{context::Context, file::File, ioctl::args::argument};
 
 /// CTX.
 pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {

@@ -4,8 +4,8 @@ use amdgpu_uapi::{GetCap, Version, cap};
 use nix::errno::Errno;
 
 use crate::{
-    dispatch::{argument, fill},
     file::File,
+    ioctl::args::{argument, fill},
     user,
 };
 

@@ -13,9 +13,9 @@ use nix::errno::Errno;
 
 use crate::{
     bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
-    dispatch::{answer, argument, fill},
     events::Until,
     file::File,
+    ioctl::args::{answer, argument, fill},
     user,
 };
 

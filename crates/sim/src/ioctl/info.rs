@@ -2,15 +2,15 @@
 //!
 //! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
 
-use amdgpu_hw::{GfxLevel, Ip};
+use amdgpu_hw::Ip;
 use amdgpu_uapi::{
-    Info, InfoFirmware, InfoGds, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
+    Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
 };
 use nix::errno::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
 use super::registers;
-use crate::{dispatch::argument, file::File, gpu::Clock, user};
+use crate::{chips, file::File, gpu::Clock, ioctl::args::argument, user};
 
 /// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
 pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
@@ -35,7 +35,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::VRAM_USAGE => answer.put(&memory.vram.heap_usage),
         query::GTT_USAGE => answer.put(&memory.gtt.heap_usage),
         query::VIS_VRAM_USAGE => answer.put(&memory.cpu_accessible_vram.heap_usage),
-        query::GDS_CONFIG => answer.put(&gds_config(profile.gfx_level)),
+        query::GDS_CONFIG => answer.put(&chips::gds_config(profile.gfx_level)),
         query::VRAM_GTT => answer.put(&InfoVramGtt {
             vram_size: memory.vram.usable_heap_size,
             vram_cpu_accessible_size: memory.cpu_accessible_vram.usable_heap_size,
@@ -128,23 +128,6 @@ fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoF
         (firmware::GFX_MEC, 0) => known.mec,
         _ => InfoFirmware::ZEROED,
     })
-}
-
-/// On-chip memory, semaphores and append counters.
-pub(crate) fn gds_config(level: GfxLevel) -> InfoGds {
-    let gds = match level {
-        GfxLevel::Gfx12 => 0,
-        GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => 4096,
-        _ => 65536,
-    };
-    let units = |count| if gds == 0 { 0 } else { count };
-    InfoGds {
-        compute_partition_size: gds,
-        gds_total_size: gds,
-        gws_per_compute_partition: units(64),
-        oa_per_compute_partition: units(16),
-        ..InfoGds::ZEROED
-    }
 }
 
 /// A video BIOS of no bytes: nothing was captured.

@@ -1,5 +1,6 @@
 //! The requests, one file for each subject.
 
+mod args;
 pub(crate) mod bo_list;
 pub(crate) mod context;
 pub(crate) mod core;

@@ -9,8 +9,8 @@ use nix::errno::Errno;
 
 use crate::{
     bo::Bo,
-    dispatch::{argument, fill},
     file::File,
+    ioctl::args::{argument, fill},
 };
 
 /// GEM_FLINK: the name of a BO, the same at every call.

@@ -7,8 +7,8 @@ use nix::errno::Errno;
 
 use crate::{
     client,
-    dispatch::{argument, fill},
     file::File,
+    ioctl::args::{argument, fill},
     node::Primary,
     user,
 };

@@ -12,11 +12,12 @@ use nix::{
 
 use crate::{
     bo::{Attributes, Bo, Identity, Imported, New, PAGE, Request, errno_of},
-    descriptors::{FileId, Shared},
-    device::Gpu,
-    dispatch::{argument, fill},
+    card::Gpu,
+    descriptors::Shared,
     dma_buf::DmaBuf,
     file::File,
+    file_id::FileId,
+    ioctl::args::{argument, fill},
     user,
 };
 

@@ -5,7 +5,7 @@
 use amdgpu_uapi::{SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
 use nix::errno::Errno;
 
-use crate::{descriptors::Shared, dispatch::argument, file::File, user};
+use crate::{descriptors::Shared, file::File, ioctl::args::argument, user};
 
 /// SCHED.
 pub(crate) fn sched(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {

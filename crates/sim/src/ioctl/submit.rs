@@ -19,12 +19,12 @@ use super::{bo_list, info::max_ibs, syncobj::find_fence};
 use crate::{
     bo::{Bo, PAGE, UserPages},
     context::{Context, Entity, Numbered},
-    dispatch::{answer, argument},
     events::Until,
     fence::Fence,
     file::{self, File},
     gang::Gang,
     gpu::Ib,
+    ioctl::args::{answer, argument},
     ring::{self, Job},
     space::{Listed, Space},
     syncobj::Syncobj,

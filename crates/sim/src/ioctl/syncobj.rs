@@ -16,11 +16,11 @@ use nix::errno::Errno;
 use super::dma_buf::sync_file;
 use crate::{
     descriptors::Shared,
-    dispatch::{argument, fill},
     eventfd::EventFd,
     events::Until,
     fence::Fence,
     file::File,
+    ioctl::args::{argument, fill},
     sync_file::SyncFile,
     syncobj::{Expected, Syncobj},
     user,

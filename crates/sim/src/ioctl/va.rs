@@ -5,7 +5,7 @@
 use amdgpu_uapi::{GemVa, VaFlags, VaOperation};
 use nix::errno::Errno;
 
-use crate::{dispatch::argument, file::File};
+use crate::{file::File, ioctl::args::argument};
 
 /// Flags of an ordinary binding.
 const ORDINARY: VaFlags = VaFlags::DELAY_UPDATE

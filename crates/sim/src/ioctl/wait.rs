@@ -13,10 +13,10 @@ use nix::errno::Errno;
 
 use crate::{
     context::Numbered,
-    dispatch::{answer, argument},
     events::Until,
     fence::Fence,
     file::File,
+    ioctl::args::{answer, argument},
     sync_file::SyncFile,
     syncobj::Syncobj,
     user,

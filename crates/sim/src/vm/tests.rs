@@ -100,7 +100,7 @@ fn pages_of(table: &Table, bos: &[Arc<Bo>]) -> BTreeMap<u64, Page> {
     table.iter().flat_map(pages).collect()
 }
 
-fn bo(pools: &Arc<Pools>, offsets: &Arc<Offsets>) -> Arc<Bo> {
+fn bo(pools: &Arc<Pools>, offsets: &Arc<Offsets<Bo>>) -> Arc<Bo> {
     let (preferred, allowed, flags) = (GemDomain::GTT, GemDomain::GTT, GemCreateFlags::empty());
     let attributes = Attributes { size: 16 * PAGE, alignment: 0, preferred, allowed, flags };
     let reservation = Arc::default();

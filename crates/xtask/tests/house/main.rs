@@ -21,7 +21,6 @@ const TIED: &[(&str, usize)] = &[
     ("crates/isa", 20),
     ("crates/packets", 16),
     ("crates/registers", 3),
-    ("crates/sim", 57),
     ("crates/surface", 14),
     ("crates/vulkan-client", 15),
 ];

@@ -8,7 +8,7 @@ use std::{
 
 use nix::errno::Errno;
 
-use crate::bo::PAGE;
+use crate::bo::page::{PAGE, errno_of};
 
 /// Zeroed heap memory.
 ///
@@ -53,7 +53,7 @@ impl Block {
             // SAFETY: `at` checked the range, and `page` is ours alone.
             unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), page.as_mut_ptr(), page.len()) };
             if page.iter().any(|&byte| byte != 0) {
-                put(offset, &page).map_err(crate::bo::errno_of)?;
+                put(offset, &page).map_err(errno_of)?;
             }
         }
         Ok(())

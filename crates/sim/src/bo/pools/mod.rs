@@ -6,6 +6,7 @@
 
 mod budget;
 mod pinned;
+mod place;
 mod queue;
 mod sizes;
 mod state;
@@ -13,10 +14,7 @@ mod state;
 mod tests;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
@@ -24,58 +22,16 @@ use amdgpu_uapi::{GemCreateFlags, GemDomain, HeapInfo, MemoryInfo};
 use nix::errno::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
-pub(crate) use self::pinned::Pinned;
 use self::{
     budget::{Allowance, Fill},
+    place::{Moves, Signs},
     queue::Class,
     sizes::Sizes,
     state::{Keep, Resident, State, Want, Why},
 };
-use super::Reservation;
+pub(crate) use self::{pinned::Pinned, place::Place};
+use super::reservation::Reservation;
 use crate::Profile;
-
-/// Where a BO is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// VRAM.
-    Vram {
-        /// How many of its bytes lie where the CPU can map them.
-        visible: u64,
-    },
-    /// System memory that the GPU can map.
-    Gtt,
-    /// System memory out of the GPU's reach.
-    System,
-    /// On the chip, or thrown away: counted nowhere.
-    Nowhere,
-}
-
-impl Place {
-    /// Whether page tables can point there.
-    const fn is_in_reach(self) -> bool {
-        matches!(self, Self::Vram { .. } | Self::Gtt)
-    }
-}
-
-/// What moved since the device came to life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Moves {
-    /// Bytes copied, evictions included.
-    pub(crate) bytes: u64,
-    /// Copies that made room for others.
-    pub(crate) evictions: u64,
-    /// Times that the CPU touched VRAM where it cannot see it.
-    pub(crate) cpu_page_faults: u64,
-}
-
-/// What the pools tell a BO, which it looks at without their lock.
-#[derive(Debug, Default)]
-pub(crate) struct Signs {
-    /// Page tables can point at it, by the last time it was placed on purpose.
-    reachable: AtomicBool,
-    /// What was in it is gone.
-    lost: AtomicBool,
-}
 
 /// What a new BO asks for.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_uapi::{GemDomain, MemoryInfo};
 
-use super::Place;
-use crate::{Profile, bo::PAGE};
+use super::place::Place;
+use crate::{Profile, bo::PAGE, chips::gds_config};
 
 /// VRAM that the kernel keeps for page tables (`AMDGPU_VM_RESERVED_VRAM`), bytes.
 const RESERVED_VRAM: u64 = 8 << 20;
@@ -58,7 +58,7 @@ impl Sizes {
 
     /// Whether the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
     pub(super) fn has_on_chip(&self, bytes: u64, domains: GemDomain) -> bool {
-        let config = crate::ioctl::info::gds_config(self.gfx_level);
+        let config = gds_config(self.gfx_level);
         let units = if domains.contains(GemDomain::GDS) {
             config.gds_total_size
         } else if domains.contains(GemDomain::GWS) {

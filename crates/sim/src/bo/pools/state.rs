@@ -12,12 +12,12 @@ use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 
 use super::{
-    Moves, Place, Signs,
     budget::Budget,
+    place::{Moves, Place, Signs},
     queue::{Class, Queue, Ticket},
     sizes::{Sizes, Used},
 };
-use crate::bo::Reservation;
+use crate::bo::reservation::Reservation;
 
 /// Domains of on-chip resources.
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);

@@ -14,9 +14,10 @@ use amdgpu_packets::registers::{COMPUTE_PGM_HI, COMPUTE_PGM_LO, VGT_INDEX_TYPE};
 use zerocopy::IntoBytes;
 
 use crate::gpu::budget::Budget;
+use crate::gpu::index_buffer::IndexBuffer;
 use crate::gpu::registers::PERSISTENT;
 use crate::gpu::step::Step;
-use crate::gpu::work::{Dispatch, Draw, IndexBuffer, Scene, Work};
+use crate::gpu::work::{Dispatch, Draw, Scene, Work};
 use crate::gpu::{Access, Engine, PageFault, Stop};
 
 use super::signals::is_graphics;

@@ -1,0 +1,52 @@
+//! The dma-buf of a BO: its memory, opened once more.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, fcntl},
+};
+
+use super::{backing::Backing, object::Bo, page::errno_of};
+
+impl Bo {
+    /// A descriptor of the dma-buf, which closes on exec: one open file for all exports, whose access mode the first one
+    /// fixes.
+    ///
+    /// Source: Linux 6.12 `drm_prime.c`, `drm_gem_prime_handle_to_fd`.
+    pub(crate) fn dma_buf(&self, writable: bool) -> Result<OwnedFd, Errno> {
+        self.sharing.dma_buf(|| self.open_again(writable))
+    }
+
+    /// Opens the BO's memory once more, with a lock that tells for how long somebody has this open file.
+    fn open_again(&self, writable: bool) -> Result<OwnedFd, Errno> {
+        let memory = self.backing().ok_or(Errno::EPERM)?.file()?;
+        let path = format!("/proc/thread-self/fd/{}", memory.as_raw_fd());
+        let file = std::fs::OpenOptions::new().read(true).write(writable).open(path).map_err(errno_of)?;
+        fcntl(&file, FcntlArg::F_OFD_SETLK(&lock(libc::F_RDLCK)))?;
+        Ok(file.into())
+    }
+
+    /// Whether the dma-buf is open: by the BO's own link to it, by a descriptor or by a mapping made through one, in any
+    /// process.
+    pub(crate) fn is_dma_buf_open(&self) -> bool {
+        let Some(Ok(memory)) = self.backing().map(Backing::file) else { return false };
+        let mut found = lock(libc::F_WRLCK);
+        match fcntl(memory, FcntlArg::F_OFD_GETLK(&mut found)) {
+            Ok(_) => i32::from(found.l_type) != libc::F_UNLCK,
+            // What cannot be told is kept.
+            Err(_) => true,
+        }
+    }
+}
+
+/// A lock of a whole file.
+fn lock(kind: i32) -> libc::flock {
+    libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    }
+}

@@ -1,0 +1,307 @@
+//! The buffer object itself.
+
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use amdgpu_uapi::{GemCreateFlags, GemDomain};
+use nix::errno::Errno;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::{
+    backing::Backing, memory_file::memory_file, offsets::Offsets, pools::Taken, reservation::Reservation,
+    sharing::Sharing, user_pages::UserPages,
+};
+
+/// What GEM_CREATE fixed, and GEM_OP tells or changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attributes {
+    /// Bytes, whole pages.
+    pub(crate) size: u64,
+    /// Bytes.
+    pub(crate) alignment: u64,
+    pub(crate) preferred: GemDomain,
+    pub(crate) allowed: GemDomain,
+    pub(crate) flags: GemCreateFlags,
+}
+
+/// The opaque words that travel with a BO.
+#[derive(Clone, Debug)]
+pub(crate) struct Metadata {
+    pub(crate) tiling: u64,
+    pub(crate) flags: u64,
+    pub(crate) size: u32,
+    pub(crate) data: [u32; 64],
+}
+
+impl Default for Metadata {
+    fn default() -> Self {
+        Self { tiling: 0, flags: 0, size: 0, data: [0; 64] }
+    }
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Storage {
+    /// In memory of its own.
+    Memory(Backing),
+    /// In the client's own pages.
+    User(UserPages),
+    /// In the memory of another device's BO, which stays alive.
+    Imported(Imported),
+}
+
+/// What a BO is.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    attributes: Mutex<Attributes>,
+    metadata: Mutex<Metadata>,
+    mmap_offset: u64,
+    size: u64,
+}
+
+/// The BO of another device, as this one has it.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    source: Arc<Bo>,
+    /// An empty file: the importer's node lets the BO be mapped, and touching the mapping is a bus error.
+    nothing: OnceLock<OwnedFd>,
+}
+
+impl Imported {
+    pub(crate) const fn new(source: Arc<Bo>) -> Self {
+        Self { source, nothing: OnceLock::new() }
+    }
+
+    /// The exporter's BO.
+    pub(crate) const fn source(&self) -> &Arc<Bo> {
+        &self.source
+    }
+
+    /// Source: Linux 6.12 `ttm_bo_vm.c`, `ttm_bo_vm_reserve`: pages of others are VM_FAULT_SIGBUS.
+    pub(super) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
+        if self.nothing.get().is_none() {
+            // Whoever is first sets it; the other's is closed.
+            let _ = self.nothing.set(memory_file(c"amdgpu-sim foreign BO", 0)?);
+        }
+        self.nothing.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)
+    }
+}
+
+/// A GEM object.
+#[derive(Debug)]
+pub(crate) struct Bo {
+    identity: Arc<Identity>,
+    storage: Storage,
+    offsets: Arc<Offsets<Self>>,
+    /// What it takes from the pools while it lives, and where.
+    pub(crate) taken: Taken,
+    pub(crate) reservation: Arc<Reservation>,
+    pub(crate) sharing: Sharing,
+    touched_by_cpu: AtomicBool,
+}
+
+/// What a new BO needs.
+pub(crate) struct New {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) offsets: Arc<Offsets<Bo>>,
+    pub(crate) taken: Taken,
+    pub(crate) user_pages: Option<UserPages>,
+    pub(crate) reservation: Arc<Reservation>,
+}
+
+impl Identity {
+    /// A new one, with a place in the node.
+    pub(crate) fn new(attributes: Attributes, offsets: &Offsets<Bo>) -> Arc<Self> {
+        Arc::new(Self {
+            attributes: Mutex::new(attributes),
+            metadata: Mutex::default(),
+            mmap_offset: offsets.reserve(attributes.size),
+            size: attributes.size,
+        })
+    }
+
+    pub(crate) fn attributes(&self) -> Attributes {
+        *self.attributes.lock()
+    }
+}
+
+impl Bo {
+    /// A BO that mmap finds at its offset from now on.
+    pub(crate) fn create(new: New) -> Arc<Self> {
+        Self::new(new).publish()
+    }
+
+    /// A BO that is another device's, which stays alive with it.
+    pub(crate) fn import(new: New, source: Imported) -> Arc<Self> {
+        Self::with_storage(new, Storage::Imported(source)).publish()
+    }
+
+    fn publish(self) -> Arc<Self> {
+        let bo = Arc::new(self);
+        bo.offsets.publish(bo.mmap_offset(), bo.user_pages().map(UserPages::range), &bo);
+        bo
+    }
+
+    fn new(mut new: New) -> Self {
+        let storage = match new.user_pages.take() {
+            Some(pages) => Storage::User(pages),
+            None => Storage::Memory(Backing::new(new.identity.size)),
+        };
+        Self::with_storage(new, storage)
+    }
+
+    fn with_storage(new: New, storage: Storage) -> Self {
+        Self {
+            identity: new.identity,
+            storage,
+            offsets: new.offsets,
+            taken: new.taken,
+            reservation: new.reservation,
+            sharing: Sharing::default(),
+            touched_by_cpu: AtomicBool::new(false),
+        }
+    }
+
+    /// Where mmap of the node finds it, unique on the device. So it names the BO in tables too.
+    pub(crate) fn mmap_offset(&self) -> u64 {
+        self.identity.mmap_offset
+    }
+
+    /// Whether it is another device's.
+    pub(crate) fn is_imported(&self) -> bool {
+        matches!(self.storage, Storage::Imported(_))
+    }
+
+    /// Whether it is a BO of the device whose offsets these are.
+    pub(crate) fn is_of(&self, offsets: &Arc<Offsets<Self>>) -> bool {
+        Arc::ptr_eq(&self.offsets, offsets)
+    }
+
+    pub(crate) fn metadata(&self) -> MutexGuard<'_, Metadata> {
+        self.identity.metadata.lock()
+    }
+
+    /// Bytes, whole pages.
+    pub(crate) fn size(&self) -> u64 {
+        self.identity.size
+    }
+
+    pub(crate) fn attributes(&self) -> Attributes {
+        let mut attributes = self.identity.attributes();
+        // Every CPU fault sets the hint again.
+        attributes.flags.set(GemCreateFlags::CPU_ACCESS_REQUIRED, self.touched_by_cpu.load(Ordering::Relaxed));
+        attributes
+    }
+
+    pub(crate) fn set_placement(&self, preferred: GemDomain, allowed: GemDomain) {
+        let mut attributes = self.identity.attributes.lock();
+        attributes.preferred = preferred;
+        attributes.allowed = allowed;
+        drop(attributes);
+        self.taken.set_domains(preferred, allowed);
+    }
+
+    /// Whether the GPU's page tables can point at it: BOs in system memory stay out of its reach.
+    pub(crate) fn is_reachable(&self) -> bool {
+        self.taken.is_reachable()
+    }
+
+    /// The client's own pages behind it, if it is made of them.
+    pub(crate) fn user_pages(&self) -> Option<&UserPages> {
+        match &self.storage {
+            Storage::User(pages) => Some(pages),
+            Storage::Memory(_) | Storage::Imported(_) => None,
+        }
+    }
+
+    pub(crate) fn is_user_memory(&self) -> bool {
+        self.user_pages().is_some()
+    }
+
+    /// Whether its page-table entries may allow writes.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.user_pages().is_none_or(|pages| !pages.is_read_only())
+    }
+
+    /// Whether the CPU may map it.
+    pub(crate) fn is_mappable(&self) -> bool {
+        !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
+    }
+
+    /// The memory; `None` for user memory.
+    pub(super) fn backing(&self) -> Option<&Backing> {
+        let backing = match &self.storage {
+            Storage::Memory(backing) => backing,
+            Storage::User(_) => return None,
+            Storage::Imported(imported) => return imported.source().backing(),
+        };
+        if self.taken.take_loss() {
+            backing.discard();
+        }
+        Some(backing)
+    }
+
+    /// The file to map, for a client that touches it. Touching is taken to happen at once: a mapping's page faults are not
+    /// seen here.
+    pub(crate) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
+        if let Storage::Imported(imported) = &self.storage {
+            return imported.file_to_map();
+        }
+        let file = self.backing().ok_or(Errno::EPERM)?.file()?;
+        self.touched_by_cpu.store(true, Ordering::Relaxed);
+        self.taken.fault_in();
+        Ok(file)
+    }
+
+    /// Whether others may have it too.
+    ///
+    /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.sharing.is_shared()
+    }
+
+    /// Copies bytes out, for the GPU.
+    pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
+        match (&self.storage, self.backing()) {
+            (Storage::User(pages), _) => pages.read(offset, out),
+            (_, Some(backing)) => backing.read(offset, out),
+            _ => out.fill(0),
+        }
+    }
+
+    /// Copies bytes in, for the GPU.
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) {
+        match (&self.storage, self.backing()) {
+            (Storage::User(pages), _) => pages.write(offset, data),
+            (_, Some(backing)) => backing.write(offset, data),
+            _ => {}
+        }
+    }
+
+    /// Copies from another BO, for the GPU; false where one of them is not plain memory and the caller must do it piece
+    /// by piece.
+    pub(crate) fn copy_from(&self, offset: u64, source: &Self, source_offset: u64, len: u64) -> bool {
+        match (self.backing(), source.backing()) {
+            (Some(to), Some(from)) => to.copy_from(offset, from, source_offset, len),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.reservation.is_idle()
+    }
+}
+
+impl Drop for Bo {
+    fn drop(&mut self) {
+        self.offsets.forget(self.mmap_offset(), self.user_pages().map(UserPages::range));
+    }
+}
+
+/// A reference that does not keep the BO alive.
+pub(crate) type WeakBo = Weak<Bo>;

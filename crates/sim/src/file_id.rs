@@ -1,0 +1,19 @@
+//! Open files of the host, told apart.
+
+use std::os::fd::AsFd;
+
+use nix::{errno::Errno, sys::stat::fstat};
+
+/// What tells one open file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Of an open descriptor.
+    pub(crate) fn of(fd: impl AsFd) -> Result<Self, Errno> {
+        fstat(fd).map(|stat| Self { device: stat.st_dev, inode: stat.st_ino })
+    }
+}

@@ -1,0 +1,54 @@
+//! Places of devices among their siblings.
+
+use amdgpu_hw::PciAddress;
+
+/// The bus of the first device; each further device is on the next bus.
+const FIRST_BUS: u8 = 3;
+/// Major number of DRM nodes.
+pub const DRM_MAJOR: u32 = 226;
+/// Minor number of the first render node.
+pub const FIRST_RENDER_MINOR: u32 = 128;
+/// Devices of one world at most: minors of primary nodes below those of the render nodes (Linux 6.12 `drm_drv.c`).
+pub const MOST_DEVICES: usize = 64;
+
+/// Where a device sits among its siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    index: u8,
+}
+
+impl Place {
+    /// The first device of a world.
+    pub const FIRST: Self = Self { index: 0 };
+
+    /// The place of the device with this index; `None` beyond [`MOST_DEVICES`].
+    pub fn new(index: usize) -> Option<Self> {
+        u8::try_from(index).ok().filter(|_| index < MOST_DEVICES).map(|index| Self { index })
+    }
+
+    /// The PCI slot.
+    pub fn pci(self) -> PciAddress {
+        PciAddress { domain: 0, bus: FIRST_BUS + self.index, device: 0, function: 0 }
+    }
+
+    /// Minor number of `/dev/dri/cardN`, which is N.
+    pub fn primary_minor(self) -> u32 {
+        self.index.into()
+    }
+
+    /// Minor number of the render node.
+    pub fn render_minor(self) -> u32 {
+        FIRST_RENDER_MINOR + u32::from(self.index)
+    }
+
+    /// The device's directory in sysfs, with a leading slash.
+    pub fn directory(self) -> String {
+        let pci = self.pci();
+        format!("/sys/devices/pci{:04x}:{:02x}/{pci}", pci.domain, pci.bus)
+    }
+}
+
+/// The name of a node in `/dev/dri`.
+pub fn node_name(minor: u32) -> String {
+    if minor < FIRST_RENDER_MINOR { format!("card{minor}") } else { format!("renderD{minor}") }
+}
