@@ -5,16 +5,18 @@ use std::sync::{Arc, atomic::Ordering};
 use amdgpu_hw::Ip;
 
 use crate::{
-    bo::Pools,
-    card::Gpu,
-    census::DeviceCensus,
     chips::Profile,
-    control::Control,
-    events::{Events, Until},
     gpu::{Clock, Shaders, Tally},
-    kernel::SimKernel,
+    kernel::{
+        card::Gpu,
+        files::census::DeviceCensus,
+        mm::bo::Pools,
+        sim_kernel::SimKernel,
+        sim_machine::SimMachine,
+        sync::events::{Events, Until},
+    },
     options::SimOptions,
-    sim_machine::SimMachine,
+    testing::control::Control,
 };
 
 /// One simulated GPU, with the kernel driver that serves it.

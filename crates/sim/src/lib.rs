@@ -29,71 +29,33 @@
 //!
 //! Not counted are the kernel's own buffers and page tables: an idle device has usage 0.
 
-mod bo;
-mod card;
-mod census;
-mod chain;
 mod chips;
-mod client;
-mod clock;
-mod complaints;
-mod context;
-mod control;
-mod descriptors;
 mod device;
-mod dispatch;
-mod dma_buf;
-mod eventfd;
-mod events;
-mod fault_cell;
-mod fdinfo;
-mod fence;
-mod file;
-mod file_id;
-mod gang;
 pub mod gpu;
-mod handles;
-mod hooks;
-mod ib_captures;
-mod ids;
-mod ioctl;
-#[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 mod kernel;
-mod machine;
-mod mutation;
-mod names;
-mod node;
 #[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
 mod null;
 mod options;
-mod pressure;
-mod ring;
-mod shaders;
-#[expect(unsafe_code, reason = "a seam: raw ioctl arguments of descriptors")]
-mod sim_machine;
-mod space;
-mod steer;
-mod sync_file;
-mod syncobj;
 pub mod sysfs;
-#[expect(unsafe_code, reason = "addresses inside ioctl arguments")]
-mod user;
-mod vm;
-mod work;
+mod testing;
 
 pub use self::{
-    census::{Census, DeviceCensus},
     chips::{CaptureError, ChipError, Firmware, Profile, Register, chip, profile, profiles},
-    client::Client,
     device::SimDevice,
-    ib_captures::IBS_VARIABLE,
-    kernel::{Mappable, SimKernel},
-    mutation::Mutation,
+    kernel::{
+        client::Client,
+        files::census::{Census, DeviceCensus},
+        sched::ib_captures::IBS_VARIABLE,
+        sim_kernel::{Mappable, SimKernel},
+        sim_machine::SimMachine,
+    },
     null::NullKernel,
     options::SimOptions,
-    pressure::{Pressed, Pressure},
-    sim_machine::SimMachine,
-    steer::HeldRings,
+    testing::{
+        mutation::Mutation,
+        pressure::{Pressed, Pressure},
+        steer::HeldRings,
+    },
 };
 
 /// The examples of the README are tried as those of the crate.

@@ -29,11 +29,8 @@ mod budget;
 mod constant;
 mod dma;
 mod engine;
-mod environment;
 mod fetch;
-mod ib;
-mod index_buffer;
-mod memory;
+mod interface;
 mod pm4;
 mod port;
 mod ram;
@@ -41,18 +38,20 @@ mod registers;
 mod sdma;
 mod state;
 mod step;
-mod stop;
 #[cfg(test)]
 mod tests;
 mod wait;
-mod work;
 
-pub use engine::Engine;
-pub use environment::{Clock, Environment, Job};
-pub use ib::Ib;
-pub use index_buffer::IndexBuffer;
-pub use memory::{Access, Memory, PageFault};
-pub use registers::Registers;
-pub use state::{State, Tally};
-pub use stop::{Place, Stop, Watched};
-pub use work::{Dispatch, Draw, NoShaders, Scene, Shaders, Work};
+pub use self::{
+    engine::Engine,
+    interface::{
+        environment::{Clock, Environment, Job},
+        ib::Ib,
+        index_buffer::IndexBuffer,
+        memory::{Access, Memory, PageFault},
+        stop::{Place, Stop, Watched},
+        work::{Dispatch, Draw, NoShaders, Scene, Shaders, Work},
+    },
+    registers::Registers,
+    state::{State, Tally},
+};

@@ -27,7 +27,7 @@ use nix::{
 use zerocopy::{Immutable, IntoBytes};
 
 use self::{memory::NullMemory, numbers::Numbers};
-use crate::{Profile, SimKernel, user};
+use crate::{Profile, SimKernel, kernel::user};
 
 /// What a timeline has reached, whatever it is asked for.
 const REACHED: u64 = u64::MAX >> 1;

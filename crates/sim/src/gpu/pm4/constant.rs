@@ -11,9 +11,11 @@ use amdgpu_packets::layout::{Fields, Misfit, Reader};
 use amdgpu_packets::pm4;
 use zerocopy::IntoBytes;
 
-use crate::gpu::fetch::Frame;
-use crate::gpu::step::{Step, wrong};
-use crate::gpu::{Engine, Ib, Stop};
+use crate::gpu::{
+    Engine, Ib, Stop,
+    fetch::Frame,
+    step::{Step, wrong},
+};
 
 use super::{Flow, Walk};
 

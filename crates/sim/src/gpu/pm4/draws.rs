@@ -13,12 +13,16 @@ use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::{COMPUTE_PGM_HI, COMPUTE_PGM_LO, VGT_INDEX_TYPE};
 use zerocopy::IntoBytes;
 
-use crate::gpu::budget::Budget;
-use crate::gpu::index_buffer::IndexBuffer;
-use crate::gpu::registers::PERSISTENT;
-use crate::gpu::step::Step;
-use crate::gpu::work::{Dispatch, Draw, Scene, Work};
-use crate::gpu::{Access, Engine, PageFault, Stop};
+use crate::gpu::{
+    Access, Engine, PageFault, Stop,
+    budget::Budget,
+    interface::{
+        index_buffer::IndexBuffer,
+        work::{Dispatch, Draw, Scene, Work},
+    },
+    registers::PERSISTENT,
+    step::Step,
+};
 
 use super::signals::is_graphics;
 

@@ -4,9 +4,11 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
 use amdgpu_packets::layout::values::sem_sel;
 
-use crate::gpu::registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG};
-use crate::gpu::step::Step;
-use crate::gpu::{Engine, Stop};
+use crate::gpu::{
+    Engine, Stop,
+    registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG},
+    step::Step,
+};
 
 use super::{Flow, flow};
 

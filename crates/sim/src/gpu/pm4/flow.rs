@@ -11,10 +11,12 @@ use amdgpu_packets::layout::values::{
 };
 use amdgpu_packets::pm4::{Compare, Register, Ring};
 
-use crate::gpu::state::Predicate;
-use crate::gpu::step::{Step, holds};
-use crate::gpu::wait::{Condition, wait, wait_for_memory};
-use crate::gpu::{Engine, Ib, Stop, Watched};
+use crate::gpu::{
+    Engine, Ib, Stop, Watched,
+    state::Predicate,
+    step::{Step, holds},
+    wait::{Condition, wait, wait_for_memory},
+};
 
 use super::Flow;
 

@@ -14,11 +14,7 @@ use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::CP_STRMOUT_CNTL;
 use zerocopy::IntoBytes;
 
-use crate::gpu::atomic::Atomic;
-use crate::gpu::budget::Budget;
-use crate::gpu::ram::Ram;
-use crate::gpu::step::Step;
-use crate::gpu::{Engine, Stop, Watched, dma};
+use crate::gpu::{Engine, Stop, Watched, atomic::Atomic, budget::Budget, dma, ram::Ram, step::Step};
 
 /// One side of a CP DMA.
 #[derive(Clone, Copy)]

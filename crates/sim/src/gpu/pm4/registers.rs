@@ -17,9 +17,11 @@ use amdgpu_packets::pm4::{Register, Ring};
 use amdgpu_packets::registers::{IA_MULTI_VGT_PARAM, VGT_LS_HS_CONFIG, VGT_PRIMITIVE_TYPE};
 use zerocopy::IntoBytes;
 
-use crate::gpu::registers::{CONTEXT, PERSISTENT, USER_CONFIG};
-use crate::gpu::step::Step;
-use crate::gpu::{Engine, Stop};
+use crate::gpu::{
+    Engine, Stop,
+    registers::{CONTEXT, PERSISTENT, USER_CONFIG},
+    step::Step,
+};
 
 /// The most that the short form of packed pairs takes.
 const SHORT: u32 = 14;

@@ -10,10 +10,12 @@ use amdgpu_packets::layout::records::pm4::{
 use amdgpu_packets::layout::values::{eop_data, eop_dst, eos_cmd, wait_op, wait_space};
 use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
-use crate::gpu::port::Port;
-use crate::gpu::step::Step;
-use crate::gpu::wait::{Condition, wait_for_memory};
-use crate::gpu::{Engine, Stop};
+use crate::gpu::{
+    Engine, Stop,
+    port::Port,
+    step::Step,
+    wait::{Condition, wait_for_memory},
+};
 
 /// Says of a count that it was stored.
 const STORED: u64 = 1 << 63;

@@ -9,10 +9,7 @@ use amdgpu_packets::layout::{self, Layout, Reader};
 use amdgpu_packets::pm4::Compare;
 use amdgpu_packets::sdma::Version;
 
-use crate::gpu::atomic::Atomic;
-use crate::gpu::step::Step;
-use crate::gpu::wait::semaphore;
-use crate::gpu::{State, Stop, Watched, dma};
+use crate::gpu::{State, Stop, Watched, atomic::Atomic, dma, step::Step, wait::semaphore};
 
 use super::poll::poll_reg_mem;
 use super::windows::{SWAPPED, copy_sub_window};

@@ -5,10 +5,7 @@ use amdgpu_packets::layout::records::sdma::{PollRegMem, PollRegmem};
 use amdgpu_packets::pm4::Register;
 use amdgpu_packets::sdma::Version;
 
-use crate::gpu::port::Port;
-use crate::gpu::step::Step;
-use crate::gpu::wait::Condition;
-use crate::gpu::{Registers, State, Stop, Watched};
+use crate::gpu::{Registers, State, Stop, Watched, port::Port, step::Step, wait::Condition};
 
 /// POLL_REGMEM, and POLL_REG_MEM of 1.0.
 pub(super) struct Poll {

@@ -4,8 +4,7 @@ use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
 use amdgpu_packets::layout::records::sdma::{CopyLinearSubWindow, CopyLinearSubWindowLarge};
 
-use crate::gpu::step::Step;
-use crate::gpu::{Stop, dma};
+use crate::gpu::{Stop, dma, step::Step};
 
 /// What is said of a packet that changes the order of bytes.
 pub(super) const SWAPPED: &str = "swaps bytes, which is not simulated";

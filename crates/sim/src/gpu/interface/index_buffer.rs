@@ -1,0 +1,27 @@
+//! Buffers of indices.
+
+use amdgpu_hw::GpuVa;
+
+/// Where indices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexBuffer {
+    /// The first one.
+    pub va: GpuVa,
+    /// How many there are.
+    pub count: u32,
+    /// The length of one: 1, 2 or 4 bytes.
+    pub bytes: u32,
+}
+
+impl IndexBuffer {
+    pub(in crate::gpu) const NONE: Self = Self { va: GpuVa::NULL, count: 0, bytes: 2 };
+
+    /// The length of an index, by the selector of INDEX_TYPE and VGT_INDEX_TYPE.
+    pub(in crate::gpu) const fn bytes_of(selector: u32) -> u32 {
+        match selector & 3 {
+            1 => 4,
+            2 => 1,
+            _ => 2,
+        }
+    }
+}

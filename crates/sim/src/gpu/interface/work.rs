@@ -1,0 +1,96 @@
+//! Draws and dispatches, as a shader interpreter would be handed them.
+
+use amdgpu_hw::GpuVa;
+
+use super::{index_buffer::IndexBuffer, memory::Memory, stop::Place};
+use crate::gpu::state::State;
+
+/// What executes shaders. The engine itself has none: it tells what was started, with all the state that was set for it,
+/// and takes it to be finished when the call returns.
+///
+/// ```
+/// use amdgpu_sim::gpu::{Scene, Shaders, Work};
+/// use std::cell::Cell;
+///
+/// /// Counts the thread groups of all dispatches.
+/// #[derive(Debug, Default)]
+/// struct Groups(Cell<u64>);
+///
+/// impl Shaders for Groups {
+///     fn run(&self, work: &Work, _: &Scene<'_>) {
+///         if let Work::Dispatch(dispatch) = work {
+///             let groups = dispatch.groups.iter().map(|&count| u64::from(count)).product::<u64>();
+///             self.0.set(self.0.get() + groups);
+///         }
+///     }
+/// }
+/// ```
+pub trait Shaders {
+    /// Something was started.
+    fn run(&self, work: &Work, scene: &Scene<'_>);
+}
+
+/// No shaders: nothing is ever drawn or computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoShaders;
+
+impl Shaders for NoShaders {
+    fn run(&self, _: &Work, _: &Scene<'_>) {}
+}
+
+/// What shaders see besides the work itself.
+#[derive(Clone, Copy)]
+pub struct Scene<'s> {
+    /// The registers that the stream has set.
+    pub state: &'s State,
+    /// The memory of the job.
+    pub memory: &'s dyn Memory,
+    /// The packet that started the work.
+    pub place: Place,
+}
+
+/// Something for shaders to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Work {
+    /// Vertices.
+    Draw(Draw),
+    /// Mesh or task groups of the graphics ring.
+    Mesh(Dispatch),
+    /// Groups of threads.
+    Dispatch(Dispatch),
+}
+
+/// A draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Vertices, or indices.
+    pub count: u32,
+    /// Instances.
+    pub instances: u32,
+    /// The first vertex, or the first index.
+    pub first: u32,
+    /// Added to every index.
+    pub vertex_offset: u32,
+    /// The first instance.
+    pub first_instance: u32,
+    /// Where the indices are; none for a draw without.
+    pub indices: Option<IndexBuffer>,
+    /// The number within a multi-draw.
+    pub number: u32,
+    /// VGT_DRAW_INITIATOR.
+    pub initiator: u32,
+}
+
+/// A grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// Groups in x, y and z; threads where the initiator says so.
+    pub groups: [u32; 3],
+    /// The shader: COMPUTE_PGM_LO and _HI. Null for mesh work, whose stages are in the graphics registers.
+    pub program: GpuVa,
+    /// The number within a multi-draw.
+    pub number: u32,
+    /// COMPUTE_DISPATCH_INITIATOR or VGT_DRAW_INITIATOR.
+    pub initiator: u32,
+}

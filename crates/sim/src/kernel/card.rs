@@ -1,0 +1,215 @@
+//! The device behind its files: what all of them share.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+};
+
+use amdgpu_hw::Ip;
+use amdgpu_packets::Target;
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::{
+    chips::Profile,
+    kernel::{
+        complaints::Complaints,
+        files::{file_id::FileId, names::Names, node::Masters},
+        machine::Machine,
+        mm::bo::{Bo, Offsets, Pools},
+        sched::{
+            clock::Ticker,
+            context::{Context, Entity, Pstate},
+            gang::Gangs,
+            ring::{Board, Recovery, Ring},
+            shaders::ShaderSlot,
+        },
+        sync::events::Events,
+    },
+    options::SimOptions,
+    testing::{control::Control, hooks::Hooks},
+};
+
+/// The device behind its files.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) options: SimOptions,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) names: Mutex<Names>,
+    pub(crate) pools: Arc<Pools>,
+    pub(crate) offsets: Arc<Offsets<Bo>>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) complaints: Arc<Complaints>,
+    pub(crate) files: AtomicU32,
+    pub(crate) pstate: Mutex<Pstate>,
+    pub(crate) masters: Masters,
+    pub(crate) control: Arc<Control>,
+    pub(crate) clock: Ticker,
+    pub(crate) shaders: Arc<ShaderSlot>,
+    /// Held while a submission orders itself among all others: its dependencies, its fences, its place in the queues.
+    pub(crate) submitting: Mutex<()>,
+    pub(crate) gangs: Arc<Gangs>,
+    resets: AtomicU32,
+    losses: AtomicU32,
+    unplugged: AtomicBool,
+    rings: Mutex<HashMap<(Ip, u32), Arc<Ring>>>,
+}
+
+impl Gpu {
+    pub(crate) fn new(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Arc<Self> {
+        let control = Arc::<Control>::default();
+        let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
+        let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
+        Arc::new(Self {
+            options,
+            machine: Arc::clone(machine),
+            names: Mutex::default(),
+            pools: Pools::new(&profile),
+            profile,
+            offsets: Arc::default(),
+            events: Arc::clone(&machine.events),
+            complaints: Arc::default(),
+            files: AtomicU32::new(0),
+            pstate: Mutex::default(),
+            masters: Masters::default(),
+            control,
+            clock,
+            shaders: Arc::default(),
+            submitting: Mutex::default(),
+            gangs: Arc::default(),
+            resets: AtomicU32::new(0),
+            losses: AtomicU32::new(0),
+            unplugged: AtomicBool::new(false),
+            rings: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn resets(&self) -> u32 {
+        self.resets.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn losses(&self) -> u32 {
+        self.losses.load(Ordering::Acquire)
+    }
+
+    /// A full reset that no job is the cause of.
+    pub(crate) fn reset_all(&self, loses_vram: bool) {
+        let rings = self.rings.lock();
+        self.losses.fetch_add(loses_vram.into(), Ordering::AcqRel);
+        self.reset(rings.values());
+        drop(rings);
+        self.events.ring();
+    }
+
+    pub(crate) fn unplug(&self) {
+        self.unplugged.store(true, Ordering::Release);
+        self.rings.lock().values().for_each(|ring| ring.cancel_running());
+        self.events.ring();
+    }
+
+    /// Whether the GPU is gone, which every request asks first.
+    pub(crate) fn is_unplugged(&self) -> bool {
+        self.unplugged.load(Ordering::Acquire)
+    }
+
+    /// The parts that a ring uses.
+    fn board(self: &Arc<Self>) -> Board {
+        let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&self.control);
+        let gpu: Weak<Self> = Arc::downgrade(self);
+        Board {
+            gpu,
+            events: Arc::clone(&self.events),
+            complaints: Arc::clone(&self.complaints),
+            hooks,
+            clock: self.clock.clone(),
+            shaders: Arc::clone(&self.shaders),
+            render_backends: self.profile.dev_info.enabled_rb_pipes_mask,
+            hang_timeout: self.options.hang_timeout,
+            ring_reset: self.options.ring_reset,
+        }
+    }
+
+    fn reset<'r>(&self, rings: impl Iterator<Item = &'r Arc<Ring>>) {
+        self.resets.fetch_add(1, Ordering::AcqRel);
+        rings.for_each(|ring| ring.cancel_running());
+    }
+
+    /// The block of an IP, as far as the options let it exist.
+    pub(crate) fn ip(&self, ip: Ip) -> Option<amdgpu_uapi::InfoHwIp> {
+        self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
+    }
+
+    /// How many rings of an IP the chip has for user space.
+    pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
+        self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
+    }
+
+    /// Whether a ring of an IP has a job that is to come, waits or runs.
+    pub(crate) fn is_busy(&self, ip: Ip) -> bool {
+        self.rings.lock().iter().any(|((of, _), ring)| *of == ip && ring.load() > 0)
+    }
+
+    /// The ring for the next job of an entity, which counts as the ring's from now on: where its last job still is, else
+    /// the least loaded one.
+    ///
+    /// Source: Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`.
+    pub(crate) fn ring_for(self: &Arc<Self>, ip: Ip, entity: &Entity) -> Result<Arc<Ring>, Errno> {
+        let mut rings = self.rings.lock();
+        let load = |index: &u32| rings.get(&(ip, *index)).map_or(0, |ring| ring.load());
+        let free = || (0..self.ring_count(ip)).min_by_key(load);
+        let index = entity.busy_on().or_else(free).ok_or(Errno::EINVAL)?;
+        let ring = match rings.entry((ip, index)) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(new) => {
+                let target = Target::new(self.profile.gfx_level, ip).ok_or(Errno::EINVAL)?;
+                Arc::clone(new.insert(Arc::new(Ring::start(self.board(), target, (ip, index))?)))
+            }
+        };
+        ring.reserve();
+        entity.settle_on(index);
+        Ok(ring)
+    }
+
+    /// A file closed a handle of the BO. With the last one in any file the BO lives on only as long as its dma-buf is open.
+    pub(crate) fn handle_closed(&self, bo: &Bo) {
+        let link = self.names.lock().handle_closed(bo);
+        let id = link.as_ref().and_then(|link| FileId::of(link).ok());
+        drop(link);
+        if let Some(id) = id {
+            self.machine.descriptors.orphan(id);
+        }
+    }
+}
+
+impl Recovery for Gpu {
+    fn is_unplugged(&self) -> bool {
+        self.is_unplugged()
+    }
+
+    fn losses(&self) -> u32 {
+        self.losses()
+    }
+
+    fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool {
+        let rings = self.rings.lock();
+        let recovers = !is_lost();
+        self.resets.fetch_add(recovers.into(), Ordering::AcqRel);
+        drop(rings);
+        recovers
+    }
+
+    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) {
+        let rings = self.rings.lock();
+        if is_lost() {
+            return;
+        }
+        culprit.blame();
+        self.reset(rings.values());
+        drop(rings);
+        self.events.ring();
+    }
+}

@@ -1,0 +1,166 @@
+//! One open file: handle spaces and an address space of its own.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+use amdgpu_uapi::BO_LIST_MAX_ENTRIES;
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::kernel::{
+    card::Gpu,
+    files::{
+        census::Census,
+        handles::Handles,
+        ids::{Ids, MOST_HANDLES},
+        node::Node,
+    },
+    mm::{
+        bo::{Bo, Reservation},
+        vm::Vm,
+    },
+    sched::{
+        context::{Context, Contexts},
+        fault_cell::FaultCell,
+        work::Work,
+    },
+    sync::syncobj::Syncobj,
+};
+
+/// Contexts of one file at most (`AMDGPU_VM_MAX_NUM_CTX`).
+const MOST_CONTEXTS: u32 = 4095;
+/// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
+pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
+
+/// What one `open` of the node made.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) gpu: Arc<Gpu>,
+    /// Never used again by another file of the machine.
+    pub(crate) number: u64,
+    pub(crate) node: Node,
+    pub(crate) handles: Mutex<Handles>,
+    pub(crate) vm: Mutex<Vm>,
+    pub(crate) contexts: Arc<Contexts>,
+    pub(crate) bo_lists: Mutex<Ids<BoList>>,
+    pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
+    /// The jobs that use the page tables, and with them every BO created VM_ALWAYS_VALID.
+    pub(crate) root: Arc<Reservation>,
+    pub(crate) faults: Arc<FaultCell>,
+    /// Engine time of its jobs.
+    pub(crate) work: Work,
+    /// Held by the submission that is next; those behind it wait.
+    pub(crate) submitting: Mutex<()>,
+    /// CPU mappings by address: their length, and the BO they keep alive.
+    pub(crate) mappings: Mutex<HashMap<usize, (usize, Arc<Bo>)>>,
+}
+
+impl File {
+    /// A file of the render node.
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
+        Self::of_node(gpu, gpu.machine.next_file(), Node::Render)
+    }
+
+    /// A file of the primary node.
+    pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
+        let number = gpu.machine.next_file();
+        Self::of_node(gpu, number, Node::primary(&gpu.masters, number, is_admin))
+    }
+
+    fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
+        gpu.files.fetch_add(1, Ordering::AcqRel);
+        Self {
+            gpu: Arc::clone(gpu),
+            number,
+            node,
+            handles: Mutex::default(),
+            vm: Mutex::new(Vm::new(&gpu.profile.dev_info)),
+            contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
+            bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
+            syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
+            root: Arc::default(),
+            faults: Arc::new(FaultCell::new(gpu.profile.gfx_level)),
+            work: Work::default(),
+            submitting: Mutex::default(),
+            mappings: Mutex::default(),
+        }
+    }
+
+    /// The BO of a handle.
+    pub(crate) fn bo(&self, handle: u32) -> Option<Arc<Bo>> {
+        self.handles.lock().get(handle).cloned()
+    }
+
+    /// GEM_CLOSE: the file's bindings of the BO go with its handle, and only then is the number free again.
+    ///
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`.
+    pub(crate) fn close_handle(&self, handle: u32) -> Result<(), Errno> {
+        let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
+        // Nobody can bind it again in between: that needs this lock too.
+        let mut vm = self.vm.lock();
+        let mut handles = self.handles.lock();
+        handles.remove(handle, &bo)?;
+        if !handles.holds(&bo) {
+            vm.forget(&bo);
+        }
+        drop(handles);
+        drop(vm);
+        self.gpu.handle_closed(&bo);
+        Ok(())
+    }
+
+    pub(crate) fn context(&self, id: u32) -> Result<Arc<Context>, Errno> {
+        self.contexts.lock().get(id).cloned().ok_or(Errno::EINVAL)
+    }
+
+    pub(crate) fn syncobj(&self, handle: u32) -> Option<Arc<Syncobj>> {
+        self.syncobjs.lock().get(handle).cloned()
+    }
+
+    pub(crate) fn census(&self) -> Census {
+        let (handles, handle_bytes) = {
+            let handles = self.handles.lock();
+            (handles.len(), handles.bytes())
+        };
+        let (bindings, bound_bytes) = self.vm.lock().census();
+        let (mappings, mapped_bytes) = {
+            let mappings = self.mappings.lock();
+            (mappings.len(), mappings.values().map(|(len, _)| *len as u64).sum())
+        };
+        Census {
+            handles,
+            handle_bytes,
+            bindings,
+            bound_bytes,
+            mappings,
+            mapped_bytes,
+            contexts: self.contexts.lock().len(),
+            bo_lists: self.bo_lists.lock().len(),
+            syncobjs: self.syncobjs.lock().len(),
+        }
+    }
+}
+
+impl Drop for File {
+    /// Closes the file: sync objects, handles, its being master, contexts, the address space, BO lists. Jobs that still run keep what they
+    /// use.
+    ///
+    /// Source: Linux 6.12 `drm_file.c`, `drm_file_free`; `amdgpu_kms.c`, `amdgpu_driver_postclose_kms`.
+    fn drop(&mut self) {
+        self.syncobjs.get_mut().clear();
+        for bo in self.handles.get_mut().clear() {
+            self.gpu.handle_closed(&bo);
+        }
+        self.gpu.masters.forget(&self.node, self.number);
+        let contexts = self.contexts.lock().clear();
+        for context in contexts {
+            self.gpu.pstate.lock().release(&context);
+        }
+        *self.vm.get_mut() = Vm::new(&self.gpu.profile.dev_info);
+        self.bo_lists.get_mut().clear();
+        self.gpu.pools.forget_vm(self.number);
+        self.gpu.files.fetch_sub(1, Ordering::AcqRel);
+    }
+}

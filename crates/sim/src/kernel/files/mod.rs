@@ -1,0 +1,10 @@
+//! Open files: handles, names and descriptors, and the nodes they were opened through.
+
+pub(crate) mod census;
+pub(crate) mod descriptors;
+pub(crate) mod file;
+pub(crate) mod file_id;
+pub(crate) mod handles;
+pub(crate) mod ids;
+pub(crate) mod names;
+pub(crate) mod node;

@@ -1,0 +1,217 @@
+//! From a request number to the code that serves it.
+//!
+//! Source: Linux 6.12 `drm_ioctl.c`, `drm_ioctl` and `drm_ioctl_permit`; the table of `amdgpu_drv.c`.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::{self as uapi, Argument, Request};
+use nix::errno::Errno;
+
+use crate::kernel::{
+    files::file::File,
+    ioctl::{
+        memory::{bo_list, gem, names, prime, va},
+        node::{core, info, primary},
+        queues::{context, sched, submit, wait},
+        sync::syncobj,
+    },
+    mm::bo::{Bo, PAGE},
+};
+
+/// Serves one request: the argument's bytes, zero-extended to the kernel's size, in and out.
+pub(crate) type Handler = fn(&File, &mut [u8]) -> Result<(), Errno>;
+
+/// One line of the table.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// The kernel's size of the argument, bytes.
+    pub(crate) size: usize,
+    request: Request,
+    access: Access,
+    /// `None` for what is not simulated.
+    handler: Option<Handler>,
+}
+
+/// Who may call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Access {
+    /// Files of the render node.
+    render: bool,
+    /// Files of the primary node only when authenticated.
+    authenticated: bool,
+    /// Files of the primary node only when master.
+    master: bool,
+}
+
+impl Access {
+    /// Everybody.
+    const ALL: Self = Self { render: true, authenticated: false, master: false };
+    /// Render nodes, and primary nodes of the authenticated: amdgpu's own requests.
+    const DRIVER: Self = Self { render: true, authenticated: true, master: false };
+    /// Not render nodes.
+    const PRIMARY: Self = Self { render: false, authenticated: false, master: false };
+    /// The master alone.
+    const MASTER: Self = Self { render: false, authenticated: false, master: true };
+}
+
+impl Entry {
+    /// Whether the argument is copied in, and whether it is copied out: where both the caller's number and the kernel's
+    /// definition say so.
+    pub(crate) fn directions(&self, request: Request) -> (bool, bool) {
+        let copy_in = request.writes_to_kernel() && self.request.writes_to_kernel();
+        let copy_out = request.reads_from_kernel() && self.request.reads_from_kernel();
+        (copy_in, copy_out)
+    }
+
+    /// Serves the request, whose argument was copied in. Only now the permission is looked at.
+    pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+        self.permit(file)?;
+        if let Some(handler) = self.handler {
+            return handler(file, bytes);
+        }
+        file.gpu.complaints.say(format!("{} is not simulated: there are no displays", self.name));
+        Err(Errno::EOPNOTSUPP)
+    }
+
+    fn permit(&self, file: &File) -> Result<(), Errno> {
+        let allowed = match file.node.as_primary() {
+            None => self.access.render,
+            Some(primary) => {
+                (!self.access.authenticated || primary.is_authenticated())
+                    && (!self.access.master || file.gpu.masters.is_master(file.number))
+            }
+        };
+        if allowed { Ok(()) } else { Err(Errno::EACCES) }
+    }
+}
+
+fn render<A: Argument>(handler: Handler) -> Entry {
+    render_as::<A>(A::REQUEST, A::NAME, handler)
+}
+
+fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler) -> Entry {
+    // The numbers from 0x40 to 0x9f are the driver's.
+    let access = if matches!(request.number(), 0x40..0xa0) { Access::DRIVER } else { Access::ALL };
+    Entry { name, size: size_of::<A>(), request, access, handler: Some(handler) }
+}
+
+fn primary(request: Request, name: &'static str, access: Access, handler: Handler) -> Entry {
+    Entry { name, size: request.size(), request, access, handler: Some(handler) }
+}
+
+/// A request of the primary node that is answered with EOPNOTSUPP, as on a device without displays.
+fn refused(request: Request, name: &'static str, access: Access) -> Entry {
+    Entry { name, size: request.size(), request, access, handler: None }
+}
+
+/// The table's line for a request. Only type and number count; size and direction may differ.
+///
+/// # Errors
+///
+/// ENODEV when the GPU is gone, ENOTTY for another type than DRM's, EINVAL for a number without a line.
+pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
+    if file.gpu.is_unplugged() {
+        return Err(Errno::ENODEV);
+    }
+    if request.kind() != b'd' {
+        file.gpu.complaints.say(format!("ioctl {request:?} is no DRM request"));
+        return Err(Errno::ENOTTY);
+    }
+    line(request.number()).ok_or_else(|| {
+        file.gpu.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
+        Errno::EINVAL
+    })
+}
+
+/// GEM_FLINK and GEM_OPEN: global names are for the authenticated.
+const NAMES: Access = Access { authenticated: true, ..Access::PRIMARY };
+
+/// Mode setting. Most of it is the master's alone; the rest reads, or makes what nobody sees yet.
+const fn modes(number: u8) -> Access {
+    match number {
+        0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,
+        _ => Access::PRIMARY,
+    }
+}
+
+fn line(number: u8) -> Option<Entry> {
+    use uapi::{
+        BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
+        GemWaitIdle, GetCap, Info, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
+        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs,
+        WaitFences,
+    };
+    Some(match number {
+        0x00 => render::<Version>(core::version),
+        0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE", Access::PRIMARY, primary::get_unique),
+        0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC", Access::PRIMARY, primary::get_magic),
+        0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT", Access::PRIMARY, primary::get_client),
+        0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION", Access::MASTER, primary::set_version),
+        0x09 => render::<GemClose>(gem::close),
+        0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES, names::flink),
+        0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES, names::open),
+        0x0c => render::<GetCap>(core::get_cap),
+        0x0d => refused(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY),
+        0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
+        0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::PRIMARY, primary::set_master),
+        0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),
+        0x2d => render::<PrimeHandle>(prime::handle_to_fd),
+        0x2e => render_as::<PrimeHandle>(uapi::PRIME_FD_TO_HANDLE, "PRIME_FD_TO_HANDLE", prime::fd_to_handle),
+        0x40 => render::<GemCreate>(gem::create),
+        0x41 => render::<GemMmap>(gem::mmap),
+        0x42 => render::<Ctx>(context::ctx),
+        0x43 => render::<BoList>(bo_list::bo_list),
+        0x44 => render::<Cs>(submit::cs),
+        0x45 => render::<Info>(info::info),
+        0x46 => render::<GemMetadata>(gem::metadata),
+        0x47 => render::<GemWaitIdle>(gem::wait_idle),
+        0x48 => render::<GemVa>(va::gem_va),
+        0x49 => render::<WaitCs>(wait::wait_cs),
+        0x50 => render::<GemOp>(gem::op),
+        0x51 => render::<GemUserptr>(gem::userptr),
+        0x52 => render::<WaitFences>(wait::wait_fences),
+        0x53 => render::<Vm>(context::vm),
+        0x54 => render::<FenceToHandle>(wait::fence_to_handle),
+        0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
+        0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
+        0xbf => render::<SyncobjCreate>(syncobj::create),
+        0xc0 => render::<SyncobjDestroy>(syncobj::destroy),
+        0xc1 => render::<SyncobjHandle>(syncobj::handle_to_fd),
+        0xc2 => render_as::<SyncobjHandle>(uapi::SYNCOBJ_FD_TO_HANDLE, "SYNCOBJ_FD_TO_HANDLE", syncobj::fd_to_handle),
+        0xc3 => render::<SyncobjWait>(syncobj::wait),
+        0xc4 => render::<SyncobjArray>(syncobj::reset),
+        0xc5 => render_as::<SyncobjArray>(uapi::SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL", syncobj::signal),
+        0xca => render::<SyncobjTimelineWait>(syncobj::timeline_wait),
+        0xcb => render::<SyncobjTimelineArray>(syncobj::query),
+        0xcc => render::<SyncobjTransfer>(syncobj::transfer),
+        0xcd => render_as::<SyncobjTimelineArray>(
+            uapi::SYNCOBJ_TIMELINE_SIGNAL,
+            "SYNCOBJ_TIMELINE_SIGNAL",
+            syncobj::timeline_signal,
+        ),
+        0xcf => render::<SyncobjEventfd>(syncobj::eventfd),
+        _ => return None,
+    })
+}
+
+/// The BO that an mmap of the node means.
+///
+/// Source: Linux 6.12 `drm_gem.c`, `drm_gem_mmap`; `amdgpu_gem.c`, `amdgpu_gem_object_mmap`.
+///
+/// # Errors
+///
+/// ENODEV when the GPU is gone, EINVAL for an offset that is not exactly a BO's or a length beyond it, EACCES without a handle in this file, EPERM for
+/// a BO that the CPU may not map.
+pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
+    if file.gpu.is_unplugged() {
+        return Err(Errno::ENODEV);
+    }
+    let bo = file.gpu.offsets.find(offset).ok_or(Errno::EINVAL)?;
+    if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
+        return Err(Errno::EINVAL);
+    }
+    if !file.handles.lock().holds(&bo) {
+        return Err(Errno::EACCES);
+    }
+    if bo.is_mappable() { Ok(bo) } else { Err(Errno::EPERM) }
+}

@@ -1,0 +1,242 @@
+//! GEM: making BOs, and everything about one BO.
+//!
+//! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_object.c`.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::{
+    GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain,
+    GemMetadata, GemMmap, GemMmapAnswer, GemOp, GemUserptr, GemWaitIdle, GemWaitIdleAnswer, IdsFlags, METADATA_OP_GET,
+    METADATA_OP_SET, UserptrFlags,
+};
+use nix::errno::Errno;
+
+use crate::kernel::{
+    files::file::File,
+    ioctl::args::{answer, argument, fill},
+    mm::bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
+    sync::events::Until,
+    user,
+};
+
+/// GEM_CLOSE. An unknown handle is EINVAL, not ENOENT.
+pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let close: GemClose = argument(bytes)?;
+    file.close_handle(close.handle)
+}
+
+/// Flags that user space may pass to GEM_CREATE.
+const ACCEPTED: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
+    .union(GemCreateFlags::NO_CPU_ACCESS)
+    .union(GemCreateFlags::CPU_GTT_USWC)
+    .union(GemCreateFlags::VRAM_CLEARED)
+    .union(GemCreateFlags::VM_ALWAYS_VALID)
+    .union(GemCreateFlags::EXPLICIT_SYNC)
+    .union(GemCreateFlags::ENCRYPTED)
+    .union(GemCreateFlags::GFX12_DCC)
+    .union(GemCreateFlags::DISCARDABLE);
+
+/// Domains of on-chip resources, which go with nothing else.
+const SPECIAL: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
+
+/// Flags that every BO has, asked for or not.
+const FORCED: GemCreateFlags = GemCreateFlags::VRAM_CLEARED.union(GemCreateFlags::VRAM_WIPE_ON_RELEASE);
+
+/// GEM_CREATE.
+pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemCreate = argument(bytes)?;
+    let (domains, flags) = check_create(file, &request)?;
+    let size = rounded_size(&request, domains);
+    if size == 0 {
+        return Err(Errno::ENOSPC);
+    }
+    file.gpu.machine.descriptors.sweep();
+    let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
+    let reservation = if always_valid { Arc::clone(&file.root) } else { Arc::default() };
+    let vm = always_valid.then_some(file.number);
+    let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation) };
+    let (taken, preferred) = file.gpu.pools.place(wanted)?;
+    let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Place::Vram { .. }));
+    if in_vram && !is_vram_alignment(request.alignment) {
+        return Err(Errno::EINVAL);
+    }
+    let allowed = allowed(preferred, flags.contains(GemCreateFlags::DISCARDABLE));
+    let mut kept = (flags | FORCED) - GemCreateFlags::CPU_ACCESS_REQUIRED;
+    if domains.intersects(SPECIAL) {
+        kept |= GemCreateFlags::NO_CPU_ACCESS;
+    }
+    let alignment = request.alignment.next_multiple_of(PAGE);
+    let bo = Bo::create(New {
+        identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.offsets),
+        offsets: Arc::clone(&file.gpu.offsets),
+        taken,
+        user_pages: None,
+        reservation,
+    });
+    if always_valid {
+        file.vm.lock().know(&bo);
+    }
+    let handle = file.handles.lock().insert(&bo)?;
+    // What is behind the answer is cleared.
+    bytes.fill(0);
+    answer::<GemCreate>(bytes, &GemCreateAnswer { handle, pad: 0 })
+}
+
+/// The checks before anything is allocated, in the kernel's order.
+fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreateFlags), Errno> {
+    let domains = GemDomain::from_bits(request.domains);
+    if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) {
+        return Err(Errno::EINVAL);
+    }
+    let flags = GemCreateFlags::from_bits(request.domain_flags).ok_or(Errno::EINVAL)?;
+    let domains = domains.ok_or(Errno::EINVAL)?;
+    let special = domains & SPECIAL;
+    let mixed = special.bits().count_ones() > 1 || (!special.is_empty() && special != domains);
+    let tmz = IdsFlags::from_bits_retain(file.gpu.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
+    let refused = !ACCEPTED.contains(flags)
+        || mixed
+        || (flags.contains(GemCreateFlags::ENCRYPTED) && !tmz)
+        || (!special.is_empty() && flags.contains(GemCreateFlags::VM_ALWAYS_VALID))
+        || request.alignment >= 1 << 31;
+    if refused { Err(Errno::EINVAL) } else { Ok((domains, flags)) }
+}
+
+/// GDS counts each byte as a page, GWS and OA each unit.
+fn rounded_size(request: &GemCreate, domains: GemDomain) -> u64 {
+    if domains.contains(GemDomain::GDS) {
+        request.bo_size.checked_next_multiple_of(4).and_then(|size| size.checked_mul(PAGE)).unwrap_or(0)
+    } else if domains.intersects(SPECIAL) {
+        request.bo_size.checked_mul(PAGE).unwrap_or(0)
+    } else {
+        // A size that wraps becomes zero, as in the kernel.
+        request.bo_size.checked_next_multiple_of(PAGE).unwrap_or(0)
+    }
+}
+
+/// VRAM comes from a buddy allocator: a power-of-two number of pages, or none.
+fn is_vram_alignment(alignment: u64) -> bool {
+    let pages = alignment.div_ceil(PAGE);
+    pages == 0 || pages.is_power_of_two()
+}
+
+/// GEM_MMAP. The argument is zeroed before anything is checked.
+pub(crate) fn mmap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemMmap = argument(bytes)?;
+    answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: 0 })?;
+    let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
+    if !bo.is_mappable() {
+        return Err(Errno::EPERM);
+    }
+    answer::<GemMmap>(bytes, &GemMmapAnswer { addr_ptr: bo.mmap_offset() })
+}
+
+/// GEM_METADATA. An unknown operation does nothing, successfully.
+pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: GemMetadata = argument(bytes)?;
+    let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
+    let mut stored = bo.metadata();
+    match request.op {
+        METADATA_OP_SET => {
+            if request.data_size_bytes as usize > size_of_val(&request.data) || !is_tiling(file, request.tiling_info) {
+                return Err(Errno::EINVAL);
+            }
+            stored.tiling = request.tiling_info;
+            if request.data_size_bytes == 0 {
+                // Deletes the data and keeps the stored flags.
+                *stored = Metadata { tiling: stored.tiling, flags: stored.flags, ..Metadata::default() };
+            } else {
+                stored.size = request.data_size_bytes;
+                stored.flags = request.flags;
+                stored.data = request.data;
+            }
+        }
+        METADATA_OP_GET => {
+            request.tiling_info = stored.tiling;
+            request.data_size_bytes = stored.size;
+            request.flags = stored.flags;
+            let len = stored.size as usize;
+            let (from, to) = (&stored.data, &mut request.data);
+            zerocopy::IntoBytes::as_mut_bytes(to)[..len].copy_from_slice(&zerocopy::IntoBytes::as_bytes(from)[..len]);
+        }
+        _ => {}
+    }
+    drop(stored);
+    fill(bytes, &request)
+}
+
+/// The only thing that the kernel checks about tiling: the tile split of GFX6 to GFX8 has seven values.
+///
+/// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_set_tiling_flags`.
+fn is_tiling(file: &File, tiling: u64) -> bool {
+    const FAMILY_CZ: u32 = 135;
+    const TILE_SPLIT_SHIFT: u32 = 9;
+    file.gpu.profile.dev_info.family > FAMILY_CZ || tiling >> TILE_SPLIT_SHIFT & 7 <= 6
+}
+
+/// GEM_WAIT_IDLE. A timeout is no error.
+pub(crate) fn wait_idle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemWaitIdle = argument(bytes)?;
+    let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
+    let idle = file.gpu.events.wait(Until::amdgpu(request.timeout), || bo.is_idle().then_some(()));
+    answer::<GemWaitIdle>(bytes, &GemWaitIdleAnswer { status: u32::from(idle.is_none()), domain: 0 })
+}
+
+/// GEM_OP.
+pub(crate) fn op(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemOp = argument(bytes)?;
+    let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
+    match request.op {
+        GEM_OP_GET_CREATE_INFO => {
+            let Attributes { size, alignment, preferred, flags, .. } = bo.attributes();
+            let info = GemCreate { bo_size: size, alignment, domains: preferred.bits(), domain_flags: flags.bits() };
+            user::write_slice(request.value, &[info])
+        }
+        GEM_OP_SET_PLACEMENT if bo.is_user_memory() => Err(Errno::EPERM),
+        // Another device's memory stays where it is.
+        GEM_OP_SET_PLACEMENT if bo.is_imported() && request.value & GemDomain::VRAM.bits() != 0 => Err(Errno::EINVAL),
+        GEM_OP_SET_PLACEMENT => {
+            let movable = GemDomain::VRAM | GemDomain::GTT | GemDomain::CPU;
+            let preferred = GemDomain::from_bits_truncate(request.value) & movable;
+            bo.set_placement(preferred, allowed(preferred, false));
+            Ok(())
+        }
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// GEM_USERPTR.
+pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: GemUserptr = argument(bytes)?;
+    if !request.addr.is_multiple_of(PAGE) || !request.size.is_multiple_of(PAGE) {
+        return Err(Errno::EINVAL);
+    }
+    let flags = UserptrFlags::from_bits(request.flags).ok_or(Errno::EINVAL)?;
+    let read_only = flags.contains(UserptrFlags::READONLY);
+    if !read_only && !flags.contains(UserptrFlags::REGISTER) {
+        return Err(Errno::EACCES);
+    }
+    if request.size == 0 {
+        return Err(Errno::ENOSPC);
+    }
+    if request.addr.checked_add(request.size).is_none() {
+        return Err(Errno::EOVERFLOW);
+    }
+    let pages = UserPages::new(request.addr, request.size, flags);
+    let reservation = Arc::default();
+    let taken = file.gpu.pools.take_user(request.size, &reservation)?;
+    if flags.contains(UserptrFlags::VALIDATE) {
+        pages.validate()?;
+        taken.settle()?;
+    }
+    let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
+    let attributes = Attributes { size: request.size, alignment: 0, preferred, allowed, flags: FORCED };
+    let bo = Bo::create(New {
+        taken,
+        identity: Identity::new(attributes, &file.gpu.offsets),
+        offsets: Arc::clone(&file.gpu.offsets),
+        user_pages: Some(pages),
+        reservation,
+    });
+    request.handle = file.handles.lock().insert(&bo)?;
+    fill(bytes, &request)
+}

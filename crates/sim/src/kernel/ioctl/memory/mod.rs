@@ -1,0 +1,7 @@
+//! Requests about buffer objects.
+
+pub(crate) mod bo_list;
+pub(crate) mod gem;
+pub(crate) mod names;
+pub(crate) mod prime;
+pub(crate) mod va;

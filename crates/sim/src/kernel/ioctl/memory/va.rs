@@ -1,0 +1,64 @@
+//! GEM_VA: bindings.
+//!
+//! Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`; `amdgpu_vm.c`.
+
+use amdgpu_uapi::{GemVa, VaFlags, VaOperation};
+use nix::errno::Errno;
+
+use crate::kernel::{files::file::File, ioctl::args::argument};
+
+/// Flags of an ordinary binding.
+const ORDINARY: VaFlags = VaFlags::DELAY_UPDATE
+    .union(VaFlags::READABLE)
+    .union(VaFlags::WRITEABLE)
+    .union(VaFlags::EXECUTABLE)
+    .union(VaFlags::MTYPE_MASK)
+    .union(VaFlags::NOALLOC);
+
+/// Flags of a partially resident one.
+const PARTIAL: VaFlags = VaFlags::DELAY_UPDATE.union(VaFlags::PRT);
+
+/// GEM_VA.
+pub(crate) fn gem_va(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: GemVa = argument(bytes)?;
+    let mut vm = file.vm.lock();
+    vm.check_address(request.va_address, request.map_size)?;
+    let flags = VaFlags::from_bits_retain(request.flags);
+    if !ORDINARY.contains(flags) && !PARTIAL.contains(flags) {
+        return Err(Errno::EINVAL);
+    }
+    let operation = operation(request.operation)?;
+    let is_partial = flags.contains(VaFlags::PRT);
+    let bo = if is_partial || operation == VaOperation::Clear {
+        None
+    } else {
+        Some(file.bo(request.handle).ok_or(Errno::ENOENT)?)
+    };
+    let bo_size = bo.as_ref().map(|bo| bo.size());
+    let (va, size) = (request.va_address, request.map_size);
+    let offset = if operation == VaOperation::Clear { 0 } else { request.offset_in_bo };
+    match operation {
+        VaOperation::Map => {
+            let pages = vm.pages(va, size, offset, bo_size)?;
+            vm.map(pages, bo, offset, flags)
+        }
+        VaOperation::Unmap => vm.unmap(va, bo.as_ref()),
+        VaOperation::Clear => {
+            let pages = vm.pages(va, size, offset, None)?;
+            vm.clear(pages);
+            Ok(())
+        }
+        VaOperation::Replace => {
+            let pages = vm.pages(va, size, offset, bo_size)?;
+            vm.clear(pages);
+            vm.map(pages, bo, offset, flags)
+        }
+    }
+}
+
+fn operation(raw: u32) -> Result<VaOperation, Errno> {
+    [VaOperation::Map, VaOperation::Unmap, VaOperation::Clear, VaOperation::Replace]
+        .into_iter()
+        .find(|&operation| operation as u32 == raw)
+        .ok_or(Errno::EINVAL)
+}

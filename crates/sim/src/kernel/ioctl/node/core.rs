@@ -1,0 +1,76 @@
+//! DRM core: who the driver is and what it can do.
+
+use amdgpu_uapi::{GetCap, Version, cap};
+use nix::errno::Errno;
+
+use crate::kernel::{
+    files::file::File,
+    ioctl::args::{argument, fill},
+    user,
+};
+
+/// What VERSION tells.
+///
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_version`; `amdgpu_drv.c`.
+const NAME: &str = "amdgpu";
+const DATE: &str = "0";
+const DESCRIPTION: &str = "AMD GPU";
+
+/// VERSION: as much of each string as fits, then its real length.
+pub(crate) fn version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut version: Version = argument(bytes)?;
+    version.version_major = 3;
+    version.version_minor = file.gpu.options.drm_minor;
+    version.version_patchlevel = 0;
+    let result = copy_string(NAME, &mut version.name_len, version.name)
+        .and_then(|()| copy_string(DATE, &mut version.date_len, version.date))
+        .and_then(|()| copy_string(DESCRIPTION, &mut version.desc_len, version.desc));
+    fill(bytes, &version)?;
+    result
+}
+
+fn copy_string(text: &str, len: &mut u64, address: u64) -> Result<(), Errno> {
+    let room = usize::try_from(*len).unwrap_or(usize::MAX).min(text.len());
+    if address != 0 {
+        user::write_bytes(address, &text.as_bytes()[..room])?;
+    }
+    *len = text.len() as u64;
+    Ok(())
+}
+
+/// GET_CAP.
+///
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. The cursor and page-flip values are those of a device whose displays
+/// nobody looks at.
+pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut query: GetCap = argument(bytes)?;
+    query.value = 0;
+    let value = match query.capability {
+        cap::DUMB_BUFFER
+        | cap::VBLANK_HIGH_CRTC
+        | cap::DUMB_PREFER_SHADOW
+        | cap::TIMESTAMP_MONOTONIC
+        | cap::ASYNC_PAGE_FLIP
+        | cap::CRTC_IN_VBLANK_EVENT
+        | cap::SYNCOBJ
+        | cap::SYNCOBJ_TIMELINE
+        | cap::ATOMIC_ASYNC_PAGE_FLIP => Some(1),
+        cap::DUMB_PREFERRED_DEPTH => Some(24),
+        cap::PRIME => Some(3),
+        cap::CURSOR_WIDTH | cap::CURSOR_HEIGHT => Some(64),
+        cap::ADDFB2_MODIFIERS => Some(modifiers(file)),
+        cap::PAGE_FLIP_TARGET => Some(0),
+        _ => None,
+    };
+    query.value = value.unwrap_or(0);
+    fill(bytes, &query)?;
+    value.map(|_| ()).ok_or(Errno::EINVAL)
+}
+
+/// Framebuffer modifiers exist on GFX9 and later. The captures were taken with them on every chip, and with driver 3.54
+/// the answer is theirs.
+fn modifiers(file: &File) -> u64 {
+    use amdgpu_hw::GfxLevel;
+    let recording = file.gpu.options == crate::SimOptions::RECORDING;
+    u64::from(recording || file.gpu.profile.gfx_level >= GfxLevel::Gfx9)
+}

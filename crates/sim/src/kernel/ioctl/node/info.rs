@@ -1,0 +1,144 @@
+//! INFO: one request, many questions.
+//!
+//! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`.
+
+use amdgpu_hw::Ip;
+use amdgpu_uapi::{
+    Info, InfoFirmware, InfoHwIp, InfoMaxIbs, InfoVbios, InfoVceClockTable, InfoVramGtt, firmware, query,
+};
+use nix::errno::Errno;
+use zerocopy::{Immutable, IntoBytes};
+
+use super::registers;
+use crate::{
+    chips,
+    gpu::Clock,
+    kernel::{files::file::File, ioctl::args::argument, user},
+};
+
+/// INFO. The answer is cut to the size the caller gave; the rest of its buffer is not touched.
+pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: Info = argument(bytes)?;
+    if request.return_size == 0 || request.return_pointer == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let answer = Answer { address: request.return_pointer, room: request.return_size as usize };
+    let input = request.input;
+    let profile = &file.gpu.profile;
+    file.gpu.machine.descriptors.sweep();
+    let memory = file.gpu.pools.memory_info();
+    match request.query {
+        query::ACCEL_WORKING => answer.put(&1_u32),
+        query::HW_IP_INFO => answer.put(&hw_ip_info(file, input[0], input[1])?),
+        query::HW_IP_COUNT => answer.put(&hw_ip_count(file, input[0])?),
+        query::TIMESTAMP => answer.put(&file.gpu.clock.ticks()),
+        query::FW_VERSION => answer.put(&fw_version(file, input)?),
+        query::NUM_BYTES_MOVED => answer.put(&file.gpu.pools.moves().bytes),
+        query::NUM_EVICTIONS => answer.put(&file.gpu.pools.moves().evictions),
+        query::NUM_VRAM_CPU_PAGE_FAULTS => answer.put(&file.gpu.pools.moves().cpu_page_faults),
+        query::VRAM_USAGE => answer.put(&memory.vram.heap_usage),
+        query::GTT_USAGE => answer.put(&memory.gtt.heap_usage),
+        query::VIS_VRAM_USAGE => answer.put(&memory.cpu_accessible_vram.heap_usage),
+        query::GDS_CONFIG => answer.put(&chips::gds_config(profile.gfx_level)),
+        query::VRAM_GTT => answer.put(&InfoVramGtt {
+            vram_size: memory.vram.usable_heap_size,
+            vram_cpu_accessible_size: memory.cpu_accessible_vram.usable_heap_size,
+            gtt_size: memory.gtt.usable_heap_size,
+        }),
+        query::READ_MMR_REG => answer.put_bytes(registers::read(file, input)?.as_bytes()),
+        query::DEV_INFO => answer.put(&profile.dev_info),
+        query::MEMORY => answer.put(&memory),
+        query::VCE_CLOCK_TABLE => answer.put(&InfoVceClockTable::ZEROED),
+        query::VBIOS => vbios(&answer, input),
+        // No power management, no RAS, no video: as on a kernel without them.
+        query::SENSOR => Err(Errno::ENOENT),
+        query::VRAM_LOST_COUNTER => answer.put(&file.gpu.losses()),
+        query::MAX_IBS if file.gpu.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
+        query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
+        query::CRTC_FROM_ID
+        | query::NUM_HANDLES
+        | query::RAS_ENABLED_FEATURES
+        | query::VIDEO_CAPS
+        | query::MAX_IBS
+        | query::GPUVM_FAULT => Err(Errno::EINVAL),
+        unknown => {
+            file.gpu.complaints.say(format!("INFO: unknown query {unknown:#x}"));
+            Err(Errno::EINVAL)
+        }
+    }
+}
+
+/// Where the answer goes.
+struct Answer {
+    address: u64,
+    room: usize,
+}
+
+impl Answer {
+    fn put<T: IntoBytes + Immutable>(&self, value: &T) -> Result<(), Errno> {
+        self.put_bytes(value.as_bytes())
+    }
+
+    fn put_bytes(&self, bytes: &[u8]) -> Result<(), Errno> {
+        user::write_bytes(self.address, &bytes[..bytes.len().min(self.room)])
+    }
+}
+
+/// IBs of one entity in one submission at most.
+///
+/// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`.
+pub(crate) fn max_ibs(ip: Ip) -> u32 {
+    match ip {
+        Ip::Gfx => 192,
+        Ip::Compute => 125,
+        Ip::VcnJpeg => 16,
+        _ => 49,
+    }
+}
+
+/// A block that the chip lacks answers zeros, successfully.
+fn hw_ip_info(file: &File, kind: u32, instance: u32) -> Result<InfoHwIp, Errno> {
+    let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
+    if instance != 0 {
+        return Err(Errno::EINVAL);
+    }
+    Ok(file.gpu.ip(ip).unwrap_or(InfoHwIp::ZEROED))
+}
+
+/// A block that the chip lacks is EINVAL here.
+fn hw_ip_count(file: &File, kind: u32) -> Result<u32, Errno> {
+    let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
+    file.gpu.ip(ip).ok_or(Errno::EINVAL)?;
+    Ok(if ip == Ip::Sdma { file.gpu.profile.sdma_engines } else { 1 })
+}
+
+/// Firmware that is absent, or was not captured, is version 0.
+fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoFirmware, Errno> {
+    let known = &file.gpu.profile.firmware;
+    let indices = match kind {
+        firmware::GFX_MEC => 2,
+        firmware::SDMA => file.gpu.profile.sdma_engines,
+        // Trusted applications: xgmi, ras, hdcp, dtm, rap, securedisplay.
+        0x13 => 6,
+        _ => u32::MAX,
+    };
+    let exists = (1..=firmware::VPE).contains(&kind) && kind != 0x09;
+    if instance != 0 || !exists || index >= indices {
+        return Err(Errno::EINVAL);
+    }
+    Ok(match (kind, index) {
+        (firmware::GFX_ME, _) => known.me,
+        (firmware::GFX_PFP, _) => known.pfp,
+        (firmware::GFX_MEC, 0) => known.mec,
+        _ => InfoFirmware::ZEROED,
+    })
+}
+
+/// A video BIOS of no bytes: nothing was captured.
+fn vbios(answer: &Answer, [kind, ..]: [u32; 4]) -> Result<(), Errno> {
+    match kind {
+        1 => answer.put(&0_u32),
+        3 => answer.put(&InfoVbios::ZEROED),
+        _ => Err(Errno::EINVAL),
+    }
+}

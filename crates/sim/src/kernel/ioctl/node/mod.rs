@@ -1,0 +1,6 @@
+//! Requests about the device and its nodes.
+
+pub(crate) mod core;
+pub(crate) mod info;
+pub(crate) mod primary;
+pub(crate) mod registers;

@@ -1,0 +1,43 @@
+//! READ_MMR_REG: the registers that clients may read.
+//!
+//! Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`; `soc15.c`, `soc15_allowed_read_registers`, and its siblings of the
+//! other generations.
+
+use amdgpu_hw::Ip;
+use nix::errno::Errno;
+
+use crate::kernel::files::file::File;
+
+/// GRBM_STATUS in dwords, on every generation. What watches a GPU's load without fdinfo looks at it many times a second.
+const GRBM_STATUS: u32 = 0x8010 / 4;
+/// The command processor is at work.
+const CP_BUSY: u32 = 1 << 29;
+/// Any block of the graphics engine is.
+const GUI_ACTIVE: u32 = 1 << 31;
+
+/// Registers on the chip's list: those that the capture has, and GRBM_STATUS, which tells whether the rings are busy now.
+///
+/// # Errors
+///
+/// EINVAL for engines and arrays that no chip has and for more than 128 registers, EFAULT when one of them is not on the list.
+pub(super) fn read(file: &File, [first, count, instance, _]: [u32; 4]) -> Result<Vec<u32>, Errno> {
+    let (engine, array) = (instance & 0xff, instance >> 8 & 0xff);
+    if (engine >= 4 && engine != 0xff) || (array >= 2 && array != 0xff) || count > 128 {
+        return Err(Errno::EINVAL);
+    }
+    (0..count)
+        .map(|index| first.checked_add(index).and_then(|offset| value(file, offset, instance)).ok_or(Errno::EFAULT))
+        .collect()
+}
+
+fn value(file: &File, offset: u32, instance: u32) -> Option<u32> {
+    if offset == GRBM_STATUS {
+        return Some(status(file));
+    }
+    file.gpu.profile.register(offset, instance).map(|one| one.value)
+}
+
+/// The copy engines are not under this register's block.
+fn status(file: &File) -> u32 {
+    if file.gpu.is_busy(Ip::Gfx) || file.gpu.is_busy(Ip::Compute) { GUI_ACTIVE | CP_BUSY } else { 0 }
+}

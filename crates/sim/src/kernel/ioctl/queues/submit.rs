@@ -1,0 +1,398 @@
+//! CS: a submission.
+//!
+//! The kernel makes two passes over the chunks and promises that nothing observable happens unless the whole succeeds;
+//! so does this.
+//!
+//! Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_ioctl` and the functions it calls.
+
+use std::sync::Arc;
+
+use amdgpu_hw::Ip;
+use amdgpu_uapi::{
+    BoList, BoListEntry, Cs, CsAnswer, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSem,
+    CsChunkSyncobj, GemCreateFlags, IbFlags, chunk_id,
+};
+use nix::errno::Errno;
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::{
+    gpu::Ib,
+    kernel::{
+        files::file::{self, File},
+        ioctl::{
+            args::{answer, argument},
+            memory::bo_list,
+            node::info::max_ibs,
+            sync::syncobj::find_fence,
+        },
+        mm::{
+            bo::{Bo, PAGE, UserPages},
+            space::{Listed, Space},
+        },
+        sched::{
+            context::{Context, Entity, Numbered},
+            gang::Gang,
+            ring::{self, Job},
+        },
+        sync::{events::Until, fence::Fence, syncobj::Syncobj},
+        user,
+    },
+};
+
+/// Entities in one submission at most (`AMDGPU_CS_GANG_SIZE`).
+const GANG: usize = 4;
+
+/// CS.
+pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: Cs = argument(bytes)?;
+    if request.num_chunks == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let context = file.context(request.ctx_id)?;
+    if context.is_guilty() {
+        return Err(Errno::ECANCELED);
+    }
+    let (mut parsed, chunks) = first_pass(file, &context, &request)?;
+    if parsed.members.is_empty() {
+        return Err(Errno::EINVAL);
+    }
+    if context.is_stale(file.gpu.losses()) {
+        return Err(Errno::ECANCELED);
+    }
+    second_pass(file, &mut parsed, &chunks)?;
+    let bos = listed_bos(file, &request, parsed.bos.take())?;
+    let number = commit(file, &context, &parsed, bos)?;
+    answer::<Cs>(bytes, &CsAnswer { handle: number })
+}
+
+/// A chunk with its payload.
+struct Chunk {
+    id: u32,
+    payload: Vec<u32>,
+}
+
+impl Chunk {
+    /// The payload as one structure; EINVAL when it is too short.
+    fn one<T: FromBytes>(&self) -> Result<T, Errno> {
+        T::read_from_prefix(self.payload.as_bytes()).map(|(value, _)| value).map_err(|_| Errno::EINVAL)
+    }
+
+    /// The payload as an array; a partial element at its end does not count.
+    fn all<T: FromBytes>(&self) -> impl Iterator<Item = T> {
+        self.payload.as_bytes().chunks_exact(size_of::<T>()).filter_map(|bytes| T::read_from_bytes(bytes).ok())
+    }
+}
+
+/// Chunks in one submission: far more than IBs and dependencies can need.
+const MOST_CHUNKS: u32 = 1 << 16;
+/// Bytes of one submission's chunks and of the list in it, together. The kernel takes as much as there is memory for, and
+/// answers ENOMEM then; a server of many clients cannot give all of it to one of them. The largest list of BOs that a
+/// client has any use for takes a tenth of this.
+const MOST_BYTES: usize = 16 << 20;
+
+/// What the chunks of a submission may still take.
+struct Allowance(usize);
+
+impl Allowance {
+    /// Takes so many bytes before they are read.
+    fn take(&mut self, count: usize, each: usize) -> Result<(), Errno> {
+        let left = count.checked_mul(each).and_then(|bytes| self.0.checked_sub(bytes));
+        self.0 = left.ok_or(Errno::ENOMEM)?;
+        Ok(())
+    }
+
+    /// Reads the chunk whose header is at an address.
+    fn read_chunk(&mut self, address: u64) -> Result<Chunk, Errno> {
+        let header: CsChunk = user::read_slice(address, 1)?.pop().ok_or(Errno::EFAULT)?;
+        self.take(header.length_dw as usize, size_of::<u32>())?;
+        let payload = user::read_slice(header.chunk_data, header.length_dw as usize)?;
+        Ok(Chunk { id: header.chunk_id, payload })
+    }
+}
+
+/// One entity's share of a submission.
+struct Member {
+    ip: Ip,
+    entity: Arc<Entity>,
+    ibs: Vec<CsChunkIb>,
+}
+
+#[derive(Default)]
+struct Parsed {
+    /// In the order of their first IB; the leader is remembered apart.
+    members: Vec<Member>,
+    /// Index of the entity of the last IB chunk.
+    leader: usize,
+    user_fence: Option<(Arc<Bo>, u64)>,
+    bos: Option<file::BoList>,
+    dependencies: Vec<Arc<Fence>>,
+    scheduled: Vec<Arc<Fence>>,
+    signals: Vec<(Arc<Syncobj>, u64)>,
+}
+
+/// Reads the chunks and makes the checks that need nothing but the chunk itself, one chunk after the other.
+fn first_pass(file: &File, context: &Context, request: &Cs) -> Result<(Parsed, Vec<Chunk>), Errno> {
+    if request.num_chunks > MOST_CHUNKS {
+        return Err(Errno::ENOMEM);
+    }
+    let addresses: Vec<u64> = user::read_slice(request.chunks, request.num_chunks as usize)?;
+    let mut parsed = Parsed::default();
+    let mut chunks = Vec::with_capacity(addresses.len());
+    let mut allowance = Allowance(MOST_BYTES);
+    for address in addresses {
+        let chunk = allowance.read_chunk(address)?;
+        check_chunk(file, context, &mut parsed, &chunk, &mut allowance)?;
+        chunks.push(chunk);
+    }
+    Ok((parsed, chunks))
+}
+
+fn check_chunk(
+    file: &File,
+    context: &Context,
+    parsed: &mut Parsed,
+    chunk: &Chunk,
+    allowance: &mut Allowance,
+) -> Result<(), Errno> {
+    match chunk.id {
+        chunk_id::IB => add_ib(file, context, parsed, chunk.one()?),
+        chunk_id::FENCE => {
+            let fence: CsChunkFence = chunk.one()?;
+            if parsed.user_fence.is_some() {
+                return Err(Errno::EINVAL);
+            }
+            parsed.user_fence = Some(check_user_fence(file, fence)?);
+            Ok(())
+        }
+        chunk_id::BO_HANDLES => {
+            let list: BoList = chunk.one()?;
+            if parsed.bos.is_some() {
+                return Err(Errno::EINVAL);
+            }
+            allowance.take(list.bo_number as usize, size_of::<BoListEntry>())?;
+            let entries = bo_list::read_entries(&list)?;
+            parsed.bos = Some(bo_list::resolve(file, &entries)?);
+            Ok(())
+        }
+        chunk_id::CP_GFX_SHADOW => chunk.one::<CsChunkCpGfxShadow>().map(drop),
+        chunk_id::DEPENDENCIES
+        | chunk_id::SYNCOBJ_IN
+        | chunk_id::SYNCOBJ_OUT
+        | chunk_id::SCHEDULED_DEPENDENCIES
+        | chunk_id::SYNCOBJ_TIMELINE_WAIT
+        | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => Ok(()),
+        unknown => {
+            file.gpu.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
+            Err(Errno::EINVAL)
+        }
+    }
+}
+
+fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) -> Result<(), Errno> {
+    let (ip, entity) = context.entity(ib.ip_type, ib.ip_instance, ib.ring)?;
+    if file.gpu.ring_count(ip) == 0 {
+        file.gpu.complaints.say(format!("CS: the chip has no {ip} ring"));
+        return Err(Errno::EINVAL);
+    }
+    let known = parsed.members.iter().position(|member| Arc::ptr_eq(&member.entity, &entity));
+    let index = match known {
+        Some(index) => index,
+        None if parsed.members.len() == GANG => return Err(Errno::EINVAL),
+        None => {
+            parsed.members.push(Member { ip, entity, ibs: Vec::new() });
+            parsed.members.len() - 1
+        }
+    };
+    let member = &mut parsed.members[index];
+    if member.ibs.len() as u32 >= max_ibs(ip) {
+        return Err(Errno::EINVAL);
+    }
+    member.ibs.push(ib);
+    parsed.leader = index;
+    Ok(())
+}
+
+/// Source: `amdgpu_cs_p1_user_fence`.
+fn check_user_fence(file: &File, fence: CsChunkFence) -> Result<(Arc<Bo>, u64), Errno> {
+    let bo = file.bo(fence.handle).ok_or(Errno::EINVAL)?;
+    let offset = u64::from(fence.offset);
+    if bo.size() != PAGE || offset > PAGE - 8 || bo.is_user_memory() {
+        return Err(Errno::EINVAL);
+    }
+    Ok((bo, offset))
+}
+
+/// IB sizes, dependencies and sync objects, in array order.
+fn second_pass(file: &File, parsed: &mut Parsed, chunks: &[Chunk]) -> Result<(), Errno> {
+    let mut signals_seen = false;
+    let mut preemptible = (false, false);
+    for chunk in chunks {
+        match chunk.id {
+            chunk_id::IB => check_ib(&chunk.one()?, parsed.user_fence.is_some(), &mut preemptible)?,
+            chunk_id::DEPENDENCIES => {
+                for dep in chunk.all() {
+                    parsed.dependencies.extend(dependency(file, &dep)?);
+                }
+            }
+            chunk_id::SCHEDULED_DEPENDENCIES => {
+                for dep in chunk.all() {
+                    parsed.scheduled.extend(dependency(file, &dep)?);
+                }
+            }
+            chunk_id::SYNCOBJ_IN => {
+                for CsChunkSem { handle } in chunk.all() {
+                    parsed.dependencies.push(find_fence(file, handle, 0, 0)?);
+                }
+            }
+            chunk_id::SYNCOBJ_TIMELINE_WAIT => {
+                for CsChunkSyncobj { handle, flags, point } in chunk.all() {
+                    parsed.dependencies.push(find_fence(file, handle, point, flags)?);
+                }
+            }
+            chunk_id::SYNCOBJ_OUT | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => {
+                if std::mem::replace(&mut signals_seen, true) {
+                    return Err(Errno::EINVAL);
+                }
+                let targets: Vec<(u32, u64)> = if chunk.id == chunk_id::SYNCOBJ_OUT {
+                    chunk.all().map(|CsChunkSem { handle }| (handle, 0)).collect()
+                } else {
+                    chunk.all().map(|CsChunkSyncobj { handle, point, .. }| (handle, point)).collect()
+                };
+                for (handle, point) in targets {
+                    parsed.signals.push((file.syncobj(handle).ok_or(Errno::EINVAL)?, point));
+                }
+            }
+            chunk_id::CP_GFX_SHADOW => check_shadow(file, &chunk.one()?)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Source: `amdgpu_cs_p2_ib`. Neither address nor alignment of an IB is checked.
+fn check_ib(ib: &CsChunkIb, has_user_fence: bool, preemptible: &mut (bool, bool)) -> Result<(), Errno> {
+    let ip = Ip::from_raw(ib.ip_type).ok_or(Errno::EINVAL)?;
+    let is_video = !matches!(ip, Ip::Gfx | Ip::Compute | Ip::Sdma | Ip::Vpe);
+    if is_video && has_user_fence {
+        return Err(Errno::EINVAL);
+    }
+    let flags = IbFlags::from_bits_retain(ib.flags);
+    if ip == Ip::Gfx && flags.contains(IbFlags::PREEMPT) {
+        let seen = if flags.contains(IbFlags::CE) { &mut preemptible.1 } else { &mut preemptible.0 };
+        if std::mem::replace(seen, true) {
+            return Err(Errno::EINVAL);
+        }
+    }
+    let most = if is_video { 0x7f_fff0 } else { 0xf_ffff };
+    if ib.ib_bytes / 4 > most { Err(Errno::EINVAL) } else { Ok(()) }
+}
+
+fn check_shadow(file: &File, shadow: &CsChunkCpGfxShadow) -> Result<(), Errno> {
+    if shadow.flags & !1 != 0 {
+        return Err(Errno::EINVAL);
+    }
+    file.gpu.complaints.say("CS: register shadowing is not simulated".to_owned());
+    Err(Errno::EOPNOTSUPP)
+}
+
+/// The fence of a dependency; one that is done and forgotten is none.
+fn dependency(file: &File, dep: &CsChunkDep) -> Result<Option<Arc<Fence>>, Errno> {
+    let context = file.context(dep.ctx_id)?;
+    let (_, entity) = context.entity(dep.ip_type, dep.ip_instance, dep.ring)?;
+    Ok(match entity.numbered(dep.handle)? {
+        Numbered::Done => None,
+        Numbered::Fence(fence) => Some(fence),
+    })
+}
+
+/// The BOs that the submission names. The client's own memory among them must still be there.
+fn listed_bos(file: &File, request: &Cs, inline: Option<file::BoList>) -> Result<Vec<Arc<Bo>>, Errno> {
+    let listed = match (request.bo_list_handle, inline) {
+        (0, inline) => inline,
+        (_, Some(_)) => return Err(Errno::EINVAL),
+        (handle, None) => Some(file.bo_lists.lock().get(handle).cloned().ok_or(Errno::ENOENT)?),
+    };
+    let bos: Vec<Arc<Bo>> = listed.map_or_else(Vec::new, |list| list.to_vec());
+    bos.iter().filter_map(|bo| bo.user_pages()).try_for_each(UserPages::validate)?;
+    Ok(bos)
+}
+
+/// Waits for room among the leader's submissions, and submits.
+///
+/// The submissions of a file come one after the other, and one that has to wait makes the others wait: the kernel holds
+/// the reservation of the page tables meanwhile. Among files they are put in one order, so that what two of them share is
+/// used by one after the other.
+fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc<Bo>>) -> Result<u64, Errno> {
+    let _file_order = file.submitting.lock();
+    let leader = &parsed.members[parsed.leader].entity;
+    if let Some(oldest) = leader.oldest_outstanding() {
+        file.gpu.events.wait(Until::Never, || oldest.outcome());
+    }
+    bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
+    let _device_order = file.gpu.submitting.lock();
+    file.gpu.machine.descriptors.sweep();
+    let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
+    let rings: Vec<_> =
+        parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
+    // Nothing fails from here on.
+    let mut dependencies = parsed.dependencies.clone();
+    dependencies.extend(implicit_dependencies(file, &bos));
+    let fences: Vec<_> = parsed.members.iter().map(|_| Fence::of_job(&file.gpu.events, file.number)).collect();
+    let leader_fence = &fences[parsed.leader];
+    let number = leader.issue(leader_fence);
+    for reservation in bos.iter().map(|bo| &bo.reservation).chain([&file.root]) {
+        for fence in &fences {
+            reservation.add(file.number, fence);
+        }
+    }
+    drop(settled);
+    for (syncobj, point) in &parsed.signals {
+        syncobj.add_point(*point, Arc::clone(leader_fence));
+    }
+    let listed = file.gpu.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.complaints)));
+    let space = Space::new(file.vm.lock().snapshot(), listed);
+    let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
+    for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
+        let is_leader = Arc::ptr_eq(fence, leader_fence);
+        let mut scheduled = parsed.scheduled.clone();
+        if is_leader {
+            // A gang's leader does not start before its members have.
+            scheduled.extend(followers.iter().cloned());
+        }
+        let user_fence = parsed.user_fence.as_ref().filter(|_| is_leader);
+        member.entity.queued(fence);
+        ring.push(Job {
+            ibs: member.ibs.iter().map(|ib| -> Ib { ring::ib(ib.va_start, ib.ib_bytes) }).collect(),
+            space: space.clone(),
+            context: Arc::clone(context),
+            entity: Arc::clone(&member.entity),
+            fence: Arc::clone(fence),
+            dependencies: dependencies.clone(),
+            scheduled,
+            gang: (!followers.is_empty()).then(|| Gang::new(leader_fence, &file.gpu.gangs)),
+            user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
+            faults: Arc::clone(&file.faults),
+            meter: file.work.meter(member.ip),
+            keep: bos.clone(),
+            is_on_the_ring: false,
+        });
+    }
+    file.gpu.events.ring();
+    Ok(number)
+}
+
+/// Who uses a listed BO is waited for: fences that are no jobs of amdgpu's always, jobs of other files unless the BO opts
+/// out.
+///
+/// Source: Linux 6.12 `amdgpu_sync.c`, `amdgpu_sync_test_fence`.
+fn implicit_dependencies(file: &File, bos: &[Arc<Bo>]) -> Vec<Arc<Fence>> {
+    let mut fences = Vec::new();
+    for bo in bos {
+        let is_explicit = bo.attributes().flags.contains(GemCreateFlags::EXPLICIT_SYNC);
+        let matters = |user: u64| user == 0 || (!is_explicit && user != file.number);
+        fences.extend(
+            bo.reservation.uses().into_iter().filter(|earlier| matters(earlier.file)).map(|earlier| earlier.fence),
+        );
+    }
+    fences
+}

@@ -1,0 +1,48 @@
+//! ioctls on sync files.
+//!
+//! Source: Linux 6.12 `sync_file.c`, `sync_file_ioctl`.
+
+use amdgpu_uapi::{
+    Request, SYNC_FILE_INFO, SYNC_FILE_MERGE, SYNC_FILE_SET_DEADLINE, SyncFileInfo, SyncMerge, SyncSetDeadline,
+};
+use nix::errno::Errno;
+
+use crate::kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user};
+
+/// Serves an ioctl on a sync file. Requests count with size and direction.
+pub(crate) fn serve(machine: &Machine, sync_file: &SyncFile, request: Request, address: u64) -> Result<(), Errno> {
+    match request {
+        SYNC_FILE_MERGE => merge(machine, sync_file, address),
+        SYNC_FILE_INFO => info(sync_file, address),
+        SYNC_FILE_SET_DEADLINE => {
+            // Only a hint.
+            let request: SyncSetDeadline = user::read(address)?;
+            if request.pad == 0 { Ok(()) } else { Err(Errno::EINVAL) }
+        }
+        _ => Err(Errno::ENOTTY),
+    }
+}
+
+/// SYNC_IOC_MERGE.
+fn merge(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
+    let mut request: SyncMerge = user::read(address)?;
+    if request.flags != 0 || request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let other = user::descriptor(request.fd2).and_then(|fd| machine.descriptors.find(fd)).map_err(|_| Errno::ENOENT)?;
+    let Some(Shared::SyncFile(other)) = other else { return Err(Errno::ENOENT) };
+    let merged = machine.descriptors.add_sync_file(sync_file.merge(&other, &request))?;
+    request.fence = user::install(merged)?;
+    user::write_slice(address, &[request])
+}
+
+/// SYNC_IOC_FILE_INFO.
+fn info(sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
+    let request: SyncFileInfo = user::read(address)?;
+    if request.flags != 0 || request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let (answer, entries) = sync_file.info(request.num_fences)?;
+    user::write_slice(request.sync_fence_info, &entries)?;
+    user::write_slice(address, &[SyncFileInfo { sync_fence_info: request.sync_fence_info, ..answer }])
+}

@@ -1,0 +1,254 @@
+//! The sync object requests.
+//!
+//! Source: Linux 6.12 `drm_syncobj.c`.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use amdgpu_uapi::{
+    CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
+    SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+};
+use nix::errno::Errno;
+
+use super::dma_buf::sync_file;
+use crate::kernel::{
+    files::{descriptors::Shared, file::File},
+    ioctl::args::{argument, fill},
+    sync::{
+        eventfd::EventFd,
+        events::Until,
+        fence::Fence,
+        sync_file::SyncFile,
+        syncobj::{Expected, Syncobj},
+    },
+    user,
+};
+
+/// How long CS and TRANSFER wait for a point to be submitted.
+const SUBMIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// SYNCOBJ_CREATE.
+pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjCreate = argument(bytes)?;
+    if request.flags & !CREATE_SIGNALED != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let fence = (request.flags & CREATE_SIGNALED != 0).then(Fence::signalled);
+    request.handle = add(file, Arc::new(Syncobj::new(fence)))?;
+    fill(bytes, &request)
+}
+
+fn add(file: &File, syncobj: Arc<Syncobj>) -> Result<u32, Errno> {
+    file.syncobjs.lock().insert(syncobj).map_err(|_| Errno::ENOSPC)
+}
+
+/// SYNCOBJ_DESTROY. An unknown handle is EINVAL.
+pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SyncobjDestroy = argument(bytes)?;
+    if request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    file.syncobjs.lock().remove(request.handle).map(drop).ok_or(Errno::EINVAL)
+}
+
+/// SYNCOBJ_HANDLE_TO_FD: a descriptor that shares the object, or a sync file with its present fence.
+pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjHandle = argument(bytes)?;
+    if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let syncobj = file.syncobj(request.handle);
+    let descriptors = &file.gpu.machine.descriptors;
+    let fd = if request.flags == SYNC_FILE {
+        descriptors.add_sync_file(SyncFile::new(syncobj.ok_or(Errno::ENOENT)?.fence(0)?))?
+    } else {
+        descriptors.add_syncobj(syncobj.ok_or(Errno::EINVAL)?)?
+    };
+    request.fd = user::install(fd)?;
+    fill(bytes, &request)
+}
+
+/// SYNCOBJ_FD_TO_HANDLE: a new handle each time, or a sync file's fence for a handle that is there.
+pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjHandle = argument(bytes)?;
+    if request.pad != 0 || request.flags & !SYNC_FILE != 0 {
+        return Err(Errno::EINVAL);
+    }
+    if request.flags == SYNC_FILE {
+        let sync_file = sync_file(&file.gpu.machine, request.fd)?;
+        file.syncobj(request.handle).ok_or(Errno::ENOENT)?.replace(Arc::clone(sync_file.fence()));
+        file.gpu.events.ring();
+        return Ok(());
+    }
+    let shared = user::descriptor(request.fd).and_then(|fd| file.gpu.machine.descriptors.find(fd));
+    let Ok(Some(Shared::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
+    request.handle = add(file, syncobj)?;
+    fill(bytes, &request)
+}
+
+/// SYNCOBJ_EVENTFD.
+pub(crate) fn eventfd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SyncobjEventfd = argument(bytes)?;
+    let available = SyncobjWaitFlags::WAIT_AVAILABLE.bits();
+    if request.flags & !available != 0 || request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
+    let eventfd = EventFd::new(user::descriptor(request.fd)?)?;
+    syncobj.tell(request.point, eventfd, request.flags & available != 0);
+    Ok(())
+}
+
+/// SYNCOBJ_RESET.
+pub(crate) fn reset(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    for syncobj in array(file, bytes)? {
+        syncobj.reset();
+    }
+    Ok(())
+}
+
+/// SYNCOBJ_SIGNAL.
+pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    for syncobj in array(file, bytes)? {
+        syncobj.replace(Fence::signalled());
+    }
+    file.gpu.events.ring();
+    Ok(())
+}
+
+fn array(file: &File, bytes: &[u8]) -> Result<Vec<Arc<Syncobj>>, Errno> {
+    let request: SyncobjArray = argument(bytes)?;
+    if request.pad != 0 || request.count_handles == 0 {
+        return Err(Errno::EINVAL);
+    }
+    look_up(file, request.handles, request.count_handles)
+}
+
+fn look_up(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, Errno> {
+    let handles: Vec<u32> = user::read_slice(handles, count as usize)?;
+    handles.into_iter().map(|handle| file.syncobj(handle).ok_or(Errno::ENOENT)).collect()
+}
+
+/// SYNCOBJ_TIMELINE_SIGNAL.
+pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SyncobjTimelineArray = argument(bytes)?;
+    if request.flags != 0 || request.count_handles == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let syncobjs = look_up(file, request.handles, request.count_handles)?;
+    let points = read_points(request.points, request.count_handles)?;
+    for (syncobj, point) in syncobjs.iter().zip(points) {
+        syncobj.add_point(point, Fence::signalled());
+    }
+    file.gpu.events.ring();
+    Ok(())
+}
+
+/// An address of zero means that all points are.
+fn read_points(address: u64, count: u32) -> Result<Vec<u64>, Errno> {
+    if address == 0 { Ok(vec![0; count as usize]) } else { user::read_slice(address, count as usize) }
+}
+
+/// SYNCOBJ_QUERY.
+pub(crate) fn query(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SyncobjTimelineArray = argument(bytes)?;
+    if request.flags & !QUERY_LAST_SUBMITTED != 0 || request.count_handles == 0 {
+        return Err(Errno::EINVAL);
+    }
+    let syncobjs = look_up(file, request.handles, request.count_handles)?;
+    let last = request.flags & QUERY_LAST_SUBMITTED != 0;
+    let points: Vec<u64> = syncobjs.iter().map(|syncobj| syncobj.query(last)).collect();
+    user::write_slice(request.points, &points)
+}
+
+/// SYNCOBJ_TRANSFER.
+pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: SyncobjTransfer = argument(bytes)?;
+    if request.pad != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let target = file.syncobj(request.dst_handle).ok_or(Errno::ENOENT)?;
+    let fence = find_fence(file, request.src_handle, request.src_point, request.flags)?;
+    // Replacing takes the fence as it is, a timeline with its points; a point consists of plain fences.
+    let fence = if request.dst_point == 0 { fence } else { Fence::merge([fence]) };
+    target.add_point(request.dst_point, fence);
+    file.gpu.events.ring();
+    Ok(())
+}
+
+/// The fence of a point, waited for where the flag says so.
+///
+/// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`.
+pub(crate) fn find_fence(file: &File, handle: u32, point: u64, flags: u32) -> Result<Arc<Fence>, Errno> {
+    let syncobj = file.syncobj(handle).ok_or(Errno::ENOENT)?;
+    let wait_for_submit = SyncobjWaitFlags::WAIT_FOR_SUBMIT.bits();
+    if flags & !wait_for_submit != 0 {
+        return Err(Errno::EINVAL);
+    }
+    if flags & wait_for_submit == 0 {
+        return syncobj.fence(point);
+    }
+    let deadline = Until::At(Instant::now() + SUBMIT_TIMEOUT);
+    let expected = syncobj.expect(point);
+    file.gpu.events.wait(deadline, || expected.get().cloned()).ok_or(Errno::ETIME)
+}
+
+/// SYNCOBJ_WAIT.
+pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjWait = argument(bytes)?;
+    let allowed = SyncobjWaitFlags::WAIT_ALL | SyncobjWaitFlags::WAIT_FOR_SUBMIT | SyncobjWaitFlags::WAIT_DEADLINE;
+    let flags = checked_flags(request.flags, allowed)?;
+    if request.count_handles == 0 {
+        return Ok(());
+    }
+    let syncobjs = look_up(file, request.handles, request.count_handles)?;
+    let points = vec![0; syncobjs.len()];
+    request.first_signaled = wait_for(file, &syncobjs, &points, flags, request.timeout_nsec)?;
+    fill(bytes, &request)
+}
+
+/// SYNCOBJ_TIMELINE_WAIT.
+pub(crate) fn timeline_wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: SyncobjTimelineWait = argument(bytes)?;
+    let flags = checked_flags(request.flags, SyncobjWaitFlags::all())?;
+    if request.count_handles == 0 {
+        return Ok(());
+    }
+    let syncobjs = look_up(file, request.handles, request.count_handles)?;
+    let points = read_points(request.points, request.count_handles)?;
+    request.first_signaled = wait_for(file, &syncobjs, &points, flags, request.timeout_nsec)?;
+    fill(bytes, &request)
+}
+
+fn checked_flags(raw: u32, allowed: SyncobjWaitFlags) -> Result<SyncobjWaitFlags, Errno> {
+    SyncobjWaitFlags::from_bits(raw).filter(|flags| allowed.contains(*flags)).ok_or(Errno::EINVAL)
+}
+
+/// Waits for all or any; the index of a signalled one. A waiter keeps the fence it has seen, whatever becomes of the sync
+/// object meanwhile.
+fn wait_for(
+    file: &File,
+    syncobjs: &[Arc<Syncobj>],
+    points: &[u64],
+    flags: SyncobjWaitFlags,
+    timeout: i64,
+) -> Result<u32, Errno> {
+    let available = flags.contains(SyncobjWaitFlags::WAIT_AVAILABLE);
+    let may_wait = available || flags.contains(SyncobjWaitFlags::WAIT_FOR_SUBMIT);
+    let fences: Vec<_> = if may_wait {
+        syncobjs.iter().zip(points).map(|(syncobj, &point)| syncobj.expect(point)).collect()
+    } else {
+        let found = syncobjs.iter().zip(points).map(|(syncobj, &point)| syncobj.fence(point));
+        found.map(|fence| fence.map(|fence| Arc::new(Expected::from(fence)))).collect::<Result<_, _>>()?
+    };
+    let all = flags.contains(SyncobjWaitFlags::WAIT_ALL);
+    let is_done = |slot: &Arc<Expected>| slot.get().is_some_and(|fence| available || fence.is_signalled());
+    let condition = || {
+        let first = fences.iter().position(is_done)?;
+        (!all || fences.iter().all(is_done)).then_some(first as u32)
+    };
+    file.gpu.events.wait(Until::syncobj(timeout), condition).ok_or(Errno::ETIME)
+}

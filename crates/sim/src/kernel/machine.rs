@@ -1,0 +1,30 @@
+//! What the devices of a simulated computer share.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use crate::kernel::{files::descriptors::Descriptors, sync::events::Events};
+
+/// What all devices of a machine share.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// Rung by all devices: a wait may be for another one's fence.
+    pub(crate) events: Arc<Events>,
+    pub(crate) descriptors: Descriptors,
+    next_file: AtomicU64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self { events: Arc::default(), descriptors: Descriptors::default(), next_file: AtomicU64::new(1) }
+    }
+}
+
+impl Machine {
+    /// A number for a new file of any device, never used again.
+    pub(crate) fn next_file(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+}

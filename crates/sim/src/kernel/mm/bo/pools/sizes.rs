@@ -1,0 +1,138 @@
+//! How large the heaps are, and what is in use of each.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{GemDomain, MemoryInfo};
+
+use super::place::Place;
+use crate::{Profile, chips::gds_config, kernel::mm::bo::PAGE};
+
+/// VRAM that the kernel keeps for page tables (`AMDGPU_VM_RESERVED_VRAM`), bytes.
+const RESERVED_VRAM: u64 = 8 << 20;
+
+/// What BOs can be in, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) vram: u64,
+    /// VRAM that BOs cannot have.
+    pub(super) reserved: u64,
+    pub(super) visible: u64,
+    pub(super) gtt: u64,
+    /// System memory and swap for what GTT has no room for. GTT is half of the memory of a machine, which is taken to have
+    /// as much swap space as memory: three times the GTT beside it.
+    pub(super) system: u64,
+    pub(super) is_apu: bool,
+    pub(super) gfx_level: GfxLevel,
+}
+
+impl Sizes {
+    pub(super) fn new(profile: &Profile) -> Self {
+        let MemoryInfo { vram, cpu_accessible_vram, gtt } = profile.memory;
+        Self {
+            vram: vram.total_heap_size,
+            reserved: RESERVED_VRAM,
+            visible: cpu_accessible_vram.total_heap_size.min(vram.total_heap_size),
+            gtt: gtt.total_heap_size,
+            system: gtt.total_heap_size.saturating_mul(3),
+            is_apu: profile.is_apu(),
+            gfx_level: profile.gfx_level,
+        }
+    }
+
+    /// Whether the CPU sees all VRAM.
+    pub(super) const fn is_all_visible(&self) -> bool {
+        self.visible == self.vram
+    }
+
+    /// Whether a request is beyond its heap at once. The GTT counts where it is among the domains, else VRAM.
+    ///
+    /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_validate_size`.
+    pub(super) fn is_too_large(&self, bytes: u64, domains: GemDomain) -> bool {
+        if domains.contains(GemDomain::GTT) {
+            bytes >= self.gtt
+        } else if domains.contains(GemDomain::VRAM) {
+            bytes >= self.vram
+        } else {
+            false
+        }
+    }
+
+    /// Whether the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
+    pub(super) fn has_on_chip(&self, bytes: u64, domains: GemDomain) -> bool {
+        let config = gds_config(self.gfx_level);
+        let units = if domains.contains(GemDomain::GDS) {
+            config.gds_total_size
+        } else if domains.contains(GemDomain::GWS) {
+            config.gws_per_compute_partition
+        } else {
+            config.oa_per_compute_partition
+        };
+        bytes <= u64::from(units) * PAGE
+    }
+}
+
+/// Bytes in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    pub(super) invisible: u64,
+    pub(super) visible: u64,
+    pub(super) gtt: u64,
+    pub(super) system: u64,
+}
+
+impl Used {
+    pub(super) const fn vram(&self) -> u64 {
+        self.invisible + self.visible
+    }
+
+    /// Where in VRAM a BO finds room: all of it visible where the CPU needs it, else as little as there can be.
+    pub(super) fn room_in_vram(&self, sizes: &Sizes, bytes: u64, for_cpu: bool) -> Option<Place> {
+        let fits = |used: u64, size: u64| used.checked_add(bytes).is_some_and(|sum| sum <= size);
+        if !fits(self.vram(), sizes.vram.saturating_sub(sizes.reserved)) {
+            return None;
+        }
+        if for_cpu {
+            return fits(self.visible, sizes.visible).then_some(Place::Vram { visible: bytes });
+        }
+        let invisible = (sizes.vram - sizes.visible - self.invisible).min(bytes);
+        Some(Place::Vram { visible: bytes - invisible })
+    }
+
+    /// Whether a BO finds room in VRAM where the CPU does not see it.
+    pub(super) const fn has_invisible_room(&self, sizes: &Sizes, bytes: u64) -> bool {
+        sizes.vram - sizes.visible - self.invisible >= bytes
+    }
+
+    pub(super) fn room_in_gtt(&self, sizes: &Sizes, bytes: u64) -> Option<Place> {
+        self.gtt.checked_add(bytes).is_some_and(|sum| sum <= sizes.gtt).then_some(Place::Gtt)
+    }
+
+    pub(super) fn room_in_system(&self, sizes: &Sizes, bytes: u64) -> Option<Place> {
+        self.system.checked_add(bytes).is_some_and(|sum| sum <= sizes.system).then_some(Place::System)
+    }
+
+    /// Counts a BO in.
+    pub(super) const fn add(&mut self, place: Place, bytes: u64) {
+        match place {
+            Place::Vram { visible } => {
+                self.visible += visible;
+                self.invisible += bytes - visible;
+            }
+            Place::Gtt => self.gtt += bytes,
+            Place::System => self.system += bytes,
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Counts a BO out that was counted in.
+    pub(super) const fn subtract(&mut self, place: Place, bytes: u64) {
+        match place {
+            Place::Vram { visible } => {
+                self.visible -= visible;
+                self.invisible -= bytes - visible;
+            }
+            Place::Gtt => self.gtt -= bytes,
+            Place::System => self.system -= bytes,
+            Place::Nowhere => {}
+        }
+    }
+}

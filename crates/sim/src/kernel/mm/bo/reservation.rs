@@ -1,0 +1,61 @@
+//! Who uses a BO.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::kernel::sync::fence::Fence;
+
+/// Somebody who uses a BO until a fence signals.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    /// The file whose job it is; 0 for what did not come from a job.
+    pub(crate) file: u64,
+    pub(crate) fence: Arc<Fence>,
+    /// Whether it writes.
+    pub(crate) writes: bool,
+}
+
+/// The fences of one BO, or of all BOs that a file created VM_ALWAYS_VALID: those share one with the file's page tables,
+/// and so take part in every submission of the file at no cost.
+#[derive(Debug, Default)]
+pub(crate) struct Reservation(Mutex<Vec<Use>>);
+
+impl Reservation {
+    /// A job uses it from now on, as a writer: submissions do not say what they only read.
+    pub(crate) fn add(&self, file: u64, fence: &Arc<Fence>) {
+        self.push([Use { file, fence: Arc::clone(fence), writes: true }]);
+    }
+
+    /// Whoever a fence stands for uses it too, reading or writing.
+    ///
+    /// Source: Linux 6.12 `dma-buf.c`, `dma_buf_import_sync_file`.
+    pub(crate) fn import(&self, fence: &Arc<Fence>, writes: bool) {
+        self.push(fence.leaves().into_iter().map(|fence| Use { file: fence.owner().unwrap_or(0), fence, writes }));
+    }
+
+    /// Uses that are over are forgotten.
+    fn push(&self, more: impl IntoIterator<Item = Use>) {
+        let mut uses = self.0.lock();
+        uses.retain(|earlier| !earlier.fence.is_signalled());
+        uses.extend(more);
+    }
+
+    /// Who uses it now.
+    pub(crate) fn uses(&self) -> Vec<Use> {
+        let mut uses = self.0.lock();
+        uses.retain(|earlier| !earlier.fence.is_signalled());
+        uses.clone()
+    }
+
+    /// What to wait for before reading it, or before writing it: the writers, or everybody.
+    pub(crate) fn fence(&self, for_writing: bool) -> Arc<Fence> {
+        Fence::merge(
+            self.uses().into_iter().filter(|earlier| for_writing || earlier.writes).map(|earlier| earlier.fence),
+        )
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.lock().iter().all(|earlier| earlier.fence.is_signalled())
+    }
+}

@@ -1,0 +1,128 @@
+//! Pages of the client's own as a BO.
+
+use std::ops::Range;
+
+use amdgpu_uapi::UserptrFlags;
+use nix::errno::Errno;
+
+use crate::kernel::client;
+
+/// A range of a process's memory, ours or another client's, that was handed over with GEM_USERPTR.
+///
+/// It is reached with `process_vm_readv` and `process_vm_writev`, also in our own process: they answer EFAULT where plain
+/// loads and stores would crash, for a client may unmap the range whenever it likes.
+#[derive(Debug)]
+pub(crate) struct UserPages {
+    pid: libc::pid_t,
+    address: u64,
+    len: u64,
+    flags: UserptrFlags,
+}
+
+impl UserPages {
+    /// Pages of the process that is being served. The caller has seen to it that the range does not wrap.
+    pub(crate) fn new(address: u64, len: u64, flags: UserptrFlags) -> Self {
+        Self { pid: client::pid(), address, len, flags }
+    }
+
+    /// Their addresses.
+    pub(crate) const fn range(&self) -> Range<u64> {
+        self.address..self.address + self.len
+    }
+
+    /// Whether they are of the process that is being served.
+    pub(crate) fn are_the_callers(&self) -> bool {
+        client::pid() == self.pid
+    }
+
+    /// Whether the GPU may only read them.
+    pub(crate) const fn is_read_only(&self) -> bool {
+        self.flags.contains(UserptrFlags::READONLY)
+    }
+
+    /// Whether the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`; `mm/hmm.c`, `hmm_vma_walk_test`, `hmm_vma_fault`.
+    ///
+    /// # Errors
+    ///
+    /// EFAULT where nothing readable is mapped, EPERM for a file's pages or read-only ones where those are not wanted, and
+    /// for pages of another process than the one that asks (`amdgpu_cs.c`, `amdgpu_cs_parser_bos`).
+    pub(crate) fn validate(&self) -> Result<(), Errno> {
+        if client::pid() != self.pid {
+            return Err(Errno::EPERM);
+        }
+        let anonymous_only = self.flags.contains(UserptrFlags::ANONONLY);
+        validate(self.pid, self.address, self.len, anonymous_only, self.is_read_only())
+    }
+
+    /// Copies bytes out; zero where nothing is mapped any more.
+    pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
+        let Some(remote) = self.remote(offset, out.len()) else { return };
+        let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
+        // SAFETY: `local` is `out`, exclusive and as long as it says; the kernel checks every byte of `remote`.
+        let copied = unsafe { libc::process_vm_readv(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
+        let copied = usize::try_from(copied).unwrap_or(0);
+        if let Some(rest) = out.get_mut(copied..) {
+            rest.fill(0);
+        }
+    }
+
+    /// Copies bytes in; lost where nothing is mapped any more.
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) {
+        let Some(remote) = self.remote(offset, data.len()) else { return };
+        let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
+        // SAFETY: `local` is `data`, which the kernel only reads; it checks every byte of `remote`, and that the client
+        // lets the GPU write there is what it vouched for when it made the BO.
+        let copied = unsafe { libc::process_vm_writev(self.pid, &raw const local, 1, &raw const remote, 1, 0) };
+        if copied < 0 {
+            tracing::warn!(errno = %Errno::last(), "a GPU write to user memory was lost");
+        }
+    }
+
+    fn remote(&self, offset: u64, len: usize) -> Option<libc::iovec> {
+        offset.checked_add(len as u64).filter(|&end| end <= self.len)?;
+        let address = usize::try_from(self.address.checked_add(offset)?).ok()?;
+        Some(libc::iovec { iov_base: std::ptr::with_exposed_provenance_mut(address), iov_len: len })
+    }
+}
+
+/// Looks the range up in the process's own list of areas.
+fn validate(pid: libc::pid_t, address: u64, len: u64, anonymous_only: bool, read_only: bool) -> Result<(), Errno> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|_| Errno::EFAULT)?;
+    let end = address.checked_add(len).ok_or(Errno::EOVERFLOW)?;
+    let area = maps.lines().filter_map(Area::parse).find(|area| area.start <= address && address < area.end);
+    let Some(area) = area else { return Err(Errno::EFAULT) };
+    if anonymous_only && (area.is_file || area.end < end) {
+        return Err(Errno::EPERM);
+    }
+    if !area.readable {
+        return Err(Errno::EFAULT);
+    }
+    if area.writable || read_only { Ok(()) } else { Err(Errno::EPERM) }
+}
+
+/// One line of `/proc/PID/maps`.
+struct Area {
+    start: u64,
+    end: u64,
+    readable: bool,
+    writable: bool,
+    is_file: bool,
+}
+
+impl Area {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let rights = words.next()?.as_bytes();
+        let inode = words.nth(2)?;
+        Some(Self {
+            start: u64::from_str_radix(start, 16).ok()?,
+            end: u64::from_str_radix(end, 16).ok()?,
+            readable: rights.first() == Some(&b'r'),
+            writable: rights.get(1) == Some(&b'w'),
+            is_file: inode != "0",
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! What a job sees of memory: the bindings of its submission, and which of the BOs there it may count on.
+
+use std::{collections::HashSet, sync::Arc};
+
+use amdgpu_hw::GpuVa;
+use amdgpu_uapi::{GemCreateFlags, VaFlags};
+
+use crate::{
+    gpu::{Access, Memory, PageFault},
+    kernel::{
+        complaints::Complaints,
+        mm::{
+            bo::{Bo, PAGE},
+            vm::{Bound, Table},
+        },
+    },
+};
+
+/// The GPU's view of one file's memory at the moment of a submission.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    table: Table,
+    /// What the job may touch, where that is enforced.
+    listed: Option<Arc<Listed>>,
+}
+
+/// The BOs that a submission lists, which are resident while it runs.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// Their mmap offsets, which tell BOs apart.
+    offsets: HashSet<u64>,
+    complaints: Arc<Complaints>,
+}
+
+impl Listed {
+    pub(crate) fn new(bos: &[Arc<Bo>], complaints: &Arc<Complaints>) -> Self {
+        Self { offsets: bos.iter().map(|bo| bo.mmap_offset()).collect(), complaints: Arc::clone(complaints) }
+    }
+
+    /// Whether a BO is resident for the job; complains if not. Those that the file created always valid are.
+    fn has(&self, bo: &Bo, va: GpuVa) -> bool {
+        let is_resident =
+            bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());
+        if !is_resident {
+            self.complaints.say(format!("a job touches {va}, whose BO its submission does not list"));
+        }
+        is_resident
+    }
+}
+
+/// A piece of a range that lies in one binding.
+struct Piece<'s> {
+    bound: &'s Bound,
+    /// Byte offset into the BO.
+    offset: u64,
+    len: u64,
+}
+
+/// Bytes of a fill that are written at once.
+const FILL_BYTES: usize = 4096;
+
+impl Space {
+    pub(crate) fn new(table: Table, listed: Option<Arc<Listed>>) -> Self {
+        Self { table, listed }
+    }
+
+    /// The part of `[va, va + len)` that the binding at `va` covers.
+    fn piece(&self, va: GpuVa, len: u64, access: Access) -> Result<Piece<'_>, PageFault> {
+        let fault = PageFault { va, access };
+        let address = va.low_48_bits();
+        let page = address / PAGE;
+        let (&first, bound) = self.table.get_prev(&page).ok_or(fault)?;
+        if page >= first + bound.pages || !allows(bound, access) {
+            return Err(fault);
+        }
+        if let (Some(listed), Some(bo)) = (&self.listed, &bound.bo)
+            && !listed.has(bo, va)
+        {
+            return Err(fault);
+        }
+        let into = address - first * PAGE;
+        Ok(Piece { bound, offset: bound.bo_page * PAGE + into, len: len.min(bound.pages * PAGE - into) })
+    }
+
+    /// Walks a range binding by binding.
+    fn walk(
+        &self,
+        va: GpuVa,
+        len: u64,
+        access: Access,
+        mut visit: impl FnMut(u64, &Piece<'_>),
+    ) -> Result<(), PageFault> {
+        let mut done = 0;
+        while done < len {
+            let at = va.checked_add(done).ok_or(PageFault { va, access })?;
+            let piece = self.piece(at, len - done, access)?;
+            visit(done, &piece);
+            done += piece.len;
+        }
+        Ok(())
+    }
+}
+
+/// A binding without a BO is PRT, which allows everything and does nothing.
+fn allows(bound: &Bound, access: Access) -> bool {
+    let Some(bo) = &bound.bo else { return access != Access::Fetch };
+    let needed = match access {
+        Access::Read | Access::Fetch => VaFlags::READABLE,
+        Access::Write => VaFlags::WRITEABLE,
+    };
+    bound.flags.contains(needed) && bo.is_reachable() && (access != Access::Write || bo.is_writable())
+}
+
+impl Memory for Space {
+    fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        self.walk(va, out.len() as u64, Access::Read, |done, piece| {
+            let part = &mut out[done as usize..(done + piece.len) as usize];
+            match &piece.bound.bo {
+                Some(bo) => bo.read(piece.offset, part),
+                None => part.fill(0),
+            }
+        })
+    }
+
+    fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
+        self.walk(va, data.len() as u64, Access::Write, |done, piece| {
+            if let Some(bo) = &piece.bound.bo {
+                bo.write(piece.offset, &data[done as usize..(done + piece.len) as usize]);
+            }
+        })
+    }
+
+    fn copy(&self, to: GpuVa, from: GpuVa, len: u64) -> Result<(), PageFault> {
+        let mut done = 0;
+        while done < len {
+            let (Some(source_va), Some(target_va)) = (from.checked_add(done), to.checked_add(done)) else {
+                return Err(PageFault { va: to, access: Access::Write });
+            };
+            let source = self.piece(source_va, len - done, Access::Read)?;
+            let target = self.piece(target_va, source.len, Access::Write)?;
+            copy_piece(&target, &source);
+            done += target.len;
+        }
+        Ok(())
+    }
+
+    fn fill(&self, to: GpuVa, pattern: u32, len: u64) -> Result<(), PageFault> {
+        let mut bytes = [0; FILL_BYTES];
+        self.walk(to, len, Access::Write, |done, piece| {
+            let Some(bo) = &piece.bound.bo else { return };
+            // The pattern goes on where the last piece ended.
+            let turned = pattern.rotate_right((done % 4) as u32 * 8).to_le_bytes();
+            for chunk in bytes.chunks_exact_mut(4) {
+                chunk.copy_from_slice(&turned);
+            }
+            for start in (0..piece.len).step_by(FILL_BYTES) {
+                let part = (piece.len - start).min(FILL_BYTES as u64) as usize;
+                bo.write(piece.offset + start, &bytes[..part]);
+            }
+        })
+    }
+}
+
+/// Copies as much as the target piece holds, which is at most the source.
+fn copy_piece(target: &Piece<'_>, source: &Piece<'_>) {
+    let Some(to) = &target.bound.bo else { return };
+    if let Some(from) = &source.bound.bo
+        && to.copy_from(target.offset, from, source.offset, target.len)
+    {
+        return;
+    }
+    let mut bytes = [0; FILL_BYTES];
+    for start in (0..target.len).step_by(FILL_BYTES) {
+        let part = &mut bytes[..(target.len - start).min(FILL_BYTES as u64) as usize];
+        match &source.bound.bo {
+            Some(from) => from.read(source.offset + start, part),
+            None => part.fill(0),
+        }
+        to.write(target.offset + start, part);
+    }
+}

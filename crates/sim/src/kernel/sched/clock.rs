@@ -1,0 +1,30 @@
+//! The GPU's clock.
+
+use std::{sync::Arc, time::Instant};
+
+use crate::{gpu::Clock, testing::hooks::Hooks};
+
+/// The GPU clock: ticks at its frequency since the device came to life, unless a test has stopped it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticker {
+    hooks: Arc<dyn Hooks>,
+    born: Instant,
+    khz: u32,
+}
+
+impl Ticker {
+    /// A clock that begins now, of so many kHz.
+    pub(crate) fn new(hooks: Arc<dyn Hooks>, khz: u32) -> Self {
+        Self { hooks, born: Instant::now(), khz }
+    }
+}
+
+impl Clock for Ticker {
+    fn ticks(&self) -> u64 {
+        if let Some(stopped) = self.hooks.stopped_clock() {
+            return stopped;
+        }
+        let ticks = self.born.elapsed().as_nanos() * u128::from(self.khz) / 1_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+}

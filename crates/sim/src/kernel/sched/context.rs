@@ -1,0 +1,251 @@
+//! Contexts and their entities.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering},
+    },
+};
+
+use amdgpu_hw::Ip;
+use amdgpu_uapi::{CtxStateFlags, priority};
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::{
+    gpu,
+    kernel::{files::ids::Ids, sync::fence::Fence},
+};
+
+/// The kernel remembers this many submissions of an entity, and lets no more be outstanding (`sched_jobs`).
+pub(crate) const REMEMBERED: u64 = 32;
+
+/// Entities of each IP in a context: the queue indices that exist, whatever the hardware has.
+///
+/// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`.
+pub(crate) const fn entities_of(ip: Ip) -> u32 {
+    match ip {
+        Ip::Compute => 4,
+        Ip::Sdma => 2,
+        _ => 1,
+    }
+}
+
+/// The contexts of a file.
+pub(crate) type Contexts = Mutex<Ids<Arc<Context>>>;
+
+/// One context of a file.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The device's reset counter when it was made.
+    resets_at_birth: u32,
+    /// The counter at the last QUERY_STATE.
+    resets_seen: AtomicU32,
+    /// VRAM-lost counter when it was made.
+    losses_at_birth: u32,
+    guilty: AtomicBool,
+    /// What its jobs are scheduled by.
+    priority: AtomicI32,
+    entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
+}
+
+/// One FIFO of jobs: (context, IP, ring).
+#[derive(Debug, Default)]
+pub(crate) struct Entity {
+    state: Mutex<EntityState>,
+    /// What its jobs set on the GPU, while none of them runs.
+    pub(crate) gpu: Mutex<gpu::State>,
+}
+
+#[derive(Debug, Default)]
+struct EntityState {
+    /// The last number handed out.
+    issued: u64,
+    /// The fences of the last submissions, oldest first; the last one has number `issued`.
+    fences: VecDeque<Arc<Fence>>,
+    /// The ring that took its last job, and that job's fence, whether it has a number or not.
+    ring: u32,
+    last: Option<Arc<Fence>>,
+    /// What the last job that reached the hardware ended with.
+    error: Option<Errno>,
+}
+
+/// What a sequence number stands for.
+#[derive(Debug)]
+pub(crate) enum Numbered {
+    /// So long ago that it is forgotten, or nothing at all.
+    Done,
+    /// A fence.
+    Fence(Arc<Fence>),
+}
+
+/// The stable pstate of a device: at most one context has set it.
+///
+/// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
+#[derive(Debug, Default)]
+pub(crate) struct Pstate {
+    level: u32,
+    owner: Weak<Context>,
+}
+
+impl Pstate {
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// Sets the level for a context that owns the setting, or comes to own it by changing it; EBUSY for any other.
+    pub(crate) fn set(&mut self, context: &Arc<Context>, level: u32) -> Result<(), Errno> {
+        let owner = self.owner.upgrade();
+        if owner.is_some_and(|owner| !Arc::ptr_eq(&owner, context)) {
+            return Err(Errno::EBUSY);
+        }
+        if level != self.level {
+            self.level = level;
+            self.owner = Arc::downgrade(context);
+        }
+        Ok(())
+    }
+
+    /// The context goes: what it set goes too.
+    pub(crate) fn release(&mut self, context: &Arc<Context>) {
+        if std::ptr::eq(self.owner.as_ptr(), Arc::as_ptr(context)) {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Context {
+    pub(crate) fn new(resets: u32, losses: u32, priority: i32) -> Self {
+        Self {
+            resets_at_birth: resets,
+            resets_seen: AtomicU32::new(resets),
+            losses_at_birth: losses,
+            guilty: AtomicBool::new(false),
+            priority: AtomicI32::new(priority),
+            entities: Mutex::default(),
+        }
+    }
+
+    /// The entity that IP type, instance and ring name, by the checks every user of one makes.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
+    pub(crate) fn entity(&self, ip_type: u32, instance: u32, ring: u32) -> Result<(Ip, Arc<Entity>), Errno> {
+        let ip = Ip::from_raw(ip_type).ok_or(Errno::EINVAL)?;
+        if instance != 0 || ring >= entities_of(ip) {
+            return Err(Errno::EINVAL);
+        }
+        let entity = Arc::clone(self.entities.lock().entry((ip, ring)).or_default());
+        match entity.state.lock().error {
+            Some(errno) => Err(errno),
+            None => Ok((ip, Arc::clone(&entity))),
+        }
+    }
+
+    /// SCHED: another priority than the one it was made with.
+    pub(crate) fn override_priority(&self, priority: i32) {
+        self.priority.store(priority, Ordering::Relaxed);
+    }
+
+    /// The scheduler's three levels, the highest first to be served: what is no priority counts as normal.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_to_drm_sched_prio`.
+    pub(crate) fn level(&self) -> i32 {
+        match self.priority.load(Ordering::Relaxed) {
+            priority::VERY_LOW | priority::LOW => -1,
+            priority::HIGH | priority::VERY_HIGH => 1,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn is_guilty(&self) -> bool {
+        self.guilty.load(Ordering::Acquire)
+    }
+
+    /// A job of this context hung the GPU.
+    pub(crate) fn blame(&self) {
+        self.guilty.store(true, Ordering::Release);
+    }
+
+    /// Whether VRAM was lost since it was made: all its submissions are refused from then on.
+    pub(crate) fn is_stale(&self, losses: u32) -> bool {
+        self.losses_at_birth != losses
+    }
+
+    /// QUERY_STATE2.
+    pub(crate) fn state(&self, resets: u32, losses: u32) -> CtxStateFlags {
+        let mut flags = CtxStateFlags::empty();
+        flags.set(CtxStateFlags::RESET, resets != self.resets_at_birth);
+        flags.set(CtxStateFlags::VRAMLOST, self.is_stale(losses));
+        flags.set(CtxStateFlags::GUILTY, self.is_guilty());
+        flags
+    }
+
+    /// QUERY_STATE: whether there was a reset since the last time.
+    pub(crate) fn take_reset(&self, resets: u32) -> bool {
+        self.resets_seen.swap(resets, Ordering::AcqRel) != resets
+    }
+}
+
+impl Entity {
+    /// The ring that it is bound to, as long as its last job is not done.
+    pub(crate) fn busy_on(&self) -> Option<u32> {
+        let state = self.state.lock();
+        state.last.as_ref().filter(|last| !last.is_signalled()).map(|_| state.ring)
+    }
+
+    /// Its next job goes to this ring.
+    pub(crate) fn settle_on(&self, ring: u32) {
+        self.state.lock().ring = ring;
+    }
+
+    /// A job of it was queued.
+    pub(crate) fn queued(&self, fence: &Arc<Fence>) {
+        self.state.lock().last = Some(Arc::clone(fence));
+    }
+
+    /// Hands out the next number for a job's fence.
+    pub(crate) fn issue(&self, fence: &Arc<Fence>) -> u64 {
+        let mut state = self.state.lock();
+        state.issued += 1;
+        state.fences.push_back(Arc::clone(fence));
+        if state.fences.len() as u64 > REMEMBERED {
+            state.fences.pop_front();
+        }
+        state.issued
+    }
+
+    /// The fence that must signal before another job may be issued.
+    pub(crate) fn oldest_outstanding(&self) -> Option<Arc<Fence>> {
+        let state = self.state.lock();
+        let full = state.fences.len() as u64 >= REMEMBERED;
+        state.fences.front().filter(|_| full).cloned()
+    }
+
+    /// What a number stands for.
+    ///
+    /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_fence`.
+    pub(crate) fn numbered(&self, number: u64) -> Result<Numbered, Errno> {
+        let state = self.state.lock();
+        let number = if number == u64::MAX { state.issued } else { number };
+        if number > state.issued {
+            return Err(Errno::EINVAL);
+        }
+        let back = state.issued - number;
+        let index = (state.fences.len() as u64).checked_sub(back + 1);
+        Ok(match index.and_then(|index| state.fences.get(index as usize)) {
+            Some(fence) if number != 0 => Numbered::Fence(Arc::clone(fence)),
+            _ => Numbered::Done,
+        })
+    }
+
+    /// A job of it ended with an error: it takes no more.
+    pub(crate) fn fail(&self, errno: Errno) {
+        self.state.lock().error.get_or_insert(errno);
+    }
+
+    /// What its jobs end with, once one has failed.
+    pub(crate) fn error(&self) -> Option<Errno> {
+        self.state.lock().error
+    }
+}

@@ -1,0 +1,10 @@
+//! Queues: contexts, the rings that run their jobs, and what a job uses.
+
+pub(crate) mod clock;
+pub(crate) mod context;
+pub(crate) mod fault_cell;
+pub(crate) mod gang;
+pub(crate) mod ib_captures;
+pub(crate) mod ring;
+pub(crate) mod shaders;
+pub(crate) mod work;

@@ -1,0 +1,459 @@
+//! Rings: threads that run jobs.
+
+use std::{
+    cmp::Reverse,
+    collections::{HashSet, VecDeque},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use amdgpu_hw::{GfxLevel, GpuVa, Ip};
+use amdgpu_packets::Target;
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::{
+    gpu::{self, Engine, Environment, Ib, PageFault, Place, Stop},
+    kernel::{
+        complaints::Complaints,
+        mm::{bo::Bo, space::Space},
+        sched::{
+            clock::Ticker,
+            context::{Context, Entity},
+            fault_cell::FaultCell,
+            gang::Gang,
+            ib_captures::IbCaptures,
+            shaders::ShaderSlot,
+            work::Meter,
+        },
+        sync::{
+            events::{Events, Until},
+            fence::Fence,
+        },
+    },
+    testing::{
+        hooks::{Hang, Hooks, Queue, RingName, Turn},
+        mutation::{Mutant, Mutation},
+    },
+};
+
+/// One submission to one ring.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) ibs: Vec<Ib>,
+    pub(crate) space: Space,
+    pub(crate) context: Arc<Context>,
+    pub(crate) entity: Arc<Entity>,
+    pub(crate) fence: Arc<Fence>,
+    /// Must have signalled.
+    pub(crate) dependencies: Vec<Arc<Fence>>,
+    /// Must have started.
+    pub(crate) scheduled: Vec<Arc<Fence>>,
+    /// The gang it belongs to, when it is not alone.
+    pub(crate) gang: Option<Gang>,
+    /// Where the sequence number goes.
+    pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
+    pub(crate) faults: Arc<FaultCell>,
+    /// Where its time is added up.
+    pub(crate) meter: Arc<Meter>,
+    /// What the job uses lives until it is done.
+    pub(crate) keep: Vec<Arc<Bo>>,
+    /// Whether it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
+    pub(crate) is_on_the_ring: bool,
+}
+
+impl Job {
+    /// Whether what it waits for is there.
+    fn is_due(&self) -> bool {
+        self.dependencies.iter().all(|fence| fence.is_signalled())
+            && self.scheduled.iter().all(|fence| fence.has_started())
+    }
+
+    /// Whether its gang may start, if it has one. A gang that may is the one that starts, so only a job that is about to
+    /// run asks.
+    fn may_start(&self) -> bool {
+        self.gang.as_ref().is_none_or(Gang::may_start)
+    }
+}
+
+/// The GPU around a ring, as far as the end of a job concerns it.
+pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
+    /// Returns `true` if the GPU is gone.
+    fn is_unplugged(&self) -> bool;
+
+    /// Resets that lost VRAM.
+    fn losses(&self) -> u32;
+
+    /// The kernel killed the waves of a job, or reset its ring alone. Returns `true` if it came to that before another reset
+    /// took the job. Contexts see that there was a reset, and nobody is blamed.
+    fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool;
+
+    /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
+    /// a reset in the meantime.
+    fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool);
+}
+
+/// The parts of a device that its rings use.
+#[derive(Debug)]
+pub(crate) struct Board {
+    pub(crate) gpu: Weak<dyn Recovery>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) complaints: Arc<Complaints>,
+    pub(crate) hooks: Arc<dyn Hooks>,
+    pub(crate) clock: Ticker,
+    pub(crate) shaders: Arc<ShaderSlot>,
+    /// A bit for each render backend.
+    pub(crate) render_backends: u32,
+    pub(crate) hang_timeout: Duration,
+    pub(crate) ring_reset: bool,
+}
+
+/// A hardware ring: jobs that wait, and the thread that runs them.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Only looked at for a moment: a job does not keep its device alive, and ends when the device goes.
+    gpu: Weak<dyn Recovery>,
+    events: Arc<Events>,
+    complaints: Arc<Complaints>,
+    hooks: Arc<dyn Hooks>,
+    name: RingName,
+    clock: Ticker,
+    shaders: Arc<ShaderSlot>,
+    waiting: Mutex<VecDeque<Job>>,
+    /// The page tables of the last job, on a device that mixes them up.
+    stale: Mutex<Option<Space>>,
+    /// Jobs that are to come, wait or run.
+    load: AtomicUsize,
+    stopping: AtomicBool,
+    /// The running job is to be given up.
+    cancelled: AtomicBool,
+    target: Target,
+    hang_timeout: Duration,
+    ring_reset: bool,
+    captures: Option<IbCaptures>,
+}
+
+impl Ring {
+    /// A ring and its thread, which does not keep the device alive.
+    pub(crate) fn start(board: Board, target: Target, name: RingName) -> Result<Self, Errno> {
+        let shared = Arc::new(Shared {
+            gpu: board.gpu,
+            events: board.events,
+            complaints: board.complaints,
+            hooks: board.hooks,
+            name,
+            clock: board.clock,
+            shaders: board.shaders,
+            waiting: Mutex::default(),
+            stale: Mutex::default(),
+            load: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
+            target,
+            hang_timeout: board.hang_timeout,
+            ring_reset: board.ring_reset,
+            captures: IbCaptures::from_environment(),
+        });
+        let queue = Arc::downgrade(&shared);
+        shared.hooks.ring_starts(name, queue);
+        let worker = Arc::clone(&shared);
+        let backends = board.render_backends;
+        let thread = std::thread::Builder::new()
+            .name(format!("{} {}", name.0, name.1))
+            .spawn(move || worker.run(Engine::new(target).with_render_backends(backends)))
+            .map_err(|_| Errno::ENOMEM)?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Jobs that are to come, wait or run.
+    pub(crate) fn load(&self) -> usize {
+        self.shared.load.load(Ordering::Acquire)
+    }
+
+    /// Announces a job, so that others choose another ring.
+    pub(crate) fn reserve(&self) {
+        self.shared.load.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes a job that was announced.
+    pub(crate) fn push(&self, mut job: Job) {
+        if self.shared.hooks.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
+            job.dependencies.clear();
+        }
+        self.shared.waiting.lock().push_back(job);
+        self.shared.events.ring();
+    }
+
+    /// The running job, if any, is to be given up. Its waits notice with the next look or ring of the bell.
+    pub(crate) fn cancel_running(&self) {
+        self.shared.cancelled.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.cancel_running();
+        self.shared.events.ring();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            // A thread that panicked has already said so on standard error.
+            let _ = thread.join();
+        }
+        self.shared.hooks.ring_ends(self.shared.name);
+    }
+}
+
+/// What a ring does next.
+enum Next {
+    Run(Box<Job>),
+    Stop,
+}
+
+impl Shared {
+    fn run(&self, mut engine: Engine) {
+        while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
+            self.execute(&mut engine, *job);
+            if self.hooks.end_turn(self.name) {
+                self.events.ring();
+            }
+        }
+    }
+
+    /// The first job that can start and is the oldest of its entity, unless the ring is to stop.
+    fn next(&self) -> Option<Next> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Some(Next::Stop);
+        }
+        if self.hooks.is_held(self.name) {
+            return None;
+        }
+        let turn = self.hooks.turn(self.name);
+        let mut waiting = self.waiting.lock();
+        let ready = match turn {
+            Turn::Free => most_urgent(&waiting)?,
+            Turn::NotYet => return None,
+            Turn::Start(place) => place,
+        };
+        waiting.remove(ready).map(|job| Next::Run(Box::new(job)))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire) || self.stopping.load(Ordering::Acquire)
+    }
+
+    fn execute(&self, engine: &mut Engine, job: Job) {
+        self.cancelled.store(false, Ordering::Release);
+        if let Some(errno) = self.refusal(&job) {
+            return self.end(job, Err(errno));
+        }
+        job.fence.start();
+        let timed = job.meter.start();
+        let running = Running { shared: self, faults: &job.faults, started: Instant::now() };
+        engine.switch(std::mem::take(&mut *job.entity.gpu.lock()));
+        let followed = self.follow(engine, &job, &running);
+        *job.entity.gpu.lock() = engine.switch(gpu::State::new());
+        let outcome = match (self.hooks.takes_hang(self.name), followed) {
+            (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
+            _ if self.is_cancelled() => Err(Errno::ECANCELED),
+            (None, Ok(())) => Ok(()),
+            (None, Err(stop)) => Err(self.hang(&job, running.started, &stop)),
+        };
+        drop(timed);
+        self.end(job, outcome);
+    }
+
+    /// Runs the IBs of a job, one after the other.
+    fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
+        let run = |engine: &mut Engine, memory: &dyn gpu::Memory| {
+            let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
+            job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+        };
+        match self.hooks.mutation_of(self.name.0) {
+            None => run(engine, &job.space),
+            Some(Mutation::SkippedJob) => Ok(()),
+            Some(Mutation::ReversedIbs) => {
+                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: &*self.shaders };
+                job.ibs.iter().rev().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
+            }
+            Some(Mutation::StalePageTable) => {
+                let before = self.stale.lock().replace(job.space.clone());
+                run(engine, before.as_ref().unwrap_or(&job.space))
+            }
+            Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
+        }
+    }
+
+    /// Why a job is not even started: errors are inherited within an entity, a guilty or stale context runs nothing any
+    /// more, and nothing runs on a GPU that is gone.
+    ///
+    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
+    fn refusal(&self, job: &Job) -> Option<Errno> {
+        let Some(gpu) = self.gpu.upgrade().filter(|gpu| !gpu.is_unplugged()) else {
+            return Some(Errno::ECANCELED);
+        };
+        let is_cut_off = job.context.is_guilty() || job.context.is_stale(gpu.losses());
+        job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
+    }
+
+    /// Gives back what the job used, and then tells: whoever hears of the end finds nothing left of it.
+    fn end(&self, job: Job, outcome: Result<(), Errno>) {
+        // An entity's error is that of the last job of it that reached the hardware ring.
+        let has_successor = outcome == Err(Errno::ENODATA) && self.is_followed_by(&job.entity);
+        if let Err(errno) = outcome
+            && !has_successor
+        {
+            job.entity.fail(errno);
+        }
+        let Job { fence, user_fence, keep, space, .. } = job;
+        let mutation = self.hooks.mutation_of(self.name.0);
+        drop((keep, space));
+        // A ring whose waves were killed goes on with the packet that writes the number.
+        if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
+            let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
+            bo.write(offset, &number.to_le_bytes());
+        }
+        self.load.fetch_sub(1, Ordering::AcqRel);
+        if mutation != Some(Mutation::LostWakeUp) {
+            fence.signal(outcome);
+        }
+    }
+
+    /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset. When
+    /// another ring's job is the first to time out, this one is lost with all others, and is not to blame.
+    ///
+    /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`, and `amdgpu_device.c`, `amdgpu_device_gpu_recover`: a full
+    /// reset without loss of VRAM.
+    fn hang(&self, job: &Job, started: Instant, stop: &Stop) -> Errno {
+        if let Stop::Fetch { fault, .. } = stop {
+            job.faults.record(*fault);
+        }
+        self.time_out(job, started, stop, Hang::FrontEnd)
+    }
+
+    /// What the kernel does with a ring that is stuck: it kills the job's waves, resets the ring, or resets the GPU, whichever
+    /// helps first.
+    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
+        self.complaints.say(format!("{} hangs: {why}", self.target));
+        let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
+        self.events.wait(deadline, || self.is_cancelled().then_some(()));
+        let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
+        if hang == Hang::Waves && self.can_kill_waves() {
+            if !gpu.recovered(&|| self.is_cancelled()) {
+                return Errno::ECANCELED;
+            }
+            // The job behind is on the hardware ring by now.
+            self.advance_next();
+            return Errno::ENODATA;
+        }
+        if self.ring_reset && self.can_be_reset() {
+            gpu.recovered(&|| self.is_cancelled());
+            return Errno::ECANCELED;
+        }
+        gpu.reset_for(&job.context, &|| self.is_cancelled());
+        Errno::ECANCELED
+    }
+
+    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions.
+    fn can_kill_waves(&self) -> bool {
+        matches!(self.target, Target::Pm4(target) if target.level >= GfxLevel::Gfx7)
+    }
+
+    /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `reset` of the graphics and compute rings' functions.
+    fn can_be_reset(&self) -> bool {
+        let first = if self.name.0 == Ip::Gfx { GfxLevel::Gfx7 } else { GfxLevel::Gfx9 };
+        matches!(self.target, Target::Pm4(target) if target.level >= first)
+    }
+
+    /// Puts the job that comes next on the hardware ring, which holds two jobs: the one that runs, and one behind it.
+    ///
+    /// Source: Linux 6.12 `amdgpu_drv.c`, `amdgpu_sched_hw_submission`.
+    fn advance_next(&self) {
+        let mut waiting = self.waiting.lock();
+        let next = due(&waiting).filter(|(_, job)| job.gang.is_none());
+        let next = next.min_by_key(|(index, job)| (Reverse(job.context.level()), *index)).map(|(index, _)| index);
+        if let Some(mut job) = next.and_then(|index| waiting.remove(index)) {
+            job.is_on_the_ring = true;
+            waiting.push_front(job);
+        }
+    }
+
+    /// Whether a job of the entity is on the hardware ring.
+    fn is_followed_by(&self, entity: &Arc<Entity>) -> bool {
+        self.waiting.lock().iter().any(|job| job.is_on_the_ring && Arc::ptr_eq(&job.entity, entity))
+    }
+}
+
+impl Queue for Shared {
+    fn ready(&self) -> Vec<usize> {
+        let waiting = self.waiting.lock();
+        due(&waiting).filter(|(_, job)| job.may_start()).map(|(index, _)| index).collect()
+    }
+}
+
+/// Where the jobs are that are due and the oldest of their entities.
+fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
+    // Entities whose oldest job was looked at: what comes behind it waits for it.
+    let mut seen = HashSet::new();
+    let oldest = waiting.iter().enumerate().filter(move |(_, job)| seen.insert(Arc::as_ptr(&job.entity)));
+    oldest.filter(|(_, job)| job.is_due())
+}
+
+/// The one of those that starts: of the context with the highest priority, and of several the oldest.
+fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
+    if waiting.front().is_some_and(|job| job.is_on_the_ring) {
+        return Some(0);
+    }
+    let mut candidates: Vec<_> = due(waiting).collect();
+    candidates.sort_by_key(|(_, job)| Reverse(job.context.level()));
+    candidates.into_iter().find(|(_, job)| job.may_start()).map(|(index, _)| index)
+}
+
+/// The job as the engine sees it.
+struct Running<'r> {
+    shared: &'r Shared,
+    faults: &'r FaultCell,
+    started: Instant,
+}
+
+/// How long a wait sleeps between two looks at memory.
+const LOOK_AGAIN: Duration = Duration::from_micros(50);
+
+impl gpu::Job for Running<'_> {
+    fn keep_waiting(&self) -> bool {
+        std::thread::sleep(LOOK_AGAIN);
+        !self.is_cancelled() && self.started.elapsed() < self.shared.hang_timeout
+    }
+
+    fn fault(&self, fault: PageFault, place: Place) {
+        if self.shared.hooks.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
+            self.faults.record(fault);
+        }
+        self.shared.complaints.say(format!("{place}: {fault}"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled()
+    }
+
+    fn fetched(&self, ib: Ib, dwords: &[u32]) {
+        if let Some(captures) = &self.shared.captures {
+            captures.keep(self.shared.target, ib, dwords, &self.shared.complaints);
+        }
+    }
+}
+
+/// The address of an IB as the kernel takes it: 48 bits of it count.
+pub(crate) const fn ib(va: u64, bytes: u32) -> Ib {
+    Ib { va: GpuVa::from_48_bits(va), dwords: bytes / 4 }
+}

@@ -1,0 +1,186 @@
+//! The simulated kernel as the library's seam sees it.
+
+use std::{
+    ffi::{c_int, c_void},
+    num::NonZeroUsize,
+    os::fd::BorrowedFd,
+    ptr::NonNull,
+    sync::Arc,
+};
+
+use amdgpu_uapi::{FileIdentity, Kernel, NotReserved, OpenFile, Protection, Request, replace_by_nothing};
+use nix::{
+    errno::Errno,
+    sys::mman::{MapFlags, ProtFlags, mmap, munmap},
+};
+
+use crate::kernel::{
+    card::Gpu,
+    client::{self, Client},
+    files::{census::Census, file::File, file_id::FileId},
+    ioctl::dispatch,
+    mm::bo::Bo,
+    user,
+};
+
+/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`]).
+#[derive(Debug)]
+pub struct SimKernel {
+    file: File,
+    identity: FileIdentity,
+}
+
+impl SimKernel {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
+        Self { file: File::new(gpu), identity: FileIdentity::new() }
+    }
+
+    pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
+        Self { file: File::primary(gpu, is_admin), identity: FileIdentity::new() }
+    }
+
+    pub(crate) const fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the
+    /// only one. Whoever gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
+    /// recognised too.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when the descriptor is not open.
+    pub fn stands_for(&self, fd: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.file.gpu.machine.descriptors.add_node(FileId::of(fd)?, &self.file.contexts);
+        Ok(())
+    }
+
+    /// Serves an ioctl of another process: its argument is at `address` of the client's memory.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's errno; EINTR when the client was interrupted in a wait, which then changed nothing.
+    pub fn serve(&self, client: Arc<dyn Client>, request: Request, address: u64) -> Result<c_int, Errno> {
+        let _serving = client::enter(client);
+        self.dispatch(request, address)
+    }
+
+    /// What mapping `len` bytes of the node at `offset` would map, for a client that does the mapping itself.
+    ///
+    /// # Errors
+    ///
+    /// What `mmap` of the node answers: EINVAL, EACCES, EPERM, ENOMEM.
+    pub fn mappable(&self, offset: u64, len: u64) -> Result<Mappable, Errno> {
+        let bo = dispatch::mmap_target(&self.file, offset, len)?;
+        bo.file_to_map()?;
+        Ok(Mappable { bo })
+    }
+
+    fn dispatch(&self, request: Request, address: u64) -> Result<c_int, Errno> {
+        let entry = dispatch::lookup(&self.file, request)?;
+        let size = request.size();
+        let (copy_in, copy_out) = entry.directions(request);
+        // One buffer for both sides' idea of the structure; what was not read is zero.
+        let mut buffer = vec![0_u64; size.max(entry.size).div_ceil(8)];
+        let bytes = zerocopy::IntoBytes::as_mut_bytes(buffer.as_mut_slice());
+        if size > 0 && (copy_in || copy_out) && address == 0 {
+            return Err(Errno::EFAULT);
+        }
+        if copy_in && let Some(bytes) = bytes.get_mut(..size) {
+            user::read_bytes(address, bytes)?;
+        }
+        let control = &self.file.gpu.control;
+        let result = control.serve(request.number(), bytes, |bytes| entry.run(&self.file, bytes));
+        tracing::trace!(request = entry.name, ?result, "ioctl");
+        if client::was_interrupted() {
+            // Waits leave the argument alone when they fail.
+            return Err(Errno::EINTR);
+        }
+        if copy_out && let Some(bytes) = bytes.get(..size) {
+            user::write_bytes(address, bytes)?;
+        }
+        result.map(|()| 0)
+    }
+
+    /// What the file holds.
+    pub fn census(&self) -> Census {
+        self.file.census()
+    }
+
+    /// What clients of the device asked for that is wrong or not simulated, in words, oldest first.
+    pub fn complaints(&self) -> Vec<String> {
+        self.file.gpu.complaints.list()
+    }
+}
+
+/// A BO that a client maps into its own memory. It keeps the BO alive, not its file.
+#[derive(Debug)]
+pub struct Mappable {
+    bo: Arc<Bo>,
+}
+
+impl Mappable {
+    /// The shared memory to map, from its start.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM when the host has none.
+    pub fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
+        self.bo.file_to_map()
+    }
+}
+
+// SAFETY: `ioctl` copies at most `request.size()` bytes in and out of the argument, and follows only the addresses that
+// the request defines, for the lengths the argument gives (`user.rs`). `mmap` returns what the C library's mmap of a
+// memfd returned, for exactly the length asked; nothing but `munmap` ends it.
+unsafe impl Kernel for SimKernel {
+    fn open_file(&self) -> OpenFile<'_> {
+        OpenFile::InProcess(&self.identity)
+    }
+
+    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        // The caller vouches for the argument's bytes and for what its addresses name (`user.rs`).
+        self.dispatch(request, argument.expose_provenance() as u64)
+    }
+
+    unsafe fn mmap(
+        &self,
+        len: usize,
+        protection: Protection,
+        at: Option<NonNull<u8>>,
+        offset: u64,
+    ) -> Result<NonNull<u8>, Errno> {
+        let bo = dispatch::mmap_target(&self.file, offset, len as u64)?;
+        let protection = match protection {
+            Protection::Read => ProtFlags::PROT_READ,
+            Protection::ReadWrite => ProtFlags::PROT_READ | ProtFlags::PROT_WRITE,
+        };
+        let size = NonZeroUsize::new(len).ok_or(Errno::EINVAL)?;
+        let mut flags = MapFlags::MAP_SHARED;
+        if at.is_some() {
+            flags |= MapFlags::MAP_FIXED;
+        }
+        let address = at.and_then(|at| NonZeroUsize::new(at.as_ptr().expose_provenance()));
+        // SAFETY: without MAP_FIXED free addresses are picked; with it the caller owns the range.
+        let mapped = unsafe { mmap(address, size, protection, flags, bo.file_to_map()?, 0) }?;
+        self.file.mappings.lock().insert(mapped.as_ptr().addr(), (len, bo));
+        Ok(mapped.cast())
+    }
+
+    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        // SAFETY: the caller gives one live mapping that nothing uses any more.
+        unsafe { munmap(address.cast(), len) }?;
+        let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
+        // The BO may go with it, and not under the lock.
+        drop(gone);
+        Ok(())
+    }
+
+    unsafe fn reserve(&self, address: NonNull<u8>, len: usize) -> Result<(), NotReserved> {
+        // SAFETY: the caller's promises are passed on unchanged.
+        unsafe { replace_by_nothing(address, len) }?;
+        let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
+        drop(gone);
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! A simulated computer: the devices in it, and the descriptors that go between them.
+
+use std::{
+    ffi::{c_int, c_void},
+    os::fd::{AsFd as _, BorrowedFd},
+    sync::Arc,
+};
+
+use amdgpu_uapi::Request;
+use nix::{errno::Errno, poll::PollFlags};
+
+use crate::kernel::{
+    client::{self, Client},
+    files::descriptors::Shared,
+    ioctl,
+    machine::Machine,
+    sync::{dma_buf::DmaBuf, events::Until},
+};
+
+/// A simulated computer with any number of GPUs.
+///
+/// GPUs of one machine take each other's dma-bufs, sync files and sync object descriptors; those of different machines know
+/// nothing of each other. [`SimDevice::new`](crate::SimDevice::new) makes a machine with one GPU.
+///
+/// # Descriptors
+///
+/// dma-bufs and sync files are descriptors of the host, and behave as the kernel's where the host lets them: a dma-buf can
+/// be mapped and measured, a sync file becomes readable, both can be duplicated and sent to another process. The rest of
+/// their system calls is answered here. Whoever stands between a client and the C library (a preloaded shim) asks for
+/// each descriptor that is not a DRM node:
+///
+/// | call of the client | answered by |
+/// |---|---|
+/// | `ioctl` with type `'b'` or `'>'` | [`ioctl`](Self::ioctl) |
+/// | `poll` and its kin, on a dma-buf | [`poll`](Self::poll) |
+/// | `mmap` of a dma-buf | [`check_map`](Self::check_map), then the C library |
+/// | `lseek` on a dma-buf | [`seek`](Self::seek) |
+///
+/// A descriptor is recognised by its device and inode number (`fstat`), so it may arrive under any number and from any
+/// process.
+#[derive(Clone, Debug, Default)]
+pub struct SimMachine {
+    machine: Arc<Machine>,
+}
+
+impl SimMachine {
+    /// A machine without GPUs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn of(machine: &Arc<Machine>) -> Self {
+        Self { machine: Arc::clone(machine) }
+    }
+
+    pub(crate) const fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    /// Whether the descriptor is a dma-buf, sync file or shared sync object of this machine.
+    ///
+    /// # Errors
+    ///
+    /// EBADF for a descriptor that is not open.
+    pub fn knows(&self, fd: BorrowedFd<'_>) -> Result<bool, Errno> {
+        self.machine.descriptors.find(fd).map(|found| found.is_some_and(|shared| !matches!(shared, Shared::Node(_))))
+    }
+
+    /// An ioctl on a dma-buf or a sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME;
+    /// SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE.
+    ///
+    /// # Errors
+    ///
+    /// ENOTTY for a request that such a descriptor does not have, and for a descriptor that is none of this machine's;
+    /// otherwise what Linux 6.12 answers (`dma_buf_ioctl`, `sync_file_ioctl`).
+    ///
+    /// # Safety
+    ///
+    /// As for [`Kernel::ioctl`](amdgpu_uapi::Kernel::ioctl): `argument` is what the request takes (for SET_NAME the
+    /// name itself, ended by a NUL), and the addresses inside it are valid for what the request does there.
+    pub unsafe fn ioctl(&self, fd: BorrowedFd<'_>, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+        self.serve_descriptor(fd, request, argument.expose_provenance() as u64).map(|()| 0)
+    }
+
+    /// An ioctl of another process on such a descriptor, of which this is a copy: its argument is at `address` of the
+    /// client's memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ioctl`](Self::ioctl); EINTR when the client was interrupted in a wait.
+    pub fn serve(
+        &self,
+        client: Arc<dyn Client>,
+        fd: BorrowedFd<'_>,
+        request: Request,
+        address: u64,
+    ) -> Result<c_int, Errno> {
+        let _serving = client::enter(client);
+        let result = self.serve_descriptor(fd, request, address);
+        if client::was_interrupted() { Err(Errno::EINTR) } else { result.map(|()| 0) }
+    }
+
+    fn serve_descriptor(&self, fd: BorrowedFd<'_>, request: Request, address: u64) -> Result<(), Errno> {
+        match self.machine.descriptors.find(fd)? {
+            Some(Shared::DmaBuf(dma_buf)) => ioctl::sync::dma_buf::serve(&self.machine, &dma_buf, request, address),
+            Some(Shared::SyncFile(sync_file)) => {
+                ioctl::sync::sync_file::serve(&self.machine, &sync_file, request, address)
+            }
+            Some(Shared::Syncobj(_) | Shared::Node(_)) | None => Err(Errno::ENOTTY),
+        }
+    }
+
+    fn dma_buf(&self, fd: BorrowedFd<'_>) -> Result<Arc<DmaBuf>, Errno> {
+        match self.machine.descriptors.find(fd)? {
+            Some(Shared::DmaBuf(dma_buf)) => Ok(dma_buf),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Polls a dma-buf: POLLIN once nobody writes the BO any more, POLLOUT once nobody uses it. Waits until one of the
+    /// wanted events is there, as long as the timeout says in nanoseconds; `None` waits for ever.
+    ///
+    /// # Errors
+    ///
+    /// EBADF for a descriptor that is not open, EINVAL for one that is no dma-buf of this machine.
+    pub fn poll(&self, fd: BorrowedFd<'_>, wanted: PollFlags, timeout_ns: Option<u64>) -> Result<PollFlags, Errno> {
+        let dma_buf = self.dma_buf(fd)?;
+        let wanted = wanted & (PollFlags::POLLIN | PollFlags::POLLOUT);
+        let ready = || Some(dma_buf.ready() & wanted).filter(|ready| !ready.is_empty());
+        Ok(self.machine.events.wait(Until::after(timeout_ns), ready).unwrap_or(PollFlags::empty()))
+    }
+
+    /// Whether `len` bytes of a dma-buf from `offset` may be mapped. The mapping itself is the C library's: it refuses
+    /// write access where the export did not allow it, with EACCES.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL outside the BO, EPERM for one without CPU access; EBADF and EINVAL as for [`poll`](Self::poll).
+    pub fn check_map(&self, fd: BorrowedFd<'_>, offset: u64, len: u64) -> Result<(), Errno> {
+        self.dma_buf(fd)?.check_map(offset, len)
+    }
+
+    /// lseek on a dma-buf: to 0, or to the end, which is the BO's size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL for every other place; EBADF and EINVAL as for [`poll`](Self::poll).
+    pub fn seek(&self, fd: BorrowedFd<'_>, offset: i64, whence: c_int) -> Result<u64, Errno> {
+        self.dma_buf(fd)?.seek(offset, whence)
+    }
+
+    /// The name that DMA_BUF_SET_NAME gave a dma-buf; empty for none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`poll`](Self::poll).
+    pub fn dma_buf_name(&self, fd: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
+        self.dma_buf(fd.as_fd()).map(|dma_buf| dma_buf.name())
+    }
+}

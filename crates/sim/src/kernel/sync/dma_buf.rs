@@ -1,0 +1,84 @@
+//! dma-bufs: BOs by descriptor.
+//!
+//! The descriptor is an open file of the BO's memory, so that it can be mapped, and measured with lseek. What that file
+//! cannot do by itself (dma-buf ioctls, poll, refusing to map or to seek where a dma-buf does) is here, for those who stand
+//! between a client and its system calls.
+//!
+//! Source: Linux 6.12 `dma-buf.c`; `amdgpu_dma_buf.c`.
+
+use std::sync::Arc;
+
+use amdgpu_uapi::GemCreateFlags;
+use nix::{errno::Errno, poll::PollFlags};
+use parking_lot::Mutex;
+
+use crate::kernel::mm::bo::{Bo, PAGE};
+
+/// Bytes of a name at most, with the NUL that ends it (`DMA_BUF_NAME_LEN`).
+pub(crate) const NAME: usize = 32;
+
+/// A BO that was exported.
+#[derive(Debug)]
+pub(crate) struct DmaBuf {
+    bo: Arc<Bo>,
+    /// What SET_NAME called it, without NUL.
+    name: Mutex<Vec<u8>>,
+}
+
+impl DmaBuf {
+    pub(crate) const fn new(bo: Arc<Bo>) -> Self {
+        Self { bo, name: Mutex::new(Vec::new()) }
+    }
+
+    /// The exporter's BO.
+    pub(crate) const fn bo(&self) -> &Arc<Bo> {
+        &self.bo
+    }
+
+    /// Whether the BO still has handles, or somebody a descriptor or a mapping.
+    pub(crate) fn is_open(&self) -> bool {
+        self.bo.sharing.has_handles() || self.bo.is_dma_buf_open()
+    }
+
+    pub(crate) fn set_name(&self, name: Vec<u8>) {
+        *self.name.lock() = name;
+    }
+
+    pub(crate) fn name(&self) -> Vec<u8> {
+        self.name.lock().clone()
+    }
+
+    /// POLLIN without writers, POLLOUT without anybody.
+    ///
+    /// Source: `dma_buf_poll`.
+    pub(crate) fn ready(&self) -> PollFlags {
+        let uses = self.bo.reservation.uses();
+        let mut ready = PollFlags::empty();
+        ready.set(PollFlags::POLLIN, !uses.iter().any(|earlier| earlier.writes));
+        ready.set(PollFlags::POLLOUT, uses.is_empty());
+        ready
+    }
+
+    /// Whether `len` bytes from `offset` may be mapped.
+    ///
+    /// Source: `dma_buf_mmap`; `amdgpu_gem_prime_mmap` and `drm_gem_prime_mmap`.
+    pub(crate) fn check_map(&self, offset: u64, len: u64) -> Result<(), Errno> {
+        let end = len.checked_next_multiple_of(PAGE).and_then(|len| offset.checked_add(len)).ok_or(Errno::EOVERFLOW)?;
+        if end > self.bo.size() || !offset.is_multiple_of(PAGE) || len == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let private = self.bo.attributes().flags.contains(GemCreateFlags::NO_CPU_ACCESS);
+        if private { Err(Errno::EPERM) } else { Ok(()) }
+    }
+
+    /// Where lseek ends up: the start or the end, and nowhere else.
+    ///
+    /// Source: `dma_buf_llseek`.
+    pub(crate) fn seek(&self, offset: i64, whence: i32) -> Result<u64, Errno> {
+        match (offset, whence) {
+            (0, libc::SEEK_SET) => Ok(0),
+            (0, libc::SEEK_END) => Ok(self.bo.size()),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+}

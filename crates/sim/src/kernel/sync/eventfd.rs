@@ -1,0 +1,41 @@
+//! Clients' eventfds.
+
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    unistd::write,
+};
+
+use crate::kernel::mm::bo::errno_of;
+
+/// An eventfd of a client's, to be told once.
+#[derive(Debug)]
+pub(crate) struct EventFd(OwnedFd);
+
+impl EventFd {
+    /// Takes a reference to a client's eventfd.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL when it is something else, as `eventfd_ctx_fdget` has it.
+    pub(crate) fn new(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let link = std::fs::read_link(format!("/proc/thread-self/fd/{}", fd.as_raw_fd())).map_err(errno_of)?;
+        if link.as_os_str() != "anon_inode:[eventfd]" {
+            return Err(Errno::EINVAL);
+        }
+        fd.try_clone_to_owned().map(Self).map_err(errno_of)
+    }
+
+    /// Adds 1. A counter that is full stays so, as the kernel's own signal leaves it; the write would block.
+    pub(crate) fn tell(self) {
+        use std::os::fd::AsFd as _;
+        let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];
+        if poll(&mut fds, PollTimeout::ZERO) == Ok(1)
+            && let Err(errno) = write(&self.0, &1_u64.to_ne_bytes())
+        {
+            tracing::warn!(%errno, "an eventfd was not told");
+        }
+    }
+}

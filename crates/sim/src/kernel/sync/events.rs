@@ -1,0 +1,148 @@
+//! One place where everything that may end a wait is announced.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering, fence},
+    time::{Duration, Instant},
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::kernel::client;
+
+/// Looks that a wait takes before it sleeps, with the processor offered to others in between.
+const LOOKS: u32 = 40;
+
+/// A device-wide bell. Fences, sync objects and queues ring it after they changed; waiters look again.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    lock: Mutex<()>,
+    bell: Condvar,
+    waiters: AtomicU32,
+}
+
+impl Events {
+    /// Something changed. Not to be called with a lock held that a waiter's condition takes.
+    pub(crate) fn ring(&self) {
+        // Pairs with the fence in `wait`: either this sees the waiter, or the waiter sees what changed.
+        fence(Ordering::SeqCst);
+        if self.waiters.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        drop(self.lock.lock());
+        self.bell.notify_all();
+    }
+
+    /// Waits until the condition gives something, or nothing at the deadline.
+    pub(crate) fn wait<T>(&self, until: Until, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+        if let Some(found) = condition() {
+            return Some(found);
+        }
+        if matches!(until, Until::Now) {
+            return None;
+        }
+        // What is short is over before a sleep would have begun.
+        for _ in 0..LOOKS {
+            std::thread::yield_now();
+            if let Some(found) = condition() {
+                return Some(found);
+            }
+        }
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let mut guard = self.lock.lock();
+        let found = loop {
+            if let Some(found) = condition() {
+                break Some(found);
+            }
+            if client::is_interrupted() {
+                break None;
+            }
+            match until.or_look_again() {
+                Until::Now => break None,
+                Until::At(instant) => {
+                    if self.bell.wait_until(&mut guard, instant).timed_out() && until.is_over() {
+                        break condition();
+                    }
+                }
+                Until::Never => self.bell.wait(&mut guard),
+            }
+        };
+        drop(guard);
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+        found
+    }
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    /// Only look.
+    Now,
+    /// Until then.
+    At(Instant),
+    /// For ever.
+    Never,
+}
+
+/// How often a wait on behalf of another process looks whether that process is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+impl Until {
+    /// A timeout from now on, in nanoseconds; `None` is for ever.
+    pub(crate) fn after(timeout_ns: Option<u64>) -> Self {
+        match timeout_ns {
+            None => Self::Never,
+            Some(0) => Self::Now,
+            Some(left) => Instant::now().checked_add(Duration::from_nanos(left)).map_or(Self::Never, Self::At),
+        }
+    }
+
+    /// The next moment to look up, while another process may be interrupted or die in its wait.
+    fn or_look_again(self) -> Self {
+        let soon = Instant::now() + LOOK_AGAIN;
+        match self {
+            Self::At(instant) if client::is_foreign() => Self::At(instant.min(soon)),
+            Self::Never if client::is_foreign() => Self::At(soon),
+            other => other,
+        }
+    }
+
+    fn is_over(self) -> bool {
+        match self {
+            Self::Now => true,
+            Self::At(instant) => instant <= Instant::now(),
+            Self::Never => false,
+        }
+    }
+
+    /// The timeout of amdgpu's own waits: bit 63 is for ever, what has passed polls.
+    ///
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_timeout`.
+    pub(crate) fn amdgpu(absolute: u64) -> Self {
+        if absolute >> 63 != 0 { Self::Never } else { Self::monotonic(absolute) }
+    }
+
+    /// The timeout of sync object waits: zero and negative values poll.
+    ///
+    /// Source: Linux 6.12 `drm_syncobj.c`, `drm_timeout_abs_to_jiffies`.
+    pub(crate) fn syncobj(absolute: i64) -> Self {
+        u64::try_from(absolute).map_or(Self::Now, Self::monotonic)
+    }
+
+    fn monotonic(absolute: u64) -> Self {
+        let left = absolute.saturating_sub(monotonic_now());
+        if left == 0 {
+            return Self::Now;
+        }
+        // What is too far away for the clock to name is for ever.
+        Instant::now().checked_add(Duration::from_nanos(left)).map_or(Self::Never, Self::At)
+    }
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+pub(crate) fn monotonic_now() -> u64 {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |now| {
+        let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);
+        seconds * 1_000_000_000 + u64::try_from(now.tv_nsec()).unwrap_or(0)
+    })
+}

@@ -1,0 +1,335 @@
+//! Fences: something that will be done, well or badly.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::kernel::sync::events::{Events, monotonic_now};
+
+/// A fence. It signals once, with an error or without.
+#[derive(Debug)]
+pub(crate) enum Fence {
+    /// The end of a job.
+    Single(Single),
+    /// A moment of the CPU's choosing, in ns of CLOCK_MONOTONIC.
+    Signalled(u64),
+    /// Done when all of them are, each a single one; its error is the first one's that has any.
+    All(Vec<Arc<Fence>>),
+    /// A point of a timeline: done when its own fence is, and those of the earlier points.
+    Link(Link),
+}
+
+#[derive(Debug)]
+pub(crate) struct Single {
+    end: OnceLock<End>,
+    started: AtomicBool,
+    /// The file whose job it is; 0 for none.
+    owner: u64,
+    events: Arc<Events>,
+    /// To be called when it signals.
+    callbacks: Mutex<Vec<Callback>>,
+}
+
+/// How and when a job ended.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    outcome: Result<(), Errno>,
+    /// ns of CLOCK_MONOTONIC.
+    at: u64,
+}
+
+/// What happens when a fence signals.
+struct Callback(Box<dyn FnOnce() + Send + Sync>);
+
+impl fmt::Debug for Callback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Callback")
+    }
+}
+
+impl Fence {
+    /// One that is yet to signal, of nobody's job.
+    #[cfg(test)]
+    pub(crate) fn pending(events: &Arc<Events>) -> Arc<Self> {
+        Self::of_job(events, 0)
+    }
+
+    /// The end of a job that a file submits.
+    pub(crate) fn of_job(events: &Arc<Events>, owner: u64) -> Arc<Self> {
+        Arc::new(Self::Single(Single {
+            end: OnceLock::new(),
+            started: AtomicBool::new(false),
+            owner,
+            events: Arc::clone(events),
+            callbacks: Mutex::default(),
+        }))
+    }
+
+    /// Done when all of these are. Only those count that are not done yet, each once, and what they consist of: so fences
+    /// made of fences are never deep, and keep nothing alive that is over. What has failed already is forgotten with it.
+    ///
+    /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`.
+    pub(crate) fn merge(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {
+        let (mut pending, mut seen, mut latest) = (Vec::new(), HashSet::new(), 0);
+        for leaf in fences.into_iter().flat_map(|fence| fence.leaves()) {
+            match leaf.signalled_at() {
+                Some(at) => latest = latest.max(at),
+                None if seen.insert(Arc::as_ptr(&leaf)) => pending.push(leaf),
+                None => {}
+            }
+        }
+        match pending.len() {
+            0 => Arc::new(Self::Signalled(latest)),
+            1 => pending.swap_remove(0),
+            _ => Arc::new(Self::All(pending)),
+        }
+    }
+
+    /// One that signals now.
+    pub(crate) fn signalled() -> Arc<Self> {
+        Arc::new(Self::Signalled(monotonic_now()))
+    }
+
+    /// The fences that it consists of, newest first for a timeline: neither merged ones nor timelines are among them.
+    ///
+    /// Source: Linux 6.12 `dma-fence-unwrap.c`, `dma_fence_unwrap_first` and `dma_fence_unwrap_next`.
+    pub(crate) fn leaves(self: &Arc<Self>) -> Vec<Arc<Self>> {
+        let (mut leaves, mut next) = (Vec::new(), Some(Arc::clone(self)));
+        while let Some(fence) = next.take() {
+            match &*fence {
+                Self::Single(_) | Self::Signalled(_) => leaves.push(fence),
+                Self::All(fences) => leaves.extend(fences.iter().cloned()),
+                Self::Link(link) => {
+                    leaves.extend(link.own().leaves());
+                    next = link.walk();
+                }
+            }
+        }
+        leaves
+    }
+
+    /// What came of it; `None` before it signals. A timeline does not tell of its fences' errors.
+    pub(crate) fn outcome(&self) -> Option<Result<(), Errno>> {
+        match self {
+            Self::Single(single) => single.end.get().map(|end| end.outcome),
+            Self::Signalled(_) => Some(Ok(())),
+            Self::All(fences) => {
+                let mut all = Ok(());
+                for fence in fences {
+                    all = all.and(fence.outcome()?);
+                }
+                Some(all)
+            }
+            Self::Link(link) => link.is_signalled().then_some(Ok(())),
+        }
+    }
+
+    pub(crate) fn is_signalled(&self) -> bool {
+        match self {
+            Self::Single(single) => single.end.get().is_some(),
+            Self::Signalled(_) => true,
+            Self::All(fences) => fences.iter().all(|fence| fence.is_signalled()),
+            Self::Link(link) => link.is_signalled(),
+        }
+    }
+
+    /// When the fence signalled, in ns of CLOCK_MONOTONIC. A timeline's own time is that of its newest fence.
+    pub(crate) fn signalled_at(&self) -> Option<u64> {
+        match self {
+            Self::Single(single) => single.end.get().map(|end| end.at),
+            Self::Signalled(at) => Some(*at),
+            Self::All(fences) => fences.iter().map(|fence| fence.signalled_at()).try_fold(0, |a, b| Some(a.max(b?))),
+            Self::Link(link) => link.own().signalled_at().filter(|_| link.is_signalled()),
+        }
+    }
+
+    /// The file whose job it ends; `None` where it is no job's end.
+    pub(crate) fn owner(&self) -> Option<u64> {
+        match self {
+            Self::Single(single) => Some(single.owner).filter(|&owner| owner != 0),
+            _ => None,
+        }
+    }
+
+    /// Whether the job behind it has started, which scheduled dependencies wait for.
+    pub(crate) fn has_started(&self) -> bool {
+        match self {
+            Self::Single(single) => single.started.load(Ordering::Acquire) || single.end.get().is_some(),
+            Self::All(fences) => fences.iter().all(|fence| fence.has_started()),
+            Self::Signalled(_) | Self::Link(_) => self.is_signalled(),
+        }
+    }
+
+    pub(crate) fn start(&self) {
+        if let Self::Single(single) = self {
+            single.started.store(true, Ordering::Release);
+            single.events.ring();
+        }
+    }
+
+    /// Signals; later outcomes change nothing.
+    pub(crate) fn signal(&self, outcome: Result<(), Errno>) {
+        if let Self::Single(single) = self
+            && single.end.set(End { outcome, at: monotonic_now() }).is_ok()
+        {
+            // Outside the lock: what is called may wait for another fence.
+            let callbacks = std::mem::take(&mut *single.callbacks.lock());
+            for Callback(call) in callbacks {
+                call();
+            }
+            single.events.ring();
+        }
+    }
+
+    /// Calls when all is done; at once if it is. On the way it waits for one fence after the other, and it keeps what it
+    /// waits for alive.
+    pub(crate) fn when_signalled(self: &Arc<Self>, call: impl FnOnce() + Send + Sync + 'static) {
+        self.call_later(Box::new(call));
+    }
+
+    fn call_later(self: &Arc<Self>, call: Box<dyn FnOnce() + Send + Sync>) {
+        let mut call = call;
+        while let Some(leaf) = self.pending_leaf() {
+            let Self::Single(single) = &*leaf else { break };
+            // The leaf must not keep itself alive.
+            let whole = (!Arc::ptr_eq(&leaf, self)).then(|| Arc::clone(self));
+            let again = move || match whole {
+                Some(fence) => fence.call_later(call),
+                None => call(),
+            };
+            match single.attach(Callback(Box::new(again))) {
+                Ok(()) => return,
+                Err(Callback(rejected)) => call = rejected,
+            }
+        }
+        call();
+    }
+
+    /// A part of it that has not signalled.
+    fn pending_leaf(self: &Arc<Self>) -> Option<Arc<Self>> {
+        let mut at = Arc::clone(self);
+        loop {
+            let next = match &*at {
+                Self::Signalled(_) => return None,
+                Self::Single(single) => return single.end.get().is_none().then(|| Arc::clone(&at)),
+                Self::All(fences) => return fences.iter().find(|fence| !fence.is_signalled()).cloned(),
+                Self::Link(link) => match link.own().pending_leaf() {
+                    Some(leaf) => return Some(leaf),
+                    None => link.walk()?,
+                },
+            };
+            at = next;
+        }
+    }
+}
+
+impl Single {
+    /// Registers a callback; gives it back if the fence has signalled.
+    fn attach(&self, callback: Callback) -> Result<(), Callback> {
+        let mut callbacks = self.callbacks.lock();
+        // `signal` sets the end first and takes the callbacks under the lock afterwards.
+        if self.end.get().is_some() {
+            return Err(callback);
+        }
+        callbacks.push(callback);
+        Ok(())
+    }
+}
+
+/// One point of a timeline.
+///
+/// A timeline is a linked list from the newest point to the oldest, as in Linux 6.12 `dma-fence-chain.c`.
+#[derive(Debug)]
+pub(crate) struct Link {
+    point: u64,
+    /// The point before it, 0 where the order of points starts anew.
+    earlier: u64,
+    /// The same for all points that were added in order.
+    order: Arc<()>,
+    own: Arc<Fence>,
+    /// What must signal first: the point before, or a plain fence that was there before the timeline.
+    previous: Mutex<Option<Arc<Fence>>>,
+}
+
+impl Link {
+    /// A point behind what is there already. One that is not beyond the newest point takes the newest's number, and a new
+    /// order starts with it.
+    ///
+    /// Source: `dma_fence_chain_init`.
+    pub(crate) fn append(previous: Option<Arc<Fence>>, point: u64, own: Arc<Fence>) -> Arc<Fence> {
+        let newest = previous.as_deref().and_then(|fence| match fence {
+            Fence::Link(link) => Some((link.point, Arc::clone(&link.order))),
+            _ => None,
+        });
+        let (point, earlier, order) = match newest {
+            Some((newest, order)) if point > newest => (point, newest, order),
+            Some((newest, _)) => (newest, 0, Arc::new(())),
+            None => (point, 0, Arc::new(())),
+        };
+        let link = Self { point, earlier, order, own, previous: Mutex::new(previous) };
+        // Collects what is over.
+        link.walk();
+        Arc::new(Fence::Link(link))
+    }
+
+    pub(crate) const fn point(&self) -> u64 {
+        self.point
+    }
+
+    /// The point before it, 0 where the order of points starts anew.
+    pub(crate) const fn earlier(&self) -> u64 {
+        self.earlier
+    }
+
+    /// Returns `true` if both points were added in order.
+    pub(crate) fn is_in_order_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.order, &other.order)
+    }
+
+    /// The fence of this point alone.
+    pub(crate) fn own(&self) -> &Arc<Fence> {
+        &self.own
+    }
+
+    /// What comes before it and is not over. Points whose own fence has signalled are taken out of the chain.
+    ///
+    /// Source: `dma_fence_chain_walk`.
+    pub(crate) fn walk(&self) -> Option<Arc<Fence>> {
+        let mut previous = self.previous.lock();
+        while let Some(fence) = &*previous {
+            let rest = match &**fence {
+                Fence::Link(link) if link.own.is_signalled() => link.previous.lock().clone(),
+                Fence::Link(_) => break,
+                plain if plain.is_signalled() => None,
+                _ => break,
+            };
+            *previous = rest;
+        }
+        previous.clone()
+    }
+
+    pub(crate) fn is_signalled(&self) -> bool {
+        self.own.is_signalled() && self.walk().is_none()
+    }
+}
+
+impl Drop for Link {
+    /// Takes the chain apart link by link: it may be long, and the stack is not.
+    fn drop(&mut self) {
+        let mut next = self.previous.get_mut().take();
+        while let Some(fence) = next {
+            next = match Arc::into_inner(fence) {
+                Some(Fence::Link(mut link)) => link.previous.get_mut().take(),
+                _ => None,
+            };
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Fences, and the objects that carry them from one client to another.
+
+pub(crate) mod chain;
+pub(crate) mod dma_buf;
+pub(crate) mod eventfd;
+pub(crate) mod events;
+pub(crate) mod fence;
+pub(crate) mod sync_file;
+pub(crate) mod syncobj;

@@ -1,0 +1,118 @@
+//! Sync files: a fence as a descriptor that can be polled.
+//!
+//! Source: Linux 6.12 `sync_file.c`.
+
+use std::{io::Write as _, os::unix::net::UnixStream, sync::Arc};
+
+use amdgpu_uapi::{SyncFenceInfo, SyncFileInfo, SyncMerge};
+use nix::errno::Errno;
+
+use crate::kernel::{mm::bo::errno_of, sync::fence::Fence};
+
+/// Bytes of a name, with the NUL that ends it.
+pub(crate) const NAME: usize = 32;
+
+/// A snapshot of what somebody waits for.
+#[derive(Debug)]
+pub(crate) struct SyncFile {
+    fence: Arc<Fence>,
+    /// What MERGE called it; empty for one that has no name of its own.
+    name: [u8; NAME],
+}
+
+impl SyncFile {
+    pub(crate) const fn new(fence: Arc<Fence>) -> Self {
+        Self { fence, name: [0; NAME] }
+    }
+
+    /// SYNC_IOC_MERGE: signals when both have. The name is cut to end with a NUL.
+    pub(crate) fn merge(&self, other: &Self, request: &SyncMerge) -> Self {
+        let mut name = request.name;
+        name[NAME - 1] = 0;
+        Self { fence: Fence::merge([Arc::clone(&self.fence), Arc::clone(&other.fence)]), name }
+    }
+
+    pub(crate) const fn fence(&self) -> &Arc<Fence> {
+        &self.fence
+    }
+
+    /// Makes the peer of a socket readable once the fence has signalled, well or badly.
+    pub(crate) fn make_readable_when_signalled(&self, end: &UnixStream) -> Result<(), Errno> {
+        let mut end = end.try_clone().map_err(errno_of)?;
+        self.fence.when_signalled(move || {
+            // The peer may be closed, and then nobody misses the byte.
+            if let Err(error) = end.write(&[1]) {
+                tracing::debug!(%error, "nobody polls a sync file");
+            }
+        });
+        Ok(())
+    }
+
+    /// SYNC_IOC_FILE_INFO: the answer, and an entry for each fence where the caller has room for all of them. Without room
+    /// at all only the whole is reported.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL for some room but not enough.
+    pub(crate) fn info(&self, room: u32) -> Result<(SyncFileInfo, Vec<SyncFenceInfo>), Errno> {
+        let leaves = self.fence.leaves();
+        let num_fences = u32::try_from(leaves.len()).map_err(|_| Errno::EINVAL)?;
+        if room != 0 && room < num_fences {
+            return Err(Errno::EINVAL);
+        }
+        let entries: Vec<_> = if room == 0 { Vec::new() } else { leaves.iter().map(|leaf| entry(leaf)).collect() };
+        let status = if room == 0 {
+            status(&self.fence)
+        } else {
+            // The first that is not signalled well decides.
+            entries.iter().map(|entry| entry.status).find(|&status| status <= 0).unwrap_or(1)
+        };
+        Ok((SyncFileInfo { name: self.name(), status, num_fences, ..SyncFileInfo::ZEROED }, entries))
+    }
+
+    fn name(&self) -> [u8; NAME] {
+        if self.name[0] != 0 {
+            return self.name;
+        }
+        match &*self.fence {
+            Fence::Link(_) => text("dma_fence_chain-unbound"),
+            Fence::All(_) => text("dma_fence_array-unbound"),
+            fence => text(&format!("{}-{}", driver(fence), timeline(fence))),
+        }
+    }
+}
+
+/// Where a fence stands: 0 active, 1 signalled, or the error it ended with, negative.
+fn status(fence: &Fence) -> i32 {
+    match fence.outcome() {
+        None => 0,
+        Some(Ok(())) => 1,
+        Some(Err(errno)) => -(errno as i32),
+    }
+}
+
+fn entry(fence: &Fence) -> SyncFenceInfo {
+    SyncFenceInfo {
+        obj_name: text(timeline(fence)),
+        driver_name: text(driver(fence)),
+        status: status(fence),
+        flags: 0,
+        timestamp_ns: fence.signalled_at().unwrap_or(0),
+    }
+}
+
+/// The end of a job is the scheduler's fence; what the CPU signals is a stub.
+const fn driver(fence: &Fence) -> &'static str {
+    if matches!(fence, Fence::Signalled(_)) { "stub" } else { "drm_sched" }
+}
+
+const fn timeline(fence: &Fence) -> &'static str {
+    if matches!(fence, Fence::Signalled(_)) { "stub" } else { "amdgpu" }
+}
+
+/// As much of a text as fits with a NUL behind it.
+fn text(text: &str) -> [u8; NAME] {
+    let mut bytes = [0; NAME];
+    bytes.iter_mut().take(NAME - 1).zip(text.bytes()).for_each(|(to, from)| *to = from);
+    bytes
+}

@@ -1,0 +1,168 @@
+//! Sync objects: at most one fence, which may be a timeline.
+//!
+//! Source: Linux 6.12 `drm_syncobj.c`.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::kernel::sync::{
+    chain,
+    eventfd::EventFd,
+    fence::{Fence, Link},
+};
+
+/// A sync object. Nothing is fixed at creation: every operation may turn it from binary to timeline and back.
+#[derive(Debug, Default)]
+pub(crate) struct Syncobj(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Nothing was submitted yet, a plain fence, or the newest point of a timeline.
+    fence: Option<Arc<Fence>>,
+    /// Who waits for a point to be submitted.
+    watchers: Vec<Watcher>,
+}
+
+/// Somebody who waits for a point to be submitted.
+#[derive(Debug)]
+struct Watcher {
+    point: u64,
+    then: Then,
+}
+
+#[derive(Debug)]
+enum Then {
+    /// A waiting thread is given the fence, and keeps it whatever becomes of the sync object.
+    Fill(Weak<Expected>),
+    /// An eventfd is told at once.
+    Tell(EventFd),
+    /// An eventfd is told when the fence signals.
+    TellWhenSignalled(EventFd),
+}
+
+/// The fence of a point, once it is there.
+pub(crate) type Expected = OnceLock<Arc<Fence>>;
+
+impl Then {
+    fn is_wanted(&self) -> bool {
+        !matches!(self, Self::Fill(slot) if slot.strong_count() == 0)
+    }
+
+    fn run(self, fence: Arc<Fence>) {
+        match self {
+            Self::Fill(slot) => {
+                if let Some(slot) = slot.upgrade() {
+                    // Filled once: the watcher is gone afterwards.
+                    let _ = slot.set(fence);
+                }
+            }
+            Self::Tell(eventfd) => eventfd.tell(),
+            Self::TellWhenSignalled(eventfd) => fence.when_signalled(move || eventfd.tell()),
+        }
+    }
+}
+
+impl State {
+    /// Puts a fence in place: those who waited for it, with what they get.
+    fn attach(&mut self, fence: Arc<Fence>) -> Vec<(Then, Arc<Fence>)> {
+        let mut ready = Vec::new();
+        for watcher in std::mem::take(&mut self.watchers) {
+            match chain::find(&fence, watcher.point) {
+                Some(found) => ready.push((watcher.then, found)),
+                None if watcher.then.is_wanted() => self.watchers.push(watcher),
+                None => {}
+            }
+        }
+        self.fence = Some(fence);
+        ready
+    }
+}
+
+/// Outside the lock: who is told may look at the sync object.
+fn run(ready: Vec<(Then, Arc<Fence>)>) {
+    for (then, fence) in ready {
+        then.run(fence);
+    }
+}
+
+impl Syncobj {
+    pub(crate) fn new(fence: Option<Arc<Fence>>) -> Self {
+        Self(Mutex::new(State { fence, watchers: Vec::new() }))
+    }
+
+    /// RESET: nothing is there any more.
+    pub(crate) fn reset(&self) {
+        let gone = self.0.lock().fence.take();
+        drop(gone);
+    }
+
+    /// Replaces whatever is there.
+    pub(crate) fn replace(&self, fence: Arc<Fence>) {
+        let ready = self.0.lock().attach(fence);
+        run(ready);
+    }
+
+    /// Adds a point; 0 replaces instead.
+    ///
+    /// Source: `drm_syncobj_add_point`.
+    pub(crate) fn add_point(&self, point: u64, fence: Arc<Fence>) {
+        if point == 0 {
+            return self.replace(fence);
+        }
+        let ready = {
+            let mut state = self.0.lock();
+            let link = Link::append(state.fence.clone(), point, fence);
+            state.attach(link)
+        };
+        run(ready);
+    }
+
+    /// The fence of a point: 0 is the newest state as a whole; a point not there yet is `None`.
+    pub(crate) fn find(&self, point: u64) -> Option<Arc<Fence>> {
+        let newest = self.0.lock().fence.clone()?;
+        chain::find(&newest, point)
+    }
+
+    /// The fence of a point, now or as soon as it is there. Whoever waits keeps the slot; dropping it ends the waiting.
+    pub(crate) fn expect(&self, point: u64) -> Arc<Expected> {
+        let slot = Arc::new(Expected::new());
+        self.watch(point, Then::Fill(Arc::downgrade(&slot)));
+        slot
+    }
+
+    /// EVENTFD: tells once when the point is there, or has signalled too. A registration that still waits for the point
+    /// dies with the sync object.
+    ///
+    /// Source: `drm_syncobj_add_eventfd`, `syncobj_eventfd_entry_func`.
+    pub(crate) fn tell(&self, point: u64, eventfd: EventFd, when_available: bool) {
+        self.watch(point, if when_available { Then::Tell(eventfd) } else { Then::TellWhenSignalled(eventfd) });
+    }
+
+    fn watch(&self, point: u64, then: Then) {
+        let mut state = self.0.lock();
+        let found = state.fence.as_ref().and_then(|fence| chain::find(fence, point));
+        if let Some(fence) = found {
+            drop(state);
+            then.run(fence);
+        } else {
+            state.watchers.retain(|watcher| watcher.then.is_wanted());
+            state.watchers.push(Watcher { point, then });
+        }
+    }
+
+    /// The highest point reached, or the newest attached one; 0 without a timeline.
+    pub(crate) fn query(&self, last_submitted: bool) -> u64 {
+        let Some(fence) = self.0.lock().fence.clone() else { return 0 };
+        if last_submitted { chain::newest_point(&fence) } else { chain::reached_point(&fence) }
+    }
+
+    /// Copies the fence of a point, as TRANSFER and CS do it: EINVAL where there is none.
+    pub(crate) fn fence(&self, point: u64) -> Result<Arc<Fence>, Errno> {
+        self.find(point).ok_or(Errno::EINVAL)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! The switches of a simulated device that tests throw: held rings, a stopped clock, mistakes.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Weak,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    },
+};
+
+use amdgpu_hw::Ip;
+use nix::errno::Errno;
+use parking_lot::Mutex;
+
+use crate::testing::{
+    hooks::{Hang, Hooks, Queue, RingName, Turn},
+    mutation::{Mutation, Scope},
+};
+
+/// The clock runs by itself.
+const RUNNING: u64 = u64::MAX;
+
+/// The switches of a device. All of them are off at first, and cost one load where they are looked at.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// Which rings are held, as often as they are.
+    held: Mutex<Vec<RingName>>,
+    /// Whose next job hangs, and how, as often as it is to.
+    hanging: Mutex<Vec<(RingName, Hang)>>,
+    /// What the clock shows, or [`RUNNING`].
+    clock: AtomicU64,
+    /// [`Mutation::number`], or 0.
+    mutation: AtomicU8,
+    /// The IP whose rings alone are broken, plus 1; or 0.
+    broken_ip: AtomicU8,
+    /// Whether `schedule` draws.
+    seeded: AtomicBool,
+    schedule: Mutex<Schedule>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            held: Mutex::default(),
+            hanging: Mutex::default(),
+            clock: AtomicU64::new(RUNNING),
+            mutation: AtomicU8::new(0),
+            broken_ip: AtomicU8::new(0),
+            seeded: AtomicBool::new(false),
+            schedule: Mutex::default(),
+        }
+    }
+}
+
+impl Control {
+    /// What is wrong with the device.
+    pub(crate) fn mutation(&self) -> Option<Mutation> {
+        Mutation::numbered(self.mutation.load(Ordering::Acquire))
+    }
+
+    /// Serves a request, or does what the mutation makes of it.
+    pub(crate) fn serve(
+        &self,
+        number: u8,
+        bytes: &mut [u8],
+        handler: impl FnOnce(&mut [u8]) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        match self.mutation() {
+            None => handler(bytes),
+            Some(mutation) => mutation.serve(number, bytes, handler),
+        }
+    }
+
+    /// Keeps rings from starting jobs.
+    pub(crate) fn hold(&self, rings: &[RingName]) {
+        self.held.lock().extend(rings);
+    }
+
+    /// Lets rings go on, each as often as it was held.
+    pub(crate) fn release(&self, rings: &[RingName]) {
+        let mut held = self.held.lock();
+        for ring in rings {
+            if let Some(index) = held.iter().position(|held| held == ring) {
+                held.swap_remove(index);
+            }
+        }
+    }
+
+    /// Makes the next job of a ring hang.
+    pub(crate) fn hang(&self, ring: RingName, hang: Hang) {
+        self.hanging.lock().push((ring, hang));
+    }
+
+    /// Stops the clock, if it runs.
+    pub(crate) fn stop_clock(&self, now: u64) {
+        let _ = self.clock.compare_exchange(RUNNING, now, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Moves a clock that stands.
+    pub(crate) fn advance_clock(&self, ticks: u64) {
+        let later = |now: u64| Some(now.saturating_add(ticks).min(RUNNING - 1));
+        let _ = self.clock.fetch_update(Ordering::AcqRel, Ordering::Acquire, later);
+    }
+
+    /// Draws the order of jobs from now on.
+    pub(crate) fn seed(&self, seed: u64) {
+        self.schedule.lock().random = seed;
+        self.seeded.store(true, Ordering::Release);
+    }
+
+    /// Breaks the device, or the rings of one IP, or mends it.
+    pub(crate) fn set_mutation(&self, mutation: Option<Mutation>, ip: Option<Ip>) {
+        let only = ip.map_or(0, |ip| ip as u8 + 1);
+        self.broken_ip.store(only, Ordering::Release);
+        self.mutation.store(mutation.map_or(0, Mutation::number), Ordering::Release);
+    }
+}
+
+impl Hooks for Control {
+    fn is_held(&self, ring: RingName) -> bool {
+        self.held.lock().contains(&ring)
+    }
+
+    fn takes_hang(&self, ring: RingName) -> Option<Hang> {
+        let mut hanging = self.hanging.lock();
+        let found = hanging.iter().position(|(hanging, _)| *hanging == ring);
+        found.map(|index| hanging.remove(index).1)
+    }
+
+    fn stopped_clock(&self) -> Option<u64> {
+        Some(self.clock.load(Ordering::Acquire)).filter(|&ticks| ticks != RUNNING)
+    }
+
+    fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>) {
+        self.schedule.lock().rings.insert(key(ring), (ring, queue));
+    }
+
+    fn ring_ends(&self, ring: RingName) {
+        self.schedule.lock().rings.remove(&key(ring));
+    }
+
+    fn turn(&self, ring: RingName) -> Turn {
+        if !self.seeded.load(Ordering::Acquire) {
+            return Turn::Free;
+        }
+        let mut schedule = self.schedule.lock();
+        if schedule.running.is_some() {
+            return Turn::NotYet;
+        }
+        if schedule.drawn.is_none_or(|(drawn, _)| self.is_held(drawn)) {
+            // One look at who is held, so that rings released together are drawn from together.
+            let held = self.held.lock();
+            schedule.draw(&held);
+        }
+        // The queue has not lost a job since the draw: only the ring that was drawn takes any.
+        let place = schedule.drawn.filter(|(drawn, _)| *drawn == ring).map(|(_, place)| place);
+        let Some(place) = place else { return Turn::NotYet };
+        schedule.drawn = None;
+        schedule.running = Some(ring);
+        Turn::Start(place)
+    }
+
+    fn end_turn(&self, ring: RingName) -> bool {
+        self.seeded.load(Ordering::Acquire)
+            && self.schedule.lock().running.take_if(|running| *running == ring).is_some()
+    }
+
+    fn mutation_of(&self, ip: Ip) -> Option<Mutation> {
+        let mutation = self.mutation()?;
+        let only = self.broken_ip.load(Ordering::Acquire).checked_sub(1).map(u32::from).and_then(Ip::from_raw);
+        Scope(only).holds(ip).then_some(mutation)
+    }
+}
+
+/// Which job starts next, drawn by chance among all that can.
+#[derive(Debug, Default)]
+struct Schedule {
+    random: u64,
+    /// The ring that has the turn.
+    running: Option<RingName>,
+    /// Whose turn it is, and which job of its queue.
+    drawn: Option<(RingName, usize)>,
+    rings: BTreeMap<(u32, u32), (RingName, Weak<dyn Queue>)>,
+}
+
+fn key((ip, index): RingName) -> (u32, u32) {
+    (ip as u32, index)
+}
+
+impl Schedule {
+    fn draw(&mut self, held: &[RingName]) {
+        let live = self.rings.values().filter(|(ring, _)| !held.contains(ring));
+        let live = live.filter_map(|(ring, queue)| Some((*ring, queue.upgrade()?)));
+        let ready: Vec<_> =
+            live.flat_map(|(ring, queue)| queue.ready().into_iter().map(move |place| (ring, place))).collect();
+        self.drawn = None;
+        if !ready.is_empty() {
+            let index = self.next() % ready.len() as u64;
+            self.drawn = ready.get(index as usize).copied();
+        }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014): short, and good enough to shuffle jobs.
+    fn next(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,7 @@
+//! Control for tests: held rings, a stopped clock, memory pressure, mistakes on purpose.
+
+pub(crate) mod control;
+pub(crate) mod hooks;
+pub(crate) mod mutation;
+pub(crate) mod pressure;
+pub(crate) mod steer;
