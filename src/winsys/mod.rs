@@ -38,7 +38,7 @@ pub use self::{
         NEAR, Observer, PageFault, Place, PressureLevel, Verdict,
     },
 };
-pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, PciAddress, VramType};
+pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
 pub use amdgpu_uapi::{Deadline, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing};
 

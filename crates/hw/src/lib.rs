@@ -4,6 +4,7 @@
 
 mod address;
 mod chip;
+mod facts;
 mod generation;
 mod ip;
 pub mod num;
@@ -11,6 +12,7 @@ mod pci;
 
 pub use address::{GpuVa, InTheHole};
 pub use chip::{Chip, Family, VramType, gfx10_minor, identify, radv_name};
+pub use facts::{MecQueue, Mecs, Peaks, Topology, Units};
 pub use generation::GfxLevel;
 pub use ip::Ip;
 pub use pci::PciAddress;

@@ -23,7 +23,7 @@ pub use self::{
     tiling::TilingRegisters,
 };
 
-use amdgpu_hw::{identify, num, radv_name};
+use amdgpu_hw::{Peaks, Topology, Units, identify, num, radv_name};
 use libdrm_amdgpu_sys::AMDGPU;
 
 use super::query::{capability, check_driver, info};
@@ -193,12 +193,12 @@ impl GpuInfo {
 
     /// Transfers of the memory bus, millions a second for each data line.
     pub fn effective_memory_clock_mhz(&self) -> u64 {
-        u64::from(self.max_memory_clock_mhz) * transfers_per_clock(self.vram_type)
+        u64::from(self.max_memory_clock_mhz) * self.units().transfers_per_clock()
     }
 
     /// Bandwidth of the memory bus, GB/s, rounded up.
     pub fn memory_bandwidth_gbps(&self) -> u64 {
-        (self.effective_memory_clock_mhz() * u64::from(self.vram_bit_width) / 8).div_ceil(1000)
+        self.peaks().memory_gb_per_s
     }
 
     /// Bandwidth of the PCIe link, MB/s; 0 when unknown.
@@ -209,22 +209,38 @@ impl GpuInfo {
         generation.map_or(0, |per_lane| u64::from(self.pcie_lanes) * per_lane * 1024 / 1000)
     }
 
+    /// The units of the GPU and their clocks. Engines count as RADV counts them: dead ones are left out from GFX10.3 on.
+    pub fn units(&self) -> Units {
+        let shader = &self.shader;
+        let counts_alive = self.gfx_level >= GfxLevel::Gfx10_3 && shader.max_engines > 1;
+        Units {
+            level: self.gfx_level,
+            chip: self.chip,
+            engines: if counts_alive { shader.engines } else { shader.max_engines },
+            engines_made: shader.max_engines,
+            arrays_per_engine: shader.arrays_per_engine,
+            compute_units: shader.compute_units,
+            render_backends: shader.render_backends,
+            engine_mhz: self.max_engine_clock_mhz,
+            memory_mhz: self.max_memory_clock_mhz,
+            memory_bits: self.vram_bit_width,
+            memory: self.vram_type,
+        }
+    }
+
+    /// Peak rates.
+    pub fn peaks(&self) -> Peaks {
+        self.units().peaks()
+    }
+
+    /// The queues of the graphics and compute engines, from tables by generation.
+    pub fn topology(&self) -> Topology {
+        Topology::of(self.gfx_level, self.chip)
+    }
+
     /// Single-precision operations at the highest clock, billions a second.
     pub fn peak_gflops(&self) -> u64 {
-        let per_unit = if self.gfx_level >= GfxLevel::Gfx11 { 256 } else { 128 };
-        u64::from(self.shader.compute_units) * per_unit * u64::from(self.max_engine_clock_mhz) / 1000
-    }
-}
-
-/// Data transfers in one cycle of the clock that the kernel reports.
-///
-/// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_memory_ops_per_clock`.
-fn transfers_per_clock(memory: VramType) -> u64 {
-    match memory {
-        VramType::DDR2 | VramType::DDR3 | VramType::DDR4 | VramType::LPDDR4 | VramType::HBM => 2,
-        VramType::DDR5 | VramType::LPDDR5 | VramType::GDDR5 => 4,
-        VramType::GDDR6 => 16,
-        _ => 0,
+        self.peaks().gflops
     }
 }
 

@@ -47,19 +47,25 @@ impl ShaderArray {
         };
         let max_engines = limit("num_shader_engines", dev.num_shader_engines, MOST_ENGINES)?;
         let arrays_per_engine = limit("num_shader_arrays_per_engine", dev.num_shader_arrays_per_engine, MOST_ARRAYS)?;
-        let has_units = |engine: &u32| {
-            (0..arrays_per_engine).any(|array| {
-                let (row, column) = (engine % 4, array + engine / 4 * 2);
-                dev.cu_bitmap[index(row)][index(column)] != 0
-            })
+        let units = |engine: u32| {
+            let of = |array| dev.cu_bitmap[index(engine % 4)][index(array + engine / 4 * 2)].count_ones();
+            (0..arrays_per_engine).map(of).sum::<u32>()
         };
-        let render_backend_mask = u64::from(dev.enabled_rb_pipes_mask_hi) << 32 | u64::from(dev.enabled_rb_pipes_mask);
+        let mut render_backend_mask =
+            u64::from(dev.enabled_rb_pipes_mask_hi) << 32 | u64::from(dev.enabled_rb_pipes_mask);
+        if gfx_level >= GfxLevel::Gfx12 {
+            // The kernel's mask has the backends of dead engines too.
+            let per_engine = (dev.num_rb_pipes / max_engines).min(u64::BITS);
+            let own = |engine: u32| (0..per_engine).filter_map(move |at| 1_u64.checked_shl(engine * per_engine + at));
+            let dead = (0..max_engines).filter(|&engine| units(engine) == 0).flat_map(own);
+            render_backend_mask &= !dead.fold(0, |mask, bit| mask | bit);
+        }
         let l2_slices = l2_slices(dev, driver, gfx_level)?;
         Ok(Self {
             max_engines,
-            engines: (0..max_engines).filter(has_units).count() as u32,
+            engines: (0..max_engines).filter(|&engine| units(engine) != 0).count() as u32,
             arrays_per_engine,
-            compute_units: dev.cu_active_number,
+            compute_units: (0..max_engines).map(units).sum(),
             render_backends: render_backend_mask.count_ones(),
             max_render_backends: dev.num_rb_pipes,
             render_backend_mask,
