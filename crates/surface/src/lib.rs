@@ -8,6 +8,8 @@
 //!    reference.
 //! 3. [`modifier`]: the names that layouts have between processes.
 //!
+//! [`tiler`] copies between rows and tiles on the CPU.
+//!
 //! It does no I/O, allocates nothing, and holds no `unsafe`. Every input, whether it comes from a kernel, from another process
 //! or from a user, is answered with a layout or with an error that names the value.
 #![no_std]
@@ -31,6 +33,7 @@ mod limits;
 pub mod modifier;
 pub mod surface;
 mod tables;
+pub mod tiler;
 
 pub use amdgpu_hw::GfxLevel;
 pub use chip::{Chip, ChipRegisters};

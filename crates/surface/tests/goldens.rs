@@ -58,3 +58,8 @@ fn facts_of_chips() {
 fn gfx6_to_gfx8_metadata() {
     support::check(Kind::M1);
 }
+
+#[test]
+fn the_tiler_places_every_element_where_the_addresses_say() {
+    support::tiler::check();
+}

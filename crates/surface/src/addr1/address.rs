@@ -169,6 +169,28 @@ impl Addresser {
             | (total >> 8) << (8 + pipe_bits + bank_bits))
     }
 
+    /// Returns the padded width, height and depth, and the samples.
+    pub(crate) const fn extent(&self) -> [u32; 4] {
+        [self.pitch, self.height, self.depth, self.samples]
+    }
+
+    /// Returns the bytes of an element.
+    pub(crate) const fn element_bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Returns `true` if elements lie in rows.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.mode.is_linear()
+    }
+
+    /// Returns the piece of a split tile in which an element lies; 0 where tiles are whole.
+    pub(crate) fn split(&self, texel: Texel) -> u32 {
+        let tile_bytes = 64 * self.mode.thickness() * self.bytes * self.samples;
+        let is_split = self.mode.is_macro() && self.mode.thickness() == 1 && tile_bytes > self.info.tile_split;
+        if is_split { self.in_tile(texel, tile_bytes).checked_div(self.info.tile_split).unwrap_or(0) } else { 0 }
+    }
+
     fn in_tile(&self, texel: Texel, tile_bytes: u32) -> u32 {
         let coordinates = [texel.x, texel.y, texel.z];
         let mut element = 0;

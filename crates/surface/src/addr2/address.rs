@@ -8,6 +8,7 @@ use crate::bits::{log2, mask};
 use crate::chip::Chip;
 use crate::equation::{Equation, Texel};
 use crate::error::{AddrError, Cause, invalid};
+use crate::tiler::BlockPlan;
 
 /// Computes addresses in one image. Prepared once; an address then takes an evaluation of the block's equation.
 #[derive(Clone, Debug)]
@@ -85,6 +86,52 @@ impl Addresser {
             return Ok(slice + level.offset + (row + u64::from(texel.x)) * bytes);
         }
         Ok(if self.gfx9 { self.gfx9(texel, &level) } else { self.gfx10(texel, &level) })
+    }
+
+    /// Returns the number of levels.
+    pub(crate) const fn level_count(&self) -> u32 {
+        self.image.levels
+    }
+
+    /// Returns the padded extent of a level, the samples and the bytes of an element.
+    pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        // Levels in the tail have the extent of their own elements, which is not padded there.
+        let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
+        Some((extent, self.image.samples, self.image.bytes()))
+    }
+
+    /// Returns the first byte of a level, and the bytes of rows and slices, if it is linear.
+    pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
+        self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
+    }
+
+    /// Returns what prepares the addresses of a level in blocks.
+    pub(crate) fn plan(&self, level: u32) -> Option<BlockPlan> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        if self.image.mode.is_linear() {
+            return None;
+        }
+        let [w, h, d] = self.block_log2;
+        let (pitch, slice_bytes) = if self.gfx9 {
+            let row = u64::from(self.layout.chain_pitch >> w);
+            (self.layout.chain_pitch, (u64::from(self.layout.chain_height >> h) * row) << self.block_bits)
+        } else {
+            (found.pitch, self.layout.slice_bytes << d)
+        };
+        let in_tail = !self.gfx9 && found.tail_offset != 0;
+        Some(BlockPlan {
+            equation: self.equation,
+            constant: if self.gfx9 { (found.tail_offset ^ self.xor) & mask(self.block_bits) } else { self.xor },
+            origin: if in_tail { found.tail } else { [0; 3] },
+            block_log2: self.block_log2,
+            block_bits: self.block_bits,
+            base: found.block_offset,
+            row_bytes: u64::from(pitch >> w) << self.block_bits,
+            slice_bytes,
+        })
     }
 
     fn gfx9(&self, texel: Texel, level: &Level) -> u64 {

@@ -5,6 +5,7 @@ use crate::bits::log2;
 use crate::equation::{Equation, Texel};
 use crate::error::{AddrError, Cause, invalid};
 use crate::tables::gfx12 as t;
+use crate::tiler::BlockPlan;
 
 /// Computes addresses in one image. Prepared once; an address then takes an evaluation of the block's equation.
 #[derive(Clone, Debug)]
@@ -65,5 +66,43 @@ impl Addresser {
         let block = u64::from(y >> h) * u64::from(level.pitch >> w) + u64::from(x >> w);
         let slice = (self.layout.slice_bytes << d) * u64::from(z >> d);
         Ok(slice + level.block_offset + (block << self.image.mode.block_bits()) + u64::from(offset))
+    }
+
+    /// Returns the number of levels.
+    pub(crate) const fn level_count(&self) -> u32 {
+        self.image.levels
+    }
+
+    /// Returns the padded extent of a level, the samples and the bytes of an element.
+    pub(crate) fn extent(&self, level: u32) -> Option<([u32; 3], u32, u32)> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        let extent = [found.pitch, found.height, found.depth.max(self.layout.slices)];
+        Some((extent, self.image.samples, self.image.bytes()))
+    }
+
+    /// Returns the first byte of a level, and the bytes of rows and slices, if it is linear.
+    pub(crate) fn linear(&self, level: u32) -> Option<(u64, u64, u64)> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        let pitch = u64::from(found.pitch) * u64::from(self.image.bytes());
+        self.image.mode.is_linear().then_some((found.offset, pitch, self.layout.slice_bytes))
+    }
+
+    /// Returns what prepares the addresses of a level in blocks.
+    pub(crate) fn plan(&self, level: u32) -> Option<BlockPlan> {
+        let found = self.layout.levels.as_slice().get(level as usize)?;
+        if self.image.mode.is_linear() {
+            return None;
+        }
+        let [w, _, d] = self.block_log2;
+        Some(BlockPlan {
+            equation: self.equation,
+            constant: 0,
+            origin: found.tail,
+            block_log2: self.block_log2,
+            block_bits: self.image.mode.block_bits(),
+            base: found.block_offset,
+            row_bytes: u64::from(found.pitch >> w) << self.image.mode.block_bits(),
+            slice_bytes: self.layout.slice_bytes << d,
+        })
     }
 }

@@ -11,6 +11,7 @@ mod mods;
 mod pref;
 mod surf;
 mod tile;
+pub(crate) mod tiler;
 mod xor;
 
 use std::collections::BTreeMap;

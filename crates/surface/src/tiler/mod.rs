@@ -1,0 +1,14 @@
+//! A CPU tiler: one level of an image, prepared so that an address takes a few table look-ups, and copies between rows and
+//! tiles.
+
+mod blocks;
+mod copy;
+mod error;
+mod legacy;
+mod subresource;
+
+pub use blocks::BlockTables;
+pub use error::TilerError;
+pub use subresource::{Region, Rows, Subresource};
+
+pub(crate) use blocks::BlockPlan;
