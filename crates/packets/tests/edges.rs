@@ -153,3 +153,60 @@ fn what_a_register_writer_was_given_it_has() {
         assert_eq!(ib[2], 7);
     }
 }
+
+#[test]
+fn a_copied_number_fits_the_size_of_the_copy() {
+    let target = pm4::Target::gfx(GfxLevel::Gfx9);
+    let copy =
+        |size, value| pm4::CopyData::new(pm4::CopySource::Immediate(value), pm4::CopyTo::Memory(va(0x1000)), size);
+    let largest = u64::from(u32::MAX);
+    for (size, value, fits) in [
+        (pm4::CopySize::Dword, 0, true),
+        (pm4::CopySize::Dword, largest, true),
+        (pm4::CopySize::Dword, largest + 1, false),
+        (pm4::CopySize::Qword, largest + 1, true),
+        (pm4::CopySize::Qword, u64::MAX, true),
+    ] {
+        assert_eq!(encodes(copy(size, value), target), fits, "{size:?} {value:#x}");
+    }
+}
+
+#[test]
+fn only_graphics_rings_since_gfx8_are_told_of_a_preamble() {
+    for target in pm4::Target::all() {
+        let knows = target.ring == pm4::Ring::Gfx && target.level >= GfxLevel::Gfx8;
+        let preamble = pm4::IndirectBuffer { preamble: true, ..pm4::IndirectBuffer::chain(va(0x1000), 16) };
+        assert_eq!(encodes(preamble, target), knows, "{target}");
+        let mut ib = [0; 4];
+        if preamble.encode(target, &mut ib).is_ok() {
+            assert_eq!(ib[3] >> 21 & 1, 1, "{target}");
+        }
+        let plain = |dwords| pm4::IndirectBuffer::chain(va(0x1000), dwords);
+        assert!(plain(1).encode(target, &mut ib).is_ok());
+        assert_eq!(ib[3] >> 21 & 1, 0, "{target}");
+        assert!(encodes(plain(0xf_ffff), target) && !encodes(plain(0x10_0000), target), "{target}");
+    }
+}
+
+#[test]
+fn registers_are_set_from_the_first_to_the_last_of_their_aperture() {
+    use amdgpu_packets::EncodeError;
+    let target = pm4::Target::gfx(GfxLevel::Gfx10);
+    let set = |first, values| registers::SetRegisters::new(first, values).encode(target, &mut [0; 8]);
+    let source = |result| match result {
+        Err(EncodeError::Field { source, .. }) => source,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(set(0x2_8000, &[1, 2]), Ok(4));
+    assert_eq!(source(set(0x2_8000, &[])), FieldError::Empty { field: "values" });
+    for off in 1..4 {
+        let crooked = FieldError::Misaligned { field: "first", value: u64::from(0x2_8000 + off), multiple: 4 };
+        assert_eq!(source(set(0x2_8000 + off, &[1])), crooked);
+    }
+    // Context registers end where those of GFX10's user configuration begin.
+    let last = (0x2_8000..0x3_0000).step_by(4).rfind(|&first| set(first, &[1]).is_ok()).unwrap();
+    assert_eq!(source(set(last, &[1, 2])), FieldError::TooWide { field: "values", value: 2, max: 1 });
+    assert_eq!(source(set(last - 4, &[1, 2, 3])), FieldError::TooWide { field: "values", value: 3, max: 2 });
+    assert_eq!(set(last - 4, &[1, 2]), Ok(4));
+    assert!(matches!(set(0, &[1]), Err(EncodeError::NoSuchPacket { .. })), "no aperture begins at zero");
+}
