@@ -187,3 +187,21 @@ fn gangs_need_a_driver_that_has_them() {
     let error = Gang::new(&gfx, &[&compute]).unwrap_err();
     assert_eq!(error, cs::Error::Winsys(Error::Unsupported { what: "gangs" }));
 }
+
+/// The limit is each queue's own: two followers may have more IBs than one ring takes.
+#[test]
+fn the_ibs_of_each_follower_are_counted_by_themselves() {
+    let rig = Rig::new("navi21");
+    let (gfx, compute) = (rig.queue(Ip::Gfx, 0), [0, 1].map(|ring| rig.queue(Ip::Compute, ring)));
+    let gang = Gang::new(&gfx, &[&compute[0], &compute[1]]).unwrap();
+    let task = store(&rig.device, compute[0].target(), rig.at(0), 1);
+    let lead = store(&rig.device, gfx.target(), rig.at(1), 1);
+    let tasks = vec![&task; 80];
+    let bindings = [Arc::clone(rig.memory.binding())];
+    let submission = Submission { lists: &[&lead], memory: &bindings, ..Submission::default() };
+    assert!(gang.submit(&[&tasks, &tasks], &submission).unwrap().wait(job_time()).unwrap());
+    // Of the second as of the first.
+    let many = vec![&task; 124];
+    let error = gang.submit(&[&tasks[..1], &many], &submission).unwrap_err();
+    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Compute, ring: 1, ibs: 126, limit: 125 });
+}

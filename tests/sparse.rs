@@ -363,3 +363,19 @@ fn a_sparse_queue_takes_nothing_of_another_device() {
     let own = SparseSubmission { binds: vec![(sparse_range(&mine, 4), Vec::new())], ..SparseSubmission::default() };
     assert!(queue.submit(own).unwrap().wait(job_time()).unwrap());
 }
+
+/// Offsets in memory and in a range are 64 bits wide.
+#[test]
+fn pages_beyond_the_fourth_gibibyte_of_a_memory_back_a_range() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Sdma, 0);
+    let far = (4 << 30) / PAGE + 1;
+    let memory = host_memory(&device, (far + 2) * PAGE);
+    let mapping = memory.mapping().unwrap();
+    for (page, value) in [(0, 1), (1, 2), (far, 77), (far + 1, 78)] {
+        mapping.store_u32(page * PAGE, value).unwrap();
+    }
+    let range = sparse_range(&device, 4);
+    range.bind(&[change(1, 2, Some((&memory, far)))]).unwrap();
+    assert_eq!(seen_by_gpu(&queue, &range), [0, 77, 78, 0]);
+}

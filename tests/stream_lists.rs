@@ -521,3 +521,54 @@ fn payloads(list: &CommandList, target: pm4::Target) -> Vec<Vec<u32>> {
     };
     list.dwords().flat_map(|ib| pm4::decode(ib, target)).filter_map(|packet| payload(packet.unwrap())).collect()
 }
+
+#[test]
+fn preambles_of_another_ring_are_refused_where_they_are_submitted() {
+    let device = device("navi21");
+    let (gfx, compute) = (gfx(&device), compute(&device));
+    let empty = |target: pm4::Target| Stream::new(&device, target, 8).unwrap().finish().unwrap();
+    let (list, queue) = (empty(gfx), queue(&device, Ip::Gfx, 0));
+    for (preambles, is_own) in [
+        (Preambles::new().with_further(empty(compute)).unwrap(), false),
+        (Preambles::new().with_postamble(empty(compute)).unwrap(), false),
+        (Preambles::new().with_initial(empty(compute), empty(compute)).unwrap(), false),
+        (Preambles::new().with_initial(empty(gfx), empty(gfx)).unwrap(), true),
+    ] {
+        let result =
+            queue.submit(&Submission { lists: &[&list], preambles: Some(&preambles), ..Submission::default() });
+        if is_own {
+            assert!(result.unwrap().wait(job_time()).unwrap());
+        } else {
+            let wrong = cs::Error::WrongQueue { recorded: compute.into(), queue: gfx.into() };
+            assert_eq!(result.unwrap_err(), wrong);
+        }
+    }
+}
+
+#[test]
+fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
+    let device = device("navi21");
+    let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+    let list = |dwords| pool.stream(gfx(&device), dwords).unwrap().finish().unwrap();
+    let (small, large) = (list(8), list(100_000));
+    assert_eq!(pool.idle_dwords(), 0);
+    drop(small);
+    let of_small = pool.idle_dwords();
+    drop(large);
+    let of_large = pool.idle_dwords() - of_small;
+    assert!(of_small >= 8 && of_large >= 100_000 && of_small < of_large, "{of_small} {of_large}");
+    let small = list(8);
+    assert_eq!(pool.idle_dwords(), of_large);
+    let large = list(8);
+    assert_eq!(pool.idle_dwords(), 0, "the large one fits too");
+    drop((small, large));
+    assert_eq!(pool.idle_dwords(), of_small + of_large);
+    let large = list(of_small + 1);
+    assert_eq!(pool.idle_dwords(), of_small);
+    drop(large);
+    // A pool with room for one of them keeps the first that comes.
+    let narrow = IbPool::new(&device, IbPlacement::System, of_small);
+    let lists = [(); 2].map(|()| narrow.stream(gfx(&device), 8).unwrap().finish().unwrap());
+    drop(lists);
+    assert_eq!(narrow.idle_dwords(), of_small);
+}

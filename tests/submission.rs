@@ -219,3 +219,18 @@ fn a_poll_of_a_running_job_is_not_an_error() {
     memory.mapping().unwrap().store_u32(0, 1).unwrap();
     assert!(fence.wait(job_time()).unwrap());
 }
+
+#[test]
+fn every_error_of_a_submission_has_its_vulkan_result() {
+    use amdgpu_winsys::{cs::Error, heaps::VkResult, vamgr::VaError};
+    for (error, result) in [
+        (Error::Address(VaError::ZeroSize), VkResult::OutOfDeviceMemory),
+        (Error::TooManyBos { count: 1 << 20 }, VkResult::OutOfDeviceMemory),
+        (Error::Thread { reason: String::new() }, VkResult::OutOfHostMemory),
+        (Error::NoDescriptor { errno: Errno::EMFILE }, VkResult::OutOfHostMemory),
+        (Error::Abandoned, VkResult::DeviceLost),
+        (Error::NothingToSubmit, VkResult::Unknown),
+    ] {
+        assert_eq!(error.vk_result(), result, "{error}");
+    }
+}

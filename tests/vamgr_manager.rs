@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, thread};
 
-use amdgpu_winsys::vamgr::{GpuVa, VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow, WindowStats};
+use amdgpu_winsys::vamgr::{
+    GpuVa, HoleHistogram, VaError, VaLease, VaLimits, VaManager, VaRange, VaRequest, VaWindow, WindowStats,
+};
 use proptest::{collection::vec, prelude::*};
 
 const PAGE: u64 = 4096;
@@ -317,4 +319,31 @@ fn managers_and_leases_can_be_shared_between_threads() {
     shared::<VaManager>();
     shared::<VaLease>();
     assert!(size_of::<VaLease>() <= 24);
+}
+
+#[test]
+fn a_histogram_counts_the_holes_that_surely_fit() {
+    let sizes = [0, 1, 4096, 4096, 8191, 8192, 3 << 20, 1 << 40, u64::MAX];
+    let holes: HoleHistogram = sizes.into_iter().collect();
+    assert_eq!(holes.classes().collect::<Vec<_>>(), [(0, 1), (12, 3), (13, 1), (21, 1), (40, 1), (63, 1)]);
+    assert_eq!(holes.count(), 8, "one of no bytes is none");
+    for (bytes, fitting) in [
+        (0, 8),
+        (1, 8),
+        (2, 7),
+        (4095, 7),
+        (4096, 7),
+        (4097, 4),
+        (8192, 4),
+        (8193, 3),
+        (2 << 20, 3),
+        ((2 << 20) + 1, 2),
+        (1 << 40, 2),
+        ((1 << 40) + 1, 1),
+        (1 << 63, 1),
+        ((1 << 63) + 1, 0),
+        (u64::MAX, 0),
+    ] {
+        assert_eq!(holes.fitting(bytes), fitting, "{bytes:#x}");
+    }
 }

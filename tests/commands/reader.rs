@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    rig::{IPS, record},
+    rig::{IPS, dwords, pm4_recorder, record, sdma_recorder},
     support::device,
 };
 
@@ -208,5 +208,32 @@ fn a_barrier_waits_for_the_stages_that_it_names_and_for_no_others() {
                 assert_eq!(waits(stages), (at_once, vec![Event::PS_PARTIAL_FLUSH]), "{target}");
             }
         }
+    });
+}
+
+#[test]
+fn a_cleared_recorder_has_recorded_nothing() {
+    on_every_generation(|device, target| {
+        let nothing = dwords(&record(device, target, |_| {}));
+        let clear = |copied: bool| match target {
+            Target::Pm4(target) => {
+                let mut recorder = pm4_recorder(device, target);
+                if copied {
+                    recorder.copy(span(0, 64), span(4096, 64)).unwrap();
+                }
+                recorder.clear();
+                dwords(&recorder.finish().unwrap())
+            }
+            Target::Sdma(version) => {
+                let mut recorder = sdma_recorder(device, version);
+                if copied {
+                    recorder.copy(span(0, 64), span(4096, 64)).unwrap();
+                }
+                recorder.clear();
+                dwords(&recorder.finish().unwrap())
+            }
+        };
+        assert_eq!(clear(true), nothing, "{target:?}");
+        assert_eq!(clear(false), nothing, "{target:?}");
     });
 }
