@@ -56,6 +56,10 @@ pub(crate) fn build(tree: &Tree, packages: &[String]) -> Result<Vec<Binary>> {
     }
     let output = test.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let errors = messages.filter(|message| message["message"]["level"] == "error");
+        errors.for_each(|error| eprintln!("{}", error["message"]["rendered"].as_str().unwrap_or_default()));
         bail!("the tests of the mutated workspace do not build");
     }
     let mut binaries = Vec::new();
