@@ -9,9 +9,9 @@ use std::{
 use super::import;
 use crate::{
     heaps::{
-        AdmissionPolicy, AllocateInfo, BudgetRule, Budgets, DeviceMemory, EffectivePool, ExternalHandleTypes,
-        HostMemory, ImportInfo, Ledger, MemoryError, MemoryFacts, MemoryProperties, ResidencyPolicy, SystemUsage,
-        TableOptions, TypeMask, UsageReading, WorkingSet,
+        AdmissionPolicy, AllocateInfo, AllocationPlan, BudgetRule, Budgets, DeviceMemory, EffectivePool,
+        ExternalHandleTypes, HostMemory, ImportInfo, Ledger, MemoryError, MemoryFacts, MemoryProperties,
+        ResidencyPolicy, SystemUsage, TableOptions, TypeMask, UsageReading, WorkingSet,
         budget::{
             admission::Admission,
             budget_monitor::{BudgetMonitor, Heaps},
@@ -149,9 +149,20 @@ impl MemoryManager {
             self.policy.residency.apply(&mut plan, &self.properties, self.ledger());
         }
         plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
+        if self.device.is_heard() {
+            return self.allocate_aloud(&plan);
+        }
+        let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
+        // Made where the caller wants it: to move all of it right after it was stored takes longer than the storing.
+        DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)
+    }
+
+    /// The same where somebody hears of it.
+    #[cold]
+    fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
         let turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
-        let memory = DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)?;
+        let memory = DeviceMemory::new(self.shares.share(), plan, !self.policy.guard_gaps)?;
         drop(turn);
         memory.announce();
         // Left while the memory has an owner: a subscriber may panic.

@@ -75,9 +75,12 @@ impl Bo {
     /// As [`Bo::create`], for those who share it.
     #[inline]
     pub(crate) fn create_shared(device: DeviceRef, request: &BoRequest) -> Result<Arc<Self>> {
+        let is_heard = device.is_heard();
         let raw = ask(&device, request)?;
         let bo = Arc::new(Self::created(device, raw, request));
-        bo.announce();
+        if is_heard {
+            bo.announce();
+        }
         Ok(bo)
     }
 
@@ -98,7 +101,7 @@ impl Bo {
     }
 
     /// Tells of the BO, which owns its handle and its charge by now.
-    #[inline]
+    #[cold]
     fn announce(&self) {
         let &Self { ref handle, size, domains, flags } = self;
         tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");

@@ -220,6 +220,14 @@ impl Device {
         self.observer.is_some()
     }
 
+    /// Returns `true` if anybody hears of what is made: an observer, or perhaps a subscriber of traces.
+    ///
+    /// Asked before something is made. Once it is made, to read it means to wait for the stores that made it.
+    #[inline]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_observed() || tracing::level_enabled!(tracing::Level::TRACE)
+    }
+
     pub(in crate::winsys) fn vmid_users(&self) -> &Mutex<usize> {
         &self.vmid_users
     }

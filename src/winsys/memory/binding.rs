@@ -74,11 +74,13 @@ impl Binding {
             binding.set_priority(priority);
             return Ok(Arc::new(binding));
         }
-        let len = bo.size();
+        let (len, is_heard) = (bo.size(), bo.device().is_heard());
         bind(&bo, 0, len, &lease, flags)?;
         let part = Part { offset: 0, len, flags };
         let binding = Arc::new(Self::bound(bo, lease, part, narrow(priority)));
-        binding.announce();
+        if is_heard {
+            binding.announce();
+        }
         Ok(binding)
     }
 
@@ -110,7 +112,7 @@ impl Binding {
     }
 
     /// Tells of the binding, which owns by now what it tells of.
-    #[inline]
+    #[cold]
     fn announce(&self) {
         let (bo, at, len, flags) = (&self.bo, self.address(), self.len, self.flags);
         tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
