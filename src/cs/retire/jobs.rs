@@ -54,8 +54,9 @@ struct Few {
 }
 
 fn drain<T>(from: &mut Vec<T>, into: &mut [Option<T>]) {
-    if !from.is_empty() {
-        into.iter_mut().zip(from.drain(..)).for_each(|(place, used)| *place = Some(used));
+    for place in into {
+        let Some(used) = from.pop() else { return };
+        *place = Some(used);
     }
 }
 
@@ -87,8 +88,6 @@ pub(in crate::cs) struct Ended {
     pub(in crate::cs) sequence: Option<u64>,
     /// An empty job for the next submission.
     pub(in crate::cs) spare: Option<Box<Job>>,
-    /// What is to be [let go of](Jobs::let_go).
-    pub(in crate::cs) over: Over,
 }
 
 /// What was used by jobs that are over. Dropping it lets go of that; [`Jobs::let_go`] also keeps the containers.
@@ -113,11 +112,15 @@ impl Underway<'_> {
         self.job.as_deref_mut()
     }
 
-    /// The kernel was asked. `done` is the last number that the GPU has written.
-    pub(in crate::cs) fn end(mut self, done: u64) -> Ended {
+    /// The kernel was asked. `done` is the last number that the GPU has written. What is to be [let go of](Jobs::let_go) comes
+    /// to lie in `over`.
+    pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Ended {
         match self.job.take() {
-            Some(job) if job.sequence > 0 => self.jobs.add(job, done),
-            job => Ended { sequence: None, spare: None, over: Over { few: Few::default(), job } },
+            Some(job) if job.sequence > 0 => self.jobs.add(job, done, over),
+            job => {
+                over.job = job;
+                Ended { sequence: None, spare: None }
+            }
         }
     }
 }
@@ -125,7 +128,7 @@ impl Underway<'_> {
 impl Drop for Underway<'_> {
     fn drop(&mut self) {
         if let Some(job) = self.job.take_if(|job| job.sequence > 0) {
-            self.jobs.add(job, 0);
+            self.jobs.add(job, 0, &mut Over::default());
         }
     }
 }
@@ -136,17 +139,21 @@ impl Jobs {
         Underway { jobs: self, job: Some(spare.unwrap_or_default()) }
     }
 
-    fn add(&self, job: Box<Job>, done: u64) -> Ended {
+    fn add(&self, job: Box<Job>, done: u64, over: &mut Over) -> Ended {
         let mut state = self.0.lock();
         let sequence = Some(job.sequence);
         state.last = job.sequence;
         state.running.push_back(job);
-        let mut over = Over { few: Few::default(), job: state.take_up_to(done) };
-        let emptied = over.job.take_if(|job| job.move_to(&mut over.few));
-        if emptied.is_some() {
-            over.job = state.take_up_to(done);
+        let mut emptied = None;
+        if let Some(mut job) = state.take_up_to(done) {
+            if job.move_to(&mut over.few) {
+                emptied = Some(job);
+                over.job = state.take_up_to(done);
+            } else {
+                over.job = Some(job);
+            }
         }
-        Ended { sequence, spare: emptied.or_else(|| state.spare.pop()), over }
+        Ended { sequence, spare: emptied.or_else(|| state.spare.pop()) }
     }
 
     /// Lets go of what submissions up to this number used.

@@ -7,7 +7,7 @@ use crate::{
     cs::{
         CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
-        retire::jobs::{Ended, Job},
+        retire::jobs::{Ended, Job, Over},
     },
     winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
@@ -248,7 +248,8 @@ impl Shared {
         });
         let events = sender.take_events();
         let done = self.user_fence.value();
-        let Ended { sequence, spare, over } = underway.end(done);
+        let mut over = Over::default();
+        let Ended { sequence, spare } = underway.end(done, &mut over);
         sender.spare = spare;
         drop(sender);
         // From here on the job is kept, whatever an observer does.
