@@ -22,6 +22,7 @@ const COUNTED: &[&str] = &[
     "crates/smoke/src",
     "crates/surface/src",
     "crates/xtask/src",
+    "tests",
 ];
 
 /// Folders that still hold more, and how many: to become fewer, never more.

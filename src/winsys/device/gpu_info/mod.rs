@@ -1,7 +1,7 @@
 //! What the kernel says about the GPU, asked once and digested.
 //!
 //! One pass of INFO queries fills [`GpuInfo`]; nothing is asked twice. The derivations are those of RADV (Mesa
-//! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/bring_up.rs` compares them, chip by chip, with what
+//! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/winsys/bring_up.rs` compares them, chip by chip, with what
 //! RADV itself derived from the same captures.
 
 mod capabilities;

@@ -1,0 +1,20 @@
+//! What command streams, queues and submissions promise, on the simulator.
+
+#[path = "../support/spy.rs"]
+mod spy;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod gangs;
+mod hang_reports;
+mod lost_work;
+mod planner;
+mod queues;
+mod resident_sets;
+mod retiring;
+mod stream_lists;
+mod streams;
+mod submission;
+mod submission_chunks;
+mod submitter;
+mod submitting;

@@ -1,0 +1,142 @@
+//! Sets of memory that submissions share.
+
+use std::sync::Arc;
+
+use crate::support::{device, host_memory, host_memory_with, job_time, queue};
+use amdgpu_winsys::{
+    cs::{self, CommandList, Stream, Submission, pm4},
+    heaps::{AllocateFlags, DeviceMemory},
+    winsys::{Deadline, Device, Error, Ip, ResidentSet},
+};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_memory_is_in_the_set_as_long_as_it_was_added_more_often_than_removed(
+        steps in prop::collection::vec((any::<bool>(), 0..6_usize), 1..200),
+    ) {
+        let device = device("navi21");
+        let memories: Vec<_> = (0..6).map(|_| host_memory(&device, 4096)).collect();
+        let (set, mut counts) = (ResidentSet::new(), [0_u32; 6]);
+        for (adds, which) in steps {
+            let before = (set.snapshot(), counts);
+            let binding = memories[which].binding();
+            let changed = if adds { set.add(binding) } else { set.remove(binding) };
+            counts[which] = if adds { counts[which] + 1 } else { counts[which].saturating_sub(1) };
+            prop_assert_eq!(changed, (counts[which] == 0) != (before.1[which] == 0));
+            let members = set.snapshot();
+            prop_assert_eq!(Arc::ptr_eq(&members, &before.0), !changed, "copied only when something came or went");
+            for (memory, count) in memories.iter().zip(counts) {
+                let times = members.iter().filter(|member| Arc::ptr_eq(member, memory.binding())).count();
+                prop_assert_eq!(times, usize::from(count > 0));
+            }
+            prop_assert_eq!(set.len(), members.len());
+        }
+    }
+}
+
+/// A list that waits until the first dword of `gate` is 1.
+fn wait_for(device: &Arc<Device>, gate: &DeviceMemory) -> CommandList {
+    let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
+    stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+    stream.finish().unwrap()
+}
+
+#[test]
+fn the_kernel_is_told_of_every_change_of_a_set() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gate = host_memory(&device, 4096);
+    // Memory that cannot be shared is used by every job, listed or not.
+    let [one, two] = [(); 2].map(|()| host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE));
+    let list = wait_for(&device, &gate);
+    let is_idle = |memory: &DeviceMemory| memory.bo().wait_idle(Deadline::POLL).unwrap();
+    let set = ResidentSet::new();
+    set.add(gate.binding());
+    set.add(one.binding());
+    let sets = [&set];
+    let submission = Submission { lists: &[&list], sets: &sets, ..Submission::default() };
+    let mut fences = vec![queue.submit(&submission).unwrap()];
+    assert_eq!((is_idle(&one), is_idle(&two)), (false, true));
+    set.add(two.binding());
+    fences.push(queue.submit(&submission).unwrap());
+    assert_eq!((is_idle(&one), is_idle(&two)), (false, false));
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fences.iter().all(|fence| fence.wait(job_time()).unwrap()));
+    gate.mapping().unwrap().store_u32(0, 0).unwrap();
+    set.remove(one.binding());
+    let fence = queue.submit(&submission).unwrap();
+    assert_eq!((is_idle(&one), is_idle(&two)), (true, false));
+    // Memory beside the set, and no set any more.
+    let beside = Submission { memory: &[Arc::clone(one.binding())], ..submission };
+    let last = queue.submit(&beside).unwrap();
+    assert!(!is_idle(&one));
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fence.wait(job_time()).unwrap() && last.wait(job_time()).unwrap());
+}
+
+#[test]
+fn a_memory_that_leaves_its_set_while_a_job_runs_is_no_part_of_the_next_job() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let gates = [(); 2].map(|()| host_memory(&device, 4096));
+    let memory = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
+    let lists = gates.each_ref().map(|gate| wait_for(&device, gate));
+    let open = |gate: &DeviceMemory| gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    let set = ResidentSet::new();
+    gates.iter().chain([&memory]).for_each(|memory| assert!(set.add(memory.binding())));
+    let submit = |list: &CommandList| {
+        queue.submit(&Submission { lists: &[list], sets: &[&set], ..Submission::default() }).unwrap()
+    };
+    let first = submit(&lists[0]);
+    set.remove(memory.binding());
+    let second = submit(&lists[1]);
+    assert!(!memory.bo().wait_idle(Deadline::POLL).unwrap());
+    open(&gates[0]);
+    assert!(first.wait(job_time()).unwrap());
+    assert!(memory.bo().wait_idle(Deadline::POLL).unwrap());
+    assert!(!second.is_signalled());
+    open(&gates[1]);
+    assert!(second.wait(job_time()).unwrap());
+}
+
+#[test]
+fn a_memory_that_left_its_set_lives_until_its_last_job_is_done() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let [gate, memory] = [(); 2].map(|()| host_memory(&device, 4096));
+    let list = wait_for(&device, &gate);
+    let set = ResidentSet::new();
+    set.add(gate.binding());
+    set.add(memory.binding());
+    let fence = queue.submit(&Submission { lists: &[&list], sets: &[&set], ..Submission::default() }).unwrap();
+    let binding = Arc::downgrade(memory.binding());
+    assert!(set.remove(memory.binding()));
+    drop(memory);
+    assert!(binding.upgrade().is_some(), "the job still may use it");
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+    assert!(binding.upgrade().is_none(), "nobody remembers it");
+}
+
+#[test]
+fn a_set_with_foreign_memory_is_refused_and_the_next_submission_is_not() {
+    let (home, abroad) = (device("navi21"), device("navi21"));
+    let queue = queue(&home, Ip::Gfx, 0);
+    let foreign = host_memory(&abroad, 4096);
+    let gate = host_memory(&home, 4096);
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    let list = wait_for(&home, &gate);
+    let set = ResidentSet::new();
+    set.add(gate.binding());
+    set.add(foreign.binding());
+    let sets = [&set];
+    let submission = Submission { lists: &[&list], sets: &sets, ..Submission::default() };
+    for _ in 0..2 {
+        assert_eq!(queue.submit(&submission).unwrap_err(), cs::Error::Winsys(Error::ForeignDevice { what: "memory" }));
+    }
+    set.remove(foreign.binding());
+    assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+}

@@ -1,0 +1,234 @@
+//! Recording and submitting on every ring of every chip, and what is refused on the way.
+
+use std::sync::Arc;
+
+use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
+use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_winsys::{
+    cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
+    uapi::CtxStateFlags,
+    vamgr::GpuVa,
+    winsys::{Context, Deadline, Device, Error, Ip, Priority, Syncobj},
+};
+use nix::errno::Errno;
+
+/// A list that stores a dword, in whatever language the queue speaks.
+fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> CommandList {
+    match target {
+        Target::Pm4(target) => {
+            let mut stream = Stream::new(device, target, 64).unwrap();
+            stream.push(&pm4::EndOfPipe::fence(at, value)).unwrap();
+            stream.finish().unwrap()
+        }
+        Target::Sdma(version) => {
+            let mut stream = Stream::new(device, version, 64).unwrap();
+            stream.push(&sdma::Fence::new(version, at, value)).unwrap();
+            stream.finish().unwrap()
+        }
+    }
+}
+
+fn rings(device: &Device) -> Vec<(Ip, u32)> {
+    let info = device.info();
+    [Ip::Gfx, Ip::Compute, Ip::Sdma]
+        .into_iter()
+        .flat_map(|ip| (0..info.ring_count(ip)).map(move |ring| (ip, ring)))
+        .collect()
+}
+
+#[test]
+fn every_ring_of_every_chip_executes_what_it_is_given() {
+    for name in CHIPS {
+        let device = device(name);
+        let rings = rings(&device);
+        assert!(rings.len() >= 4, "{name}: {rings:?}");
+        let memory = host_memory(&device, 4096);
+        for (index, (ip, ring)) in rings.into_iter().enumerate() {
+            let queue = queue(&device, ip, ring);
+            let (offset, value) = (8 * index as u64, 0xabc0 + index as u32);
+            let at = memory.address().checked_add(offset).unwrap();
+            let list = store(&device, queue.target(), at, value);
+            let bindings = [Arc::clone(memory.binding())];
+            let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+            let fence = queue.submit(&submission).unwrap();
+            assert!(fence.wait(job_time()).unwrap() && fence.is_signalled(), "{name} {ip} {ring}");
+            assert_eq!(memory.mapping().unwrap().load_u32(offset).unwrap(), value, "{name} {ip} {ring}");
+        }
+    }
+}
+
+#[test]
+fn what_a_submission_uses_lives_until_its_fence() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Compute, 1);
+    let (gate, memory) = (host_memory(&device, 4096), host_memory(&device, 4096));
+    let target = pm4::Target::compute(device.info().gfx_level);
+    let mut stream = Stream::new(&device, target, 64).unwrap();
+    stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+    stream.push(&pm4::EndOfPipe::fence(memory.address(), 7)).unwrap();
+    let list = stream.finish().unwrap();
+    let (bo, binding) = (Arc::clone(memory.bo()), Arc::downgrade(memory.binding()));
+    let bindings = [Arc::clone(gate.binding()), Arc::clone(memory.binding())];
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
+    drop((list, bindings, memory));
+    assert!(binding.upgrade().is_some(), "the job is still to write there");
+    gate.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+    assert_eq!(amdgpu_winsys::winsys::Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7);
+    assert!(binding.upgrade().is_none(), "nobody uses it any more");
+}
+
+#[test]
+fn a_list_is_recorded_again_only_when_no_queue_runs_it() {
+    let device = device("renoir");
+    let queue = queue(&device, Ip::Gfx, 0);
+    let memory = host_memory(&device, 4096);
+    let list = store(&device, queue.target(), memory.address(), 1);
+    let bindings = [Arc::clone(memory.binding())];
+    let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
+    let fence = queue.submit(&submission).unwrap();
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    // Until the queue was seen to be done it holds the list.
+    let list = list.record_again(target).unwrap_err();
+    assert!(fence.wait(job_time()).unwrap());
+    let stream = list.record_again(target).unwrap();
+    assert!(stream.is_empty());
+}
+
+#[test]
+fn a_list_for_another_ring_is_refused_and_named() {
+    let device = device("navi21");
+    let (gfx, compute, sdma) =
+        (queue(&device, Ip::Gfx, 0), queue(&device, Ip::Compute, 0), queue(&device, Ip::Sdma, 0));
+    let list = store(&device, compute.target(), GpuVa::new(0x10_0000).unwrap(), 0);
+    for wrong in [&gfx, &sdma] {
+        let submission = Submission { lists: &[&list], ..Submission::default() };
+        let error = wrong.submit(&submission).unwrap_err();
+        let cs::Error::WrongQueue { recorded, queue } = error else { panic!("{error:?}") };
+        assert_eq!((recorded, queue), (compute.target(), wrong.target()));
+    }
+}
+
+#[test]
+fn empty_and_foreign_submissions_are_refused() {
+    let (home, abroad) = (device("navi21"), device("navi21"));
+    let queue = queue(&home, Ip::Compute, 0);
+    let list = store(&home, queue.target(), GpuVa::new(0x10_0000).unwrap(), 0);
+    let foreign_list = store(&abroad, queue.target(), GpuVa::new(0x10_0000).unwrap(), 0);
+    let foreign_memory = [Arc::clone(host_memory(&abroad, 4096).binding())];
+    let foreign_syncobj = Syncobj::new(&abroad, true).unwrap();
+    let foreign_points = [SyncPoint::binary(&foreign_syncobj)];
+    let nothing = Submission::default();
+    assert_eq!(queue.submit(&nothing).unwrap_err(), cs::Error::NothingToSubmit);
+    for (what, submission) in [
+        ("command list", Submission { lists: &[&foreign_list], ..nothing }),
+        ("memory", Submission { lists: &[&list], memory: &foreign_memory, ..nothing }),
+        ("sync object", Submission { lists: &[&list], waits: &foreign_points, ..nothing }),
+        ("sync object", Submission { lists: &[&list], signals: &foreign_points, ..nothing }),
+    ] {
+        let error = queue.submit(&submission).unwrap_err();
+        assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what }));
+    }
+}
+
+#[test]
+fn a_ring_that_does_not_exist_is_refused_and_counted() {
+    let device = device("renoir");
+    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let error = Queue::new(&context, Ip::Sdma, 1).unwrap_err();
+    assert_eq!(error, cs::Error::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
+    let error = Queue::new(&context, Ip::VcnDec, 0).unwrap_err();
+    assert_eq!(error, cs::Error::NoLanguage { ip: Ip::VcnDec });
+}
+
+#[test]
+fn two_queues_are_ordered_by_a_sync_object_and_by_a_fence() {
+    let device = device("navi31");
+    let (first, second) = (queue(&device, Ip::Sdma, 0), queue(&device, Ip::Gfx, 0));
+    let memory = host_memory(&device, 4096);
+    let bindings = [Arc::clone(memory.binding())];
+    let link = Syncobj::new(&device, false).unwrap();
+    for round in 1..=50_u32 {
+        let links = [SyncPoint::binary(&link)];
+        let early = store(&device, first.target(), memory.address(), round);
+        let late = store(&device, second.target(), memory.address(), round + 1000);
+        let earlier = first
+            .submit(&Submission { lists: &[&early], memory: &bindings, signals: &links, ..Submission::default() })
+            .unwrap();
+        let later = second
+            .submit(&Submission {
+                lists: &[&late],
+                memory: &bindings,
+                waits: &links,
+                after: &[&earlier],
+                ..Submission::default()
+            })
+            .unwrap();
+        assert!(later.wait(job_time()).unwrap());
+        assert!(earlier.is_signalled());
+        assert_eq!(memory.mapping().unwrap().load_u32(0).unwrap(), round + 1000);
+        assert_eq!((earlier.sequence(), later.sequence()), (round.into(), round.into()));
+    }
+}
+
+#[test]
+fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
+    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    let device = Device::new(gpu.open()).unwrap();
+    let queue = queue(&device, Ip::Gfx, 0);
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    let nowhere = device.info().high_va_offset + (1 << 40);
+    let mut stream = Stream::new(&device, target, 64).unwrap();
+    stream.push(&pm4::IndirectBuffer::call(GpuVa::new(nowhere).unwrap(), 64)).unwrap();
+    let list = stream.finish().unwrap();
+    let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();
+    let error = fence.wait(job_time()).unwrap_err();
+    let cs::Error::Winsys(Error::DeviceLost { errno: Errno::ECANCELED, .. }) = error else { panic!("{error:?}") };
+    assert!(!fence.is_signalled());
+    let state = queue.context().state().unwrap();
+    assert_eq!(state, CtxStateFlags::RESET | CtxStateFlags::GUILTY);
+    assert_eq!(device.page_fault().unwrap().unwrap().page.as_u64(), nowhere);
+    assert!(
+        gpu.complaints().iter().any(|complaint| complaint.contains("INDIRECT_BUFFER") || complaint.contains("fetch"))
+    );
+    // The context is lost, the device is not.
+    let error = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap_err();
+    assert!(matches!(error, cs::Error::Winsys(Error::DeviceLost { .. })), "{error:?}");
+    let memory = host_memory(&device, 4096);
+    let fresh = self::queue(&device, Ip::Gfx, 0);
+    let list = store(&device, fresh.target(), memory.address(), 3);
+    let bindings = [Arc::clone(memory.binding())];
+    let fence = fresh.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+}
+
+#[test]
+fn a_poll_of_a_running_job_is_not_an_error() {
+    let device = device("navi21");
+    let queue = queue(&device, Ip::Compute, 0);
+    let memory = host_memory(&device, 4096);
+    let target = pm4::Target::compute(device.info().gfx_level);
+    let mut stream = Stream::new(&device, target, 64).unwrap();
+    stream.push(&pm4::WaitRegMem::new(memory.address(), pm4::Compare::Equal, 1)).unwrap();
+    let list = stream.finish().unwrap();
+    let bindings = [Arc::clone(memory.binding())];
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
+    assert!(!fence.wait(Deadline::POLL).unwrap());
+    memory.mapping().unwrap().store_u32(0, 1).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+}
+
+#[test]
+fn every_error_of_a_submission_has_its_vulkan_result() {
+    use amdgpu_winsys::{cs::Error, heaps::VkResult, vamgr::VaError};
+    for (error, result) in [
+        (Error::Address(VaError::ZeroSize), VkResult::OutOfDeviceMemory),
+        (Error::TooManyBos { count: 1 << 20 }, VkResult::OutOfDeviceMemory),
+        (Error::Thread { reason: String::new() }, VkResult::OutOfHostMemory),
+        (Error::NoDescriptor { errno: Errno::EMFILE }, VkResult::OutOfHostMemory),
+        (Error::Abandoned, VkResult::DeviceLost),
+        (Error::NothingToSubmit, VkResult::Unknown),
+    ] {
+        assert_eq!(error.vk_result(), result, "{error}");
+    }
+}

@@ -1,0 +1,190 @@
+//! What a submission consists of when it reaches the kernel: flags of IBs, priorities, signals, and which BOs are listed.
+
+use std::sync::Arc;
+
+use crate::spy::{Seen, Spy};
+use crate::support::{
+    chip, host_memory, host_memory_with, job_time,
+    jobs::{load, store},
+    queue,
+};
+use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_winsys::{
+    cs::{CommandList, Inclusion, Marker, Queue, Stream, Submission, SyncPoint, Target, pm4},
+    heaps::{AllocateFlags, DeviceMemory},
+    uapi::{Cs, IbFlags, chunk_id},
+    winsys::{Device, Ip, Syncobj},
+};
+use parking_lot::Mutex;
+
+type Calls = Arc<Mutex<Vec<Seen>>>;
+
+/// A device whose submissions are written down.
+fn watched() -> (SimDevice, Arc<Device>, Calls) {
+    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    let kernel = Spy::on(gpu.open());
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let calls = Calls::default();
+    let log = Arc::clone(&calls);
+    kernel.layer().watch(move |call| {
+        if call.is::<Cs>() {
+            log.lock().push(call.clone());
+        }
+    });
+    (gpu, device, calls)
+}
+
+/// The flags of each IB of each call.
+fn ib_flags(calls: &Calls) -> Vec<Vec<u32>> {
+    let flags = |ib: &[u32]| ib[1];
+    std::mem::take(&mut *calls.lock()).iter().map(|call| call.chunks_of(chunk_id::IB).map(flags).collect()).collect()
+}
+
+fn idle_lists(device: &Arc<Device>, target: Target, count: usize) -> Vec<CommandList> {
+    let Target::Pm4(target) = target else { panic!("no PM4 ring") };
+    (0..count).map(|_| Stream::new(device, target, 1).unwrap().finish().unwrap()).collect()
+}
+
+/// W-33: RADV marks every IB as preemptible, of which the kernel takes one for each call; and nothing is marked unasked.
+#[test]
+fn w33_the_last_ib_of_each_graphics_call_is_preemptible_and_only_if_asked() {
+    let (_gpu, device, calls) = watched();
+    for (ip, lists, expected) in [(Ip::Gfx, 200, vec![192, 8]), (Ip::Compute, 3, vec![3]), (Ip::Gfx, 1, vec![1])] {
+        let queue = queue(&device, ip, 0);
+        let lists = idle_lists(&device, queue.target(), lists);
+        let lists: Vec<_> = lists.iter().collect();
+        for is_preemptible in [true, false] {
+            let fence = queue.submit(&Submission { lists: &lists, is_preemptible, ..Submission::default() }).unwrap();
+            assert!(fence.wait(job_time()).unwrap());
+            let preempt = if is_preemptible && ip == Ip::Gfx { IbFlags::PREEMPT.bits() } else { 0 };
+            let flags = |count: usize| [vec![0; count - 1], vec![preempt]].concat();
+            let expected: Vec<_> = expected.iter().map(|&count| flags(count)).collect();
+            assert_eq!(ib_flags(&calls), expected, "{ip}, asked: {is_preemptible}");
+        }
+    }
+}
+
+/// W-24: the last call alone signals, and the first alone waits.
+#[test]
+fn w24_the_first_call_waits_and_the_last_one_signals() {
+    let (_gpu, device, calls) = watched();
+    let queue = queue(&device, Ip::Compute, 0);
+    let lists = idle_lists(&device, queue.target(), 301);
+    let lists: Vec<_> = lists.iter().collect();
+    let (ready, done) = (Syncobj::new(&device, true).unwrap(), Syncobj::new(&device, false).unwrap());
+    let submission = Submission {
+        lists: &lists,
+        waits: &[SyncPoint::binary(&ready)],
+        signals: &[SyncPoint::timeline(&done, 7)],
+        ..Submission::default()
+    };
+    let fence = queue.submit(&submission).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+    let count = |id| calls.lock().iter().map(|call| call.chunks_of(id).count()).collect::<Vec<_>>();
+    assert_eq!(count(chunk_id::SYNCOBJ_TIMELINE_WAIT), [1, 0, 0]);
+    assert_eq!(count(chunk_id::SYNCOBJ_TIMELINE_SIGNAL), [0, 0, 1]);
+    assert_eq!(count(chunk_id::FENCE), [1, 1, 1], "each part writes its number");
+}
+
+/// The kernel evicts in the order of priorities: IBs go last, and memory by its own.
+#[test]
+fn ibs_are_listed_with_the_highest_priority_and_memory_with_its_own() {
+    let (_gpu, device, calls) = watched();
+    let queue = queue(&device, Ip::Compute, 0);
+    let memory = host_memory(&device, 4096);
+    let other = host_memory(&device, 4096);
+    other.set_priority(1.0);
+    let list = store(&device, queue.target(), memory.address(), 1);
+    let bindings = [&memory, &other].map(|memory| Arc::clone(memory.binding()));
+    let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+    let known = [(memory.bo().handle(), 14), (other.bo().handle(), 27)];
+    let (mut ibs, mut priorities) = (0, Vec::new());
+    for entry in calls.lock()[0].bos() {
+        if known.iter().any(|(handle, _)| *handle == entry.0) {
+            priorities.push(entry);
+        } else {
+            assert_eq!(entry.1, 31, "an IB");
+            ibs += 1;
+        }
+    }
+    priorities.sort_unstable();
+    let mut known = known.to_vec();
+    known.sort_unstable();
+    assert_eq!((ibs, priorities), (1, known));
+}
+
+/// What a stream keeps is listed and alive, in whatever way it came into the submission.
+#[test]
+fn what_a_stream_keeps_is_listed_with_it() {
+    let (gpu, device, _calls) = watched();
+    let level = device.info().gfx_level;
+    for (ip, inclusion) in [
+        (Ip::Gfx, None),
+        (Ip::Compute, None),
+        (Ip::Gfx, Some(Inclusion::Auto)),
+        (Ip::Gfx, Some(Inclusion::Copy)),
+        (Ip::Compute, Some(Inclusion::Auto)),
+    ] {
+        let queue = queue(&device, ip, 0);
+        let target = if ip == Ip::Gfx { pm4::Target::gfx(level) } else { pm4::Target::compute(level) };
+        let memory = host_memory_with(&device, 4096, AllocateFlags::LISTED);
+        let marks = |stream: &mut Stream<pm4::Target>| {
+            stream.keep(memory.binding());
+            pm4::Target::store(stream, memory.address(), 5).unwrap();
+        };
+        let list = match inclusion {
+            None => {
+                let mut stream = Stream::new(&device, target, 64).unwrap();
+                marks(&mut stream);
+                stream.finish().unwrap()
+            }
+            Some(inclusion) => {
+                let mut inner = Stream::secondary(&device, target, 64).unwrap();
+                marks(&mut inner);
+                let inner = inner.finish().unwrap();
+                let mut stream = Stream::new(&device, target, 64).unwrap();
+                stream.execute(&inner, inclusion).unwrap();
+                stream.finish().unwrap()
+            }
+        };
+        run(&queue, &list);
+        assert_eq!(load(&memory, 0), 5, "{ip} {inclusion:?}");
+        // The same without being kept is what the simulator takes offence at.
+        assert_eq!(gpu.complaints(), [""; 0], "{ip} {inclusion:?}");
+    }
+    let (queue, memory) = (queue(&device, Ip::Compute, 0), host_memory_with(&device, 4096, AllocateFlags::LISTED));
+    run(&queue, &store(&device, queue.target(), memory.address(), 5));
+    assert_eq!(load(&memory, 0), 0);
+    assert!(gpu.complaints().concat().contains("does not list"), "{:?}", gpu.complaints());
+}
+
+fn run(queue: &Queue, list: &CommandList) {
+    let fence = queue.submit(&Submission { lists: &[list], ..Submission::default() }).unwrap();
+    assert!(fence.wait(job_time()).unwrap());
+}
+
+/// What lies in the first IB of a list.
+fn first_dwords(list: &CommandList) -> Vec<u32> {
+    list.dwords().next().unwrap().to_vec()
+}
+
+#[test]
+fn the_gpu_may_not_write_to_an_ib() {
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        let (_gpu, device, _calls) = watched();
+        let queue = queue(&device, ip, 0);
+        let memory: DeviceMemory = host_memory(&device, 4096);
+        let victim = store(&device, queue.target(), memory.address(), 1);
+        let before = first_dwords(&victim);
+        let (at, _) = victim.ibs().next().unwrap();
+        let attacker = store(&device, queue.target(), at, 0xdead);
+        let bindings = [Arc::clone(memory.binding())];
+        let submission = Submission { lists: &[&attacker, &victim], memory: &bindings, ..Submission::default() };
+        let fence = queue.submit(&submission).unwrap();
+        assert!(fence.wait(job_time()).unwrap());
+        assert_eq!((first_dwords(&victim), load(&memory, 0)), (before, 1), "{ip}");
+        let fault = device.page_fault().unwrap().expect("a page fault");
+        assert_eq!(fault.page.low_48_bits(), at.low_48_bits(), "{ip}");
+    }
+}

@@ -1,0 +1,20 @@
+//! What device memory, its addresses and its sub-allocators promise, on the simulator.
+
+#[path = "../support/pages.rs"]
+#[expect(unsafe_code, reason = "host memory of the test's own")]
+mod pages;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod address_book;
+mod address_reuse;
+mod allocations;
+mod device_memory;
+mod dump;
+mod imports;
+mod mappings;
+mod memory_histories;
+mod replay_addresses;
+mod sparse;
+mod suballocation_cache;
+mod suballocation_slabs;

@@ -1,0 +1,170 @@
+//! Each captured chip comes up in the simulator and yields what RADV derives from the same capture.
+
+use crate::support::{RadvResults, device_like_the_recording};
+use amdgpu_winsys::winsys::{Capabilities, Device, GfxLevel, Ip};
+use serde_json::Value;
+
+/// Keys of `radeon_info` that the library has no use for yet, with the reason: everything else is compared.
+const NOT_DERIVED: &[(&str, &str)] = &[
+    ("ip.*.ib_pad_dw_mask", ""),
+    ("identification.family", "Mesa's own numbering of chips"),
+    ("device.tcp_cache_size", "shader cache sizes are of use to a compiler, not to a winsys"),
+    ("device.l1_cache_size", "as above"),
+    ("device.l2_cache_size", "as above"),
+    ("device.l3_cache_size", "as above"),
+    ("device.sqc_inst_cache_size", "as above"),
+    ("device.sqc_scalar_cache_size", "as above"),
+    ("memory.min_alloc_size", "always 0 on this kernel interface"),
+    ("memory.cp_sdma_ge_use_system_memory_scope", "cache scopes of GFX12 streams"),
+    ("memory.pc_lines", "parameter cache of the shader compiler"),
+    ("memory.lds_alloc_granularity", "shader compiler"),
+    ("cp.has_cp_dma", "a property of packets; see the packet tables"),
+    ("kernel.has_eqaa_surface_allocator", "surface layout"),
+    ("kernel.has_trap_handler_support", "trap handlers"),
+    ("rings.*", "tessellation and attribute rings belong to a Vulkan driver"),
+    ("modifiers_32bpp", "format modifiers"),
+];
+
+#[test]
+fn every_captured_chip_yields_what_radv_derives() {
+    for name in crate::support::CHIPS {
+        let device = device_like_the_recording(name);
+        let derived = derive(&device);
+        let recorded = RadvResults::read(name).radeon_info();
+        compare(name, "", &recorded, &derived);
+    }
+}
+
+/// Walks the recorded object: each leaf is equal to the derived one, or listed as not derived.
+fn compare(chip: &str, path: &str, recorded: &Value, derived: &Value) {
+    if let Some(fields) = recorded.as_object() {
+        for (key, value) in fields {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            if is_not_derived(&path) {
+                continue;
+            }
+            compare(chip, &path, value, &derived[key]);
+        }
+    } else {
+        assert_eq!(derived, recorded, "{chip}: {path}");
+    }
+}
+
+fn is_not_derived(path: &str) -> bool {
+    NOT_DERIVED.iter().filter(|(_, reason)| !reason.is_empty()).any(|(pattern, _)| match pattern.strip_suffix(".*") {
+        Some(prefix) => path.starts_with(prefix),
+        None => path == *pattern,
+    })
+}
+
+/// What the library knows, in the words and roundings of RADV's own report.
+fn derive(device: &Device) -> Value {
+    let info = device.info();
+    let flag = |capability: Capabilities| u32::from(info.capabilities.contains(capability));
+    let firmware = [info.me_firmware, info.pfp_firmware, info.mec_firmware];
+    serde_json::json!({
+        "ip": Ip::ALL.iter().filter_map(|&ip| info.ip_block(ip)).map(|block| {
+            (block.ip.name().to_owned(), serde_json::json!({
+                "version": format!("{}.{}", block.version.major, block.version.minor),
+                "num_queues": block.rings,
+                "ib_alignment": block.ib_alignment,
+                "ib_pad_dw_mask": hex(block.ib_pad_dword_mask.into()),
+            }))
+        }).collect::<serde_json::Map<_, _>>(),
+        "max_submitted_ibs": Ip::ALL.iter().filter(|ip| info.max_ibs[ip.index()] != 0).map(|ip| {
+            (ip.name().to_owned(), info.max_ibs[ip.index()].into())
+        }).collect::<serde_json::Map<_, _>>(),
+        "identification": {
+            "pci_id": hex(info.device_id.into()),
+            "pci_rev_id": hex(info.pci_revision.into()),
+            "gfx_level": mesa_gfx_level(info.gfx_level),
+            "family_id": info.family as u32,
+            "chip_external_rev": info.external_revision,
+            "chip_rev": info.chip_revision,
+        },
+        "device": {
+            "name": info.chip_name(),
+            "marketing_name": info.marketing_name,
+            "num_se": info.shader.engines,
+            "num_rb": info.shader.render_backends,
+            "num_cu": info.shader.compute_units,
+            "max_gpu_freq": format!("{} MHz", info.max_engine_clock_mhz),
+            "max_gflops": format!("{} GFLOPS", info.peak_gflops()),
+            "memory_channels": format!("{} (TCC blocks)", info.shader.l2_slices),
+            "memory_size": format!("{} GB ({} MB)", info.memory.vram.div_ceil(1 << 30), mebibytes(info.memory.vram)),
+            "memory_freq": format!("{} GHz", info.effective_memory_clock_mhz().div_ceil(1000)),
+            "memory_bus_width": format!("{} bits", info.vram_bit_width),
+            "memory_bandwidth": format!("{} GB/s", info.memory_bandwidth_gbps()),
+            "pcie_gen": info.pcie_generation,
+            "pcie_num_lanes": info.pcie_lanes,
+            "pcie_bandwidth": gigabytes(info.pcie_bandwidth_mbps()),
+            "clock_crystal_freq": format!("{} KHz", info.clock_counter_khz),
+        },
+        "memory": {
+            "pte_fragment_size": info.memory.pte_fragment,
+            "gart_page_size": info.memory.gart_page,
+            "gart_size": format!("{} MB", mebibytes(info.memory.gtt)),
+            "vram_size": format!("{} MB", mebibytes(info.memory.vram)),
+            "vram_vis_size": format!("{} MB", mebibytes(info.memory.visible_vram)),
+            "vram_type": info.vram_type as u32,
+            "max_heap_size_kb": format!("{} MB", mebibytes(if info.has_dedicated_vram {
+                info.memory.vram
+            } else {
+                info.memory.gtt
+            })),
+            "address32_hi": hex(device.addresses().windows().address32_hi().into()),
+            "has_dedicated_vram": u32::from(info.has_dedicated_vram),
+            "all_vram_visible": u32::from(info.memory.all_vram_visible()),
+            "high_va_offset": hex(info.high_va_offset),
+            "high_va_max": hex(info.high_va_max),
+            "virtual_address_max": hex(info.va_max),
+            "virtual_address_alignment": hex(info.va_alignment.into()),
+            "max_tcc_blocks": info.shader.max_l2_slices,
+            "tcc_cache_line_size": info.shader.l2_line,
+            "tcc_rb_non_coherent": u32::from(info.shader.l2_incoherent_with_render_backends),
+            "max_memory_clock": format!("{} MHz", info.max_memory_clock_mhz),
+        },
+        "cp": {
+            "gfx_ib_pad_with_type2": u32::from(info.gfx_level == GfxLevel::Gfx6),
+            "can_chain_ib2": u32::from(info.gfx_level >= GfxLevel::Gfx7),
+            "me_fw_version": firmware[0].version,
+            "me_fw_feature": firmware[0].feature,
+            "pfp_fw_version": firmware[1].version,
+            "pfp_fw_feature": firmware[1].feature,
+            "mec_fw_version": firmware[2].version,
+            "mec_fw_feature": firmware[2].feature,
+        },
+        "kernel": {
+            "drm": format!("{}.{}.{}", info.driver.major, info.driver.minor, info.driver.patch),
+            "has_userptr": flag(Capabilities::USERPTR),
+            "has_timeline_syncobj": flag(Capabilities::TIMELINE_SYNCOBJ),
+            "has_vm_always_valid": flag(Capabilities::ALWAYS_VALID),
+            "has_sparse": flag(Capabilities::SPARSE),
+            "has_gpuvm_fault_query": flag(Capabilities::GPUVM_FAULT_QUERY),
+            "has_kernelq_reg_shadowing": flag(Capabilities::REGISTER_SHADOWING),
+            "has_default_zerovram_support": flag(Capabilities::ZEROED_VRAM),
+            "has_tmz_support": flag(Capabilities::TMZ),
+            "kernel_has_modifiers": flag(Capabilities::MODIFIERS),
+        },
+        "gb_addr_config": format!("{:#010x}", info.tiling.gb_addr_config),
+    })
+}
+
+fn hex(value: u64) -> String {
+    format!("{value:#x}")
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
+
+/// Mesa prints MB/s divided by 1024, with one digit after the point.
+fn gigabytes(mbps: u64) -> String {
+    let tenths = (mbps * 10 + 512) / 1024;
+    format!("{}.{} GB/s", tenths / 10, tenths % 10)
+}
+
+/// Mesa's `enum amd_gfx_level` as the recording has it.
+fn mesa_gfx_level(level: GfxLevel) -> usize {
+    8 + GfxLevel::ALL.iter().position(|&other| other == level).unwrap()
+}

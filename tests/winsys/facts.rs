@@ -1,0 +1,133 @@
+//! What is known of a GPU, where the kernel is older, or the chip is, or a question is not about a capture: checklist rows
+//! 5, 10, 15 and 16.
+
+use crate::listener::{Change, Listener};
+use crate::support::{CHIPS, chip, host_memory, number};
+use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_winsys::{
+    uapi::{DevInfo, InfoHwIp, InfoMaxIbs, MemoryInfo, query},
+    winsys::{Capabilities, Device, GfxLevel, Sensor},
+};
+use serde_json::Value;
+
+fn gpu(name: &str) -> SimDevice {
+    SimDevice::new(chip(name), SimOptions::default())
+}
+
+/// Row 5: wherever an older kernel ends an answer, the rest of it is zero, and not what was in the buffer before.
+#[test]
+fn row_05_a_short_answer_is_completed_with_zeros() {
+    for name in ["navi21", "polaris10", "renoir"] {
+        let (gpu, mut differing) = (gpu(name), 0);
+        for (query, size) in [
+            (query::DEV_INFO, size_of::<DevInfo>()),
+            (query::HW_IP_INFO, size_of::<InfoHwIp>()),
+            (query::MEMORY, size_of::<MemoryInfo>()),
+            (query::MAX_IBS, size_of::<InfoMaxIbs>()),
+        ] {
+            let facts = |change| {
+                let (kernel, _) = Listener::changing(&gpu, query, change);
+                Device::new(kernel).map(|device| format!("{:?}", device.info()))
+            };
+            let whole = facts(Change::Cut(u32::MAX)).unwrap();
+            let cuts = (4..size as u32).step_by(4).filter(|&bytes| {
+                let (cut, zeroed) = (facts(Change::Cut(bytes)), facts(Change::Zero(bytes)));
+                assert_eq!(cut, zeroed, "{name}: query {query:#x} of {bytes} bytes");
+                cut.is_ok_and(|facts| facts != whole)
+            });
+            differing += cuts.count();
+        }
+        assert!(differing > 30, "{name}: only {differing} lengths leave something out");
+    }
+}
+
+/// Row 5: zero is what the fields of the upper address half mean where there is none.
+#[test]
+fn row_05_without_an_upper_half_the_lower_one_serves() {
+    // Where the upper half of the address space is told; Linux learnt it with minor 25.
+    let (kernel, _) = Listener::changing(&gpu("navi21"), query::DEV_INFO, Change::Cut(336));
+    let device = Device::new(kernel).unwrap();
+    assert_eq!((device.info().high_va_offset, device.info().high_va_max), (0, 0));
+    let memory = host_memory(&device, 4096);
+    assert!(memory.address().as_u64() < device.info().va_max, "the lower half serves");
+}
+
+/// Row 10: each capability with the minor version that brought it; nothing else changes with the version.
+///
+/// Source: the version history in Linux 6.12 `amdgpu_drv.c`; Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`.
+#[test]
+fn row_10_capabilities_come_with_their_minor_version() {
+    let brought = [
+        (28, Capabilities::SCHEDULED_DEPENDENCY),
+        (38, Capabilities::EMIT_MEM_SYNC),
+        (45, Capabilities::STABLE_PSTATE),
+        (47, Capabilities::DISCARDABLE),
+        (49, Capabilities::GANG_SUBMIT),
+        (54, Capabilities::RESET_IN_PROGRESS),
+        (55, Capabilities::GPUVM_FAULT_QUERY),
+        (59, Capabilities::ZEROED_VRAM),
+    ];
+    for name in ["pitcairn", "vega10", "navi31"] {
+        let at = |drm_minor| {
+            let gpu = SimDevice::new(chip(name), SimOptions { drm_minor, ..SimOptions::default() });
+            Device::new(gpu.open()).unwrap().info().capabilities
+        };
+        let mut before = at(27);
+        assert!(brought.iter().all(|&(_, capability)| !before.intersects(capability)), "{name}: {before:?}");
+        for minor in 28..=60 {
+            let (now, expected) = (at(minor), brought.iter().filter(|(first, _)| *first == minor));
+            let expected = expected.fold(Capabilities::empty(), |all, &(_, capability)| all | capability);
+            assert_eq!((now - before, before - now), (expected, Capabilities::empty()), "{name}: minor {minor}");
+            before = now;
+        }
+    }
+}
+
+/// Row 15: GFX6 to GFX8 describe their tiling in registers, which later chips do not have.
+#[test]
+fn row_15_tiling_registers_are_the_captured_ones() {
+    let mut compared = 0;
+    for name in CHIPS {
+        let device = crate::support::device_like_the_recording(name);
+        let (info, tiling) = (device.info(), device.info().tiling);
+        let path = format!("{}/tests/data/devices/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let capture: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for register in capture["mmr_regs"].as_array().unwrap() {
+            let (value, offset) = (number(&register["value"]) as u32, number(&register["dword_offset"]) as usize);
+            let engine = (number(&register["instance"]) & 0xff) as usize;
+            let found = match offset {
+                0x263e => tiling.gb_addr_config,
+                0x2644..0x2664 => tiling.tile_modes[offset - 0x2644],
+                0x2664..0x2674 => tiling.macro_tile_modes[offset - 0x2664],
+                0x09d8 => tiling.mc_arb_ramcfg,
+                // Of a register with a bit for each of eight backends in bits 23..16.
+                0x263d => tiling.backend_disable[engine] << 16,
+                0xa0d4 => tiling.raster_config[engine],
+                0xa0d5 => tiling.raster_config_1[engine],
+                other => panic!("{name}: register {other:#x}"),
+            };
+            let known = if offset == 0x263d { value & 0xff_0000 } else { value };
+            assert_eq!(found, known, "{name}: register {offset:#x} of {engine:#x}");
+            compared += 1;
+        }
+        if info.gfx_level >= GfxLevel::Gfx9 {
+            assert_eq!((tiling.tile_modes, tiling.raster_config), ([0; 32], [0; 4]), "{name}");
+        }
+    }
+    assert!(compared > 4 * 50, "only {compared} registers");
+}
+
+/// Row 16: every sensor is asked for by its own number.
+///
+/// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_SENSOR_GFX_SCLK` and the eleven after it.
+#[test]
+fn row_16_every_sensor_is_asked_for_by_its_number() {
+    let (kernel, heard) = Listener::changing(&gpu("navi21"), query::SENSOR, Change::Echo(1000));
+    let device = Device::new(kernel).unwrap();
+    heard.queries.lock().unwrap().clear();
+    let told = Sensor::ALL.map(|sensor| device.sensor(sensor).unwrap());
+    assert_eq!(told, [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012].map(Some));
+    assert_eq!(*heard.queries.lock().unwrap(), [query::SENSOR; 12]);
+    let names = [Sensor::ShaderClock, Sensor::Temperature, Sensor::AveragePower, Sensor::InputPower];
+    assert_eq!(names.map(|sensor| device.sensor(sensor).unwrap()), [1001, 1003, 1005, 1012].map(Some));
+}

@@ -1,0 +1,16 @@
+//! What opening a device and the objects of its kernel promise, on the simulator.
+
+#[path = "../support/listener.rs"]
+mod listener;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_answers;
+mod bo_rules;
+mod bring_up;
+mod checklist_rows;
+mod enumerate;
+mod facts;
+mod lasting_refusals;
+mod promises;
+mod unwritten_answers;
