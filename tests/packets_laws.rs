@@ -480,7 +480,7 @@ fn a_packet_that_runs_past_the_end_names_its_place() {
     );
 
     let error = sdma::decode(&[1, 2, 0], sdma::Version::V4_0).last().unwrap().unwrap_err();
-    assert_eq!(error.fault, DecodeFault::PastTheEnd { needed: 4, left: 3 });
+    assert_eq!(error.fault, DecodeFault::PastTheEnd { needed: 7, left: 3 });
 }
 
 #[test]

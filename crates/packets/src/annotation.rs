@@ -1,6 +1,7 @@
 //! Words in a stream, for whoever reads its dump.
 
-use super::{Target, pm4, sdma};
+use crate::Target;
+use crate::layout::{self, Fields, Packets, records};
 
 /// The first dword of an annotation, `ANNO` in memory.
 const MAGIC: u32 = u32::from_le_bytes(*b"ANNO");
@@ -33,54 +34,32 @@ pub fn read_annotation(skipped: &[u32]) -> Option<String> {
 /// The annotations of an IB and where they stand, in dwords from its start. Whatever else is there is passed over, and a
 /// packet of unknown length ends it.
 pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
-    Annotations { ib, offset: 0, target }
+    Annotations { packets: layout::packets(ib, target) }
 }
 
 /// What [`annotations`] answers.
 #[derive(Clone, Debug)]
 pub struct Annotations<'ib> {
-    ib: &'ib [u32],
-    offset: usize,
-    target: Target,
-}
-
-impl Annotations<'_> {
-    /// The NOP's payload and the length of the packet at `offset`; `None` where it ends.
-    fn packet(&self) -> Option<(&[u32], usize)> {
-        match self.target {
-            Target::Pm4(target) => {
-                // The walk goes on behind a wrong packet where its length is known.
-                let decoded = pm4::decode(self.ib.get(self.offset..)?, target).find_map(Result::ok)?;
-                let skipped = match decoded.command {
-                    pm4::Command::Nop(pm4::Nop::Skip(skipped)) => skipped,
-                    _ => &[],
-                };
-                Some((skipped, decoded.offset + decoded.len))
-            }
-            Target::Sdma(version) => {
-                let decoded = sdma::decode_at(self.ib, self.offset, version)?.ok()?;
-                let skipped = match decoded.command {
-                    sdma::Command::Nop(nop) => nop.skipped,
-                    _ => &[],
-                };
-                Some((skipped, decoded.len))
-            }
-        }
-    }
+    packets: Packets<'ib>,
 }
 
 impl Iterator for Annotations<'_> {
     type Item = (usize, String);
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let (skipped, len) = self.packet()?;
-            let (text, nop_len) = (read_annotation(skipped), skipped.len() + 1);
-            self.offset += len.max(1);
-            if let Some(text) = text {
-                return Some((self.offset - nop_len, text));
-            }
-        }
+        self.packets.find_map(|listed| {
+            let text = read_annotation(skipped(&listed.content.ok()??)?)?;
+            Some((listed.offset, text))
+        })
+    }
+}
+
+/// Returns the dwords that a NOP of either language skips; `None` for any other packet.
+pub(crate) fn skipped<'p>(fields: &Fields<'p>) -> Option<&'p [u32]> {
+    match (records::pm4::Packet::read(fields), records::sdma::Packet::read(fields)) {
+        (Some(records::pm4::Packet::Nop(nop)), _) => Some(nop.data),
+        (_, Some(records::sdma::Packet::Nop(nop))) => Some(nop.data),
+        _ => None,
     }
 }
 

@@ -7,16 +7,16 @@
 #![forbid(unsafe_code)]
 
 mod annotation;
+mod choices;
 pub mod dump;
-mod field;
+mod error;
 pub mod layout;
 mod packet;
 pub mod pm4;
 pub mod registers;
 pub mod sdma;
-mod wire;
 
 pub use annotation::{Annotations, MAX_ANNOTATION_BYTES, annotation, annotations, read_annotation};
-pub use field::FieldError;
+pub use error::FieldError;
 pub use layout::Described;
 pub use packet::{DecodeError, DecodeFault, EncodeError, Language, Packet, Target, own};

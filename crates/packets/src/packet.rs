@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::field::FieldError;
+use super::error::FieldError;
 use super::{pm4, sdma};
 use amdgpu_hw::GpuVa;
 use amdgpu_hw::{GfxLevel, Ip};

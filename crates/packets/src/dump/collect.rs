@@ -1,8 +1,9 @@
 //! One packet made readable.
 
 use super::{Dumper, Field, Meaning, Next, Note, Packet, Register, Shown};
+use crate::annotation::skipped;
 use crate::layout::names;
-use crate::layout::records::{pm4::Packet as Record, sdma};
+use crate::layout::records::pm4::Packet as Record;
 use crate::layout::{FieldName, Fields, Half, Listed, Reader};
 use crate::registers::{self, Aperture};
 use crate::{DecodeFault, pm4::opcode, read_annotation};
@@ -56,9 +57,7 @@ fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
     packet.fields = collect(dumper, fields);
     packet.next = leads_to(fields);
     let record = Record::read(fields);
-    if matches!(record, Some(Record::Nop(_))) || matches!(sdma::Packet::read(fields), Some(sdma::Packet::Nop(_))) {
-        packet.note = note(fields.data());
-    }
+    packet.note = skipped(fields).and_then(note);
     if let Some((record, level)) = record.zip(level(dumper.reader)) {
         packet.registers = writes(&record, level);
         find_shaders(&mut packet.registers, dumper);

@@ -65,13 +65,20 @@ impl<'p> Fields<'p> {
     ) -> Result<Self, Misfit> {
         let level = reader.level();
         let mut misfit = (false, Misfit::Unknown);
+        let mut shortest = None;
         for layout in reader.layouts(opcode) {
             for form in layout.forms(reader) {
                 let cut = cut(form, layout);
                 let is_long_enough = cut.is_ok();
                 match cut.and_then(|packet| Self { packet, layout, form, level }.check(known)) {
                     Ok(fields) => return Ok(fields),
+                    // Of forms that are all too long the shortest one says how much is missing.
+                    Err(FieldError::Missing { dword })
+                        if !is_long_enough && shortest.is_some_and(|least| least <= dword) => {}
                     Err(error) if is_long_enough || !misfit.0 => {
+                        if let FieldError::Missing { dword } = error {
+                            shortest = Some(dword);
+                        }
                         misfit = (is_long_enough, Misfit::Field(layout.name, error));
                     }
                     Err(_) => {}

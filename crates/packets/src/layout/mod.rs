@@ -26,11 +26,11 @@ mod fields;
 #[rustfmt::skip]
 mod generated;
 mod packets;
-#[expect(dead_code, reason = "the typed packets are written with it next")]
 pub(crate) mod record;
 #[cfg(test)]
 mod record_tests;
 mod tables;
+mod whole;
 
 use super::pm4 as language;
 use super::{DecodeError, Target};
@@ -40,7 +40,7 @@ use generated::texts::NAMES;
 
 pub use described::{Described, DescribedLanguage};
 pub use fields::{Fields, Misfit};
-pub use packets::{Listed, Packets, packets};
+pub use packets::{Listed, Packets, copy_name, packets};
 
 /// The packets of the graphics and compute rings.
 pub mod pm4 {
@@ -94,8 +94,10 @@ pub mod records {
 }
 
 pub use generated::names::fields as names;
-pub(crate) use generated::opcodes;
 pub use generated::selectors::values;
+pub(crate) use generated::{opcodes, written};
+pub(crate) use packets::copy_opcode;
+pub(crate) use whole::holds_all;
 
 /// A set of generations or versions, one bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

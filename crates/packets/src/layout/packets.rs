@@ -1,6 +1,6 @@
 //! The packets of an IB, read through the tables.
 
-use super::{DecodeError, Fields, Misfit, Reader};
+use super::{DecodeError, Fields, Layout, Misfit, Reader};
 use crate::pm4::{self, Header};
 use crate::sdma::Version;
 use crate::{DecodeFault, FieldError};
@@ -33,7 +33,14 @@ pub struct Listed<'ib> {
 /// # Ok::<(), amdgpu_packets::DecodeError>(())
 /// ```
 pub fn packets(ib: &[u32], reader: impl Into<Reader>) -> Packets<'_> {
-    Packets { ib, offset: 0, reader: reader.into() }
+    Packets::new(ib, 0, reader.into())
+}
+
+/// Returns the name of the copy-engine packet that begins with a header: of the first one in the tables, where several
+/// share an opcode.
+pub fn copy_name(header: u32, version: Version) -> Option<&'static str> {
+    let (opcode, _) = copy_opcode(header, version);
+    Reader::Copy(version).layouts(opcode).next().map(Layout::name)
 }
 
 /// The packets of an IB: what [`packets`] returns.
@@ -42,6 +49,13 @@ pub struct Packets<'ib> {
     ib: &'ib [u32],
     offset: usize,
     reader: Reader,
+}
+
+impl<'ib> Packets<'ib> {
+    /// Begins at a dword of the IB.
+    pub(crate) const fn new(ib: &'ib [u32], offset: usize, reader: Reader) -> Self {
+        Self { ib, offset, reader }
+    }
 }
 
 impl<'ib> Iterator for Packets<'ib> {

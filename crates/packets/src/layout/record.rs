@@ -9,9 +9,6 @@ use crate::FieldError;
 
 /// A packet with values for its fields, which can be written.
 pub(crate) trait Record {
-    /// Its name in AMD's headers.
-    const NAME: &'static str;
-
     /// Its opcode; for the copy engine with the sub-opcode in bits 15:8.
     const OPCODE: u16;
 

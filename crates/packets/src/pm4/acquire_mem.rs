@@ -2,11 +2,15 @@
 
 use super::caches::{CacheActions, CoherCntl, Gcr};
 use super::common::Engine;
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Ring, Target, opcode};
-use crate::field::{Bits, FieldError, Wire, choices, require, require_form};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::{Ring, Target};
+use crate::choices::choices;
+use crate::error::{require, require_form};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::{pws_counter, pws_stage};
+use crate::layout::written::AcquireMemPws;
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 /// The memory whose cache lines are meant, in blocks of 256 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,17 +49,17 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_580_CP_PFP` and its like.
     pub enum PwsStage {
         /// Before depth is written.
-        PreDepth = 0,
+        PreDepth = pws_stage::PRE_DEPTH,
         /// Before any shader.
-        PreShader = 1,
+        PreShader = pws_stage::PRE_SHADER,
         /// Before colour is written.
-        PreColor = 2,
+        PreColor = pws_stage::PRE_COLOR,
         /// Before pixel shaders.
-        PrePixelShader = 3,
+        PrePixelShader = pws_stage::PRE_PIXEL_SHADER,
         /// In PFP.
-        Pfp = 4,
+        Pfp = pws_stage::CP_PFP,
         /// In ME.
-        Me = 5,
+        Me = pws_stage::CP_ME,
     }
 }
 
@@ -63,11 +67,11 @@ choices! {
     /// Which of the three pixel-wait-sync counters is waited for.
     pub enum PwsCounter {
         /// End-of-pipe events.
-        EndOfPipe = 0,
+        EndOfPipe = pws_counter::TS,
         /// Finished pixel shaders.
-        PixelShader = 1,
+        PixelShader = pws_counter::PS,
         /// Finished compute shaders.
-        ComputeShader = 2,
+        ComputeShader = pws_counter::CS,
     }
 }
 
@@ -144,156 +148,146 @@ impl AcquireMem {
         Self { coher, gcr, range: CacheRange::all(target), wait }
     }
 
-    /// The engine bit: unlike everywhere else PFP is 0. MEC has none.
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns the actions up to GFX9 and those from GFX10 on, of which a generation has one.
     #[inline(always)]
-    fn describe_engine<D: Bits>(self, d: &mut D) -> Engine {
-        let me = matches!(self.wait, AcquireWait::Actions { engine: Engine::Me, .. });
-        if d.flag::<31>(me) { Engine::Me } else { Engine::Pfp }
+    fn actions(self, level: GfxLevel) -> Result<(u32, u32), FieldError> {
+        let bits = self.coher.difference(CoherCntl::known(level)).bits();
+        require(bits == 0, FieldError::Flags { field: "coher_cntl", bits })?;
+        if level < GfxLevel::Gfx10 {
+            require_form(self.gcr.is_empty(), "GCR_CNTL")?;
+        }
+        self.gcr.check()?;
+        Ok((self.coher.bits(), self.gcr.bits()))
     }
 
-    /// Dword 1; answers with the wait but for its interval.
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_control<D: Bits>(self, d: &mut D, target: Target) -> Result<(CoherCntl, AcquireWait), D::Error> {
-        let known = CoherCntl::known(target.level);
-        let coher = CoherCntl::from_bits_retain(d.masked("coher_cntl", known.bits(), self.coher.bits())?);
-        let can_sync = target == Target::gfx(target.level) && target.level >= GfxLevel::Gfx11;
-        let AcquireWait::Pws { stage, counter, outstanding } = self.wait else {
-            // Reading starts from here, so the bit may turn out to be set.
-            if can_sync && d.flag::<17>(false) {
-                return Ok((coher, Self::describe_pws(d, PwsStage::Pfp, PwsCounter::EndOfPipe, 0)?));
-            }
-            let engine = self.describe_engine(d);
-            return Ok((coher, AcquireWait::Actions { engine, poll_interval: 0 }));
+    fn surface_sync(self, level: GfxLevel) -> Result<records::SurfaceSync, FieldError> {
+        let AcquireWait::Actions { engine, poll_interval } = self.wait else {
+            return Err(FieldError::NoSuchForm { form: "a pixel-wait-sync" });
         };
-        require_form(can_sync, "a pixel-wait-sync")?;
-        d.flag::<17>(true);
-        Ok((coher, Self::describe_pws(d, stage, counter, outstanding)?))
+        let max = u32::MAX.into();
+        let CacheRange { base, blocks } = self.range;
+        require(blocks <= max, FieldError::TooWide { field: "coher_size", value: blocks, max })?;
+        require(base <= max, FieldError::TooWide { field: "coher_base", value: base, max })?;
+        Ok(records::SurfaceSync {
+            coher_cntl: self.actions(level)?.0,
+            engine_sel: engine == Engine::Me,
+            coher_size: blocks as u32,
+            coher_base: base as u32,
+            poll_interval: poll_interval.into(),
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_pws<D: Bits>(
-        d: &mut D,
+    fn acquire_mem(
+        self,
+        level: GfxLevel,
+        engine: Engine,
+        poll_interval: u16,
+    ) -> Result<records::AcquireMem, FieldError> {
+        let (coher_cntl, gcr_cntl) = self.actions(level)?;
+        let CacheRange { base, blocks } = self.range;
+        let packet = records::AcquireMem {
+            coher_cntl,
+            // Unlike everywhere else PFP is 0.
+            engine_sel: engine == Engine::Me,
+            poll_interval: poll_interval.into(),
+            gcr_cntl,
+            ..records::AcquireMem::default()
+        };
+        Ok(match level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
+                records::AcquireMem { coher_size: blocks, coher_base: base, ..packet }
+            }
+            _ => records::AcquireMem { gcr_size: blocks, gcr_base: base, ..packet },
+        })
+    }
+
+    /// Writes ACQUIRE_MEM, on the rings too that are given SURFACE_SYNC.
+    #[inline(always)]
+    pub(super) fn write_acquire_mem(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let target = sink.target;
+        let (stage, counter, outstanding) = match self.wait {
+            AcquireWait::Actions { engine, poll_interval } => {
+                return sink.put(self.acquire_mem(target.level, engine, poll_interval));
+            }
+            AcquireWait::Pws { stage, counter, outstanding } => (stage, counter, outstanding),
+        };
+        sink.put(self.acquire_mem_pws(target, stage, counter, outstanding))
+    }
+
+    #[inline(always)]
+    fn acquire_mem_pws(
+        self,
+        target: Target,
         stage: PwsStage,
         counter: PwsCounter,
         outstanding: u8,
-    ) -> Result<AcquireWait, D::Error> {
-        let stage = d.choice::<13, 11, _>("pws_stage_sel", stage)?;
-        let counter = d.choice::<15, 14, _>("pws_counter_sel", counter)?;
-        let outstanding = d.bits::<23, 18>("pws_count", outstanding.into())? as u8;
-        Ok(AcquireWait::Pws { stage, counter, outstanding })
+    ) -> Result<AcquireMemPws, FieldError> {
+        let can_sync = target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx11;
+        require_form(can_sync, "a pixel-wait-sync")?;
+        let (coher_cntl, gcr_cntl) = self.actions(target.level)?;
+        Ok(AcquireMemPws(records::AcquireMem {
+            coher_cntl,
+            gcr_cntl,
+            gcr_size: self.range.blocks,
+            gcr_base: self.range.base,
+            pws_stage_sel: stage.raw(),
+            pws_counter_sel: counter.raw(),
+            pws_count: outstanding.into(),
+            pws_ena: true,
+            pws_ena2: true,
+            ..records::AcquireMem::default()
+        }))
     }
 
-    /// A size or base: 32 bits and a high part that grew over the years.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_blocks<'a, const HIGH: u32, W: Wire<'a>>(
-        wire: &mut W,
-        field: &'static str,
-        blocks: u64,
-    ) -> Result<u64, W::Error> {
-        let low = wire.word(blocks as u32)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<HIGH, 0>(field, (blocks >> 32) as u32)?;
-        wire.close(d)?;
-        Ok(u64::from(high) << 32 | u64::from(low))
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::AcquireMem, level: GfxLevel) -> Result<Self, FieldError> {
+        let wait = if record.pws_ena {
+            AcquireWait::Pws {
+                stage: PwsStage::read("pws_stage_sel", record.pws_stage_sel)?,
+                counter: PwsCounter::read("pws_counter_sel", record.pws_counter_sel)?,
+                outstanding: record.pws_count as u8,
+            }
+        } else {
+            AcquireWait::Actions { engine: waits(record.engine_sel), poll_interval: record.poll_interval as u16 }
+        };
+        let range = if level < GfxLevel::Gfx10 {
+            CacheRange { base: record.coher_base, blocks: record.coher_size }
+        } else {
+            CacheRange { base: record.gcr_base, blocks: record.gcr_size }
+        };
+        let coher = CoherCntl::from_bits_retain(record.coher_cntl);
+        Ok(Self { coher, gcr: Gcr::from_bits_retain(record.gcr_cntl), range, wait })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_range<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<CacheRange, W::Error> {
-        let CacheRange { base, blocks } = self.range;
-        if op == opcode::SURFACE_SYNC {
-            let max = u32::MAX.into();
-            require(blocks <= max, FieldError::TooWide { field: "coher_size", value: blocks, max })?;
-            require(base <= max, FieldError::TooWide { field: "coher_base", value: base, max })?;
-            let blocks = wire.word(blocks as u32)?.into();
-            return Ok(CacheRange { base: wire.word(base as u32)?.into(), blocks });
+    /// Returns the packet that was read.
+    pub(super) fn read_surface_sync(record: &records::SurfaceSync) -> Self {
+        let poll_interval = record.poll_interval as u16;
+        Self {
+            coher: CoherCntl::from_bits_retain(record.coher_cntl),
+            gcr: Gcr::empty(),
+            range: CacheRange { base: record.coher_base.into(), blocks: record.coher_size.into() },
+            wait: AcquireWait::Actions { engine: waits(record.engine_sel), poll_interval },
         }
-        let blocks = match target.level {
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
-                Self::describe_blocks::<7, W>(wire, "coher_size", blocks)?
-            }
-            GfxLevel::Gfx9 => Self::describe_blocks::<23, W>(wire, "coher_size", blocks)?,
-            GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => Self::describe_blocks::<23, W>(wire, "gcr_size", blocks)?,
-            _ => Self::describe_blocks::<24, W>(wire, "gcr_size", blocks)?,
-        };
-        let base = match target.level {
-            GfxLevel::Gfx11 | GfxLevel::Gfx11_5 | GfxLevel::Gfx12 => {
-                Self::describe_blocks::<24, W>(wire, "gcr_base", base)?
-            }
-            _ => Self::describe_blocks::<23, W>(wire, "coher_base", base)?,
-        };
-        Ok(CacheRange { base, blocks })
-    }
-
-    /// The dword with the poll interval; `wait` comes from dword 1.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_interval<'a, W: Wire<'a>>(self, wire: &mut W, wait: AcquireWait) -> Result<AcquireWait, W::Error> {
-        let mut d = wire.open()?;
-        let wait = match wait {
-            AcquireWait::Actions { engine, .. } => {
-                let interval =
-                    if let AcquireWait::Actions { poll_interval, .. } = self.wait { poll_interval } else { 0 };
-                let poll_interval = d.bits::<15, 0>("poll_interval", interval.into())? as u16;
-                AcquireWait::Actions { engine, poll_interval }
-            }
-            AcquireWait::Pws { .. } => {
-                d.fixed::<31, 31>("pws_ena", 1)?;
-                wait
-            }
-        };
-        wire.close(d)?;
-        Ok(wait)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_gcr<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Gcr, W::Error> {
-        if target.level < GfxLevel::Gfx10 {
-            require_form(self.gcr.is_empty(), "GCR_CNTL")?;
-            return Ok(Gcr::empty());
-        }
-        let mut d = wire.open()?;
-        let gcr = Gcr::from_bits_retain(d.masked("gcr_cntl", Gcr::WIRE, self.gcr.bits())?);
-        wire.close(d)?;
-        gcr.check()?;
-        Ok(gcr)
     }
 }
 
-impl<'a> Describe<'a> for AcquireMem {
+/// Returns the engine that waits.
+const fn waits(is_me: bool) -> Engine {
+    if is_me { Engine::Me } else { Engine::Pfp }
+}
+
+impl Typed for AcquireMem {
     const NAME: &'static str = "ACQUIRE_MEM";
-    const BLANK: Self = Self {
-        coher: CoherCntl::empty(),
-        gcr: Gcr::empty(),
-        range: CacheRange { base: 0, blocks: 0 },
-        wait: AcquireWait::Actions { engine: Engine::Pfp, poll_interval: 0 },
-    };
 
-    #[inline]
-    fn opcode(self, target: Target) -> Option<u8> {
-        let old = target.level < GfxLevel::Gfx9 && !target.is_mec();
-        Some(if old { opcode::SURFACE_SYNC } else { opcode::ACQUIRE_MEM })
-    }
-
-    fn takes(op: u8, target: Target) -> bool {
-        Self::BLANK.opcode(target) == Some(op) || (op == opcode::ACQUIRE_MEM && target.level >= GfxLevel::Gfx7)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let (coher, wait) = self.describe_control(&mut d, target)?;
-        wire.close(d)?;
-        let range = self.describe_range(wire, target, op)?;
-        let wait = self.describe_interval(wire, wait)?;
-        let gcr = self.describe_gcr(wire, target)?;
-        Ok(Self { coher, gcr, range, wait })
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let target = sink.target;
+        if target.level < GfxLevel::Gfx9 && !target.is_mec() {
+            return sink.put(self.surface_sync(target.level));
+        }
+        self.write_acquire_mem(sink)
     }
 }
 

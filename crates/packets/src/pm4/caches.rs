@@ -2,7 +2,8 @@
 
 use bitflags::bitflags;
 
-use crate::field::{FieldError, require};
+use crate::FieldError;
+use crate::error::require;
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
@@ -238,9 +239,6 @@ bitflags! {
 }
 
 impl Gcr {
-    /// Bits of GCR_CNTL.
-    pub(super) const WIRE: u32 = 0x7_ffff;
-
     /// The actions in GCR_CNTL's bits.
     ///
     /// GLM can not be written back alone, and GFX12 has none.
@@ -273,15 +271,19 @@ impl Gcr {
         }
     }
 
-    /// The bits at their place in RELEASE_MEM: GLM in 13:12, GLV to the sequence in 23:14, GLK in 24 and 30.
-    pub(super) const fn scatter(self) -> u32 {
-        let bits = self.bits();
-        (bits & 0x30) << 8 | (bits & 0x3_ff00) << 6 | (bits & 0x40) << 18 | (bits & 0x80) << 23
+    /// Returns the range of the L2 action.
+    pub(super) const fn gl2_range(self) -> u32 {
+        self.bits() >> 11 & 3
     }
 
-    /// The reverse of [`Gcr::scatter`].
-    pub(super) const fn gather(wire: u32) -> Self {
-        Self::from_bits_retain((wire >> 8) & 0x30 | (wire >> 6) & 0x3_ff00 | (wire >> 18) & 0x40 | (wire >> 23) & 0x80)
+    /// Returns the order in which the caches are treated.
+    pub(super) const fn sequence(self) -> u32 {
+        self.bits() >> 16 & 3
+    }
+
+    /// Returns the reverse of [`Self::gl2_range`] and [`Self::sequence`].
+    pub(super) const fn with_numbers(gl2_range: u32, sequence: u32) -> Self {
+        Self::from_bits_retain(gl2_range << 11 | sequence << 16)
     }
 }
 
@@ -296,7 +298,7 @@ mod tests {
             assert!(TcActions::all().contains(TcActions::known(level)), "{level}");
             assert!(CoherCntl::known(level).contains(CoherCntl::new(level, CacheActions::all())));
         }
-        assert_eq!(Gcr::all().bits(), Gcr::WIRE);
+        assert_eq!(Gcr::all().bits(), 0x7_ffff);
     }
 
     #[test]
@@ -307,17 +309,5 @@ mod tests {
         );
         assert_eq!(CoherCntl::new(GfxLevel::Gfx9, CacheActions::INVALIDATE_L2).bits(), 0x00c4_0000);
         assert_eq!(Gcr::new(GfxLevel::Gfx10, CacheActions::ACQUIRE).bits(), 0xc3b1);
-    }
-
-    #[test]
-    fn scattering_and_gathering_undo_each_other() {
-        for level in [GfxLevel::Gfx10, GfxLevel::Gfx11] {
-            let all = Gcr::in_event(level);
-            assert_eq!(Gcr::gather(all.scatter()), all);
-            for bit in (0..32).map(|bit| 1 << bit).filter(|bit| all.bits() & bit != 0) {
-                let one = Gcr::from_bits_retain(bit);
-                assert_eq!(Gcr::gather(one.scatter()), one);
-            }
-        }
     }
 }

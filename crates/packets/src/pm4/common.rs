@@ -1,10 +1,10 @@
 //! What several packets share: who executes, how an access is cached, registers and comparisons.
 
-use crate::field::{Bits, Choice, FieldError, Wire, choices, require};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
-
-use super::Target;
+use crate::FieldError;
+use crate::choices::choices;
+use crate::error::require;
+use crate::layout::values::{cache_policy, compare, engine_sel};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// Which half of the graphics front end executes a packet. MEC has one processor and ignores the field.
@@ -14,9 +14,9 @@ choices! {
     pub enum Engine {
         /// The micro engine, in order with draws and dispatches.
         #[default]
-        Me = 0,
+        Me = engine_sel::ME,
         /// The prefetch parser, which runs ahead of ME.
-        Pfp = 1,
+        Pfp = engine_sel::PFP,
     }
 }
 
@@ -29,13 +29,13 @@ choices! {
     pub enum Policy {
         /// Kept as long as it is used (GFX12: regular).
         #[default]
-        Lru = 0,
+        Lru = cache_policy::LRU,
         /// Thrown out early (GFX12: not temporal).
-        Stream = 1,
+        Stream = cache_policy::STREAM,
         /// Not allocated (GFX12: highly temporal). GFX10 and later.
-        NoAllocate = 2,
+        NoAllocate = cache_policy::NOA,
         /// Passed by (GFX12: last use).
-        Bypass = 3,
+        Bypass = cache_policy::BYPASS,
     }
 }
 
@@ -51,36 +51,21 @@ pub struct Caching {
 }
 
 impl Caching {
-    const ATC: u32 = 1 << 0;
-    const POLICY: u32 = 3 << 1;
-    const VOLATILE: u32 = 1 << 3;
-    /// A packet that has the policy only.
-    pub(super) const POLICY_ONLY: u32 = Self::POLICY;
-    /// A packet that has no ATC bit.
-    pub(super) const WITHOUT_ATC: u32 = Self::POLICY | Self::VOLATILE;
-    /// A packet with all that the generation knows.
-    pub(super) const ALL: u32 = Self::ATC | Self::WITHOUT_ATC;
+    /// The default, for constants.
+    pub(super) const NONE: Self = Self { policy: Policy::Lru, atc: false, volatile: false };
 
-    fn known(level: GfxLevel) -> u32 {
+    /// Returns the cache policy of the generations up to GFX11_5, and the temporal hint of GFX12.
+    #[inline(always)]
+    pub(super) const fn policies(self, level: GfxLevel) -> (u32, u32) {
         match level {
-            GfxLevel::Gfx6 => 0,
-            GfxLevel::Gfx7 => Self::ALL,
-            GfxLevel::Gfx8 => Self::ATC | Self::POLICY,
-            _ => Self::POLICY,
+            GfxLevel::Gfx12 => (0, self.policy.raw()),
+            _ => (self.policy.raw(), 0),
         }
     }
 
-    /// The four bits from bit `at` on, as far as the packet (`has`) and the generation know them.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    pub(super) fn describe<D: Bits>(self, d: &mut D, at: u32, has: u32, level: GfxLevel) -> Result<Self, D::Error> {
-        let bits = u32::from(self.atc) | self.policy.raw() << 1 | u32::from(self.volatile) << 3;
-        let bits = d.masked("caching", (has & Self::known(level)) << at, bits << at)? >> at;
-        let raw = (bits & Self::POLICY) >> 1;
-        let unknown = FieldError::Unknown { field: "cache_policy", value: raw };
-        let policy = Policy::from_raw(raw).ok_or(unknown)?;
-        require(policy != Policy::NoAllocate || level >= GfxLevel::Gfx10, unknown)?;
-        Ok(Self { policy, atc: bits & Self::ATC != 0, volatile: bits & Self::VOLATILE != 0 })
+    /// Returns what the fields of a packet hold, of which a generation has one policy at most.
+    pub(super) fn read(atc: bool, cache_policy: u32, temporal: u32, volatile: bool) -> Result<Self, FieldError> {
+        Ok(Self { policy: Policy::read("cache_policy", cache_policy | temporal)?, atc, volatile })
     }
 }
 
@@ -91,20 +76,20 @@ choices! {
     #[derive(Default)]
     pub enum Compare {
         /// Passes at once.
-        Always = 0,
+        Always = compare::ALWAYS,
         /// The value is below the reference.
-        Less = 1,
+        Less = compare::LESS,
         /// The value is not above the reference.
-        LessOrEqual = 2,
+        LessOrEqual = compare::LESS_EQUAL,
         /// The value is the reference.
         #[default]
-        Equal = 3,
+        Equal = compare::EQUAL,
         /// The value is not the reference.
-        NotEqual = 4,
+        NotEqual = compare::NOT_EQUAL,
         /// The value is not below the reference.
-        GreaterOrEqual = 5,
+        GreaterOrEqual = compare::GREATER_EQUAL,
         /// The value is above the reference.
-        Greater = 6,
+        Greater = compare::GREATER,
     }
 }
 
@@ -165,32 +150,19 @@ impl Register {
         }
     }
 
-    /// Two dwords: 18 bits and a zero dword before GFX12, 38 bits (of which this library uses 32) since.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    pub(super) fn describe<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, W::Error> {
-        let index = if level >= GfxLevel::Gfx12 {
-            wire.word(self.0)?
-        } else {
-            let mut d = wire.open()?;
-            let index = d.bits::<17, 0>("register", self.0)?;
-            wire.close(d)?;
-            index
-        };
-        wire.zero()?;
-        Ok(Self(index))
+    /// Returns the register whose index a field holds; this library uses 32 bits of it.
+    pub(super) fn read(field: &'static str, index: u64) -> Result<Self, FieldError> {
+        let max = u32::MAX.into();
+        require(index <= max, FieldError::TooWide { field, value: index, max })?;
+        Ok(Self(index as u32))
     }
 }
 
-/// An address in two dwords, a multiple of `1 << LO`. The high half has 16 bits before GFX9, whose address space is one
-/// half of 48 bits at most, and 32 bits since.
-#[expect(clippy::inline_always, reason = "see the writer")]
+/// Returns what goes into the fields of an address. Before GFX9 the address space is one half of 48 bits at most.
 #[inline(always)]
-pub(super) fn address<'a, const LO: u32, W: Wire<'a>>(
-    wire: &mut W,
-    field: &'static str,
-    target: Target,
-    va: GpuVa,
-) -> Result<GpuVa, W::Error> {
-    if target.level >= GfxLevel::Gfx9 { wire.address::<LO, 31>(field, va) } else { wire.address::<LO, 15>(field, va) }
+pub(super) fn reach(field: &'static str, va: GpuVa, level: GfxLevel) -> Result<u64, FieldError> {
+    let max = 0xffff_ffff_ffff;
+    let raw = va.as_u64();
+    require(level >= GfxLevel::Gfx9 || raw <= max, FieldError::TooWide { field, value: raw, max })?;
+    Ok(raw)
 }

@@ -1,19 +1,22 @@
 //! COPY_DATA: one dword or qword from here to there.
 
-use super::common::{Caching, Engine, Register, address};
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::{Bits, FieldError, Wire, choices, require, require_form, require_multiple};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::common::{Caching, Engine, Register, reach};
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::Target;
+use crate::choices::choices;
+use crate::error::{address, require, require_form, require_multiple};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::{copy_dst, copy_src, count_sel};
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// How much COPY_DATA moves.
     pub enum CopySize {
         /// 32 bits.
-        Dword = 0,
+        Dword = count_sel::DWORD,
         /// 64 bits: memory addresses are multiples of 8, registers come in pairs.
-        Qword = 1,
+        Qword = count_sel::QWORD,
     }
 }
 
@@ -37,39 +40,32 @@ pub enum CopySource {
 }
 
 impl CopySource {
-    const fn selector(self) -> u32 {
-        match self {
-            Self::Register(_) => 0,
-            Self::Memory(_) => 1,
-            Self::L2(_) => 2,
-            Self::Immediate(_) => 5,
-            Self::GpuClock => 9,
-            Self::SystemClock => 10,
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns src_sel, src_addr, src_reg and the immediate.
     #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
-        let va = if let Self::Memory(va) | Self::L2(va) = self { va } else { GpuVa::NULL };
-        Ok(match selector {
-            0 => {
-                let register = if let Self::Register(register) = self { register } else { Register::new(0) };
-                Self::Register(register.describe(wire, target.level)?)
-            }
-            1 => Self::Memory(address::<2, W>(wire, "src_addr", target, va)?),
-            2 => Self::L2(address::<2, W>(wire, "src_addr", target, va)?),
-            5 => Self::Immediate(wire.wide(if let Self::Immediate(value) = self { value } else { 0 })?),
-            9 | 10 => {
-                wire.zero()?;
-                wire.zero()?;
-                if selector == 9 { Self::GpuClock } else { Self::SystemClock }
-            }
-            value => return Err(FieldError::Unknown { field: "src_sel", value }.into()),
+    fn fields(self, level: GfxLevel) -> Result<(u32, u64, u64, u64), FieldError> {
+        Ok(match self {
+            Self::Register(register) => (copy_src::REGISTER, 0, register.index().into(), 0),
+            Self::Memory(va) => (copy_src::MEMORY, reach("src_addr", va, level)?, 0, 0),
+            Self::L2(va) => (copy_src::TC_L2, reach("src_addr", va, level)?, 0, 0),
+            Self::Immediate(value) => (copy_src::IMMEDIATE, 0, 0, value),
+            Self::GpuClock => (copy_src::GPU_CLOCK, 0, 0, 0),
+            Self::SystemClock => (copy_src::SYSTEM_CLOCK, 0, 0, 0),
         })
     }
 
-    #[inline]
+    fn read(record: &records::CopyData) -> Result<Self, FieldError> {
+        Ok(match record.src_sel {
+            copy_src::REGISTER => Self::Register(Register::read("src_reg", record.src_reg)?),
+            copy_src::MEMORY => Self::Memory(address("src_addr", record.src_addr)?),
+            copy_src::TC_L2 => Self::L2(address("src_addr", record.src_addr)?),
+            copy_src::IMMEDIATE => Self::Immediate(record.imm),
+            copy_src::GPU_CLOCK => Self::GpuClock,
+            copy_src::SYSTEM_CLOCK => Self::SystemClock,
+            value => return Err(FieldError::Unknown { field: "src_sel", value }),
+        })
+    }
+
+    #[inline(always)]
     fn check(self, target: Target, engine: Engine, size: CopySize) -> Result<(), FieldError> {
         match self {
             Self::Memory(va) | Self::L2(va) => require_aligned("src_addr", va, size),
@@ -101,32 +97,28 @@ pub enum CopyTo {
 }
 
 impl CopyTo {
-    const fn selector(self) -> u32 {
-        match self {
-            Self::Register(_) => 0,
-            Self::Grbm(_) => 1,
-            Self::L2(_) => 2,
-            Self::Memory(_) => 5,
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns dst_sel, dst_addr and dst_reg.
     #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
-        let va = if let Self::Grbm(va) | Self::L2(va) | Self::Memory(va) = self { va } else { GpuVa::NULL };
-        Ok(match selector {
-            0 => {
-                let register = if let Self::Register(register) = self { register } else { Register::new(0) };
-                Self::Register(register.describe(wire, target.level)?)
-            }
-            1 => Self::Grbm(address::<2, W>(wire, "dst_addr", target, va)?),
-            2 => Self::L2(address::<2, W>(wire, "dst_addr", target, va)?),
-            5 => Self::Memory(address::<2, W>(wire, "dst_addr", target, va)?),
-            value => return Err(FieldError::Unknown { field: "dst_sel", value }.into()),
+    fn fields(self, level: GfxLevel) -> Result<(u32, u64, u64), FieldError> {
+        Ok(match self {
+            Self::Register(register) => (copy_dst::REGISTER, 0, register.index().into()),
+            Self::Grbm(va) => (copy_dst::MEMORY_GRBM_SYNC, reach("dst_addr", va, level)?, 0),
+            Self::L2(va) => (copy_dst::TC_L2, reach("dst_addr", va, level)?, 0),
+            Self::Memory(va) => (copy_dst::MEMORY, reach("dst_addr", va, level)?, 0),
         })
     }
 
-    #[inline]
+    fn read(record: &records::CopyData) -> Result<Self, FieldError> {
+        Ok(match record.dst_sel {
+            copy_dst::REGISTER => Self::Register(Register::read("dst_reg", record.dst_reg)?),
+            copy_dst::MEMORY_GRBM_SYNC => Self::Grbm(address("dst_addr", record.dst_addr)?),
+            copy_dst::TC_L2 => Self::L2(address("dst_addr", record.dst_addr)?),
+            copy_dst::MEMORY => Self::Memory(address("dst_addr", record.dst_addr)?),
+            value => return Err(FieldError::Unknown { field: "dst_sel", value }),
+        })
+    }
+
+    #[inline(always)]
     fn check(self, target: Target, engine: Engine, size: CopySize) -> Result<(), FieldError> {
         match self {
             Self::Grbm(va) => {
@@ -180,7 +172,7 @@ pub struct CopyData {
 impl CopyData {
     /// Copies with ME and waits for the store.
     pub const fn new(from: CopySource, to: CopyTo, size: CopySize) -> Self {
-        let caching = Caching { policy: super::Policy::Lru, atc: false, volatile: false };
+        let caching = Caching::NONE;
         Self { engine: Engine::Me, from, to, size, confirm: true, from_caching: caching, to_caching: caching }
     }
 
@@ -190,33 +182,61 @@ impl CopyData {
     }
 }
 
-impl<'a> Describe<'a> for CopyData {
-    const NAME: &'static str = "COPY_DATA";
-    const BLANK: Self = Self::new(CopySource::Immediate(0), CopyTo::Memory(GpuVa::NULL), CopySize::Dword);
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::COPY_DATA)
+impl CopyData {
+    #[inline(always)]
+    fn record(self, target: Target) -> Result<records::CopyData, FieldError> {
+        self.from.check(target, self.engine, self.size)?;
+        self.to.check(target, self.engine, self.size)?;
+        let (src_sel, src_addr, src_reg, imm) = self.from.fields(target.level)?;
+        let (dst_sel, dst_addr, dst_reg) = self.to.fields(target.level)?;
+        let (src_cache_policy, src_temporal) = self.from_caching.policies(target.level);
+        let (dst_cache_policy, dst_temporal) = self.to_caching.policies(target.level);
+        Ok(records::CopyData {
+            src_sel,
+            dst_sel,
+            src_atc: self.from_caching.atc,
+            src_cache_policy,
+            src_temporal,
+            src_volatile: self.from_caching.volatile,
+            count_sel: self.size.raw(),
+            wr_confirm: self.confirm,
+            dst_atc: self.to_caching.atc,
+            dst_cache_policy,
+            dst_temporal,
+            dst_volatile: self.to_caching.volatile,
+            engine_sel: self.engine.raw(),
+            src_addr,
+            src_reg,
+            imm,
+            dst_addr,
+            dst_reg,
+            ..records::CopyData::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let from = d.bits::<3, 0>("src_sel", self.from.selector())?;
-        let to = d.bits::<11, 8>("dst_sel", self.to.selector())?;
-        let from_caching = self.from_caching.describe(&mut d, 12, Caching::ALL, target.level)?;
-        let size = d.choice::<16, 16, _>("count_sel", self.size)?;
-        let confirm = d.flag::<20>(self.confirm);
-        let to_caching = self.to_caching.describe(&mut d, 24, Caching::ALL, target.level)?;
-        let engine = d.choice::<31, 30, _>("engine_sel", self.engine)?;
-        wire.close(d)?;
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
+        let from = [record.src_cache_policy, record.src_temporal];
+        let to = [record.dst_cache_policy, record.dst_temporal];
+        Ok(Self {
+            engine: Engine::read("engine_sel", record.engine_sel)?,
+            from: CopySource::read(record)?,
+            to: CopyTo::read(record)?,
+            size: CopySize::read("count_sel", record.count_sel)?,
+            confirm: record.wr_confirm,
+            from_caching: Caching::read(record.src_atc, from[0], from[1], record.src_volatile)?,
+            to_caching: Caching::read(record.dst_atc, to[0], to[1], record.dst_volatile)?,
+        })
+    }
+}
 
-        let from = self.from.describe(wire, target, from)?;
-        let to = self.to.describe(wire, target, to)?;
-        from.check(target, engine, size)?;
-        to.check(target, engine, size)?;
-        Ok(Self { engine, from, to, size, confirm, from_caching, to_caching })
+impl Typed for CopyData {
+    const NAME: &'static str = "COPY_DATA";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.target);
+        sink.put(record)
     }
 }
 

@@ -1,19 +1,21 @@
 //! CP DMA: the command processor's own copy and fill engine.
 
 use super::common::{Caching, Engine};
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::{Bits, FieldError, Wire, choices, require, require_form};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::sink::{Sink, Typed, packet_impl};
+use crate::choices::choices;
+use crate::error::{self, require_form};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::{dma_dst, dma_src};
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// The way CP DMA reaches memory.
     pub enum DmaPath {
         /// Past L2.
-        Memory = 0,
+        Memory = dma_src::SAS_ADDRESS,
         /// Through L2. GFX7 and later.
-        L2 = 3,
+        L2 = dma_src::L2_ADDRESS,
     }
 }
 
@@ -45,72 +47,41 @@ pub enum DmaTo {
     Nowhere(GpuVa),
 }
 
-const PATTERN: u32 = 2;
-const NOWHERE: u32 = 2;
-
 impl DmaSource {
-    const fn selector(self) -> u32 {
-        match self {
-            Self::Memory { path, .. } => path as u32,
-            Self::Pattern(_) => PATTERN,
-        }
-    }
-
-    /// The two dwords of the source.
-    const fn halves(self) -> (u32, u32) {
-        match self {
-            Self::Memory { va, .. } => (va.low(), va.high()),
-            Self::Pattern(pattern) => (pattern, 0),
-        }
-    }
-
-    const fn va(self) -> GpuVa {
-        match self {
-            Self::Memory { va, .. } => va,
-            Self::Pattern(_) => GpuVa::NULL,
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns the selector, the address and the pattern.
     #[inline(always)]
-    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
-        if selector == PATTERN {
-            require(high == 0, FieldError::Flags { field: "src_addr_hi", bits: high })?;
-            return Ok(Self::Pattern(low));
+    const fn fields(self) -> (u32, u64, u32) {
+        match self {
+            Self::Memory { va, path } => (path.raw(), va.as_u64(), 0),
+            Self::Pattern(pattern) => (dma_src::DATA, 0, pattern),
         }
-        let va = wire.joined("src_addr", self.va(), low, high)?;
-        Ok(Self::Memory { va, path: path("src_sel", selector)? })
+    }
+
+    fn read(selector: u32, address: u64, pattern: u32) -> Result<Self, FieldError> {
+        if selector == dma_src::DATA {
+            return Ok(Self::Pattern(pattern));
+        }
+        Ok(Self::Memory { va: error::address("src_addr", address)?, path: DmaPath::read("src_sel", selector)? })
     }
 }
 
 impl DmaTo {
-    const fn selector(self) -> u32 {
-        match self {
-            Self::Memory { path, .. } => path as u32,
-            Self::Nowhere(_) => NOWHERE,
-        }
-    }
-
-    const fn va(self) -> GpuVa {
-        match self {
-            Self::Memory { va, .. } | Self::Nowhere(va) => va,
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns the selector and the address.
     #[inline(always)]
-    fn on_wire<'a, W: Wire<'a>>(self, wire: &W, selector: u32, low: u32, high: u32) -> Result<Self, W::Error> {
-        let va = wire.joined("dst_addr", self.va(), low, high)?;
-        match selector {
-            NOWHERE => Ok(Self::Nowhere(va)),
-            _ => Ok(Self::Memory { va, path: path("dst_sel", selector)? }),
+    const fn fields(self) -> (u32, u64) {
+        match self {
+            Self::Memory { va, path } => (path.raw(), va.as_u64()),
+            Self::Nowhere(va) => (dma_dst::NOWHERE, va.as_u64()),
         }
     }
-}
 
-#[inline]
-fn path(field: &'static str, selector: u32) -> Result<DmaPath, FieldError> {
-    crate::field::Choice::from_raw(selector).ok_or(FieldError::Unknown { field, value: selector })
+    fn read(selector: u32, address: u64) -> Result<Self, FieldError> {
+        let va = error::address("dst_addr", address)?;
+        if selector == dma_dst::NOWHERE {
+            return Ok(Self::Nowhere(va));
+        }
+        Ok(Self::Memory { va, path: DmaPath::read("dst_sel", selector)? })
+    }
 }
 
 /// A copy or fill by the command processor: DMA_DATA (opcode 0x50) from GFX7 on, CP_DMA (0x41) on GFX6.
@@ -181,7 +152,7 @@ impl CpDma {
     }
 
     const fn between(from: DmaSource, to: DmaTo, bytes: u32) -> Self {
-        let caching = Caching { policy: super::Policy::Lru, atc: false, volatile: false };
+        let caching = Caching::NONE;
         Self {
             engine: Engine::Me,
             from,
@@ -223,101 +194,103 @@ impl CpDma {
         Self { sync, ..self }
     }
 
-    /// The selectors, sync and engine bits that both packets keep in one dword, the engine in bit `ENGINE`.
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn control<const ENGINE: u32, D: Bits>(self, d: &mut D) -> Result<(u32, u32, bool, Engine), D::Error> {
-        let to = d.bits::<21, 20>("dst_sel", self.to.selector())?;
-        let from = d.bits::<30, 29>("src_sel", self.from.selector())?;
-        let sync = d.flag::<31>(self.sync);
-        let engine = d.choice::<ENGINE, ENGINE, _>("engine_sel", self.engine)?;
-        Ok((from, to, sync, engine))
+    fn dma_data(self, level: GfxLevel) -> Result<records::DmaData, FieldError> {
+        self.check(level)?;
+        let (src_sel, src_addr, data) = self.from.fields();
+        let (dst_sel, dst_addr) = self.to.fields();
+        let (src_cache_policy, src_temporal) = self.from_caching.policies(level);
+        let (dst_cache_policy, dst_temporal) = self.to_caching.policies(level);
+        Ok(records::DmaData {
+            engine_sel: self.engine.raw(),
+            src_atc: self.from_caching.atc,
+            src_cache_policy,
+            src_temporal,
+            src_volatile: self.from_caching.volatile,
+            dst_sel,
+            dst_atc: self.to_caching.atc,
+            dst_cache_policy,
+            dst_temporal,
+            dst_volatile: self.to_caching.volatile,
+            src_sel,
+            cp_sync: self.sync,
+            src_addr,
+            data,
+            dst_addr,
+            byte_count: self.bytes,
+            disable_wr_confirm: !self.confirm,
+            raw_wait: self.raw_wait,
+            ..records::DmaData::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_cp_dma<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
-        let (low, high) = self.from.halves();
-        let low = wire.word(low)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<15, 0>("src_addr_hi", high)?;
-        let (from, to, sync, engine) = self.control::<27, _>(&mut d)?;
-        wire.close(d)?;
-        let from = self.from.on_wire(wire, from, low, high)?;
-        let to_low = wire.word(self.to.va().low())?;
-        let mut d = wire.open()?;
-        let to_high = d.bits::<15, 0>("dst_addr_hi", self.to.va().high())?;
-        wire.close(d)?;
-        let to = self.to.on_wire(wire, to, to_low, to_high)?;
-        let (bytes, raw_wait, confirm) = self.count(wire, GfxLevel::Gfx6)?;
-        require_form(
-            self.from_caching == Caching::default() && self.to_caching == Caching::default(),
-            "a cache policy",
-        )?;
-        Ok(Self { engine, from, to, bytes, sync, raw_wait, confirm, ..self })
+    fn cp_dma(self) -> Result<records::CpDma, FieldError> {
+        self.check(GfxLevel::Gfx6)?;
+        require_form(self.from_caching == Caching::NONE && self.to_caching == Caching::NONE, "a cache policy")?;
+        let (src_sel, src_addr, data) = self.from.fields();
+        let (dst_sel, dst_addr) = self.to.fields();
+        Ok(records::CpDma {
+            src_addr,
+            data,
+            dst_sel,
+            engine_sel: self.engine.raw(),
+            src_sel,
+            cp_sync: self.sync,
+            dst_addr,
+            byte_count: self.bytes,
+            disable_wr_confirm: !self.confirm,
+            raw_wait: self.raw_wait,
+            ..records::CpDma::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_dma_data<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let (from, to, sync, engine) = self.control::<0, _>(&mut d)?;
-        let from_caching = self.from_caching.describe(&mut d, 12, Caching::ALL, level)?;
-        let to_caching = self.to_caching.describe(&mut d, 24, Caching::ALL, level)?;
-        wire.close(d)?;
-        let (low, high) = self.from.halves();
-        let (low, high) = (wire.word(low)?, wire.word(high)?);
-        let from = self.from.on_wire(wire, from, low, high)?;
-        let va = self.to.va();
-        let (low, high) = (wire.word(va.low())?, wire.word(va.high())?);
-        let to = self.to.on_wire(wire, to, low, high)?;
-        let (bytes, raw_wait, confirm) = self.count(wire, level)?;
-        Ok(Self { engine, from, to, bytes, sync, raw_wait, confirm, from_caching, to_caching })
-    }
-
-    /// The last dword: the byte count and two flags.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn count<'a, W: Wire<'a>>(self, wire: &mut W, level: GfxLevel) -> Result<(u32, bool, bool), W::Error> {
-        let mut d = wire.open()?;
-        let (bytes, unconfirmed) = if level >= GfxLevel::Gfx9 {
-            (d.bits::<25, 0>("byte_count", self.bytes)?, d.flag::<31>(!self.confirm))
-        } else {
-            (d.bits::<20, 0>("byte_count", self.bytes)?, d.flag::<21>(!self.confirm))
-        };
-        let raw_wait = d.flag::<30>(self.raw_wait);
-        wire.close(d)?;
-        Ok((bytes, raw_wait, !unconfirmed))
-    }
-
-    #[inline]
     fn check(self, level: GfxLevel) -> Result<(), FieldError> {
-        let through_l2 = self.from.selector() == DmaPath::L2 as u32 || self.to.selector() == DmaPath::L2 as u32;
+        let through_l2 = |selector| selector == DmaPath::L2.raw();
+        let through_l2 = through_l2(self.from.fields().0) || through_l2(self.to.fields().0);
         require_form(!through_l2 || level >= GfxLevel::Gfx7, "CP DMA through L2")?;
         require_form(!matches!(self.to, DmaTo::Nowhere(_)) || level >= GfxLevel::Gfx9, "CP DMA to nowhere")
     }
-}
 
-impl<'a> Describe<'a> for CpDma {
-    const NAME: &'static str = "DMA_DATA";
-    const BLANK: Self =
-        Self::between(DmaSource::Pattern(0), DmaTo::Memory { va: GpuVa::NULL, path: DmaPath::Memory }, 0);
-
-    #[inline]
-    fn opcode(self, target: Target) -> Option<u8> {
-        Some(if target.level >= GfxLevel::Gfx7 { opcode::DMA_DATA } else { opcode::CP_DMA })
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
+        let from = [record.src_cache_policy, record.src_temporal];
+        let to = [record.dst_cache_policy, record.dst_temporal];
+        Ok(Self {
+            engine: Engine::read("engine_sel", record.engine_sel)?,
+            from: DmaSource::read(record.src_sel, record.src_addr, record.data)?,
+            to: DmaTo::read(record.dst_sel, record.dst_addr)?,
+            bytes: record.byte_count,
+            sync: record.cp_sync,
+            raw_wait: record.raw_wait,
+            confirm: !record.disable_wr_confirm,
+            from_caching: Caching::read(record.src_atc, from[0], from[1], record.src_volatile)?,
+            to_caching: Caching::read(record.dst_atc, to[0], to[1], record.dst_volatile)?,
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Returns the packet that was read.
+    pub(super) fn read_cp_dma(record: &records::CpDma) -> Result<Self, FieldError> {
+        let from = DmaSource::read(record.src_sel, record.src_addr, record.data)?;
+        let to = DmaTo::read(record.dst_sel, record.dst_addr)?;
+        Ok(Self {
+            engine: Engine::read("engine_sel", record.engine_sel)?,
+            sync: record.cp_sync,
+            raw_wait: record.raw_wait,
+            confirm: !record.disable_wr_confirm,
+            ..Self::between(from, to, record.byte_count)
+        })
+    }
+}
+
+impl Typed for CpDma {
+    const NAME: &'static str = "DMA_DATA";
+
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, W::Error> {
-        let packet = if opcode == opcode::CP_DMA {
-            self.describe_cp_dma(wire)?
-        } else {
-            self.describe_dma_data(wire, target.level)?
-        };
-        packet.check(target.level)?;
-        Ok(packet)
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let level = sink.target.level;
+        if level >= GfxLevel::Gfx7 { sink.put(self.dma_data(level)) } else { sink.put(self.cp_dma()) }
     }
 }
 

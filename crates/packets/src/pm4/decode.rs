@@ -1,27 +1,25 @@
 //! Reading PM4: dwords to typed packets.
 
-use super::header::{Describe, Flagged, HeaderFlags, MAX_PAYLOAD, measure, read, type3, write};
-use super::nop::Skip;
+use super::header::HeaderFlags;
+use super::sink::{Sink, Typed};
 use super::target::TYPE_2_FILLER;
 use super::{
-    AcquireMem, CopyData, CpDma, EndOfPipe, EventWrite, IndirectBuffer, Nop, PfpSyncMe, Target, WaitRegMem, WriteData,
-    opcode,
+    AcquireMem, CopyData, CpDma, EndOfPipe, EventWrite, Flagged, IndirectBuffer, Nop, PfpSyncMe, Target, WaitRegMem,
+    WriteData, opcode,
 };
-use crate::field::FieldError;
-use crate::{DecodeError, DecodeFault, EncodeError, Packet};
-use amdgpu_hw::GfxLevel;
+use crate::layout::records::pm4::Packet as Record;
+use crate::layout::{Fields, Listed, Packets, Reader, holds_all};
+use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
 
 /// Declares [`Command`] and what it does with each kind of packet.
 macro_rules! commands {
-    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? = $($opcode:ident)|+,)+) => {
+    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?,)+) => {
         /// A packet, understood as far as it can be.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command<'ib> {
-            /// Nothing.
-            Nop(Nop<'ib>),
             $($(#[$doc])* $name($name $(<$life>)?),)+
-            /// A packet that this library does not describe, or that this ring does not take, kept whole.
+            /// A packet that has no type, or that this ring does not take, kept whole.
             Unknown {
                 /// The opcode, which [`opcode::name`] may put a name to.
                 opcode: u8,
@@ -36,41 +34,26 @@ macro_rules! commands {
             }
         })+
 
-        impl<'ib> Command<'ib> {
-            fn read(packet: &'ib [u32], target: Target, opcode: u8) -> Result<Self, DecodeFault> {
-                let known = match opcode {
-                    opcode::NOP => {
-                        let skip = read::<Skip>(packet, target, opcode);
-                        skip.map(|r| r.map(|skip| Self::Nop(Nop::Skip(skip.0))))
-                    }
-                    $($(opcode::$opcode)|+ => read::<$name>(packet, target, opcode).map(|r| r.map(Self::$name)),)+
-                    _ => None,
-                };
-                known.unwrap_or(Ok(Self::Unknown { opcode, body: packet.get(1..).unwrap_or_default() }))
-            }
-
+        impl Command<'_> {
             /// The packet's name; for an unknown one what AMD's headers call its opcode, or `unknown`.
             pub fn name(&self) -> &'static str {
                 match self {
-                    Self::Nop(_) => <Nop as Packet>::NAME,
-                    $(Self::$name(_) => <$name as Describe>::NAME,)+
+                    $(Self::$name(_) => <$name as Typed>::NAME,)+
                     Self::Unknown { opcode, .. } => opcode::name(*opcode).unwrap_or("unknown"),
                 }
             }
 
-            fn measure(&self, target: Target, flags: HeaderFlags) -> Result<usize, EncodeError> {
+            fn write(
+                &self,
+                target: Target,
+                flags: HeaderFlags,
+                out: Option<&mut [u32]>,
+            ) -> Result<usize, EncodeError> {
                 match *self {
-                    Self::Nop(nop) => nop.measure(target, flags),
-                    $(Self::$name(packet) => measure(packet, target, flags),)+
-                    Self::Unknown { opcode, body } => measure(Raw { opcode, body }, target, flags),
-                }
-            }
-
-            fn write(&self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, EncodeError> {
-                match *self {
-                    Self::Nop(nop) => nop.write(target, flags, out),
-                    $(Self::$name(packet) => write(packet, target, flags, out),)+
-                    Self::Unknown { opcode, body } => write(Raw { opcode, body }, target, flags, out),
+                    $(Self::$name(packet) => packet.write(Sink::new(<$name as Typed>::NAME, target, flags, out)),)+
+                    Self::Unknown { opcode, body } => {
+                        Sink::new("unknown packet", target, flags, out).put_unknown(opcode, body)
+                    }
                 }
             }
         }
@@ -78,45 +61,47 @@ macro_rules! commands {
 }
 
 commands! {
+    /// Nothing.
+    Nop<'ib>,
     /// Dwords from the stream to memory or registers.
-    WriteData<'ib> = WRITE_DATA,
+    WriteData<'ib>,
     /// One dword or qword from here to there.
-    CopyData = COPY_DATA,
+    CopyData,
     /// A copy or fill.
-    CpDma = CP_DMA | DMA_DATA,
+    CpDma,
     /// Cache actions.
-    AcquireMem = SURFACE_SYNC | ACQUIRE_MEM,
+    AcquireMem,
     /// A store at the end of the pipe.
-    EndOfPipe = EVENT_WRITE_EOP | EVENT_WRITE_EOS | RELEASE_MEM,
+    EndOfPipe,
     /// On to another IB.
-    IndirectBuffer = INDIRECT_BUFFER,
+    IndirectBuffer,
     /// Wait for memory.
-    WaitRegMem = WAIT_REG_MEM,
+    WaitRegMem,
     /// PFP waits for ME.
-    PfpSyncMe = PFP_SYNC_ME,
+    PfpSyncMe,
     /// A pipeline event.
-    EventWrite = EVENT_WRITE,
+    EventWrite,
 }
 
-/// A packet written back as it was found.
-#[derive(Clone, Copy)]
-struct Raw<'a> {
-    opcode: u8,
-    body: &'a [u32],
-}
-
-impl<'a> Describe<'a> for Raw<'a> {
-    const NAME: &'static str = "unknown packet";
-    const BLANK: Self = Self { opcode: opcode::NOP, body: &[] };
-
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(self.opcode)
-    }
-
-    fn describe<W: crate::field::Wire<'a>>(self, wire: &mut W, _: Target, opcode: u8) -> Result<Self, W::Error> {
-        let body = wire.rest(self.body)?;
-        if body.is_empty() { Err(FieldError::Empty { field: "payload" }.into()) } else { Ok(Self { opcode, body }) }
-    }
+/// Returns `true` if an opcode has a type on some ring.
+const fn is_typed(opcode: u8) -> bool {
+    matches!(
+        opcode,
+        opcode::NOP
+            | opcode::WRITE_DATA
+            | opcode::COPY_DATA
+            | opcode::CP_DMA
+            | opcode::DMA_DATA
+            | opcode::SURFACE_SYNC
+            | opcode::ACQUIRE_MEM
+            | opcode::EVENT_WRITE_EOP
+            | opcode::EVENT_WRITE_EOS
+            | opcode::RELEASE_MEM
+            | opcode::INDIRECT_BUFFER
+            | opcode::WAIT_REG_MEM
+            | opcode::PFP_SYNC_ME
+            | opcode::EVENT_WRITE
+    )
 }
 
 impl Packet for Command<'_> {
@@ -124,11 +109,11 @@ impl Packet for Command<'_> {
     const NAME: &'static str = "packet";
 
     fn len_dwords(&self, target: Target) -> Result<usize, EncodeError> {
-        self.measure(target, HeaderFlags::empty())
+        self.write(target, HeaderFlags::empty(), None)
     }
 
     fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
-        self.write(target, HeaderFlags::empty(), out)
+        self.write(target, HeaderFlags::empty(), Some(out))
     }
 }
 
@@ -137,11 +122,11 @@ impl Packet for Flagged<Command<'_>> {
     const NAME: &'static str = "packet";
 
     fn len_dwords(&self, target: Target) -> Result<usize, EncodeError> {
-        self.packet.measure(target, self.flags)
+        self.packet.write(target, self.flags, None)
     }
 
     fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
-        self.packet.write(target, self.flags, out)
+        self.packet.write(target, self.flags, Some(out))
     }
 }
 
@@ -168,69 +153,72 @@ pub struct Decoded<'ib> {
 /// * [`DecodeFault::PastTheEnd`]: the packet runs past the end of `ib`.
 /// * [`DecodeFault::Field`]: the packet is known and something in it is wrong.
 pub fn decode_at(ib: &[u32], offset: usize, target: Target) -> Option<Result<Decoded<'_>, DecodeError>> {
-    let rest = ib.get(offset..)?;
-    let header = *rest.first()?;
-    let decoded = split(rest, header, target.level).and_then(|packet| {
-        let (flags, command) = understand(packet, header, target)?;
-        Ok(Decoded { offset, len: packet.len(), header, flags, command })
-    });
-    Some(decoded.map_err(|fault| DecodeError { offset, header, target: target.into(), fault }))
+    Packets::new(ib, offset, Reader::Ring(target)).next().map(|listed| decoded(&listed, target))
 }
 
-const fn count(header: u32) -> usize {
-    (header >> 16) as usize & 0x3fff
-}
-
-const fn opcode_of(header: u32) -> u8 {
-    (header >> 8) as u8
-}
-
-/// COUNT 0x3fff: a NOP without payload from GFX7 on, reserved for all else.
-fn is_bare(header: u32, level: GfxLevel) -> bool {
-    count(header) == MAX_PAYLOAD && opcode_of(header) == opcode::NOP && level >= GfxLevel::Gfx7
-}
-
-/// Cuts the packet off the rest of the IB.
-fn split(rest: &[u32], header: u32, level: GfxLevel) -> Result<&[u32], DecodeFault> {
-    let len = match header >> 30 {
-        2 => 1,
-        3 if is_bare(header, level) => 1,
-        3 if count(header) == MAX_PAYLOAD => {
-            let source = FieldError::Unknown { field: "count", value: MAX_PAYLOAD as u32 };
-            return Err(DecodeFault::Field {
-                packet: opcode::name(opcode_of(header)).unwrap_or("unknown packet"),
-                source,
-            });
+/// Returns the typed packet of one that was found by the tables.
+fn decoded<'ib>(listed: &Listed<'ib>, target: Target) -> Result<Decoded<'ib>, DecodeError> {
+    let Listed { offset, dwords, flags, .. } = *listed;
+    let header = dwords.first().copied().unwrap_or_default();
+    let byte = super::Header::opcode(header);
+    let unknown = Command::Unknown { opcode: byte, body: dwords.get(1..).unwrap_or_default() };
+    let command = match listed.content {
+        Ok(None) if header == TYPE_2_FILLER => Nop::Filler.into(),
+        Ok(None) => Nop::Bare.into(),
+        Ok(Some(fields)) => typed(&fields, flags, target)
+            .map_err(|source| {
+                let fault = DecodeFault::Field { packet: fields.name(), source };
+                DecodeError { offset, header, target: target.into(), fault }
+            })?
+            .unwrap_or(unknown),
+        Err(DecodeError { fault: DecodeFault::UnknownOpcode { .. }, .. }) => unknown,
+        Err(
+            error @ DecodeError {
+                fault: DecodeFault::Field { source: FieldError::Reserved { dword: 0, .. }, .. }, ..
+            },
+        ) => {
+            return Err(error);
         }
-        3 => count(header) + 2,
-        kind => return Err(DecodeFault::HeaderType { kind: kind as u8 }),
+        // What the tables say of a packet that has no type is theirs.
+        Err(DecodeError { fault: DecodeFault::Field { .. }, .. }) if is_whole(dwords) && !is_typed(byte) => unknown,
+        Err(error) => return Err(error),
     };
-    rest.get(..len).ok_or(DecodeFault::PastTheEnd { needed: len, left: rest.len() })
+    Ok(Decoded { offset, len: dwords.len(), header, flags, command })
 }
 
-fn understand(packet: &[u32], header: u32, target: Target) -> Result<(HeaderFlags, Command<'_>), DecodeFault> {
-    let plain = |value: u32, expected: u32, command| {
-        let source = FieldError::Reserved { dword: 0, bits: value ^ expected };
-        if value == expected {
-            Ok((HeaderFlags::empty(), command))
-        } else {
-            Err(DecodeFault::Field { packet: "NOP", source })
+/// Returns `true` if dwords are a packet with its header.
+fn is_whole(dwords: &[u32]) -> bool {
+    dwords.first().is_some_and(|&header| header >> 30 == 3 && super::Header::dwords(header) == Some(dwords.len()))
+}
+
+/// Returns the typed packet; `None` where it has no type.
+fn typed<'ib>(fields: &Fields<'ib>, flags: HeaderFlags, target: Target) -> Result<Option<Command<'ib>>, FieldError> {
+    let level = target.level;
+    let Some(record) = Record::read(fields) else { return Ok(None) };
+    let command: Command<'ib> = match record {
+        Record::Nop(nop) => Nop::Skip(nop.data).into(),
+        Record::WriteData(record) => WriteData::read(&record)?.into(),
+        Record::CopyData(record) => CopyData::read(&record)?.into(),
+        Record::CpDma(record) => CpDma::read_cp_dma(&record)?.into(),
+        Record::DmaData(record) => CpDma::read(&record)?.into(),
+        Record::SurfaceSync(record) => AcquireMem::read_surface_sync(&record).into(),
+        Record::AcquireMem(record) => {
+            let packet = AcquireMem::read(&record, level)?;
+            // The graphics rings of GFX7 and GFX8 take it, and are given SURFACE_SYNC.
+            holds_all(fields, 0, |out| packet.write_acquire_mem(Sink::new(fields.name(), target, flags, Some(out))))?;
+            return Ok(Some(packet.into()));
         }
+        Record::EventWriteEop(record) => EndOfPipe::read_event_write_eop(&record)?.into(),
+        Record::EventWriteEos(record) => EndOfPipe::read_event_write_eos(&record)?.into(),
+        Record::ReleaseMem(record) => EndOfPipe::read(&record)?.into(),
+        Record::IndirectBuffer(record) => IndirectBuffer::read(&record)?.into(),
+        Record::WaitRegMem(record) => WaitRegMem::read(&record)?.into(),
+        Record::PfpSyncMe(_) => PfpSyncMe.into(),
+        Record::EventWrite(record) => EventWrite::read(&record, level)?.into(),
+        _ => return Ok(None),
     };
-    if header >> 30 == 2 {
-        return plain(header, TYPE_2_FILLER, Command::Nop(Nop::Filler));
-    }
-    let opcode = opcode_of(header);
-    if is_bare(header, target.level) {
-        return plain(header, super::target::HEADER_ONLY_NOP, Command::Nop(Nop::Bare));
-    }
-    let flags = HeaderFlags::from_bits_truncate(header) & HeaderFlags::known(target.level);
-    let bits = header ^ type3(opcode, packet.len() - 1, flags);
-    if bits != 0 {
-        let packet = opcode::name(opcode).unwrap_or("unknown packet");
-        return Err(DecodeFault::Field { packet, source: FieldError::Reserved { dword: 0, bits } });
-    }
-    Ok((flags, Command::read(packet, target, opcode)?))
+    holds_all(fields, 0, |out| command.write(target, flags, Some(out)))?;
+    Ok(Some(command))
 }
 
 /// The packets of an IB, one after the other.
@@ -239,8 +227,7 @@ fn understand(packet: &[u32], header: u32, target: Target) -> Result<(HeaderFlag
 /// ends.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
-    ib: &'ib [u32],
-    offset: usize,
+    packets: Packets<'ib>,
     target: Target,
 }
 
@@ -259,23 +246,14 @@ pub struct Decoder<'ib> {
 /// # Ok::<(), amdgpu_packets::DecodeError>(())
 /// ```
 pub const fn decode(ib: &[u32], target: Target) -> Decoder<'_> {
-    Decoder { ib, offset: 0, target }
+    Decoder { packets: Packets::new(ib, 0, Reader::Ring(target)), target }
 }
 
 impl<'ib> Iterator for Decoder<'ib> {
     type Item = Result<Decoded<'ib>, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let item = decode_at(self.ib, self.offset, self.target)?;
-        self.offset = match &item {
-            Ok(decoded) => decoded.offset + decoded.len,
-            Err(DecodeError { fault: DecodeFault::Field { .. }, header, .. }) if header >> 30 == 2 => self.offset + 1,
-            Err(DecodeError { fault: DecodeFault::Field { .. }, header, .. }) if count(*header) < MAX_PAYLOAD => {
-                self.offset + count(*header) + 2
-            }
-            Err(_) => self.ib.len(),
-        };
-        Some(item)
+        self.packets.next().map(|listed| decoded(&listed, self.target))
     }
 }
 

@@ -1,12 +1,15 @@
 //! RELEASE_MEM, EVENT_WRITE_EOP and EVENT_WRITE_EOS: a store when earlier work has drained.
 
 use super::caches::{CacheActions, Gcr, TcActions};
-use super::common::{Caching, address};
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Ring, Target, opcode};
-use crate::field::{Bits, FieldError, Wire, choices, require, require_form, require_multiple};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::common::{Caching, reach};
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::{Ring, Target};
+use crate::choices::choices;
+use crate::error::{self, require, require_form, require_multiple};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::{eop_data, eop_dst, eop_int, eos_cmd, event_index, event_type};
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// The event that triggers the store.
@@ -14,19 +17,19 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/registers/*.json`, `VGT_EVENT_TYPE`.
     pub enum EopEvent {
         /// All earlier work has finished and the colour and depth caches are written back.
-        CacheFlush = 4,
+        CacheFlush = event_type::CACHE_FLUSH_TS,
         /// As [`Self::CacheFlush`], and those caches are empty.
-        CacheFlushAndInvalidate = 20,
+        CacheFlushAndInvalidate = event_type::CACHE_FLUSH_AND_INV_TS_EVENT,
         /// All earlier work has finished.
-        BottomOfPipe = 40,
+        BottomOfPipe = event_type::BOTTOM_OF_PIPE_TS,
         /// Depth is flushed.
-        FlushDepth = 43,
+        FlushDepth = event_type::FLUSH_AND_INV_DB_DATA_TS,
         /// Colour is flushed.
-        FlushColor = 45,
+        FlushColor = event_type::FLUSH_AND_INV_CB_DATA_TS,
         /// All earlier compute shaders have finished.
-        ComputeDone = 47,
+        ComputeDone = event_type::CS_DONE,
         /// All earlier pixel shaders have finished.
-        PixelDone = 48,
+        PixelDone = event_type::PS_DONE,
     }
 }
 
@@ -38,7 +41,7 @@ impl EopEvent {
 
     /// The event index that belongs to it.
     const fn index(self) -> u32 {
-        if self.is_end_of_shader() { 6 } else { 5 }
+        if self.is_end_of_shader() { event_index::END_OF_SHADER } else { event_index::END_OF_PIPE }
     }
 }
 
@@ -48,13 +51,13 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EOP_INT_SEL_*`.
     pub enum EopInterrupt {
         /// Never; the store need not wait for confirmation.
-        None = 0,
+        None = eop_int::NONE,
         /// At once, without a store.
-        Only = 1,
+        Only = eop_int::INTERRUPT_ONLY,
         /// After the store is confirmed. What the kernel's own fences use.
-        AfterStore = 2,
+        AfterStore = eop_int::INTERRUPT_AFTER_WRITE,
         /// Never; the store waits until earlier writes are confirmed. What drivers use whenever they store.
-        NoneButConfirm = 3,
+        NoneButConfirm = eop_int::DATA_AFTER_CONFIRM,
     }
 }
 
@@ -62,9 +65,9 @@ choices! {
     /// The way the store takes. Both end in the same place.
     pub enum EopPath {
         /// Straight to memory.
-        Memory = 0,
+        Memory = eop_dst::MEMORY,
         /// Through L2. GFX7 and later.
-        L2 = 1,
+        L2 = eop_dst::TC_L2,
     }
 }
 
@@ -104,11 +107,11 @@ pub enum EopStore {
 impl EopStore {
     const fn selector(self) -> u32 {
         match self {
-            Self::Nothing => 0,
-            Self::Dword { .. } => 1,
-            Self::Qword { .. } => 2,
-            Self::GpuClock { .. } => 3,
-            Self::SystemClock { .. } => 4,
+            Self::Nothing => eop_data::NONE,
+            Self::Dword { .. } => eop_data::DWORD,
+            Self::Qword { .. } => eop_data::QWORD,
+            Self::GpuClock { .. } => eop_data::GPU_CLOCK,
+            Self::SystemClock { .. } => eop_data::SYSTEM_CLOCK,
         }
     }
 
@@ -129,24 +132,33 @@ impl EopStore {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Checks that the address is a multiple of what is stored, and that the generation has the clock.
     #[inline(always)]
-    fn from_wire(selector: u32, va: GpuVa, data: u64, level: GfxLevel) -> Result<Self, FieldError> {
-        let store = match selector {
-            0 => Self::Nothing,
-            1 => Self::Dword { va, value: data as u32 },
-            2 => Self::Qword { va, value: data },
-            3 => Self::GpuClock { va },
-            4 if level >= GfxLevel::Gfx9 => Self::SystemClock { va },
-            value => return Err(FieldError::Unknown { field: "data_sel", value }),
+    fn check(self, level: GfxLevel) -> Result<(), FieldError> {
+        let multiple = match self {
+            Self::Nothing => return Ok(()),
+            Self::Dword { .. } => 4,
+            Self::Qword { .. } | Self::GpuClock { .. } => 8,
+            Self::SystemClock { .. } => {
+                let value = self.selector();
+                require(level >= GfxLevel::Gfx9, FieldError::Unknown { field: "data_sel", value })?;
+                8
+            }
         };
-        if selector >= 2 {
-            require_multiple("addr", va.as_u64(), 8)?;
-        }
-        require(store.va() == va, FieldError::TooWide { field: "addr", value: va.as_u64(), max: 0 })?;
-        let max = if selector == 1 { u32::MAX.into() } else { 0 };
-        require(store.data() == data, FieldError::TooWide { field: "data", value: data, max })?;
-        Ok(store)
+        require_multiple("addr", self.va().as_u64(), multiple)
+    }
+
+    /// Returns what the fields of a packet say. What they hold besides is found when they are written again.
+    fn read(selector: u32, address: u64, data: u64) -> Result<Self, FieldError> {
+        let va = error::address("addr", address)?;
+        Ok(match selector {
+            eop_data::NONE => Self::Nothing,
+            eop_data::DWORD => Self::Dword { va, value: data as u32 },
+            eop_data::QWORD => Self::Qword { va, value: data },
+            eop_data::GPU_CLOCK => Self::GpuClock { va },
+            eop_data::SYSTEM_CLOCK => Self::SystemClock { va },
+            value => return Err(FieldError::Unknown { field: "data_sel", value }),
+        })
     }
 }
 
@@ -208,7 +220,7 @@ impl EndOfPipe {
             store,
             path: EopPath::Memory,
             interrupt,
-            caching: Caching { policy: super::Policy::Lru, atc: false, volatile: false },
+            caching: Caching::NONE,
             pws: false,
         }
     }
@@ -248,137 +260,191 @@ impl EndOfPipe {
         Self { tc: TcActions::new(level, actions), gcr, ..self }
     }
 
-    /// Dword 1.
-    #[expect(clippy::inline_always, reason = "see the writer")]
+    /// Checks what the packets have in common.
     #[inline(always)]
-    fn describe_event<D: Bits>(self, d: &mut D, target: Target, op: u8) -> Result<Self, D::Error> {
+    fn check(self, target: Target) -> Result<(), FieldError> {
         let level = target.level;
-        let event: EopEvent = d.choice::<5, 0, _>("event_type", self.event)?;
-        d.fixed::<11, 8>("event_index", event.index())?;
-        let eos = op == opcode::EVENT_WRITE_EOS;
-        require_form(op == opcode::RELEASE_MEM || eos == event.is_end_of_shader(), "this event")?;
-        let known = if eos { TcActions::empty() } else { TcActions::known(level) };
-        let tc = TcActions::from_bits_retain(d.masked("tc_action", known.bits(), self.tc.bits())?);
-        let gcr = self.describe_gcr(d, level)?;
-        let has = match op {
-            opcode::EVENT_WRITE_EOP => Caching::ALL,
-            opcode::EVENT_WRITE_EOS => 0,
-            _ => Caching::WITHOUT_ATC,
-        };
-        let caching = self.caching.describe(d, 24, has, level)?;
-        let can_sync = target.ring == Ring::Gfx && level >= GfxLevel::Gfx11;
-        require_form(can_sync || !self.pws, "a pixel-wait-sync")?;
-        let pws = can_sync && d.flag::<31>(self.pws);
-        Ok(Self { event, tc, gcr, caching, pws, ..self })
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_gcr<D: Bits>(self, d: &mut D, level: GfxLevel) -> Result<Gcr, D::Error> {
+        let bits = self.tc.difference(TcActions::known(level)).bits();
+        require(bits == 0, FieldError::Flags { field: "tc_action", bits })?;
         if level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
-            return Ok(Gcr::empty());
-        }
-        let carried = Gcr::in_event(level);
-        let bits = self.gcr.difference(carried).bits();
-        require(bits == 0, FieldError::Flags { field: "gcr", bits })?;
-        let gcr = Gcr::gather(d.masked("gcr", carried.scatter(), self.gcr.scatter())?);
-        gcr.check()?;
-        Ok(gcr)
-    }
-
-    /// The three selectors above bit 16, which travel with the high address in EVENT_WRITE_EOP.
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_selectors<D: Bits>(self, d: &mut D, level: GfxLevel) -> Result<(Self, u32), D::Error> {
-        let path: EopPath = d.choice::<17, 16, _>("dst_sel", self.path)?;
-        require_form(path == EopPath::Memory || level >= GfxLevel::Gfx7, "a store through L2")?;
-        let interrupt = d.choice::<26, 24, _>("int_sel", self.interrupt)?;
-        let selector = d.bits::<31, 29>("data_sel", self.store.selector())?;
-        Ok((Self { path, interrupt, ..self }, selector))
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_release<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
-        wire.close(d)?;
-        let va = address::<2, W>(wire, "addr", target, self.store.va())?;
-        let data = wire.wide(self.store.data())?;
-        if target.level >= GfxLevel::Gfx9 {
-            wire.zero()?;
-        }
-        Ok(Self { store: EopStore::from_wire(selector, va, data, target.level)?, ..packet })
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_eop<'a, W: Wire<'a>>(self, wire: &mut W, target: Target) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let low = d.aligned::<2>("addr", self.store.va().low())?;
-        wire.close(d)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<15, 0>("addr", self.store.va().high())?;
-        let (packet, selector) = self.describe_selectors(&mut d, target.level)?;
-        wire.close(d)?;
-        let data = wire.wide(self.store.data())?;
-        let store =
-            EopStore::from_wire(selector, wire.joined("addr", self.store.va(), low, high)?, data, target.level)?;
-        Ok(Self { store, ..packet })
-    }
-
-    #[inline(always)]
-    fn describe_eos<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
-        const STORE_DWORD: u32 = 2;
-        let dword = matches!(self.store, EopStore::Dword { .. }) && self.path == EopPath::Memory;
-        require_form(dword && self.interrupt == EopInterrupt::NoneButConfirm, "this store at the end of shaders")?;
-        let mut d = wire.open()?;
-        let low = d.aligned::<2>("addr", self.store.va().low())?;
-        wire.close(d)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<15, 0>("addr", self.store.va().high())?;
-        d.fixed::<31, 29>("command", STORE_DWORD)?;
-        wire.close(d)?;
-        let value = wire.word(self.store.data() as u32)?;
-        Ok(Self { store: EopStore::Dword { va: wire.joined("addr", self.store.va(), low, high)?, value }, ..self })
-    }
-}
-
-impl<'a> Describe<'a> for EndOfPipe {
-    const NAME: &'static str = "RELEASE_MEM";
-    // A dword is all that EVENT_WRITE_EOS can store, so reading begins there.
-    const BLANK: Self = Self::new(EopEvent::BottomOfPipe, EopStore::Dword { va: GpuVa::NULL, value: 0 });
-
-    #[inline]
-    fn opcode(self, target: Target) -> Option<u8> {
-        Some(if target.is_mec() || target.level >= GfxLevel::Gfx9 {
-            opcode::RELEASE_MEM
-        } else if self.event.is_end_of_shader() {
-            opcode::EVENT_WRITE_EOS
         } else {
-            opcode::EVENT_WRITE_EOP
+            let bits = self.gcr.difference(Gcr::in_event(level)).bits();
+            require(bits == 0, FieldError::Flags { field: "gcr", bits })?;
+            self.gcr.check()?;
+        }
+        require_form(self.path == EopPath::Memory || level >= GfxLevel::Gfx7, "a store through L2")?;
+        let can_sync = target.ring == Ring::Gfx && level >= GfxLevel::Gfx11;
+        require_form(can_sync || !self.pws, "a pixel-wait-sync")?;
+        require_form(!self.pws || self.store == EopStore::Nothing, "a store with a pixel-wait-sync")?;
+        self.store.check(level)
+    }
+
+    #[inline(always)]
+    fn release_mem(self, target: Target) -> Result<records::ReleaseMem, FieldError> {
+        self.check(target)?;
+        require(!self.caching.atc, FieldError::NoSuchField { field: "atc" })?;
+        let (cache_policy, temporal) = self.caching.policies(target.level);
+        Ok(records::ReleaseMem {
+            event_type: self.event.raw(),
+            event_index: self.event.index(),
+            tcl1_vol_action: self.tc.contains(TcActions::TCL1_VOLATILE),
+            tc_vol_action: self.tc.contains(TcActions::TC_VOLATILE),
+            tc_wb_action: self.tc.contains(TcActions::TC_WRITE_BACK),
+            tcl1_action: self.tc.contains(TcActions::TCL1),
+            tc_action: self.tc.contains(TcActions::TC),
+            tc_nc_action: self.tc.contains(TcActions::TC_NC),
+            tc_wc_action: self.tc.contains(TcActions::TC_WC),
+            tc_md_action: self.tc.contains(TcActions::TC_METADATA),
+            glm_wb: self.gcr.contains(Gcr::GLM_WRITE_BACK),
+            glm_inv: self.gcr.contains(Gcr::GLM_INVALIDATE),
+            glv_inv: self.gcr.contains(Gcr::GLV_INVALIDATE),
+            gl1_inv: self.gcr.contains(Gcr::GL1_INVALIDATE),
+            gl2_us: self.gcr.contains(Gcr::GL2_US),
+            gl2_range: self.gcr.gl2_range(),
+            gl2_discard: self.gcr.contains(Gcr::GL2_DISCARD),
+            gl2_inv: self.gcr.contains(Gcr::GL2_INVALIDATE),
+            gl2_wb: self.gcr.contains(Gcr::GL2_WRITE_BACK),
+            seq: self.gcr.sequence(),
+            glk_wb: self.gcr.contains(Gcr::GLK_WRITE_BACK),
+            glk_inv: self.gcr.contains(Gcr::GLK_INVALIDATE),
+            cache_policy,
+            temporal,
+            volatile: self.caching.volatile,
+            pws_enable: self.pws,
+            dst_sel: self.path.raw(),
+            int_sel: self.interrupt.raw(),
+            data_sel: self.store.selector(),
+            addr: reach("addr", self.store.va(), target.level)?,
+            data: self.store.data(),
+            ..records::ReleaseMem::default()
         })
     }
 
-    fn takes(op: u8, target: Target) -> bool {
-        let release = target.is_mec() || target.level >= GfxLevel::Gfx9;
-        release == (op == opcode::RELEASE_MEM)
+    #[inline(always)]
+    fn event_write_eop(self, target: Target) -> Result<records::EventWriteEop, FieldError> {
+        self.check(target)?;
+        let (cache_policy, _) = self.caching.policies(target.level);
+        Ok(records::EventWriteEop {
+            event_type: self.event.raw(),
+            event_index: self.event.index(),
+            tcl1_vol_action: self.tc.contains(TcActions::TCL1_VOLATILE),
+            tc_vol_action: self.tc.contains(TcActions::TC_VOLATILE),
+            tc_wb_action: self.tc.contains(TcActions::TC_WRITE_BACK),
+            tcl1_action: self.tc.contains(TcActions::TCL1),
+            tc_action: self.tc.contains(TcActions::TC),
+            atc: self.caching.atc,
+            cache_policy,
+            volatile: self.caching.volatile,
+            addr: self.store.va().as_u64(),
+            dst_sel: self.path.raw(),
+            int_sel: self.interrupt.raw(),
+            data_sel: self.store.selector(),
+            data: self.store.data(),
+            ..records::EventWriteEop::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, op: u8) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let packet = self.describe_event(&mut d, target, op)?;
-        wire.close(d)?;
-        let packet = match op {
-            opcode::EVENT_WRITE_EOP => packet.describe_eop(wire, target)?,
-            opcode::EVENT_WRITE_EOS => packet.describe_eos(wire)?,
-            _ => packet.describe_release(wire, target)?,
+    fn event_write_eos(self, target: Target) -> Result<records::EventWriteEos, FieldError> {
+        self.check(target)?;
+        let bits = self.tc.bits();
+        require(bits == 0, FieldError::Flags { field: "tc_action", bits })?;
+        require_form(self.caching == Caching::NONE, "a cache policy")?;
+        let EopStore::Dword { va, value } = self.store else { return Err(Self::NO_SUCH_STORE) };
+        let is_plain = self.path == EopPath::Memory && self.interrupt == EopInterrupt::NoneButConfirm;
+        require(is_plain, Self::NO_SUCH_STORE)?;
+        Ok(records::EventWriteEos {
+            event_type: self.event.raw(),
+            event_index: self.event.index(),
+            addr: va.as_u64(),
+            command: eos_cmd::STORE_DWORD,
+            data: value,
+            ..records::EventWriteEos::default()
+        })
+    }
+
+    const NO_SUCH_STORE: FieldError = FieldError::NoSuchForm { form: "this store at the end of shaders" };
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::ReleaseMem) -> Result<Self, FieldError> {
+        let tc = [
+            (record.tcl1_vol_action, TcActions::TCL1_VOLATILE),
+            (record.tc_vol_action, TcActions::TC_VOLATILE),
+            (record.tc_wb_action, TcActions::TC_WRITE_BACK),
+            (record.tcl1_action, TcActions::TCL1),
+            (record.tc_action, TcActions::TC),
+            (record.tc_nc_action, TcActions::TC_NC),
+            (record.tc_wc_action, TcActions::TC_WC),
+            (record.tc_md_action, TcActions::TC_METADATA),
+        ];
+        let gcr = [
+            (record.glm_wb, Gcr::GLM_WRITE_BACK),
+            (record.glm_inv, Gcr::GLM_INVALIDATE),
+            (record.glv_inv, Gcr::GLV_INVALIDATE),
+            (record.gl1_inv, Gcr::GL1_INVALIDATE),
+            (record.gl2_us, Gcr::GL2_US),
+            (record.gl2_discard, Gcr::GL2_DISCARD),
+            (record.gl2_inv, Gcr::GL2_INVALIDATE),
+            (record.gl2_wb, Gcr::GL2_WRITE_BACK),
+            (record.glk_wb, Gcr::GLK_WRITE_BACK),
+            (record.glk_inv, Gcr::GLK_INVALIDATE),
+        ];
+        let store = EopStore::read(record.data_sel, record.addr, record.data)?;
+        Ok(Self {
+            tc: tc.into_iter().filter(|flag| flag.0).map(|flag| flag.1).collect(),
+            gcr: gcr.into_iter().filter(|flag| flag.0).map(|flag| flag.1).collect::<Gcr>()
+                | Gcr::with_numbers(record.gl2_range, record.seq),
+            path: EopPath::read("dst_sel", record.dst_sel)?,
+            interrupt: EopInterrupt::read("int_sel", record.int_sel)?,
+            caching: Caching::read(false, record.cache_policy, record.temporal, record.volatile)?,
+            pws: record.pws_enable,
+            ..Self::new(EopEvent::read("event_type", record.event_type)?, store)
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read_event_write_eop(record: &records::EventWriteEop) -> Result<Self, FieldError> {
+        let release = records::ReleaseMem {
+            event_type: record.event_type,
+            tcl1_vol_action: record.tcl1_vol_action,
+            tc_vol_action: record.tc_vol_action,
+            tc_wb_action: record.tc_wb_action,
+            tcl1_action: record.tcl1_action,
+            tc_action: record.tc_action,
+            cache_policy: record.cache_policy,
+            volatile: record.volatile,
+            addr: record.addr,
+            dst_sel: record.dst_sel,
+            int_sel: record.int_sel,
+            data_sel: record.data_sel,
+            data: record.data,
+            ..records::ReleaseMem::default()
         };
-        require_form(!packet.pws || packet.store == EopStore::Nothing, "a store with a pixel-wait-sync")?;
-        Ok(packet)
+        let packet = Self::read(&release)?;
+        Ok(Self { caching: Caching { atc: record.atc, ..packet.caching }, ..packet })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
+        let store = EopStore::read(eop_data::DWORD, record.addr, record.data.into())?;
+        Ok(Self::new(EopEvent::read("event_type", record.event_type)?, store))
+    }
+}
+
+impl Typed for EndOfPipe {
+    const NAME: &'static str = "RELEASE_MEM";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let target = sink.target;
+        if target.is_mec() || target.level >= GfxLevel::Gfx9 {
+            sink.put(self.release_mem(target))
+        } else if self.event.is_end_of_shader() {
+            sink.put(self.event_write_eos(target))
+        } else {
+            sink.put(self.event_write_eop(target))
+        }
     }
 }
 

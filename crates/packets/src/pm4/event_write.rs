@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::common::address;
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::{Bits, FieldError, Wire, require, require_form};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::common::reach;
+use super::sink::{Sink, Typed, packet_impl};
+use crate::error::{address, require, require_form};
+use crate::layout::records::pm4 as records;
+use crate::layout::written::EventWriteSample;
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 /// A pipeline event, by its number: 1 to 63. Some numbers change their meaning between generations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -124,34 +125,51 @@ impl EventWrite {
     }
 }
 
-impl<'a> Describe<'a> for EventWrite {
-    const NAME: &'static str = "EVENT_WRITE";
-    const BLANK: Self = Self::new(Event(0));
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::EVENT_WRITE)
+impl EventWrite {
+    #[inline(always)]
+    fn record(self, level: GfxLevel, samples: bool) -> Result<records::EventWrite, FieldError> {
+        let value = self.event.number().into();
+        require(self.event.exists(level), FieldError::Unknown { field: "event_type", value })?;
+        require_form(self.event != Event::PIXEL_PIPE_STAT_CONTROL, "a counter setup")?;
+        let form = if samples { "an address for this event" } else { "this event without an address" };
+        require_form(self.event.samples(level) == samples, form)?;
+        Ok(records::EventWrite {
+            event_type: value,
+            event_index: self.event.index(level),
+            ..records::EventWrite::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let number = d.bits::<5, 0>("event_type", self.event.number().into())?;
-        let event = Event(number as u8);
-        require(event.exists(target.level), FieldError::Unknown { field: "event_type", value: number })?;
-        d.fixed::<11, 8>("event_index", event.index(target.level))?;
-        wire.close(d)?;
+    fn sample_at(self, level: GfxLevel, va: GpuVa) -> Result<EventWriteSample, FieldError> {
+        let addr = reach("addr", va, level)?;
+        Ok(EventWriteSample(records::EventWrite { addr, ..self.record(level, true)? }))
+    }
 
-        require_form(event != Event::PIXEL_PIPE_STAT_CONTROL, "a counter setup")?;
-        if !event.samples(target.level) {
-            require_form(self.at.is_none(), "an address for this event")?;
-            return Ok(Self { event, at: None });
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::EventWrite, level: GfxLevel) -> Result<Self, FieldError> {
+        let event = Event(record.event_type as u8);
+        let at = if event.samples(level) { Some(address("addr", record.addr)?) } else { None };
+        Ok(Self { event, at })
+    }
+}
+
+impl Typed for EventWrite {
+    const NAME: &'static str = "EVENT_WRITE";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let level = sink.target.level;
+        match self.at {
+            None => {
+                let record = self.record(level, false);
+                sink.put(record)
+            }
+            Some(va) => {
+                let record = self.sample_at(level, va);
+                sink.put(record)
+            }
         }
-        // Reading starts without an address; writing must have brought one.
-        require_form(self == Self::BLANK || self.at.is_some(), "this event without an address")?;
-        let va = address::<3, W>(wire, "addr", target, self.at.unwrap_or_default())?;
-        Ok(Self { event, at: Some(va) })
     }
 }
 

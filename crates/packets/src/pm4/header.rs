@@ -1,13 +1,11 @@
-//! The header of a packet, and writing and reading what follows it.
+//! The header of a packet.
 
 use bitflags::bitflags;
 
+use super::opcode;
 use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER};
-use super::{Target, opcode};
-use crate::field::{FieldError, Wire, require};
-use crate::packet::own;
-use crate::wire::{Counter, ROOMY_DWORDS, Reader, Unfit, Writer};
-use crate::{DecodeFault, EncodeError};
+use crate::error::require;
+use crate::{DecodeFault, FieldError};
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
@@ -33,7 +31,7 @@ impl HeaderFlags {
     }
 
     #[inline]
-    fn require_known(self, level: GfxLevel) -> Result<(), FieldError> {
+    pub(super) fn require_known(self, level: GfxLevel) -> Result<(), FieldError> {
         let bits = self.difference(Self::known(level)).bits();
         require(bits == 0, FieldError::Flags { field: "header", bits })
     }
@@ -103,123 +101,6 @@ impl Header {
     }
 }
 
-/// The description of a packet; `packet_impl!` makes a [`Packet`](crate::Packet) of it.
-pub(super) trait Describe<'a>: Copy {
-    /// The name in error messages.
-    const NAME: &'static str;
-
-    /// Any value; reading starts from it and replaces every field.
-    const BLANK: Self;
-
-    /// The opcode this value is written with; `None` where there is no such packet.
-    fn opcode(self, target: Target) -> Option<u8>;
-
-    /// Whether the ring takes `opcode`, one of the packet's own.
-    fn takes(opcode: u8, target: Target) -> bool {
-        Self::BLANK.opcode(target) == Some(opcode)
-    }
-
-    /// The payload, dword by dword, see [`crate::field`].
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, opcode: u8) -> Result<Self, W::Error>;
-}
-
-pub(super) fn measure<'a, P: Describe<'a>>(
-    packet: P,
-    target: Target,
-    flags: HeaderFlags,
-) -> Result<usize, EncodeError> {
-    let none = EncodeError::NoSuchPacket { packet: P::NAME, target: target.into() };
-    let opcode = packet.opcode(target).ok_or(none)?;
-    let mut counter = Counter::new(1);
-    flags
-        .require_known(target.level)
-        .and_then(|()| packet.describe(&mut counter, target, opcode))
-        .and_then(|_| require_payload(counter.len() - 1))
-        .map_err(|source| EncodeError::Field { packet: P::NAME, target: target.into(), source })?;
-    Ok(counter.len())
-}
-
-#[inline]
-fn require_payload(dwords: usize) -> Result<(), FieldError> {
-    let wrong = FieldError::TooWide { field: "payload", value: dwords as u64, max: MAX_PAYLOAD as u64 };
-    require(dwords <= MAX_PAYLOAD, wrong)
-}
-
-/// Writes a packet. What is usual is inlined.
-#[expect(clippy::inline_always, reason = "see the writer")]
-#[inline(always)]
-pub(super) fn write<'a, P: Describe<'a>>(
-    packet: P,
-    target: Target,
-    flags: HeaderFlags,
-    out: &mut [u32],
-) -> Result<usize, EncodeError> {
-    match put(packet, target, flags, out) {
-        Some(len) => Ok(len),
-        None => write_tight(packet, target, flags, out),
-    }
-}
-
-/// Writes a packet into little room, or says what is wrong with it.
-#[cold]
-#[inline(never)]
-fn write_tight<'a, P: Describe<'a>>(
-    mut packet: P,
-    target: Target,
-    flags: HeaderFlags,
-    out: &mut [u32],
-) -> Result<usize, EncodeError> {
-    own(&mut packet);
-    fill(packet, target, flags, out).or_else(|Unfit| {
-        let needed = measure(packet, target, flags)?;
-        Err(EncodeError::NoRoom { packet: P::NAME, needed, left: out.len() })
-    })
-}
-
-/// Writes a packet that is in order where there is room for any; else nothing, see [`Packet::put`](crate::Packet::put).
-#[expect(clippy::inline_always, reason = "see the writer")]
-#[inline(always)]
-pub(super) fn put<'a, P: Describe<'a>>(
-    packet: P,
-    target: Target,
-    flags: HeaderFlags,
-    out: &mut [u32],
-) -> Option<usize> {
-    if out.len() < ROOMY_DWORDS { None } else { fill(packet, target, flags, out).ok() }
-}
-
-#[expect(clippy::inline_always, reason = "see the writer")]
-#[inline(always)]
-fn fill<'a, P: Describe<'a>>(packet: P, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, Unfit> {
-    let opcode = packet.opcode(target).ok_or(Unfit)?;
-    flags.require_known(target.level)?;
-    let mut writer = Writer::new(out, 1);
-    packet.describe(&mut writer, target, opcode)?;
-    let len = writer.len();
-    require_payload(len - 1)?;
-    *out.first_mut().ok_or(Unfit)? = type3(opcode, len - 1, flags);
-    Ok(len)
-}
-
-/// Reads `packet`, header and payload and nothing else; `None` where the ring does not take it.
-pub(super) fn read<'a, P: Describe<'a>>(
-    packet: &'a [u32],
-    target: Target,
-    opcode: u8,
-) -> Option<Result<P, DecodeFault>> {
-    if !P::takes(opcode, target) {
-        return None;
-    }
-    let mut reader = Reader::new(packet, 1);
-    let value = P::BLANK.describe(&mut reader, target, opcode).and_then(|value| {
-        let dwords = packet.len() - reader.len();
-        require(dwords == 0, FieldError::Surplus { dwords })?;
-        Ok(value)
-    });
-    let name = opcode::name(opcode).unwrap_or(P::NAME);
-    Some(value.map_err(|source| DecodeFault::Field { packet: name, source }))
-}
-
 /// A packet with flags in its header.
 ///
 /// ```
@@ -240,49 +121,3 @@ pub struct Flagged<P> {
     /// The packet.
     pub packet: P,
 }
-
-/// Makes [`Packet`](crate::Packet)s of described types.
-macro_rules! packet_impl {
-    ($($packet:ident $(<$life:lifetime>)?),+ $(,)?) => {$(
-        impl $(<$life>)? $crate::Packet for $packet $(<$life>)? {
-            type Language = $crate::pm4::Target;
-            const NAME: &'static str = <Self as Describe<'_>>::NAME;
-
-            #[inline]
-            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::EncodeError> {
-                measure(*self, target, HeaderFlags::empty())
-            }
-
-            #[inline]
-            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::EncodeError> {
-                write(*self, target, HeaderFlags::empty(), out)
-            }
-
-            #[inline(always)]
-            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
-                $crate::pm4::header::put(*self, target, HeaderFlags::empty(), out)
-            }
-        }
-
-        impl $(<$life>)? $crate::Packet for Flagged<$packet $(<$life>)?> {
-            type Language = $crate::pm4::Target;
-            const NAME: &'static str = <$packet as Describe<'_>>::NAME;
-
-            #[inline]
-            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::EncodeError> {
-                measure(self.packet, target, self.flags)
-            }
-
-            #[inline]
-            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::EncodeError> {
-                write(self.packet, target, self.flags, out)
-            }
-
-            #[inline(always)]
-            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
-                $crate::pm4::header::put(self.packet, target, self.flags, out)
-            }
-        }
-    )+};
-}
-pub(super) use packet_impl;

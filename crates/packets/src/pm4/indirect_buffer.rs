@@ -1,11 +1,12 @@
 //! INDIRECT_BUFFER: go on in another IB.
 
-use super::common::{Caching, Policy, address};
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Ring, Target, opcode};
-use crate::field::{Bits, Wire, require_form};
-use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
+use super::common::{Caching, Policy, reach};
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::{Ring, Target};
+use crate::error::{address, require_form};
+use crate::layout::records::pm4 as records;
+use crate::{EncodeError, FieldError};
+use amdgpu_hw::{GfxLevel, GpuVa};
 
 /// INDIRECT_BUFFER, opcode 0x3f: the engine fetches from another IB.
 ///
@@ -70,32 +71,44 @@ impl IndirectBuffer {
     }
 }
 
-impl<'a> Describe<'a> for IndirectBuffer {
-    const NAME: &'static str = "INDIRECT_BUFFER";
-    const BLANK: Self = Self::call(GpuVa::NULL, 0);
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::INDIRECT_BUFFER)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+impl IndirectBuffer {
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
-        let va = address::<2, W>(wire, "ib_base", target, self.va)?;
-        let mut d = wire.open()?;
-        let dwords = d.bits::<19, 0>("ib_size", self.dwords)?;
-        let chain = d.flag::<20>(self.chain);
+    fn record(self, target: Target) -> Result<records::IndirectBuffer, FieldError> {
         let can_replay = target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx8;
         require_form(can_replay || !self.preamble, "a preamble")?;
-        let preamble = can_replay && d.flag::<21>(self.preamble);
-        let valid = d.flag::<23>(self.valid);
-        d.fixed::<27, 24>("vmid", 0)?;
-        let caching = Caching { policy: self.policy, ..Caching::default() };
-        // The two policy bits sit one above the place that `Caching` counts from.
-        let caching = caching.describe(&mut d, 27, Caching::POLICY_ONLY, target.level)?;
-        wire.close(d)?;
-        Ok(Self { va, dwords, chain, valid, preamble, policy: caching.policy })
+        let (cache_policy, temporal) = Caching { policy: self.policy, ..Caching::NONE }.policies(target.level);
+        Ok(records::IndirectBuffer {
+            addr: reach("ib_base", self.va, target.level)?,
+            ib_size: self.dwords,
+            chain: self.chain,
+            pre_ena: self.preamble,
+            valid: self.valid,
+            cache_policy,
+            temporal,
+            ..records::IndirectBuffer::default()
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::IndirectBuffer) -> Result<Self, FieldError> {
+        Ok(Self {
+            va: address("ib_base", record.addr)?,
+            dwords: record.ib_size,
+            chain: record.chain,
+            valid: record.valid,
+            preamble: record.pre_ena,
+            policy: Policy::read("cache_policy", record.cache_policy | record.temporal)?,
+        })
+    }
+}
+
+impl Typed for IndirectBuffer {
+    const NAME: &'static str = "INDIRECT_BUFFER";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.target);
+        sink.put(record)
     }
 }
 

@@ -1,10 +1,10 @@
 //! NOP: nothing, in one dword or many.
 
-use super::header::{Describe, Flagged, HeaderFlags, MAX_PAYLOAD, measure, put, write};
+use super::header::MAX_PAYLOAD;
+use super::sink::{Sink, Typed, packet_impl};
 use super::target::{HEADER_ONLY_NOP, TYPE_2_FILLER};
-use super::{Target, opcode};
-use crate::field::{FieldError, Wire, require};
-use crate::{EncodeError, Packet};
+use crate::layout::records::pm4 as records;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GfxLevel;
 
 /// NOP, opcode 0x10: the engine does nothing.
@@ -27,121 +27,25 @@ pub enum Nop<'a> {
     Skip(&'a [u32]),
 }
 
-/// The form with a payload.
-#[derive(Clone, Copy)]
-pub(super) struct Skip<'a>(pub(super) &'a [u32]);
-
-impl<'a> Describe<'a> for Skip<'a> {
-    const NAME: &'static str = "NOP";
-    const BLANK: Self = Self(&[]);
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::NOP)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, W::Error> {
-        let data = wire.rest(self.0)?;
-        require(!data.is_empty(), FieldError::Empty { field: "payload" })?;
-        Ok(Self(data))
-    }
-}
-
 impl Nop<'_> {
     /// The most dwords of payload a single NOP skips.
     pub const MAX_PAYLOAD: usize = MAX_PAYLOAD;
+}
 
-    /// The dword of the forms that are one.
-    fn word(self, target: Target, flags: HeaderFlags) -> Result<Option<u32>, EncodeError> {
-        let word = match self {
-            Self::Skip(_) => return Ok(None),
-            Self::Filler => TYPE_2_FILLER,
-            Self::Bare => HEADER_ONLY_NOP,
-        };
-        let source = if self == Self::Bare && target.level < GfxLevel::Gfx7 {
-            FieldError::NoSuchForm { form: "a NOP without payload" }
-        } else if !flags.is_empty() {
-            FieldError::Flags { field: "header", bits: flags.bits() }
-        } else {
-            return Ok(Some(word));
-        };
-        Err(EncodeError::Field { packet: Self::NAME, target: target.into(), source })
-    }
+impl Typed for Nop<'_> {
+    const NAME: &'static str = "NOP";
 
-    pub(super) fn measure(self, target: Target, flags: HeaderFlags) -> Result<usize, EncodeError> {
-        match self {
-            Self::Skip(data) => measure(Skip(data), target, flags),
-            _ => self.word(target, flags).map(|_| 1),
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    pub(super) fn write(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, EncodeError> {
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
         match self {
-            Self::Skip(data) => write(Skip(data), target, flags, out),
-            _ => self.write_word(target, flags, out),
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn put_flagged(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Option<usize> {
-        match self {
-            Self::Skip(data) => put(Skip(data), target, flags, out),
-            _ => self.write_word(target, flags, out).ok(),
-        }
-    }
-
-    fn write_word(self, target: Target, flags: HeaderFlags, out: &mut [u32]) -> Result<usize, EncodeError> {
-        match (self.word(target, flags)?, out.first_mut()) {
-            (Some(word), Some(slot)) => {
-                *slot = word;
-                Ok(1)
+            Self::Skip(data) => sink.put(Ok(records::Nop { data, ..records::Nop::default() })),
+            Self::Filler => sink.put_word(Ok(TYPE_2_FILLER)),
+            Self::Bare if sink.target.level < GfxLevel::Gfx7 => {
+                sink.put_word(Err(FieldError::NoSuchForm { form: "a NOP without payload" }))
             }
-            _ => Err(EncodeError::NoRoom { packet: Self::NAME, needed: 1, left: out.len() }),
+            Self::Bare => sink.put_word(Ok(HEADER_ONLY_NOP)),
         }
     }
 }
 
-impl Packet for Nop<'_> {
-    type Language = Target;
-    const NAME: &'static str = "NOP";
-
-    fn len_dwords(&self, target: Target) -> Result<usize, EncodeError> {
-        self.measure(target, HeaderFlags::empty())
-    }
-
-    #[inline]
-    fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
-        self.write(target, HeaderFlags::empty(), out)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
-        self.put_flagged(target, HeaderFlags::empty(), out)
-    }
-}
-
-impl Packet for Flagged<Nop<'_>> {
-    type Language = Target;
-    const NAME: &'static str = "NOP";
-
-    fn len_dwords(&self, target: Target) -> Result<usize, EncodeError> {
-        self.packet.measure(target, self.flags)
-    }
-
-    #[inline]
-    fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
-        self.packet.write(target, self.flags, out)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn put(&self, target: Target, out: &mut [u32]) -> Option<usize> {
-        self.packet.put_flagged(target, self.flags, out)
-    }
-}
+packet_impl!(Nop<'a>);

@@ -1,8 +1,8 @@
 //! PFP_SYNC_ME: PFP waits for ME.
 
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::Wire;
+use super::sink::{Sink, Typed, packet_impl};
+use crate::EncodeError;
+use crate::layout::records::pm4 as records;
 
 /// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the
 /// compute rings, whose firmware is the same. One dword follows, which is zero.
@@ -12,20 +12,12 @@ use crate::field::Wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfpSyncMe;
 
-impl<'a> Describe<'a> for PfpSyncMe {
+impl Typed for PfpSyncMe {
     const NAME: &'static str = "PFP_SYNC_ME";
-    const BLANK: Self = Self;
 
-    #[inline]
-    fn opcode(self, target: Target) -> Option<u8> {
-        (!target.is_mec()).then_some(opcode::PFP_SYNC_ME)
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, _: Target, _: u8) -> Result<Self, W::Error> {
-        wire.zero()?;
-        Ok(Self)
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        sink.put(Ok(records::PfpSyncMe::default()))
     }
 }
 

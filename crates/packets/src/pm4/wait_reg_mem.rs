@@ -1,10 +1,12 @@
 //! WAIT_REG_MEM: wait until memory compares.
 
-use super::common::{Caching, Compare, Engine, address};
-use super::header::{Describe, Flagged, HeaderFlags, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::{Bits, Wire};
-use amdgpu_hw::GfxLevel;
+use super::common::{Caching, Compare, Engine, reach};
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::Target;
+use crate::error::{address, require};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::wait_space;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// WAIT_REG_MEM, opcode 0x3c: the engine waits until the dword at an address, masked, compares with a reference. A wait
@@ -45,45 +47,53 @@ pub struct WaitRegMem {
 impl WaitRegMem {
     /// ME waits until the whole dword compares with `reference`.
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
-        Self {
-            engine: Engine::Me,
-            function,
-            va,
-            reference,
-            mask: u32::MAX,
-            poll_interval: 4,
-            caching: Caching { policy: super::Policy::Lru, atc: false, volatile: false },
-        }
+        Self { engine: Engine::Me, function, va, reference, mask: u32::MAX, poll_interval: 4, caching: Caching::NONE }
     }
 }
 
-impl<'a> Describe<'a> for WaitRegMem {
-    const NAME: &'static str = "WAIT_REG_MEM";
-    const BLANK: Self = Self::new(GpuVa::NULL, Compare::Always, 0);
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::WAIT_REG_MEM)
+impl WaitRegMem {
+    #[inline(always)]
+    fn record(self, target: Target) -> Result<records::WaitRegMem, FieldError> {
+        let (cache_policy, temporal) = self.caching.policies(target.level);
+        Ok(records::WaitRegMem {
+            function: self.function.raw(),
+            mem_space: wait_space::MEMORY,
+            engine_sel: self.engine.raw(),
+            atc: self.caching.atc,
+            cache_policy,
+            temporal,
+            volatile: self.caching.volatile,
+            poll_addr: reach("poll_addr", self.va, target.level)?,
+            reference: self.reference,
+            mask: self.mask,
+            poll_interval: self.poll_interval.into(),
+            ..records::WaitRegMem::default()
+        })
     }
 
-    #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
-        const MEMORY: u32 = 1;
-        let mut d = wire.open()?;
-        let function = d.choice::<2, 0, _>("function", self.function)?;
-        d.fixed::<5, 4>("mem_space", MEMORY)?;
-        let engine = d.choice::<9, 8, _>("engine_sel", self.engine)?;
-        let has = if target.level == GfxLevel::Gfx9 { 0 } else { Caching::ALL };
-        let caching = self.caching.describe(&mut d, 24, has, target.level)?;
-        wire.close(d)?;
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
+        let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space };
+        require(record.mem_space == wait_space::MEMORY, unknown)?;
+        Ok(Self {
+            engine: Engine::read("engine_sel", record.engine_sel)?,
+            function: Compare::read("function", record.function)?,
+            va: address("poll_addr", record.poll_addr)?,
+            reference: record.reference,
+            mask: record.mask,
+            poll_interval: record.poll_interval as u16,
+            caching: Caching::read(record.atc, record.cache_policy, record.temporal, record.volatile)?,
+        })
+    }
+}
 
-        let va = address::<2, W>(wire, "poll_addr", target, self.va)?;
-        let reference = wire.word(self.reference)?;
-        let mask = wire.word(self.mask)?;
-        let mut d = wire.open()?;
-        let poll_interval = d.bits::<15, 0>("poll_interval", self.poll_interval.into())? as u16;
-        wire.close(d)?;
-        Ok(Self { engine, function, va, reference, mask, poll_interval, caching })
+impl Typed for WaitRegMem {
+    const NAME: &'static str = "WAIT_REG_MEM";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.target);
+        sink.put(record)
     }
 }
 

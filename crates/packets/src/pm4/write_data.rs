@@ -1,9 +1,14 @@
 //! WRITE_DATA: dwords from the stream to memory or registers.
 
-use super::common::{Caching, Engine, Register, address};
-use super::header::{Describe, Flagged, HeaderFlags, MAX_PAYLOAD, measure, packet_impl, write};
-use super::{Target, opcode};
-use crate::field::{Bits, FieldError, Wire, choices, require, require_form};
+use super::common::{Caching, Engine, Register, reach};
+use super::header::MAX_PAYLOAD;
+use super::sink::{Sink, Typed, packet_impl};
+use super::target::Target;
+use crate::choices::choices;
+use crate::error::{address, require, require_form};
+use crate::layout::records::pm4 as records;
+use crate::layout::values::write_dst;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 choices! {
@@ -12,11 +17,11 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_370_MEM_GRBM`, `V_370_TC_L2`, `V_370_MEM`.
     pub enum WritePath {
         /// In order with register writes, through the GRBM. Only ME can.
-        Grbm = 1,
+        Grbm = write_dst::MEMORY_GRBM_SYNC,
         /// Into L2.
-        L2 = 2,
+        L2 = write_dst::TC_L2,
         /// Straight to memory; an alias of L2 from GFX10 on, and what drivers use everywhere.
-        Memory = 5,
+        Memory = write_dst::MEMORY,
     }
 }
 
@@ -38,28 +43,6 @@ impl WriteTo {
     /// Memory by the way that every engine has.
     pub const fn memory(va: GpuVa) -> Self {
         Self::Memory { va, path: WritePath::Memory }
-    }
-
-    const REGISTER: u32 = 0;
-
-    const fn selector(self) -> u32 {
-        match self {
-            Self::Register(_) => Self::REGISTER,
-            Self::Memory { path, .. } => path as u32,
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe<'a, W: Wire<'a>>(self, wire: &mut W, target: Target, selector: u32) -> Result<Self, W::Error> {
-        if selector == Self::REGISTER {
-            let register = if let Self::Register(register) = self { register } else { Register::new(0) };
-            return Ok(Self::Register(register.describe(wire, target.level)?));
-        }
-        let path = <WritePath as crate::field::Choice>::from_raw(selector)
-            .ok_or(FieldError::Unknown { field: "dst_sel", value: selector })?;
-        let va = if let Self::Memory { va, .. } = self { va } else { GpuVa::NULL };
-        Ok(Self::Memory { va: address::<2, W>(wire, "dst_addr", target, va)?, path })
     }
 }
 
@@ -115,38 +98,68 @@ impl<'a> WriteData<'a> {
             to: WriteTo::memory(va),
             no_increment: false,
             confirm: true,
-            caching: Caching { policy: super::Policy::Lru, atc: false, volatile: false },
+            caching: Caching::NONE,
             data,
         }
     }
 }
 
-impl<'a> Describe<'a> for WriteData<'a> {
-    const NAME: &'static str = "WRITE_DATA";
-    const BLANK: Self = Self::new(GpuVa::NULL, &[]);
-
-    #[inline]
-    fn opcode(self, _: Target) -> Option<u8> {
-        Some(opcode::WRITE_DATA)
+impl<'a> WriteData<'a> {
+    #[inline(always)]
+    fn record(self, target: Target) -> Result<records::WriteData<'a>, FieldError> {
+        require(!self.data.is_empty(), FieldError::Empty { field: "data" })?;
+        let (dst_sel, dst_addr, dst_reg) = match self.to {
+            WriteTo::Register(register) => (write_dst::REGISTER, 0, register.index().into()),
+            WriteTo::Memory { va, path } => (path.raw(), reach("dst_addr", va, target.level)?, 0),
+        };
+        let is_ordered = dst_sel == WritePath::Grbm.raw();
+        require_form(
+            !is_ordered || (self.engine == Engine::Me && !target.is_mec()),
+            "a store in order with registers",
+        )?;
+        let (cache_policy, temporal) = self.caching.policies(target.level);
+        Ok(records::WriteData {
+            dst_sel,
+            no_increment: self.no_increment,
+            wr_confirm: self.confirm,
+            atc: self.caching.atc,
+            cache_policy,
+            temporal,
+            volatile: self.caching.volatile,
+            engine_sel: self.engine.raw(),
+            dst_addr,
+            dst_reg,
+            data: self.data,
+            ..records::WriteData::default()
+        })
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, target: Target, _: u8) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        let selector = d.bits::<11, 8>("dst_sel", self.to.selector())?;
-        let no_increment = d.flag::<16>(self.no_increment);
-        let confirm = d.flag::<20>(self.confirm);
-        let caching = self.caching.describe(&mut d, 24, Caching::ALL, target.level)?;
-        let engine = d.choice::<31, 30, _>("engine_sel", self.engine)?;
-        wire.close(d)?;
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
+        let to = match record.dst_sel {
+            write_dst::REGISTER => WriteTo::Register(Register::read("dst_reg", record.dst_reg)?),
+            path => {
+                WriteTo::Memory { va: address("dst_addr", record.dst_addr)?, path: WritePath::read("dst_sel", path)? }
+            }
+        };
+        Ok(Self {
+            engine: Engine::read("engine_sel", record.engine_sel)?,
+            to,
+            no_increment: record.no_increment,
+            confirm: record.wr_confirm,
+            caching: Caching::read(record.atc, record.cache_policy, record.temporal, record.volatile)?,
+            data: record.data,
+        })
+    }
+}
 
-        let to = self.to.describe(wire, target, selector)?;
-        let data = wire.rest(self.data)?;
-        require(!data.is_empty(), FieldError::Empty { field: "data" })?;
-        let ordered = selector == WritePath::Grbm as u32;
-        require_form(!ordered || (engine == Engine::Me && !target.is_mec()), "a store in order with registers")?;
-        Ok(Self { engine, to, no_increment, confirm, caching, data })
+impl Typed for WriteData<'_> {
+    const NAME: &'static str = "WRITE_DATA";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.target);
+        sink.put(record)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::{Aperture, Register, RegisterValue, TypedRegister};
+use crate::layout::record::copy;
 use crate::layout::{self, Layout, Reader};
 use crate::pm4::{HeaderFlags, Target, type3};
-use crate::wire::store;
 use crate::{EncodeError, FieldError, Packet};
 use amdgpu_hw::GfxLevel;
 
@@ -98,10 +98,11 @@ impl SetRegisters<'_> {
     #[inline(always)]
     fn fill(&self, layout: &Layout, index: u32, out: &mut [u32]) -> Option<usize> {
         let dwords = self.values.len() + 2;
-        let [header, offset, values @ ..] = out.get_mut(..dwords)? else { return None };
+        let packet = out.get_mut(..dwords)?;
+        copy(packet, 2, self.values);
+        let [header, offset, ..] = packet else { return None };
         *header = type3(layout.opcode() as u8, dwords - 1, self.flags);
         *offset = index;
-        store(values, self.values);
         Some(dwords)
     }
 }

@@ -1,8 +1,12 @@
 //! CONST_FILL: one pattern, many times.
 
-use super::Version;
-use super::wire::{Describe, measure, number, opcode, packet_impl, write};
-use crate::field::{Bits, FieldError, Wire, choices, join, require, require_form, require_multiple};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::choices::choices;
+use crate::error::{address, require, require_form, require_multiple};
+use crate::layout::records::sdma as records;
+use crate::layout::values::fill_size;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 choices! {
@@ -10,9 +14,9 @@ choices! {
     pub enum FillSize {
         /// Any length and alignment. What a pattern whose four bytes differ gives is nowhere documented; the kernel
         /// uses it for patterns of equal bytes.
-        Byte = 0,
+        Byte = fill_size::BYTE,
         /// Whole dwords at a multiple of 4.
-        Dword = 2,
+        Dword = fill_size::DWORD,
     }
 }
 
@@ -51,66 +55,53 @@ impl ConstFill {
         Self { to, pattern, bytes, size: FillSize::Dword }
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
-        require_form(self.size == FillSize::Dword, "a fill of bytes")?;
-        let mut d = wire.open()?;
-        opcode(&mut d, Version::V1_0, 13, 11, 0)?;
-        let bytes = number(&mut d, "count", Version::V1_0.fill_count_bits(), self.bytes / 4)? * 4;
-        wire.close(d)?;
-        let mut d = wire.open()?;
-        let low = d.aligned::<2>("dst_addr", self.to.low())?;
-        wire.close(d)?;
-        let pattern = wire.word(self.pattern)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<23, 16>("dst_addr", self.to.high())?;
-        wire.close(d)?;
-        Ok(Self { to: join("dst_addr", low, high)?, pattern, bytes, size: FillSize::Dword })
-    }
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe_2_0<'a, W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 13, 11, 0)?;
-        let size = d.choice::<31, 30, _>("fillsize", self.size)?;
-        wire.close(d)?;
-        let to = wire.address::<0, 31>("dst_addr", self.to)?;
-        let pattern = wire.word(self.pattern)?;
-        let bias = version.count_bias();
-        let mut d = wire.open()?;
-        let count = number(&mut d, "count", version.fill_count_bits(), self.bytes - bias)?;
-        wire.close(d)?;
-        let bytes = match size {
-            FillSize::Byte => count + bias,
-            FillSize::Dword => (count / 4 + bias) * 4,
-        };
-        Ok(Self { to, pattern, bytes, size })
-    }
-}
-
-impl<'a> Describe<'a> for ConstFill {
-    const NAME: &'static str = "CONST_FILL";
-    const BLANK: Self = Self::new(GpuVa::NULL, 0, 4);
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
-    #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        self.check()?;
-        let packet =
-            if version == Version::V1_0 { self.describe_1_0(wire)? } else { self.describe_2_0(wire, version)? };
-        packet.check()?;
-        Ok(packet)
-    }
-}
-
-impl ConstFill {
     fn check(self) -> Result<(), FieldError> {
         require(self.bytes > 0, FieldError::Empty { field: "bytes" })?;
         let multiple = if self.size == FillSize::Dword { 4 } else { 1 };
         require_multiple("bytes", self.bytes.into(), multiple)?;
         require_multiple("dst_addr", self.to.as_u64(), multiple)
+    }
+
+    #[inline(always)]
+    fn record(self, version: Version) -> Result<records::ConstFill, FieldError> {
+        self.check()?;
+        let packet = records::ConstFill { dst_addr: self.to.as_u64(), ..records::ConstFill::default() };
+        if version == Version::V1_0 {
+            require_form(self.size == FillSize::Dword, "a fill of bytes")?;
+            return Ok(records::ConstFill { pattern: self.pattern, count: self.bytes / 4, ..packet });
+        }
+        Ok(records::ConstFill {
+            fillsize: self.size.raw(),
+            src_data: self.pattern.into(),
+            count: self.bytes - version.count_bias(),
+            ..packet
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::ConstFill, version: Version) -> Result<Self, FieldError> {
+        let to = address("dst_addr", record.dst_addr)?;
+        if version == Version::V1_0 {
+            return Ok(Self::new(to, record.pattern, record.count * 4));
+        }
+        let bias = version.count_bias();
+        let size = FillSize::read("fillsize", record.fillsize)?;
+        let bytes = match size {
+            FillSize::Byte => record.count + bias,
+            FillSize::Dword => (record.count / 4 + bias) * 4,
+        };
+        Ok(Self { to, pattern: record.src_data as u32, bytes, size })
+    }
+}
+
+impl Typed for ConstFill {
+    const NAME: &'static str = "CONST_FILL";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.version);
+        sink.put(record)
     }
 }
 

@@ -1,8 +1,10 @@
 //! COPY_LINEAR: bytes from here to there.
 
-use super::Version;
-use super::wire::{Describe, measure, number, opcode, packet_impl, write};
-use crate::field::{Bits, FieldError, Wire, join, require, require_form, require_multiple};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::error::{address, require, require_form, require_multiple};
+use crate::layout::records::sdma as records;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// COPY_LINEAR, opcode 1 (3 on 1.0): bytes from one place to another, which must not overlap.
@@ -57,60 +59,44 @@ impl CopyLinear {
         Self { to, from, bytes, in_dwords: false }
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, Version::V1_0, 3, 1, 0)?;
-        let in_dwords = !d.flag::<26>(!self.in_dwords);
-        let unit = if in_dwords { 4 } else { 1 };
-        require_multiple("bytes", self.bytes.into(), unit.into())?;
-        let bytes = number(&mut d, "count", Version::V1_0.copy_count_bits(), self.bytes / unit)? * unit;
-        wire.close(d)?;
-        let (to, from) = (wire.word(self.to.low())?, wire.word(self.from.low())?);
-        let to = join("dst_addr", to, high_1_0(wire, "dst_addr", self.to)?)?;
-        let from = join("src_addr", from, high_1_0(wire, "src_addr", self.from)?)?;
-        require_multiple("dst_addr", to.as_u64(), unit.into())?;
-        require_multiple("src_addr", from.as_u64(), unit.into())?;
-        Ok(Self { to, from, bytes, in_dwords })
+    fn record(self, version: Version) -> Result<records::CopyLinear<'static>, FieldError> {
+        require(self.bytes > 0, FieldError::Empty { field: "bytes" })?;
+        let is_old = version == Version::V1_0;
+        require_form(is_old || !self.in_dwords, "a count in dwords")?;
+        let unit: u64 = if self.in_dwords { 4 } else { 1 };
+        require_multiple("bytes", self.bytes.into(), unit)?;
+        require_multiple("dst_addr", self.to.as_u64(), unit)?;
+        require_multiple("src_addr", self.from.as_u64(), unit)?;
+        Ok(records::CopyLinear {
+            count: if self.in_dwords { self.bytes / 4 } else { self.bytes - version.count_bias() },
+            byte_mode: is_old && !self.in_dwords,
+            src_addr: self.from.as_u64(),
+            dst_addr: self.to.as_u64(),
+            ..records::CopyLinear::default()
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::CopyLinear<'_>, version: Version) -> Result<Self, FieldError> {
+        let in_dwords = version == Version::V1_0 && !record.byte_mode;
+        let bytes = if in_dwords { record.count * 4 } else { record.count + version.count_bias() };
+        Ok(Self {
+            to: address("dst_addr", record.dst_addr)?,
+            from: address("src_addr", record.src_addr)?,
+            bytes,
+            in_dwords,
+        })
     }
 }
 
-/// The dword with bits 39:32 of an address.
-#[inline]
-fn high_1_0<'a, W: Wire<'a>>(wire: &mut W, field: &'static str, va: GpuVa) -> Result<u32, W::Error> {
-    let mut d = wire.open()?;
-    let high = d.bits::<7, 0>(field, va.high())?;
-    wire.close(d)?;
-    Ok(high)
-}
-
-impl<'a> Describe<'a> for CopyLinear {
+impl Typed for CopyLinear {
     const NAME: &'static str = "COPY_LINEAR";
-    const BLANK: Self = Self::new(GpuVa::NULL, GpuVa::NULL, 4);
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        require(self.bytes > 0, FieldError::Empty { field: "bytes" })?;
-        if version == Version::V1_0 {
-            let packet = self.describe_1_0(wire)?;
-            require(packet.bytes > 0, FieldError::Empty { field: "bytes" })?;
-            return Ok(packet);
-        }
-        require_form(!self.in_dwords, "a count in dwords")?;
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 3, 1, 0)?;
-        wire.close(d)?;
-        let bias = version.count_bias();
-        let mut d = wire.open()?;
-        let bytes = number(&mut d, "count", version.copy_count_bits(), self.bytes - bias)? + bias;
-        wire.close(d)?;
-        require(bytes > 0, FieldError::Empty { field: "bytes" })?;
-        wire.zero()?;
-        let from = wire.address::<0, 31>("src_addr", self.from)?;
-        let to = wire.address::<0, 31>("dst_addr", self.to)?;
-        Ok(Self { to, from, bytes, in_dwords: false })
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.version);
+        sink.put(record)
     }
 }
 

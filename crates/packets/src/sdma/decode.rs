@@ -1,26 +1,26 @@
 //! Reading copy-engine packets: dwords to typed packets.
 
-use super::wire::{Describe, measure, read, write};
-use super::{ConstFill, CopyLinear, Fence, Nop, PollMem, Timestamp, Version, WriteLinear};
-use crate::{DecodeError, DecodeFault, EncodeError, Packet};
+use super::sink::{Sink, Typed};
+use super::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};
+use crate::layout::records::sdma::Packet as Record;
+use crate::layout::{Fields, Listed, Packets, Reader, copy_opcode};
+use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
 
-/// Declares [`Command`] and what it does with each kind of packet. The numbers are
-/// op / sub_op, and op on 1.0.
+/// Declares [`Command`] and what it does with each kind of packet.
 macro_rules! commands {
-    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? = $op:literal / $sub_op:literal, $old:literal,)+) => {
+    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?,)+) => {
         /// A packet, understood as far as it can be.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command<'ib> {
             $($(#[$doc])* $name($name $(<$life>)?),)+
-            /// A packet that this library does not describe, or that this version does not have. Its length is unknown,
-            /// so everything up to the end of the IB is kept with it.
+            /// A packet that has no type, or that this version does not have.
             Unknown {
                 /// The opcode.
                 op: u8,
                 /// The sub-opcode; 0 on 1.0.
                 sub_op: u8,
-                /// The dwords from the header to the end of the IB.
+                /// The packet, header included; with everything up to the end of the IB where its length is unknown.
                 rest: &'ib [u32],
             },
         }
@@ -31,44 +31,24 @@ macro_rules! commands {
             }
         })+
 
-        impl<'ib> Command<'ib> {
-            fn read(rest: &'ib [u32], version: Version, op: u8, sub_op: u8) -> Result<(Self, usize), DecodeFault> {
-                let known = match (version == Version::V1_0, op, sub_op) {
-                    $((false, $op, $sub_op) | (true, $old, _) => {
-                        read::<$name>(rest, version).map(|r| r.map(|(packet, len)| (Self::$name(packet), len)))
-                    })+
-                    _ => None,
-                };
-                known.unwrap_or(Ok((Self::Unknown { op, sub_op, rest }, rest.len())))
-            }
-
+        impl Command<'_> {
             /// The packet's name.
             pub const fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$name(_) => <$name as Describe>::NAME,)+
+                    $(Self::$name(_) => <$name as Typed>::NAME,)+
                     Self::Unknown { .. } => "unknown",
                 }
             }
-        }
 
-        impl Packet for Command<'_> {
-            type Language = Version;
-            const NAME: &'static str = "packet";
-
-            fn len_dwords(&self, version: Version) -> Result<usize, EncodeError> {
+            fn write(&self, version: Version, out: Option<&mut [u32]>) -> Result<usize, EncodeError> {
                 match *self {
-                    $(Self::$name(packet) => measure(packet, version),)+
-                    Self::Unknown { rest, .. } => Ok(rest.len()),
-                }
-            }
-
-            fn encode(&self, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
-                match *self {
-                    $(Self::$name(packet) => write(packet, version, out),)+
+                    $(Self::$name(packet) => packet.write(Sink::new(<$name as Typed>::NAME, version, out)),)+
                     Self::Unknown { rest, .. } => {
-                        let left = out.len();
-                        let no_room = EncodeError::NoRoom { packet: Self::NAME, needed: rest.len(), left };
-                        out.get_mut(..rest.len()).ok_or(no_room)?.copy_from_slice(rest);
+                        if let Some(out) = out {
+                            let (needed, left) = (rest.len(), out.len());
+                            let no_room = EncodeError::NoRoom { packet: <Self as Packet>::NAME, needed, left };
+                            out.get_mut(..needed).ok_or(no_room)?.copy_from_slice(rest);
+                        }
                         Ok(rest.len())
                     }
                 }
@@ -79,19 +59,32 @@ macro_rules! commands {
 
 commands! {
     /// Nothing, but not before earlier copies are done.
-    Nop<'ib> = 0 / 0, 15,
+    Nop<'ib>,
     /// Bytes from here to there.
-    CopyLinear = 1 / 0, 3,
+    CopyLinear,
     /// Dwords from the stream to memory.
-    WriteLinear<'ib> = 2 / 0, 2,
+    WriteLinear<'ib>,
     /// A store when earlier work is done.
-    Fence = 5 / 0, 6,
+    Fence,
     /// Wait for memory.
-    PollMem = 8 / 0, 14,
+    PollMem,
     /// One pattern, many times.
-    ConstFill = 11 / 0, 13,
+    ConstFill,
     /// Store a counter.
-    Timestamp = 13 / 2, 16,
+    Timestamp,
+}
+
+impl Packet for Command<'_> {
+    type Language = Version;
+    const NAME: &'static str = "packet";
+
+    fn len_dwords(&self, version: Version) -> Result<usize, EncodeError> {
+        self.write(version, None)
+    }
+
+    fn encode(&self, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
+        self.write(version, Some(out))
+    }
 }
 
 /// A packet and where it was found.
@@ -114,25 +107,77 @@ pub struct Decoded<'ib> {
 /// * [`DecodeFault::PastTheEnd`]: the packet runs past the end of `ib`.
 /// * [`DecodeFault::Field`]: the packet is known and something in it is wrong.
 pub fn decode_at(ib: &[u32], offset: usize, version: Version) -> Option<Result<Decoded<'_>, DecodeError>> {
-    let rest = ib.get(offset..)?;
-    let header = *rest.first()?;
-    let (op, sub_op) = match version {
-        Version::V1_0 => ((header >> 28) as u8, 0),
-        _ => (header as u8, (header >> 8) as u8),
-    };
-    let decoded = Command::read(rest, version, op, sub_op);
-    Some(match decoded {
-        Ok((command, len)) => Ok(Decoded { offset, len, header, command }),
-        Err(fault) => Err(DecodeError { offset, header, target: version.into(), fault }),
-    })
+    Packets::new(ib, offset, Reader::Copy(version)).next().map(|listed| decoded(&listed, version))
 }
 
-/// The packets of an IB, one after the other. An unknown packet or an error is the last, for where the next one starts
-/// is then unknown.
+/// Returns `true` if an opcode, with the sub-opcode in bits 15:8, has a type.
+fn is_typed(opcode: u16, version: Version) -> bool {
+    use crate::layout::{Layout, dma, sdma};
+    const OLD: [&Layout; 6] =
+        [&dma::NOP, &dma::COPY_LINEAR, &dma::WRITE, &dma::FENCE, &dma::POLL_REG_MEM, &dma::CONST_FILL];
+    const NEW: [&Layout; 7] = [
+        &sdma::NOP,
+        &sdma::COPY_LINEAR,
+        &sdma::WRITE_LINEAR,
+        &sdma::FENCE,
+        &sdma::POLL_REGMEM,
+        &sdma::CONST_FILL,
+        &sdma::TIMESTAMP_GET_GLOBAL,
+    ];
+    let typed = if version == Version::V1_0 { OLD.as_slice() } else { &NEW };
+    typed.iter().any(|layout| layout.opcode() == opcode)
+}
+
+/// Returns the typed packet of one that was found by the tables.
+fn decoded<'ib>(listed: &Listed<'ib>, version: Version) -> Result<Decoded<'ib>, DecodeError> {
+    let Listed { offset, dwords, .. } = *listed;
+    let header = dwords.first().copied().unwrap_or_default();
+    let (opcode, _) = copy_opcode(header, version);
+    let [op, sub_op] = opcode.to_le_bytes();
+    let unknown = Command::Unknown { op, sub_op, rest: dwords };
+    let command = match listed.content {
+        Ok(Some(fields)) => typed(&fields, version)
+            .map_err(|source| {
+                let fault = DecodeFault::Field { packet: fields.name(), source };
+                DecodeError { offset, header, target: version.into(), fault }
+            })?
+            .unwrap_or(unknown),
+        Err(error) if is_typed(opcode, version) => return Err(error),
+        Ok(None) | Err(_) => unknown,
+    };
+    Ok(Decoded { offset, len: dwords.len(), header, command })
+}
+
+/// Returns the typed packet; `None` where it has no type.
+fn typed<'ib>(fields: &Fields<'ib>, version: Version) -> Result<Option<Command<'ib>>, FieldError> {
+    let Some(record) = Record::read(fields) else { return Ok(None) };
+    let command: Command<'ib> = match record {
+        Record::Nop(nop) => Nop { skipped: nop.data }.into(),
+        Record::CopyLinear(record) => CopyLinear::read(&record, version)?.into(),
+        Record::WriteLinear(record) => WriteLinear::read(record.dst_addr, record.data)?.into(),
+        Record::Write(record) => WriteLinear::read(record.dst_addr, record.data)?.into(),
+        Record::Fence(record) => Fence::read(&record)?.into(),
+        Record::PollRegmem(record) => PollMem::read(&record)?.into(),
+        Record::PollRegMem(record) => PollMem::read_poll_reg_mem(&record)?.into(),
+        Record::ConstFill(record) => ConstFill::read(&record, version)?.into(),
+        Record::TimestampGetGlobal(record) => Timestamp::read(&record)?.into(),
+        _ => return Ok(None),
+    };
+    let is_old = version == Version::V1_0;
+    let ignored = match command {
+        // The two low bits of a count say nothing where whole dwords are filled.
+        Command::ConstFill(ConstFill { size: FillSize::Dword, .. }) if !is_old => 3,
+        _ => 0,
+    };
+    crate::layout::holds_all(fields, ignored, |out| command.write(version, Some(out)))?;
+    Ok(Some(command))
+}
+
+/// The packets of an IB, one after the other. A packet that the tables do not know is the last, and so is an error, for
+/// where the next one starts is then unknown.
 #[derive(Clone, Debug)]
 pub struct Decoder<'ib> {
-    ib: &'ib [u32],
-    offset: usize,
+    packets: Packets<'ib>,
     version: Version,
 }
 
@@ -148,19 +193,14 @@ pub struct Decoder<'ib> {
 /// # Ok::<(), amdgpu_packets::DecodeError>(())
 /// ```
 pub const fn decode(ib: &[u32], version: Version) -> Decoder<'_> {
-    Decoder { ib, offset: 0, version }
+    Decoder { packets: Packets::new(ib, 0, Reader::Copy(version)), version }
 }
 
 impl<'ib> Iterator for Decoder<'ib> {
     type Item = Result<Decoded<'ib>, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let item = decode_at(self.ib, self.offset, self.version)?;
-        self.offset = match &item {
-            Ok(decoded) => decoded.offset + decoded.len,
-            Err(_) => self.ib.len(),
-        };
-        Some(item)
+        self.packets.next().map(|listed| decoded(&listed, self.version))
     }
 }
 

@@ -1,8 +1,10 @@
 //! FENCE: a store when earlier work is done.
 
-use super::Version;
-use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::field::{Bits, Wire, require_form};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::error::{address, require_form, require_multiple};
+use crate::layout::records::sdma as records;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// FENCE, opcode 5 (6 on 1.0): 32 bits are stored when all earlier work is done.
@@ -41,25 +43,32 @@ impl Fence {
     }
 }
 
-impl<'a> Describe<'a> for Fence {
-    const NAME: &'static str = "FENCE";
-    const BLANK: Self = Self { va: GpuVa::NULL, value: 0, mtype: 0 };
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+impl Fence {
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 6, 5, 0)?;
-        let (va, mtype) = if version == Version::V1_0 {
-            require_form(self.mtype == 0, "a memory type")?;
-            wire.close(d)?;
-            (wire.address::<2, 7>("addr", self.va)?, 0)
-        } else {
-            let mtype = d.bits::<18, 16>("mtype", self.mtype.into())? as u8;
-            wire.close(d)?;
-            (wire.address::<2, 31>("addr", self.va)?, mtype)
-        };
-        Ok(Self { va, value: wire.word(self.value)?, mtype })
+    fn record(self, version: Version) -> Result<records::Fence, FieldError> {
+        require_form(version != Version::V1_0 || self.mtype == 0, "a memory type")?;
+        require_multiple("addr", self.va.as_u64(), 4)?;
+        Ok(records::Fence {
+            mtype: self.mtype.into(),
+            addr: self.va.as_u64(),
+            data: self.value,
+            ..records::Fence::default()
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::Fence) -> Result<Self, FieldError> {
+        Ok(Self { va: address("addr", record.addr)?, value: record.data, mtype: record.mtype as u8 })
+    }
+}
+
+impl Typed for Fence {
+    const NAME: &'static str = "FENCE";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.version);
+        sink.put(record)
     }
 }
 

@@ -1,8 +1,10 @@
 //! NOP: nothing, but not before earlier copies are done.
 
-use super::Version;
-use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::field::{Bits, FieldError, Wire, require, require_form};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::error::require_form;
+use crate::layout::records::sdma as records;
+use crate::{EncodeError, FieldError};
 
 /// NOP, opcode 0 (15 on 1.0): the engine does nothing, and begins what follows only when earlier copies are done, so a
 /// recorder puts one between copies that depend on each other.
@@ -19,25 +21,23 @@ pub struct Nop<'a> {
     pub skipped: &'a [u32],
 }
 
-impl<'a> Describe<'a> for Nop<'a> {
-    const NAME: &'static str = "NOP";
-    const BLANK: Self = Self { skipped: &[] };
-
-    #[expect(clippy::inline_always, reason = "see the writer")]
+impl<'a> Nop<'a> {
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 15, 0, 0)?;
-        if version == Version::V1_0 {
-            require_form(self.skipped.is_empty(), "a NOP that skips")?;
-            wire.close(d)?;
-            return Ok(self);
-        }
+    fn record(self, version: Version) -> Result<records::Nop<'a>, FieldError> {
+        require_form(version != Version::V1_0 || self.skipped.is_empty(), "a NOP that skips")?;
         let len = self.skipped.len();
-        require(len <= 0x3fff, FieldError::TooWide { field: "count", value: len as u64, max: 0x3fff })?;
-        let count = d.bits::<29, 16>("count", len as u32)?;
-        wire.close(d)?;
-        Ok(Self { skipped: wire.take(self.skipped, count as usize)? })
+        let count = u32::try_from(len).unwrap_or(u32::MAX);
+        Ok(records::Nop { count, data: self.skipped, ..records::Nop::default() })
+    }
+}
+
+impl Typed for Nop<'_> {
+    const NAME: &'static str = "NOP";
+
+    #[inline(always)]
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let record = self.record(sink.version);
+        sink.put(record)
     }
 }
 

@@ -1,9 +1,11 @@
 //! POLL_REGMEM: wait until memory compares.
 
-use super::Version;
-use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::field::{Bits, Wire, join};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::error::{address, require_multiple};
+use crate::layout::records::sdma as records;
 use crate::pm4::Compare;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// POLL_REGMEM, opcode 8 (14 on 1.0): the engine waits until the dword at an address, masked, compares with a
@@ -49,53 +51,68 @@ impl PollMem {
         Self { va, function, reference, mask: u32::MAX, interval: 10, retries: Self::FOREVER }
     }
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe_1_0<'a, W: Wire<'a>>(self, wire: &mut W) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, Version::V1_0, 14, 8, 0)?;
-        d.fixed::<27, 27>("mem_poll", 1)?;
-        wire.close(d)?;
-        let mut d = wire.open()?;
-        let low = d.aligned::<2>("addr", self.va.low())?;
-        wire.close(d)?;
-        let mut d = wire.open()?;
-        let high = d.bits::<7, 0>("addr", self.va.high())?;
-        let retries = d.bits::<27, 16>("retry_count", self.retries.into())? as u16;
-        wire.close(d)?;
-        let mask = wire.word(self.mask)?;
-        let reference = wire.word(self.reference)?;
-        let mut d = wire.open()?;
-        let interval = d.bits::<15, 0>("interval", self.interval.into())? as u16;
-        let function = d.choice::<30, 28, _>("function", self.function)?;
-        wire.close(d)?;
-        Ok(Self { va: join("addr", low, high)?, function, reference, mask, interval, retries })
+    fn poll_reg_mem(self) -> records::PollRegMem {
+        records::PollRegMem {
+            mem_poll: true,
+            addr: self.va.as_u64(),
+            retry_count: self.retries.into(),
+            mask: self.mask,
+            reference: self.reference,
+            interval: self.interval.into(),
+            function: self.function.raw(),
+        }
+    }
+
+    #[inline(always)]
+    fn poll_regmem(self) -> Result<records::PollRegmem, FieldError> {
+        require_multiple("addr", self.va.as_u64(), 4)?;
+        Ok(records::PollRegmem {
+            function: self.function.raw(),
+            mem_poll: true,
+            addr: self.va.as_u64(),
+            value: self.reference,
+            mask: self.mask,
+            interval: self.interval.into(),
+            retry_count: self.retries.into(),
+            ..records::PollRegmem::default()
+        })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::PollRegmem) -> Result<Self, FieldError> {
+        Ok(Self {
+            va: address("addr", record.addr)?,
+            function: Compare::read("function", record.function)?,
+            reference: record.value,
+            mask: record.mask,
+            interval: record.interval as u16,
+            retries: record.retry_count as u16,
+        })
+    }
+
+    /// Returns the packet of 1.0 that was read.
+    pub(super) fn read_poll_reg_mem(record: &records::PollRegMem) -> Result<Self, FieldError> {
+        Ok(Self {
+            va: address("addr", record.addr)?,
+            function: Compare::read("function", record.function)?,
+            reference: record.reference,
+            mask: record.mask,
+            interval: record.interval as u16,
+            retries: record.retry_count as u16,
+        })
     }
 }
 
-impl<'a> Describe<'a> for PollMem {
+impl Typed for PollMem {
     const NAME: &'static str = "POLL_REGMEM";
-    const BLANK: Self = Self::new(GpuVa::NULL, Compare::Always, 0);
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        if version == Version::V1_0 {
-            return self.describe_1_0(wire);
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        match sink.version {
+            Version::V1_0 => sink.put(Ok(self.poll_reg_mem())),
+            _ => sink.put(self.poll_regmem()),
         }
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 14, 8, 0)?;
-        let function = d.choice::<30, 28, _>("function", self.function)?;
-        d.fixed::<31, 31>("mem_poll", 1)?;
-        wire.close(d)?;
-        let va = wire.address::<2, 31>("addr", self.va)?;
-        let reference = wire.word(self.reference)?;
-        let mask = wire.word(self.mask)?;
-        let mut d = wire.open()?;
-        let interval = d.bits::<15, 0>("interval", self.interval.into())? as u16;
-        let retries = d.bits::<27, 16>("retry_count", self.retries.into())? as u16;
-        wire.close(d)?;
-        Ok(Self { va, function, reference, mask, interval, retries })
     }
 }
 

@@ -1,8 +1,9 @@
 //! TIMESTAMP: store a counter.
 
-use super::Version;
-use super::wire::{Describe, measure, opcode, packet_impl, write};
-use crate::field::Wire;
+use super::sink::{Sink, Typed, packet_impl};
+use crate::error::address;
+use crate::layout::records::sdma as records;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// TIMESTAMP, opcode 13, sub-opcode 2 (GET_GLOBAL): the GPU's reference counter, 64 bits, is stored when all earlier
@@ -20,21 +21,19 @@ pub struct Timestamp {
     pub va: GpuVa,
 }
 
-impl<'a> Describe<'a> for Timestamp {
-    const NAME: &'static str = "TIMESTAMP";
-    const BLANK: Self = Self { va: GpuVa::NULL };
-
-    fn exists(version: Version) -> bool {
-        version > Version::V1_0
+impl Timestamp {
+    /// Returns the packet that was read.
+    pub(super) fn read(record: &records::TimestampGetGlobal) -> Result<Self, FieldError> {
+        Ok(Self { va: address("addr", record.addr)? })
     }
+}
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
+impl Typed for Timestamp {
+    const NAME: &'static str = "TIMESTAMP";
+
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 0, 13, 2)?;
-        wire.close(d)?;
-        Ok(Self { va: wire.address::<3, 31>("addr", self.va)? })
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        sink.put(Ok(records::TimestampGetGlobal { addr: self.va.as_u64(), ..records::TimestampGetGlobal::default() }))
     }
 }
 

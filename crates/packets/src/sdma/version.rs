@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::{EncodeError, Language};
 use amdgpu_hw::GfxLevel;
-use amdgpu_hw::GpuVa;
 
 /// A version of the copy engine's packet language, ordered.
 ///
@@ -88,24 +86,6 @@ impl Version {
         }
     }
 
-    /// How many bits a copy's count has.
-    pub(super) const fn copy_count_bits(self) -> u32 {
-        match self {
-            Self::V1_0 => 20,
-            Self::V2_0 | Self::V2_4 | Self::V3_0 | Self::V4_0 | Self::V5_0 => 22,
-            Self::V5_2 | Self::V6_0 | Self::V7_0 => 30,
-        }
-    }
-
-    /// How many bits a fill's count has.
-    pub(super) const fn fill_count_bits(self) -> u32 {
-        match self {
-            Self::V1_0 => 20,
-            Self::V6_0 | Self::V7_0 => 30,
-            _ => 22,
-        }
-    }
-
     /// What is taken off a count before it is written: one, from 4.0 on.
     pub(super) const fn count_bias(self) -> u32 {
         match self {
@@ -144,43 +124,9 @@ impl fmt::Display for Version {
     }
 }
 
-impl Language for Version {
-    const PAD_DWORDS: usize = 16;
-
-    /// The engine's INDIRECT packet is for the kernel alone.
-    const CHAIN_DWORDS: usize = 0;
-
-    fn fill(self, gap: &mut [u32]) {
-        gap.fill(self.nop());
-    }
-
-    fn chain(self, _: &mut [u32], _: GpuVa, _: u32) -> Result<(), EncodeError> {
-        Err(EncodeError::NoSuchPacket { packet: "INDIRECT", target: self.into() })
-    }
-
-    /// As everywhere, but an empty IB is padded to a full block.
-    fn padding(self, used: usize, reserve: usize) -> usize {
-        match (used + reserve) % Self::PAD_DWORDS {
-            0 if used == 0 => Self::PAD_DWORDS,
-            0 => 0,
-            over => Self::PAD_DWORDS - over,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_ib_is_padded_with_the_nops_of_its_version_and_an_empty_one_to_a_full_block() {
-        for version in Version::ALL {
-            assert_eq!([0, 1, 15, 16, 17].map(|used| version.padding(used, 0)), [16, 15, 1, 0, 15]);
-            let mut gap = [7; 3];
-            version.fill(&mut gap);
-            assert_eq!(gap, [if version == Version::V1_0 { 0xf000_0000 } else { 0 }; 3]);
-        }
-    }
 
     #[test]
     fn every_generation_has_a_version_and_later_ones_no_older() {

@@ -1,8 +1,10 @@
 //! WRITE_LINEAR: dwords from the stream to memory.
 
-use super::Version;
-use super::wire::{Describe, measure, number, opcode, packet_impl, write};
-use crate::field::{Bits, FieldError, Wire, require};
+use super::sink::{Sink, Typed, packet_impl};
+use super::version::Version;
+use crate::error::{self, require, require_multiple};
+use crate::layout::records::sdma as records;
+use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 /// WRITE_LINEAR, opcode 2: the engine stores dwords that travel in the packet.
@@ -25,44 +27,45 @@ pub struct WriteLinear<'a> {
     pub data: &'a [u32],
 }
 
-impl WriteLinear<'_> {
-    /// The count on the wire. Below 4.0 a count of zero would say nothing, and is refused.
-    fn describe_count<D: Bits>(self, d: &mut D, version: Version) -> Result<usize, D::Error> {
-        let (bits, bias) = match version {
-            Version::V1_0 => (20, 0),
-            _ if version < Version::V4_0 => (22, 0),
-            _ => (20, 1),
-        };
-        let dwords = self.data.len();
-        let (value, max) = (dwords as u64, version.max_write_dwords() as u64);
+impl<'a> WriteLinear<'a> {
+    /// Returns the number of dwords as the count says it.
+    #[inline(always)]
+    fn count(self, version: Version) -> Result<u32, FieldError> {
+        let (value, max) = (self.data.len() as u64, version.max_write_dwords() as u64);
+        require(value > 0, FieldError::Empty { field: "data" })?;
         require(value <= max, FieldError::TooWide { field: "count", value, max })?;
-        Ok((number(d, "count", bits, (dwords as u32).saturating_sub(bias))? + bias) as usize)
+        require_multiple("dst_addr", self.to.as_u64(), 4)?;
+        Ok(value as u32 - version.count_bias())
+    }
+
+    #[inline(always)]
+    fn write_linear(self, version: Version) -> Result<records::WriteLinear<'a>, FieldError> {
+        let (count, dst_addr) = (self.count(version)?, self.to.as_u64());
+        Ok(records::WriteLinear { count, dst_addr, data: self.data, ..records::WriteLinear::default() })
+    }
+
+    #[inline(always)]
+    fn write_old(self) -> Result<records::Write<'a>, FieldError> {
+        let (count, dst_addr) = (self.count(Version::V1_0)?, self.to.as_u64());
+        Ok(records::Write { count, dst_addr, data: self.data, ..records::Write::default() })
+    }
+
+    /// Returns the packet that was read.
+    pub(super) fn read(address: u64, data: &'a [u32]) -> Result<Self, FieldError> {
+        Ok(Self { to: error::address("dst_addr", address)?, data })
     }
 }
 
-impl<'a> Describe<'a> for WriteLinear<'a> {
+impl Typed for WriteLinear<'_> {
     const NAME: &'static str = "WRITE_LINEAR";
-    const BLANK: Self = Self { to: GpuVa::NULL, data: &[] };
 
-    #[expect(clippy::inline_always, reason = "see the writer")]
     #[inline(always)]
-    fn describe<W: Wire<'a>>(self, wire: &mut W, version: Version) -> Result<Self, W::Error> {
-        let mut d = wire.open()?;
-        opcode(&mut d, version, 2, 2, 0)?;
-        let (to, count) = if version == Version::V1_0 {
-            let count = self.describe_count(&mut d, version)?;
-            wire.close(d)?;
-            (wire.address::<2, 7>("dst_addr", self.to)?, count)
-        } else {
-            wire.close(d)?;
-            let to = wire.address::<2, 31>("dst_addr", self.to)?;
-            let mut d = wire.open()?;
-            let count = self.describe_count(&mut d, version)?;
-            wire.close(d)?;
-            (to, count)
-        };
-        require(count > 0, FieldError::Empty { field: "data" })?;
-        Ok(Self { to, data: wire.take(self.data, count)? })
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+        let version = sink.version;
+        match version {
+            Version::V1_0 => sink.put(self.write_old()),
+            _ => sink.put(self.write_linear(version)),
+        }
     }
 }
 

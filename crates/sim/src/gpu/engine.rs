@@ -1,6 +1,6 @@
 //! An engine: what stands behind one ring.
 
-use amdgpu_packets::{DecodeError, DecodeFault, Target};
+use amdgpu_packets::{DecodeError, DecodeFault, Target, layout};
 
 use super::fetch::Frame;
 use super::{Environment, Ib, Registers, State, Stop};
@@ -113,8 +113,9 @@ impl Engine {
 /// Tells a packet that is cut off because the rest could not be fetched from one that is wrong.
 pub(super) fn malformed(frame: &Frame, target: Target, level: u8, source: DecodeError) -> Stop {
     let cut = matches!(source.fault, DecodeFault::PastTheEnd { .. });
-    let packet = match source.fault {
-        DecodeFault::Field { packet, .. } => packet,
+    let packet = match (source.fault, target) {
+        (DecodeFault::Field { packet, .. }, _) => packet,
+        (_, Target::Sdma(version)) => layout::copy_name(source.header, version).unwrap_or("packet"),
         _ => "packet",
     };
     match frame.failed_fetch(target, level) {

@@ -114,7 +114,6 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
         );
     }
     let _ = writeln!(text, "\nimpl Record for {name}{lifetime} {{");
-    let _ = writeln!(text, "    const NAME: &'static str = {:?};", record.name);
     for ring in ["gfx", "compute", "sdma"] {
         let rings = record.packets.iter().flat_map(|(_, packet)| &packet.rings).filter(|(name, _)| name == ring);
         let levels = rings.fold(0, |bits, (_, levels)| bits | levels) & variant.levels();

@@ -25,3 +25,8 @@ pub mod sdma_records;
 mod sdma_typed;
 pub(super) mod selectors;
 pub(super) mod texts;
+
+/// The packets in the forms that have a name.
+pub(crate) mod written {
+    pub(crate) use super::pm4_typed::{AcquireMemPws, EventWriteSample};
+}

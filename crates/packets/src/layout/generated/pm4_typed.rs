@@ -6,7 +6,6 @@ use crate::layout::record::{Record, copy, flag, fits, is_on, meant, one_of, rang
 use crate::FieldError;
 
 impl Record for AcquireMem {
-    const NAME: &'static str = "ACQUIRE_MEM";
     const GFX: u16 = 0x1fe;
     const COMPUTE: u16 = 0x1fe;
     const OPCODE: u16 = 0x58;
@@ -50,7 +49,6 @@ impl Record for AcquireMem {
 pub(crate) struct AcquireMemPws(pub(crate) AcquireMem);
 
 impl Record for AcquireMemPws {
-    const NAME: &'static str = "ACQUIRE_MEM";
     const GFX: u16 = 0x1c0;
     const COMPUTE: u16 = 0x1c0;
     const OPCODE: u16 = 0x58;
@@ -87,7 +85,6 @@ impl Record for AcquireMemPws {
 }
 
 impl Record for CopyData {
-    const NAME: &'static str = "COPY_DATA";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x40;
@@ -139,7 +136,6 @@ impl Record for CopyData {
 }
 
 impl Record for CpDma {
-    const NAME: &'static str = "CP_DMA";
     const GFX: u16 = 0x1;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x41;
@@ -176,30 +172,7 @@ impl Record for CpDma {
     }
 }
 
-impl Record for DispatchDirect {
-    const NAME: &'static str = "DISPATCH_DIRECT";
-    const GFX: u16 = 0x1ff;
-    const COMPUTE: u16 = 0x1ff;
-    const OPCODE: u16 = 0x15;
-
-    #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
-        Ok(5)
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, d2, d3, d4, ..] = out else { return };
-        *d1 = r.dim_x;
-        *d2 = r.dim_y;
-        *d3 = r.dim_z;
-        *d4 = r.dispatch_initiator;
-    }
-}
-
 impl Record for DmaData {
-    const NAME: &'static str = "DMA_DATA";
     const GFX: u16 = 0x1fe;
     const COMPUTE: u16 = 0x1fe;
     const OPCODE: u16 = 0x50;
@@ -245,27 +218,7 @@ impl Record for DmaData {
     }
 }
 
-impl Record for DrawIndexAuto {
-    const NAME: &'static str = "DRAW_INDEX_AUTO";
-    const GFX: u16 = 0x1ff;
-    const OPCODE: u16 = 0x2d;
-
-    #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
-        Ok(3)
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, d2, ..] = out else { return };
-        *d1 = r.vertex_count;
-        *d2 = r.draw_initiator;
-    }
-}
-
 impl Record for EventWrite {
-    const NAME: &'static str = "EVENT_WRITE";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x46;
@@ -300,7 +253,6 @@ impl Record for EventWrite {
 pub(crate) struct EventWriteSample(pub(crate) EventWrite);
 
 impl Record for EventWriteSample {
-    const NAME: &'static str = "EVENT_WRITE";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x46;
@@ -333,7 +285,6 @@ impl Record for EventWriteSample {
 }
 
 impl Record for EventWriteEop {
-    const NAME: &'static str = "EVENT_WRITE_EOP";
     const GFX: u16 = 0x7;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x47;
@@ -372,7 +323,6 @@ impl Record for EventWriteEop {
 }
 
 impl Record for EventWriteEos {
-    const NAME: &'static str = "EVENT_WRITE_EOS";
     const GFX: u16 = 0x7;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x48;
@@ -403,26 +353,7 @@ impl Record for EventWriteEos {
     }
 }
 
-impl Record for IndexBufferSize {
-    const NAME: &'static str = "INDEX_BUFFER_SIZE";
-    const GFX: u16 = 0x1ff;
-    const OPCODE: u16 = 0x13;
-
-    #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
-        Ok(2)
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.index_count;
-    }
-}
-
 impl Record for IndirectBuffer {
-    const NAME: &'static str = "INDIRECT_BUFFER";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x3f;
@@ -455,7 +386,6 @@ impl Record for IndirectBuffer {
 }
 
 impl Record for Nop<'_> {
-    const NAME: &'static str = "NOP";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x10;
@@ -473,26 +403,7 @@ impl Record for Nop<'_> {
     }
 }
 
-impl Record for NumInstances {
-    const NAME: &'static str = "NUM_INSTANCES";
-    const GFX: u16 = 0x1ff;
-    const OPCODE: u16 = 0x2f;
-
-    #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
-        Ok(2)
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.instance_count;
-    }
-}
-
 impl Record for PfpSyncMe {
-    const NAME: &'static str = "PFP_SYNC_ME";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x42;
@@ -511,7 +422,6 @@ impl Record for PfpSyncMe {
 }
 
 impl Record for ReleaseMem {
-    const NAME: &'static str = "RELEASE_MEM";
     const GFX: u16 = 0x1f8;
     const COMPUTE: u16 = 0x1fe;
     const OPCODE: u16 = 0x49;
@@ -581,102 +491,7 @@ impl Record for ReleaseMem {
     }
 }
 
-impl Record for SetConfigReg<'_> {
-    const NAME: &'static str = "SET_CONFIG_REG";
-    const GFX: u16 = 0x1ff;
-    const COMPUTE: u16 = 0x1f9;
-    const OPCODE: u16 = 0x68;
-
-    #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
-        let r = self;
-        fits("reg_offset", r.reg_offset, 0xffff)?;
-        fits("vmid_shift", r.vmid_shift, if is_on(l, 0x7) { 0x0 } else { 0x1f })?;
-        one_of("index", r.index, if is_on(l, 0x7) { 0x1 } else if is_on(l, 0xf8) { 0xb } else { 0xf })?;
-        ranged(2, 16383, 1, r.data.len())
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.reg_offset | r.vmid_shift << 23 | r.index << 28;
-        copy(out, 2, r.data);
-    }
-}
-
-impl Record for SetContextReg<'_> {
-    const NAME: &'static str = "SET_CONTEXT_REG";
-    const GFX: u16 = 0x1ff;
-    const COMPUTE: u16 = 0x1;
-    const OPCODE: u16 = 0x69;
-
-    #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
-        let r = self;
-        fits("reg_offset", r.reg_offset, 0xffff)?;
-        one_of("index", r.index, if is_on(l, 0x1) { 0x1 } else { 0xf })?;
-        ranged(2, 16383, 1, r.data.len())
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.reg_offset | r.index << 28;
-        copy(out, 2, r.data);
-    }
-}
-
-impl Record for SetShReg<'_> {
-    const NAME: &'static str = "SET_SH_REG";
-    const GFX: u16 = 0x1ff;
-    const COMPUTE: u16 = 0x1ff;
-    const OPCODE: u16 = 0x76;
-
-    #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
-        let r = self;
-        fits("reg_offset", r.reg_offset, 0xffff)?;
-        fits("vmid_shift", r.vmid_shift, if is_on(l, 0x7) { 0x0 } else { 0x1f })?;
-        one_of("index", r.index, if is_on(l, 0x1) { 0x1 } else if is_on(l, 0xfe) { 0xb } else { 0xf })?;
-        ranged(2, 16383, 1, r.data.len())
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.reg_offset | r.vmid_shift << 23 | r.index << 28;
-        copy(out, 2, r.data);
-    }
-}
-
-impl Record for SetUconfigReg<'_> {
-    const NAME: &'static str = "SET_UCONFIG_REG";
-    const GFX: u16 = 0x1fe;
-    const COMPUTE: u16 = 0x1fe;
-    const OPCODE: u16 = 0x79;
-
-    #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
-        let r = self;
-        fits("reg_offset", r.reg_offset, 0xffff)?;
-        one_of("index", r.index, 0x1f)?;
-        ranged(2, 16383, 1, r.data.len())
-    }
-
-    #[inline(always)]
-    fn store(&self, _: u8, out: &mut [u32]) {
-        let r = self;
-        let [_, d1, ..] = out else { return };
-        *d1 = r.reg_offset | r.index << 28;
-        copy(out, 2, r.data);
-    }
-}
-
 impl Record for SurfaceSync {
-    const NAME: &'static str = "SURFACE_SYNC";
     const GFX: u16 = 0x7;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x43;
@@ -701,7 +516,6 @@ impl Record for SurfaceSync {
 }
 
 impl Record for WaitRegMem {
-    const NAME: &'static str = "WAIT_REG_MEM";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x3c;
@@ -747,7 +561,6 @@ impl Record for WaitRegMem {
 }
 
 impl Record for WriteData<'_> {
-    const NAME: &'static str = "WRITE_DATA";
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1ff;
     const OPCODE: u16 = 0x37;

@@ -6,7 +6,6 @@ use crate::layout::record::{Record, copy, fixed, flag, fits, is_on, one_of, tail
 use crate::FieldError;
 
 impl Record for ConstFill {
-    const NAME: &'static str = "CONST_FILL";
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0xb;
 
@@ -50,7 +49,6 @@ impl Record for ConstFill {
 }
 
 impl Record for CopyLinear<'_> {
-    const NAME: &'static str = "COPY_LINEAR";
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0x1;
 
@@ -112,7 +110,6 @@ impl Record for CopyLinear<'_> {
 }
 
 impl Record for Fence {
-    const NAME: &'static str = "FENCE";
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0x5;
 
@@ -152,7 +149,6 @@ impl Record for Fence {
 }
 
 impl Record for Nop<'_> {
-    const NAME: &'static str = "NOP";
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0x0;
 
@@ -179,7 +175,6 @@ impl Record for Nop<'_> {
 }
 
 impl Record for PollRegmem {
-    const NAME: &'static str = "POLL_REGMEM";
     const SDMA: u16 = 0x1fe;
     const OPCODE: u16 = 0x8;
 
@@ -215,7 +210,6 @@ impl Record for PollRegmem {
 }
 
 impl Record for PollRegMem {
-    const NAME: &'static str = "POLL_REG_MEM";
     const SDMA: u16 = 0x1;
     const OPCODE: u16 = 0xe;
 
@@ -243,7 +237,6 @@ impl Record for PollRegMem {
 }
 
 impl Record for TimestampGetGlobal {
-    const NAME: &'static str = "TIMESTAMP_GET_GLOBAL";
     const SDMA: u16 = 0x1fe;
     const OPCODE: u16 = 0x20d;
 
@@ -269,7 +262,6 @@ impl Record for TimestampGetGlobal {
 }
 
 impl Record for Write<'_> {
-    const NAME: &'static str = "WRITE";
     const SDMA: u16 = 0x1;
     const OPCODE: u16 = 0x2;
 
@@ -293,7 +285,6 @@ impl Record for Write<'_> {
 }
 
 impl Record for WriteLinear<'_> {
-    const NAME: &'static str = "WRITE_LINEAR";
     const SDMA: u16 = 0x1fe;
     const OPCODE: u16 = 0x2;
 

@@ -1,0 +1,162 @@
+//! Where a packet goes.
+
+use super::header::{HeaderFlags, MAX_PAYLOAD, type3};
+use super::target::{Ring, Target};
+use crate::error::require;
+use crate::layout::record::{Record, is_on};
+use crate::{EncodeError, FieldError};
+
+/// Every generation, one bit for each.
+const ALL_LEVELS: u16 = 0x1ff;
+
+/// Where a packet goes: into a stream, or nowhere, to be measured.
+pub(super) struct Sink<'o> {
+    /// The packet's name in errors.
+    packet: &'static str,
+    /// The ring that takes it.
+    pub(super) target: Target,
+    flags: HeaderFlags,
+    out: Option<&'o mut [u32]>,
+}
+
+impl<'o> Sink<'o> {
+    #[inline(always)]
+    pub(super) const fn new(
+        packet: &'static str,
+        target: Target,
+        flags: HeaderFlags,
+        out: Option<&'o mut [u32]>,
+    ) -> Self {
+        Self { packet, target, flags, out }
+    }
+
+    /// Returns the error for a value that does not fit.
+    #[inline(always)]
+    pub(super) fn refuse(&self, source: FieldError) -> EncodeError {
+        EncodeError::Field { packet: self.packet, target: self.target.into(), source }
+    }
+
+    /// Writes a packet that was made of the typed one, if that could be done, and returns its length in dwords.
+    #[inline(always)]
+    pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
+        let Self { packet, target, .. } = self;
+        let levels = if target.ring == Ring::Gfx { R::GFX } else { R::COMPUTE };
+        if levels != ALL_LEVELS && !is_on(target.level as u8, levels) {
+            return Err(EncodeError::NoSuchPacket { packet, target: target.into() });
+        }
+        // Matches, for a closure with a record in it is not inlined everywhere.
+        let record = match record {
+            Ok(record) => record,
+            Err(source) => return Err(self.refuse(source)),
+        };
+        if let Err(source) = self.flags.require_known(target.level) {
+            return Err(self.refuse(source));
+        }
+        let len = match record.check(target.level as u8) {
+            Ok(len) => len,
+            Err(source) => return Err(self.refuse(source)),
+        };
+        let Some(out) = self.out else { return Ok(len) };
+        let left = out.len();
+        let out = out.get_mut(..len).ok_or(EncodeError::NoRoom { packet, needed: len, left })?;
+        record.store(target.level as u8, out);
+        if let [header, ..] = out {
+            *header = type3(R::OPCODE as u8, len - 1, self.flags);
+        }
+        Ok(len)
+    }
+}
+
+impl Sink<'_> {
+    /// Writes a packet that is one dword, which has no flags.
+    #[inline]
+    pub(super) fn put_word(self, word: Result<u32, FieldError>) -> Result<usize, EncodeError> {
+        let bits = self.flags.bits();
+        let known = require(bits == 0, FieldError::Flags { field: "header", bits });
+        let word = word.and_then(|word| known.map(|()| word)).map_err(|source| self.refuse(source))?;
+        self.put_dwords(&[word])
+    }
+
+    /// Writes a packet that no type describes: an opcode, and what follows the header.
+    pub(super) fn put_unknown(self, opcode: u8, body: &[u32]) -> Result<usize, EncodeError> {
+        let checked = require(!body.is_empty(), FieldError::Empty { field: "payload" }).and_then(|()| {
+            let wrong = FieldError::TooWide { field: "payload", value: body.len() as u64, max: MAX_PAYLOAD as u64 };
+            require(body.len() <= MAX_PAYLOAD, wrong)?;
+            self.flags.require_known(self.target.level)
+        });
+        checked.map_err(|source| self.refuse(source))?;
+        let header = type3(opcode, body.len(), self.flags);
+        self.put_dwords(&[&[header], body].concat())
+    }
+
+    fn put_dwords(self, dwords: &[u32]) -> Result<usize, EncodeError> {
+        let needed = dwords.len();
+        if let Some(out) = self.out {
+            let no_room = EncodeError::NoRoom { packet: self.packet, needed, left: out.len() };
+            out.get_mut(..needed).ok_or(no_room)?.copy_from_slice(dwords);
+        }
+        Ok(needed)
+    }
+}
+
+/// A packet that goes into sinks; `packet_impl!` makes a [`Packet`](crate::Packet) of it.
+pub(super) trait Typed: Copy {
+    /// The name in error messages.
+    const NAME: &'static str;
+
+    /// Writes the packet and returns its length in dwords.
+    ///
+    /// # Errors
+    ///
+    /// As [`Packet::encode`](crate::Packet::encode).
+    fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError>;
+}
+
+/// Makes [`Packet`](crate::Packet)s of types that go into sinks.
+macro_rules! packet_impl {
+    ($($packet:ident $(<$life:lifetime>)?),+ $(,)?) => {$(
+        impl $(<$life>)? $crate::Packet for $packet $(<$life>)? {
+            type Language = $crate::pm4::Target;
+            const NAME: &'static str = <Self as $crate::pm4::sink::Typed>::NAME;
+
+            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::EncodeError> {
+                let flags = $crate::pm4::HeaderFlags::empty();
+                $crate::pm4::sink::Typed::write(*self, $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, flags, None))
+            }
+
+            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::EncodeError> {
+                let flags = $crate::pm4::HeaderFlags::empty();
+                $crate::pm4::sink::Typed::write(*self, $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, flags, Some(out)))
+            }
+
+            #[inline(always)]
+            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
+                let flags = $crate::pm4::HeaderFlags::empty();
+                let sink = $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, flags, Some(out));
+                $crate::pm4::sink::Typed::write(*self, sink).ok()
+            }
+        }
+
+        impl $(<$life>)? $crate::Packet for $crate::pm4::Flagged<$packet $(<$life>)?> {
+            type Language = $crate::pm4::Target;
+            const NAME: &'static str = <$packet as $crate::pm4::sink::Typed>::NAME;
+
+            fn len_dwords(&self, target: Self::Language) -> Result<usize, $crate::EncodeError> {
+                let sink = $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, self.flags, None);
+                $crate::pm4::sink::Typed::write(self.packet, sink)
+            }
+
+            fn encode(&self, target: Self::Language, out: &mut [u32]) -> Result<usize, $crate::EncodeError> {
+                let sink = $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, self.flags, Some(out));
+                $crate::pm4::sink::Typed::write(self.packet, sink)
+            }
+
+            #[inline(always)]
+            fn put(&self, target: Self::Language, out: &mut [u32]) -> Option<usize> {
+                let sink = $crate::pm4::sink::Sink::new(<Self as $crate::Packet>::NAME, target, self.flags, Some(out));
+                $crate::pm4::sink::Typed::write(self.packet, sink).ok()
+            }
+        }
+    )+};
+}
+pub(super) use packet_impl;
