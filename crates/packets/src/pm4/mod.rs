@@ -43,40 +43,31 @@
     reason = "a packet is a few stores once what its recorder knows is folded, and 40 ns if not"
 )]
 
-mod acquire_mem;
-mod caches;
 mod common;
-mod copy_data;
-mod cp_dma;
 mod decode;
-mod end_of_pipe;
-mod event_write;
 mod header;
 mod indirect_buffer;
 mod language;
+mod memory;
 mod nop;
 pub mod opcode;
-mod pfp_sync_me;
 mod plain;
 mod sink;
+mod sync;
 mod target;
-mod wait_reg_mem;
-mod write_data;
 
-pub use acquire_mem::{AcquireMem, AcquireWait, CacheRange, PwsCounter, PwsStage};
-pub use caches::{CacheActions, CoherCntl, Gcr, TcActions};
 pub use common::{Caching, Compare, Engine, Policy, Register};
-pub use copy_data::{CopyData, CopySize, CopySource, CopyTo};
-pub use cp_dma::{CpDma, DmaPath, DmaSource, DmaTo};
 pub use decode::{Command, Decoded, Decoder, decode, decode_at};
-pub use end_of_pipe::{EndOfPipe, EopEvent, EopInterrupt, EopPath, EopStore};
-pub use event_write::{Event, EventWrite};
 pub use header::{Flagged, HeaderFlags};
 pub(crate) use header::{Header, type3};
 pub use indirect_buffer::IndirectBuffer;
+pub use memory::{
+    CopyData, CopySize, CopySource, CopyTo, CpDma, DmaPath, DmaSource, DmaTo, WaitRegMem, WriteData, WritePath, WriteTo,
+};
 pub use nop::Nop;
-pub use pfp_sync_me::PfpSyncMe;
 pub use plain::{ContextControl, DispatchDirect, DrawIndexAuto, IndexBufferSize, NumInstances};
+pub use sync::{
+    AcquireMem, AcquireWait, CacheActions, CacheRange, CoherCntl, EndOfPipe, EopEvent, EopInterrupt, EopPath, EopStore,
+    Event, EventWrite, Gcr, PfpSyncMe, PwsCounter, PwsStage, TcActions,
+};
 pub use target::{Ring, Target};
-pub use wait_reg_mem::WaitRegMem;
-pub use write_data::{WriteData, WritePath, WriteTo};

@@ -19,7 +19,7 @@ const TIED: &[(&str, usize)] = &[
     ("crates/bench", 7),
     ("crates/ib", 2),
     ("crates/isa", 20),
-    ("crates/packets", 16),
+    ("crates/packets", 10),
     ("crates/registers", 3),
     ("crates/surface", 14),
     ("crates/vulkan-client", 15),

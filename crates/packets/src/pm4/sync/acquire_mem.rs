@@ -1,14 +1,14 @@
 //! ACQUIRE_MEM and SURFACE_SYNC: treat caches, and wait.
 
 use super::caches::{CacheActions, CoherCntl, Gcr};
-use super::common::Engine;
-use super::sink::{Sink, Typed, packet_impl};
-use super::target::{Ring, Target};
 use crate::choices::choices;
 use crate::error::{require, require_form};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::{pws_counter, pws_stage};
 use crate::layout::written::AcquireMemPws;
+use crate::pm4::common::Engine;
+use crate::pm4::sink::{Sink, Typed, packet_impl};
+use crate::pm4::target::{Ring, Target};
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -205,7 +205,7 @@ impl AcquireMem {
 
     /// Writes ACQUIRE_MEM, on the rings too that are given SURFACE_SYNC.
     #[inline(always)]
-    pub(super) fn write_acquire_mem(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
+    pub(in crate::pm4) fn write_acquire_mem(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
         let target = sink.target;
         let (stage, counter, outstanding) = match self.wait {
             AcquireWait::Actions { engine, poll_interval } => {
@@ -242,7 +242,7 @@ impl AcquireMem {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::AcquireMem, level: GfxLevel) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::AcquireMem, level: GfxLevel) -> Result<Self, FieldError> {
         let wait = if record.pws_ena {
             AcquireWait::Pws {
                 stage: PwsStage::read("pws_stage_sel", record.pws_stage_sel)?,
@@ -262,7 +262,7 @@ impl AcquireMem {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read_surface_sync(record: &records::SurfaceSync) -> Self {
+    pub(in crate::pm4) fn read_surface_sync(record: &records::SurfaceSync) -> Self {
         let poll_interval = record.poll_interval as u16;
         Self {
             coher: CoherCntl::from_bits_retain(record.coher_cntl),

@@ -1,11 +1,11 @@
 //! WAIT_REG_MEM: wait until memory compares.
 
-use super::common::{Caching, Compare, Engine, reach};
-use super::sink::{Sink, Typed, packet_impl};
-use super::target::Target;
 use crate::error::{address, require};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::wait_space;
+use crate::pm4::common::{Caching, Compare, Engine, reach};
+use crate::pm4::sink::{Sink, Typed, packet_impl};
+use crate::pm4::target::Target;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
@@ -72,7 +72,7 @@ impl WaitRegMem {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
         let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space };
         require(record.mem_space == wait_space::MEMORY, unknown)?;
         Ok(Self {

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::common::reach;
-use super::sink::{Sink, Typed, packet_impl};
 use crate::error::{address, require, require_form};
 use crate::layout::records::pm4 as records;
 use crate::layout::written::EventWriteSample;
+use crate::pm4::common::reach;
+use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -147,7 +147,7 @@ impl EventWrite {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::EventWrite, level: GfxLevel) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::EventWrite, level: GfxLevel) -> Result<Self, FieldError> {
         let event = Event(record.event_type as u8);
         let at = if event.samples(level) { Some(address("addr", record.addr)?) } else { None };
         Ok(Self { event, at })

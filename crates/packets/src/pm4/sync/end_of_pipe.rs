@@ -1,13 +1,13 @@
 //! RELEASE_MEM, EVENT_WRITE_EOP and EVENT_WRITE_EOS: a store when earlier work has drained.
 
 use super::caches::{CacheActions, Gcr, TcActions};
-use super::common::{Caching, reach};
-use super::sink::{Sink, Typed, packet_impl};
-use super::target::{Ring, Target};
 use crate::choices::choices;
 use crate::error::{self, require, require_form, require_multiple};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::{eop_data, eop_dst, eop_int, eos_cmd, event_index, event_type};
+use crate::pm4::common::{Caching, reach};
+use crate::pm4::sink::{Sink, Typed, packet_impl};
+use crate::pm4::target::{Ring, Target};
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -367,7 +367,7 @@ impl EndOfPipe {
     const NO_SUCH_STORE: FieldError = FieldError::NoSuchForm { form: "this store at the end of shaders" };
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::ReleaseMem) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::ReleaseMem) -> Result<Self, FieldError> {
         let tc = [
             (record.tcl1_vol_action, TcActions::TCL1_VOLATILE),
             (record.tc_vol_action, TcActions::TC_VOLATILE),
@@ -404,7 +404,7 @@ impl EndOfPipe {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read_event_write_eop(record: &records::EventWriteEop) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read_event_write_eop(record: &records::EventWriteEop) -> Result<Self, FieldError> {
         let release = records::ReleaseMem {
             event_type: record.event_type,
             tcl1_vol_action: record.tcl1_vol_action,
@@ -426,7 +426,7 @@ impl EndOfPipe {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
         let store = EopStore::read(eop_data::DWORD, record.addr, record.data.into())?;
         Ok(Self::new(EopEvent::read("event_type", record.event_type)?, store))
     }

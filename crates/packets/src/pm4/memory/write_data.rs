@@ -1,13 +1,13 @@
 //! WRITE_DATA: dwords from the stream to memory or registers.
 
-use super::common::{Caching, Engine, Register, reach};
-use super::header::MAX_PAYLOAD;
-use super::sink::{Sink, Typed, packet_impl};
-use super::target::Target;
 use crate::choices::choices;
 use crate::error::{address, require, require_form};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::write_dst;
+use crate::pm4::common::{Caching, Engine, Register, reach};
+use crate::pm4::header::MAX_PAYLOAD;
+use crate::pm4::sink::{Sink, Typed, packet_impl};
+use crate::pm4::target::Target;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
@@ -135,7 +135,7 @@ impl<'a> WriteData<'a> {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
         let to = match record.dst_sel {
             write_dst::REGISTER => WriteTo::Register(Register::read("dst_reg", record.dst_reg)?),
             path => {

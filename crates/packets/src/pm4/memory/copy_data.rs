@@ -1,12 +1,12 @@
 //! COPY_DATA: one dword or qword from here to there.
 
-use super::common::{Caching, Engine, Register, reach};
-use super::sink::{Sink, Typed, packet_impl};
-use super::target::Target;
 use crate::choices::choices;
 use crate::error::{address, require, require_form, require_multiple};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::{copy_dst, copy_src, count_sel};
+use crate::pm4::common::{Caching, Engine, Register, reach};
+use crate::pm4::sink::{Sink, Typed, packet_impl};
+use crate::pm4::target::Target;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -215,7 +215,7 @@ impl CopyData {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         let from = [record.src_cache_policy, record.src_temporal];
         let to = [record.dst_cache_policy, record.dst_temporal];
         Ok(Self {

@@ -1,8 +1,8 @@
 //! PFP_SYNC_ME: PFP waits for ME.
 
-use super::sink::{Sink, Typed, packet_impl};
 use crate::EncodeError;
 use crate::layout::records::pm4 as records;
+use crate::pm4::sink::{Sink, Typed, packet_impl};
 
 /// PFP_SYNC_ME, opcode 0x42: PFP waits until ME has executed everything before. The graphics ring, and on GFX6 the
 /// compute rings, whose firmware is the same. One dword follows, which is zero.

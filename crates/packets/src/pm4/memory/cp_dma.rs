@@ -1,11 +1,11 @@
 //! CP DMA: the command processor's own copy and fill engine.
 
-use super::common::{Caching, Engine};
-use super::sink::{Sink, Typed, packet_impl};
 use crate::choices::choices;
 use crate::error::{self, require_form};
 use crate::layout::records::pm4 as records;
 use crate::layout::values::{dma_dst, dma_src};
+use crate::pm4::common::{Caching, Engine};
+use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
@@ -254,7 +254,7 @@ impl CpDma {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
         let from = [record.src_cache_policy, record.src_temporal];
         let to = [record.dst_cache_policy, record.dst_temporal];
         Ok(Self {
@@ -271,7 +271,7 @@ impl CpDma {
     }
 
     /// Returns the packet that was read.
-    pub(super) fn read_cp_dma(record: &records::CpDma) -> Result<Self, FieldError> {
+    pub(in crate::pm4) fn read_cp_dma(record: &records::CpDma) -> Result<Self, FieldError> {
         let from = DmaSource::read(record.src_sel, record.src_addr, record.data)?;
         let to = DmaTo::read(record.dst_sel, record.dst_addr)?;
         Ok(Self {

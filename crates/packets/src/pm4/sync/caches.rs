@@ -257,14 +257,14 @@ impl Gcr {
     }
 
     /// Two-bit fields with a number that means nothing.
-    pub(super) fn check(self) -> Result<(), FieldError> {
+    pub(in crate::pm4) fn check(self) -> Result<(), FieldError> {
         let unknown = |field, value| FieldError::Unknown { field, value };
         require((self.bits() >> 2) & 3 != 1, unknown("gl1_range", 1))?;
         require((self.bits() >> 16) & 3 != 3, unknown("gcr_seq", 3))
     }
 
     /// What an end-of-pipe event can carry: everything from GLM up to the sequence. GLK only from GFX11 on.
-    pub(super) const fn in_event(level: GfxLevel) -> Self {
+    pub(in crate::pm4) const fn in_event(level: GfxLevel) -> Self {
         match level {
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => Self::from_bits_retain(0x3_ff30),
             _ => Self::from_bits_retain(0x3_fff0),
@@ -272,17 +272,17 @@ impl Gcr {
     }
 
     /// Returns the range of the L2 action.
-    pub(super) const fn gl2_range(self) -> u32 {
+    pub(in crate::pm4) const fn gl2_range(self) -> u32 {
         self.bits() >> 11 & 3
     }
 
     /// Returns the order in which the caches are treated.
-    pub(super) const fn sequence(self) -> u32 {
+    pub(in crate::pm4) const fn sequence(self) -> u32 {
         self.bits() >> 16 & 3
     }
 
     /// Returns the reverse of [`Self::gl2_range`] and [`Self::sequence`].
-    pub(super) const fn with_numbers(gl2_range: u32, sequence: u32) -> Self {
+    pub(in crate::pm4) const fn with_numbers(gl2_range: u32, sequence: u32) -> Self {
         Self::from_bits_retain(gl2_range << 11 | sequence << 16)
     }
 }
