@@ -37,4 +37,4 @@ mod wave;
 pub use dispatch::Dispatch;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};
-pub use run::{Limits, run};
+pub use run::{Limits, run, run_on_threads};

@@ -21,10 +21,11 @@ pub struct PageFault {
     pub access: Access,
 }
 
-/// GPU memory behind a job's page tables. Addresses have 48 bits; the upper half of the address space is not sign-extended.
+/// GPU memory behind a job's page tables, and the job's end. Addresses have 48 bits; the upper half of the address space is not
+/// sign-extended.
 ///
-/// Several threads use it at once; accesses of up to eight aligned bytes must not tear.
-pub trait Memory: Sync {
+/// Where several threads use it at once, accesses of up to eight aligned bytes must not tear.
+pub trait Memory {
     /// Reads `out.len()` bytes.
     ///
     /// # Errors
@@ -54,5 +55,10 @@ pub trait Memory: Sync {
     /// [`PageFault`] with the first address that can not be fetched from.
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
         self.load(va, out).map_err(|fault| PageFault { access: Access::Fetch, ..fault })
+    }
+
+    /// Returns `true` if the dispatch is to end soon: its job was cancelled. Asked often; does not wait.
+    fn is_stopped(&self) -> bool {
+        false
     }
 }

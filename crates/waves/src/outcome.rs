@@ -18,7 +18,7 @@ pub enum Outcome {
     },
     /// A wave can not go on.
     Hang(Hang),
-    /// The stop flag was set.
+    /// [`Memory::is_stopped`](crate::Memory::is_stopped) said so.
     Stopped,
 }
 

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     thread,
 };
@@ -17,29 +17,24 @@ use crate::{
 };
 
 /// Limits of a dispatch.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits<'l> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
     /// Instructions that all waves may execute together.
     pub instructions: u64,
-    /// Threads that groups are spread over. The result does not depend on it, unless groups race.
-    pub threads: usize,
     /// Groups that a thread keeps alive at once, so that groups can wait for each other.
     pub window: usize,
-    /// Ends the dispatch soon after it is set.
-    pub stop: Option<&'l AtomicBool>,
 }
 
-impl Default for Limits<'_> {
+impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 1 << 32, threads: 1, window: 16, stop: None }
+        Self { instructions: 1 << 32, window: 16 }
     }
 }
 
 /// What threads share.
 struct Shared<'s> {
     dispatch: &'s Dispatch,
-    memory: &'s dyn Memory,
-    limits: Limits<'s>,
+    limits: Limits,
     next: AtomicU64,
     used: AtomicU64,
     /// The lowest group that hangs; those behind it are not started.
@@ -54,49 +49,64 @@ struct Totals {
     hang: Option<(u64, Box<Hang>)>,
 }
 
-/// Runs a dispatch to its end.
-pub fn run(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits<'_>) -> Outcome {
-    let groups = dispatch.groups();
-    let shared = Shared {
-        dispatch,
-        memory,
-        limits,
-        next: AtomicU64::new(0),
-        used: AtomicU64::new(0),
-        end: AtomicU64::new(groups),
-        totals: Mutex::default(),
-    };
-    // A slot of scratch memory belongs to one live wave.
-    let waves = dispatch.waves_per_group().max(1);
-    let slots = dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize);
-    let threads = limits.threads.clamp(1, 256).min(slots).min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1);
-    let window = (slots / threads).min(limits.window.max(1));
-    if threads == 1 {
-        shared.work(0, window);
-    } else {
-        thread::scope(|scope| {
-            for worker in 0..threads {
-                let shared = &shared;
-                scope.spawn(move || shared.work(worker, window));
-            }
-        });
-    }
-    let totals = shared.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, hang)) = totals.hang {
-        return Outcome::Hang(*hang);
-    }
-    if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        return Outcome::Stopped;
-    }
-    match totals.fault {
-        Some((_, fault)) => Outcome::Fault { fault, counters: totals.counters },
-        None => Outcome::Done(totals.counters),
-    }
+/// Runs a dispatch to its end on this thread, a few groups at a time, in the order of the grid.
+pub fn run(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits) -> Outcome {
+    let shared = Shared::new(dispatch, limits);
+    shared.work(memory, 0, shared.slots().min(limits.window.max(1)));
+    shared.outcome(memory)
 }
 
-impl Shared<'_> {
+/// Runs a dispatch to its end on several threads. The outcome and what is left in memory are those of [`run`], unless groups
+/// race with each other.
+pub fn run_on_threads(dispatch: &Dispatch, memory: &(dyn Memory + Sync), limits: Limits, threads: usize) -> Outcome {
+    let shared = Shared::new(dispatch, limits);
+    let groups = usize::try_from(dispatch.groups()).unwrap_or(usize::MAX);
+    let threads = threads.clamp(1, 256).min(shared.slots()).min(groups).max(1);
+    let window = (shared.slots() / threads).min(limits.window.max(1));
+    thread::scope(|scope| {
+        for worker in 0..threads {
+            let shared = &shared;
+            scope.spawn(move || shared.work(memory, worker, window));
+        }
+    });
+    shared.outcome(memory)
+}
+
+impl<'s> Shared<'s> {
+    fn new(dispatch: &'s Dispatch, limits: Limits) -> Self {
+        Self {
+            dispatch,
+            limits,
+            next: AtomicU64::new(0),
+            used: AtomicU64::new(0),
+            end: AtomicU64::new(dispatch.groups()),
+            totals: Mutex::default(),
+        }
+    }
+
+    /// Returns how many groups may live at once: each live wave has a slot of scratch memory of its own.
+    fn slots(&self) -> usize {
+        let waves = self.dispatch.waves_per_group().max(1);
+        self.dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize)
+    }
+
+    /// Returns how the dispatch ended.
+    fn outcome(self, memory: &dyn Memory) -> Outcome {
+        let totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, hang)) = totals.hang {
+            return Outcome::Hang(*hang);
+        }
+        if memory.is_stopped() {
+            return Outcome::Stopped;
+        }
+        match totals.fault {
+            Some((_, fault)) => Outcome::Fault { fault, counters: totals.counters },
+            None => Outcome::Done(totals.counters),
+        }
+    }
+
     /// Runs groups until there are none left.
-    fn work(&self, worker: usize, window: usize) {
+    fn work(&self, memory: &dyn Memory, worker: usize, window: usize) {
         let mut code = Code::new(self.dispatch.shape());
         let waves = self.dispatch.waves_per_group();
         // Each place in the window has scratch slots of its own.
@@ -108,10 +118,10 @@ impl Shared<'_> {
             for (place, entry) in live.iter_mut().enumerate() {
                 if entry.is_none() {
                     let slot = (worker * window + place) as u32 * waves;
-                    *entry = self.take().map(|index| Group::new(self.dispatch, index, slot));
+                    *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot));
                 }
                 let Some(group) = entry else { continue };
-                if self.ends(group) || self.slice(group, &mut code) {
+                if self.ends(group, memory) || self.slice(group, &mut code, memory) {
                     *entry = None;
                 }
             }
@@ -123,8 +133,8 @@ impl Shared<'_> {
     }
 
     /// Returns the number of the next group.
-    fn take(&self) -> Option<u64> {
-        if self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+    fn take(&self, memory: &dyn Memory) -> Option<u64> {
+        if memory.is_stopped() {
             self.end.fetch_min(0, Ordering::Relaxed);
         }
         let end = self.end.load(Ordering::Relaxed);
@@ -132,8 +142,8 @@ impl Shared<'_> {
     }
 
     /// Returns `true` if the group is not to go on.
-    fn ends(&self, group: &Group) -> bool {
-        let stopped = self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+    fn ends(&self, group: &Group, memory: &dyn Memory) -> bool {
+        let stopped = memory.is_stopped();
         if stopped {
             self.end.fetch_min(0, Ordering::Relaxed);
         }
@@ -141,15 +151,15 @@ impl Shared<'_> {
     }
 
     /// Runs a slice of a group. Returns `true` if it is over.
-    fn slice(&self, group: &mut Group, code: &mut Code) -> bool {
+    fn slice(&self, group: &mut Group, code: &mut Code, memory: &dyn Memory) -> bool {
         let before = group.counters().instructions;
-        let result = group.slice(code, self.memory);
+        let result = group.slice(code, memory);
         let counters = group.counters();
         let used =
             self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;
         let result = match result {
             Ok(false) if used > self.limits.instructions => {
-                Err(Box::new(group.out_of_budget(self.limits.instructions, self.memory)))
+                Err(Box::new(group.out_of_budget(self.limits.instructions, memory)))
             }
             result => result,
         };

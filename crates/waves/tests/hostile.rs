@@ -15,12 +15,13 @@ const DATA: u64 = 0x1000;
 struct Pages {
     program: Vec<u8>,
     data: Mutex<Vec<u8>>,
+    is_stopped: bool,
 }
 
 impl Pages {
     fn new(words: &[u32]) -> Self {
         let program = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Self { program, data: Mutex::new(vec![0x5a; 4096]) }
+        Self { program, data: Mutex::new(vec![0x5a; 4096]), is_stopped: false }
     }
 
     fn range(va: u64, len: usize, access: Access) -> Result<std::ops::Range<usize>, PageFault> {
@@ -51,6 +52,10 @@ impl Memory for Pages {
         let old = u64::from_le_bytes(word);
         data[range].copy_from_slice(&change(old).to_le_bytes()[..len.into()]);
         Ok(old)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
@@ -87,7 +92,7 @@ fn end(level: GfxLevel) -> u32 {
     if level >= GfxLevel::Gfx11 { 0xbfb0_0000 } else { 0xbf81_0000 }
 }
 
-fn limits<'l>() -> Limits<'l> {
+fn limits() -> Limits {
     Limits { instructions: 20_000, ..Limits::default() }
 }
 
@@ -163,4 +168,11 @@ fn code_without_a_page_hangs() {
     let outcome = run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&[0xbf80_0000]), limits());
     let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
     assert_eq!(hang.reason, Reason::Fetch(PageFault { va: PROGRAM + 4, access: Access::Fetch }));
+}
+
+#[test]
+fn a_dispatch_that_is_told_to_stop_does() {
+    let pages = Pages { is_stopped: true, ..Pages::new(&[0xbf82_ffff; 8]) };
+    let limits = Limits { instructions: u64::MAX, ..Limits::default() };
+    assert_eq!(run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &pages, limits), Outcome::Stopped);
 }

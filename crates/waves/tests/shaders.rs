@@ -7,7 +7,6 @@
 mod support;
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_waves::Limits;
 use serde_json::Value;
 use support::{
     files::{folder, jobs, text},
@@ -27,7 +26,7 @@ const CHIPS: [(&str, GfxLevel); 9] = [
 ];
 
 /// Runs every shader of a chip; returns how many were right, how many need images, and what was wrong.
-fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, limits: Limits<'_>) -> (u32, u32, Vec<String>) {
+fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, threads: usize) -> (u32, u32, Vec<String>) {
     let (mut right, mut images, mut wrong) = (0, 0, Vec::new());
     for line in code.lines() {
         let code: Value = serde_json::from_str(line).unwrap();
@@ -40,7 +39,7 @@ fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, limits: Limits<'_>) -> 
             images += 1;
             continue;
         }
-        match check(level, job, &code, limits) {
+        match check(level, job, &code, threads) {
             Ok(()) => right += 1,
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
@@ -48,7 +47,7 @@ fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, limits: Limits<'_>) -> 
     (right, images, wrong)
 }
 
-fn all_chips(limits: Limits<'_>) -> Vec<String> {
+fn all_chips(threads: usize) -> Vec<String> {
     let folder = folder();
     let jobs = jobs(&folder);
     let mut all = Vec::new();
@@ -57,7 +56,7 @@ fn all_chips(limits: Limits<'_>) -> Vec<String> {
         for lanes in [32, 64] {
             let path = folder.join(format!("code/{chip}.wave{lanes}.jsonl"));
             let Some(code) = text(&path) else { continue };
-            let (right, images, wrong) = run_chip(&jobs, level, &code, limits);
+            let (right, images, wrong) = run_chip(&jobs, level, &code, threads);
             println!("{chip} wave{lanes}: {right} right, {} wrong, {images} with images not run", wrong.len());
             total += right;
             all.extend(wrong.into_iter().map(|wrong| format!("{chip} wave{lanes} {wrong}")));
@@ -69,7 +68,7 @@ fn all_chips(limits: Limits<'_>) -> Vec<String> {
 
 #[test]
 fn every_shader_without_images_computes_what_is_expected() {
-    let wrong = all_chips(Limits::default());
+    let wrong = all_chips(1);
     for line in &wrong {
         println!("{line}");
     }
@@ -82,7 +81,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let jobs = jobs(&folder);
     let code = text(&folder.join("code/navi31.wave32.jsonl")).expect("the file of one chip");
     for threads in [2, 7] {
-        let (right, _, wrong) = run_chip(&jobs, GfxLevel::Gfx11, &code, Limits { threads, ..Limits::default() });
+        let (right, _, wrong) = run_chip(&jobs, GfxLevel::Gfx11, &code, threads);
         assert!(right > 50 && wrong.is_empty(), "{threads} threads: {wrong:?}");
     }
 }

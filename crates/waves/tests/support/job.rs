@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
-use amdgpu_waves::{Dispatch, Limits, Outcome, run};
+use amdgpu_waves::{Dispatch, Limits, Outcome, run, run_on_threads};
 use serde_json::Value;
 
 use super::{
@@ -79,7 +79,7 @@ fn round_halves(expected: &mut [u8], found: &[u8]) {
 }
 
 /// Runs a job. Returns what is wrong.
-pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, limits: Limits<'_>) -> Result<(), String> {
+pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, threads: usize) -> Result<(), String> {
     let arena = Arena::new();
     let high = if level >= GfxLevel::Gfx9 { 0x8000_u64 << 32 } else { 0 };
     let mut buffers = Vec::new();
@@ -116,7 +116,12 @@ pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, limits: Limits<'
     }
     let dispatch = dispatch(level, job, code, &arena, (&sets, &push));
     for _ in 0..job["dispatches"].as_u64().unwrap_or(1) {
-        match run(&dispatch, &arena, limits) {
+        let limits = Limits::default();
+        let outcome = match threads {
+            1 => run(&dispatch, &arena, limits),
+            _ => run_on_threads(&dispatch, &arena, limits, threads),
+        };
+        match outcome {
             Outcome::Done(_) => {}
             Outcome::Hang(hang) => return Err(hang.to_string()),
             other => return Err(format!("{other:?}")),
