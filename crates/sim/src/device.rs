@@ -72,7 +72,8 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
-    /// What executes shaders from the next draw or dispatch on; there is nothing at first. It is called on the threads of
+    /// Replaces what executes shaders, from the next draw or dispatch on. At first that is the simulator itself, for compute
+    /// shaders, unless [`SimOptions::shaders`] says otherwise. It is called on the threads of
     /// the rings, and its panics end them.
     pub fn plug_shaders(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
         self.gpu.shaders.plug(shaders);

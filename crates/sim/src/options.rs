@@ -27,6 +27,10 @@ pub struct SimOptions {
     /// complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that shows
     /// only when memory is short.
     pub strict: bool,
+    /// Whether compute shaders are executed; otherwise dispatches are counted and told to what is plugged, as draws are.
+    pub shaders: bool,
+    /// How many instructions the waves of a dispatch may execute; one that goes on after them hangs its ring.
+    pub shader_instructions: u64,
     /// Where it sits among its siblings: the PCI slot and the minor numbers.
     pub place: Place,
 }
@@ -41,12 +45,17 @@ impl Default for SimOptions {
             may_raise_priority: false,
             ring_reset: false,
             strict: true,
+            shaders: true,
+            shader_instructions: Self::SHADER_INSTRUCTIONS,
             place: Place::FIRST,
         }
     }
 }
 
 impl SimOptions {
+    /// Instructions of a dispatch by default: minutes of a shader that never ends.
+    pub const SHADER_INSTRUCTIONS: u64 = 1 << 28;
+
     /// What Linux 6.12 reports.
     pub const REFERENCE_MINOR: i32 = 61;
 
@@ -59,6 +68,8 @@ impl SimOptions {
         may_raise_priority: false,
         ring_reset: false,
         strict: true,
+        shaders: true,
+        shader_instructions: Self::SHADER_INSTRUCTIONS,
         place: Place::FIRST,
     };
 }

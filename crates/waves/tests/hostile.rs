@@ -97,7 +97,7 @@ fn limits() -> Limits {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_dwords_end_in_an_answer(words in prop::collection::vec(any::<u32>(), 1..40)) {
@@ -107,6 +107,11 @@ proptest! {
             }
         }
     }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Instructions that decode, with fields bent so that most of them are executed, one after the other.
     #[test]

@@ -12,8 +12,8 @@
 //! A packet is checked against the tables of [`amdgpu_packets::layout`] and read into a structure with all its fields, which
 //! one function executes.
 //! What packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
-//! another one between two jobs ([`Engine::switch`]). There are no shaders: draws and dispatches are counted, and told to
-//! [`Shaders`], where an interpreter can be plugged in.
+//! another one between two jobs ([`Engine::switch`]). The engine itself has no shaders: draws and dispatches are counted,
+//! and told to [`Shaders`], where an interpreter is plugged in.
 //!
 //! Work that the length of a packet does not bound (other IBs, copies, multi-draws) is paid for from a budget, so every
 //! job comes to an end; and a job is asked now and then whether it still wants to go on.
@@ -45,12 +45,13 @@ mod wait;
 pub use self::{
     engine::Engine,
     interface::{
-        environment::{Clock, Environment, Job},
+        environment::{Clock, Environment},
         ib::Ib,
         index_buffer::IndexBuffer,
+        job::Job,
         memory::{Access, Memory, PageFault},
         stop::{Place, Stop, Watched},
-        work::{Dispatch, Draw, NoShaders, Scene, Shaders, Work},
+        work::{Dispatch, Draw, NoShaders, Scene, Shaders, WaveHang, Work},
     },
     registers::Registers,
     state::{State, Tally},

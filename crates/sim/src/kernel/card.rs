@@ -24,6 +24,7 @@ use crate::{
             clock::Ticker,
             context::{Context, Entity, Pstate},
             gang::Gangs,
+            interpreter::Interpreter,
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
         },
@@ -64,6 +65,11 @@ impl Gpu {
         let control = Arc::<Control>::default();
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
         let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
+        let shaders = if options.shaders {
+            ShaderSlot::new(Arc::new(Interpreter::new(options.shader_instructions)))
+        } else {
+            ShaderSlot::default()
+        };
         Arc::new(Self {
             options,
             machine: Arc::clone(machine),
@@ -78,7 +84,7 @@ impl Gpu {
             masters: Masters::default(),
             control,
             clock,
-            shaders: Arc::default(),
+            shaders: Arc::new(shaders),
             submitting: Mutex::default(),
             gangs: Arc::default(),
             resets: AtomicU32::new(0),

@@ -19,6 +19,7 @@ mod memory_law;
 mod primary;
 mod recovery;
 mod resets;
+mod shaders;
 mod sharing;
 mod submission;
 mod support;

@@ -3,6 +3,7 @@
 pub(crate) mod environment;
 pub(crate) mod ib;
 pub(crate) mod index_buffer;
+pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod stop;
 pub(crate) mod work;

@@ -108,6 +108,12 @@ pub enum Stop {
         /// How many packets were executed.
         packets: u64,
     },
+    /// A wave of what the packet started can not go on; the job was told why.
+    #[error("{place}: a wave hangs")]
+    Wave {
+        /// Where.
+        place: Place,
+    },
     /// The job was cancelled.
     #[error("{place}: cancelled")]
     Cancelled {

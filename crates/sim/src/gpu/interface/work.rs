@@ -2,14 +2,14 @@
 
 use amdgpu_hw::GpuVa;
 
-use super::{index_buffer::IndexBuffer, memory::Memory, stop::Place};
+use super::{index_buffer::IndexBuffer, job::Job, memory::Memory, stop::Place};
 use crate::gpu::state::State;
 
 /// What executes shaders. The engine itself has none: it tells what was started, with all the state that was set for it,
 /// and takes it to be finished when the call returns.
 ///
 /// ```
-/// use amdgpu_sim::gpu::{Scene, Shaders, Work};
+/// use amdgpu_sim::gpu::{Scene, Shaders, WaveHang, Work};
 /// use std::cell::Cell;
 ///
 /// /// Counts the thread groups of all dispatches.
@@ -17,25 +17,37 @@ use crate::gpu::state::State;
 /// struct Groups(Cell<u64>);
 ///
 /// impl Shaders for Groups {
-///     fn run(&self, work: &Work, _: &Scene<'_>) {
+///     fn run(&self, work: &Work, _: &Scene<'_>) -> Result<(), WaveHang> {
 ///         if let Work::Dispatch(dispatch) = work {
 ///             let groups = dispatch.groups.iter().map(|&count| u64::from(count)).product::<u64>();
 ///             self.0.set(self.0.get() + groups);
 ///         }
+///         Ok(())
 ///     }
 /// }
 /// ```
 pub trait Shaders {
     /// Something was started.
-    fn run(&self, work: &Work, scene: &Scene<'_>);
+    ///
+    /// # Errors
+    ///
+    /// [`WaveHang`] if a wave can not go on; the job was told why. Page faults are told to the job, and are no error.
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang>;
 }
+
+/// A wave that can not go on, which hangs its ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a wave hangs")]
+pub struct WaveHang;
 
 /// No shaders: nothing is ever drawn or computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoShaders;
 
 impl Shaders for NoShaders {
-    fn run(&self, _: &Work, _: &Scene<'_>) {}
+    fn run(&self, _: &Work, _: &Scene<'_>) -> Result<(), WaveHang> {
+        Ok(())
+    }
 }
 
 /// What shaders see besides the work itself.
@@ -47,6 +59,8 @@ pub struct Scene<'s> {
     pub memory: &'s dyn Memory,
     /// The packet that started the work.
     pub place: Place,
+    /// The job, which hears of faults and hangs.
+    pub job: &'s dyn Job,
 }
 
 /// Something for shaders to do.

@@ -168,14 +168,16 @@ impl From<DispatchTaskmeshIndirectMultiAce> for IndirectMesh {
 }
 
 impl Engine {
-    fn start(&mut self, step: &Step<'_, '_>, work: Work) {
+    fn start(&mut self, step: &Step<'_, '_>, work: Work) -> Result<(), Stop> {
         match work {
             Work::Draw(_) | Work::Mesh(_) => self.state.tally.draws += 1,
             Work::Dispatch(_) => self.state.tally.dispatches += 1,
         }
         let env = step.port.env();
         tracing::trace!(place = %step.place(), ?work);
-        env.shaders.run(&work, &Scene { state: &self.state, memory: env.memory, place: step.place() });
+        let place = step.place();
+        let scene = Scene { state: &self.state, memory: env.memory, place, job: env.job };
+        env.shaders.run(&work, &scene).map_err(|_| Stop::Wave { place })
     }
 
     /// INDEX_TYPE: the length of the indices of later draws.
@@ -210,29 +212,34 @@ impl Engine {
     }
 
     /// Starts a direct draw.
-    fn draw(&mut self, step: &Step<'_, '_>, count: u32, first: u32, indices: Option<IndexBuffer>, initiator: u32) {
+    fn draw(
+        &mut self,
+        step: &Step<'_, '_>,
+        (count, first): (u32, u32),
+        indices: Option<IndexBuffer>,
+        initiator: u32,
+    ) -> Result<(), Stop> {
         let instances = self.state.instances;
         let draw = Draw { count, instances, first, vertex_offset: 0, first_instance: 0, indices, number: 0, initiator };
-        self.start(step, Work::Draw(draw));
+        self.start(step, Work::Draw(draw))
     }
 
     /// DRAW_INDEX_AUTO: no indices.
-    pub(super) fn draw_index_auto(&mut self, packet: DrawIndexAuto, step: &Step<'_, '_>) {
-        self.draw(step, packet.vertex_count, 0, None, packet.draw_initiator);
+    pub(super) fn draw_index_auto(&mut self, packet: DrawIndexAuto, step: &Step<'_, '_>) -> Result<(), Stop> {
+        self.draw(step, (packet.vertex_count, 0), None, packet.draw_initiator)
     }
 
     /// DRAW_INDEX_2: indices at an address of the packet's.
     pub(super) fn draw_index_2(&mut self, packet: &DrawIndex2, step: &Step<'_, '_>) -> Result<(), Stop> {
         let va = step.address("index_base_lo", packet.index_base)?;
         let indices = IndexBuffer { va, count: packet.max_size, bytes: self.index_bytes(step) };
-        self.draw(step, packet.index_count, 0, Some(indices), packet.draw_initiator);
-        Ok(())
+        self.draw(step, (packet.index_count, 0), Some(indices), packet.draw_initiator)
     }
 
     /// DRAW_INDEX_OFFSET_2: indices at INDEX_BASE's address.
-    pub(super) fn draw_index_offset_2(&mut self, packet: &DrawIndexOffset2, step: &Step<'_, '_>) {
+    pub(super) fn draw_index_offset_2(&mut self, packet: &DrawIndexOffset2, step: &Step<'_, '_>) -> Result<(), Stop> {
         let indices = IndexBuffer { count: packet.max_size, bytes: self.index_bytes(step), ..self.state.index };
-        self.draw(step, packet.index_count, packet.index_offset, Some(indices), packet.draw_initiator);
+        self.draw(step, (packet.index_count, packet.index_offset), Some(indices), packet.draw_initiator)
     }
 
     /// DRAW_INDEX_IMMD: indices in the packet.
@@ -240,8 +247,7 @@ impl Engine {
         let behind = step.place().ib.va.checked_add(4 * (step.place().offset as u64 + 3));
         let va = behind.ok_or_else(|| step.refuse("has its indices beyond the end of the address space"))?;
         let indices = IndexBuffer { va, count: packet.index_count, bytes: self.index_bytes(step) };
-        self.draw(step, packet.index_count, 0, Some(indices), packet.draw_initiator);
-        Ok(())
+        self.draw(step, (packet.index_count, 0), Some(indices), packet.draw_initiator)
     }
 
     /// DRAW_INDIRECT and its kin: once, or as often as the packet or a dword in memory says.
@@ -277,7 +283,7 @@ impl Engine {
                     number,
                     initiator: packet.initiator,
                 }),
-            );
+            )?;
         }
         Ok(())
     }
@@ -291,12 +297,12 @@ impl Engine {
     }
 
     /// Starts a grid.
-    pub(super) fn dispatch(&mut self, step: &Step<'_, '_>, groups: [u32; 3], initiator: u32) {
+    pub(super) fn dispatch(&mut self, step: &Step<'_, '_>, groups: [u32; 3], initiator: u32) -> Result<(), Stop> {
         if groups.contains(&0) || initiator & SHADER_EN == 0 {
-            return;
+            return Ok(());
         }
         let program = self.program(step);
-        self.start(step, Work::Dispatch(Dispatch { groups, program, number: 0, initiator }));
+        self.start(step, Work::Dispatch(Dispatch { groups, program, number: 0, initiator }))
     }
 
     /// DISPATCH_INDIRECT: the grid lies behind SET_BASE's address, or at an address of the packet's.
@@ -310,8 +316,7 @@ impl Engine {
             return Err(step.refuse("names an absolute address, which only MEC takes"));
         }
         let groups = load(step, step.aligned("addr_lo", packet.addr, 4)?);
-        self.dispatch(step, groups, packet.dispatch_initiator);
-        Ok(())
+        self.dispatch(step, groups, packet.dispatch_initiator)
     }
 
     /// Starts a grid that lies behind SET_BASE's address.
@@ -321,8 +326,7 @@ impl Engine {
         }
         let base = self.state.base(set_base_index::DRAW_INDEX_INDIRECT);
         let groups = load(step, entry(step, base, offset.into())?);
-        self.dispatch(step, groups, initiator);
-        Ok(())
+        self.dispatch(step, groups, initiator)
     }
 
     /// The compute shader. A dispatch without one that can be fetched is a page fault.
@@ -342,12 +346,13 @@ impl Engine {
     }
 
     /// DISPATCH_MESH_DIRECT.
-    pub(super) fn mesh(&mut self, packet: &DispatchMeshDirect, step: &Step<'_, '_>) {
+    pub(super) fn mesh(&mut self, packet: &DispatchMeshDirect, step: &Step<'_, '_>) -> Result<(), Stop> {
         let groups = [packet.dim_x, packet.dim_y, packet.dim_z];
         let initiator = packet.draw_initiator;
-        if !groups.contains(&0) {
-            self.start(step, Work::Mesh(Dispatch { groups, program: GpuVa::NULL, number: 0, initiator }));
+        if groups.contains(&0) {
+            return Ok(());
         }
+        self.start(step, Work::Mesh(Dispatch { groups, program: GpuVa::NULL, number: 0, initiator }))
     }
 
     /// DISPATCH_MESH_INDIRECT_MULTI, and the same for task shaders on a compute ring.
@@ -379,7 +384,7 @@ impl Engine {
             self.write_location(step, packet.number_location, number, level)?;
             let grid = Dispatch { groups, program, number, initiator };
             if !groups.contains(&0) {
-                self.start(step, if packet.is_task { Work::Dispatch(grid) } else { Work::Mesh(grid) });
+                self.start(step, if packet.is_task { Work::Dispatch(grid) } else { Work::Mesh(grid) })?;
             }
         }
         Ok(())
@@ -387,9 +392,9 @@ impl Engine {
 
     /// DISPATCH_TASKMESH_GFX: mesh groups that task shaders asked for. None of those ran, so there are none; the packet
     /// is told of with an empty grid.
-    pub(super) fn taskmesh(&mut self, packet: &DispatchTaskmeshGfx, step: &Step<'_, '_>) {
+    pub(super) fn taskmesh(&mut self, packet: &DispatchTaskmeshGfx, step: &Step<'_, '_>) -> Result<(), Stop> {
         let initiator = packet.draw_initiator;
-        self.start(step, Work::Mesh(Dispatch { groups: [0; 3], program: GpuVa::NULL, number: 0, initiator }));
+        self.start(step, Work::Mesh(Dispatch { groups: [0; 3], program: GpuVa::NULL, number: 0, initiator }))
     }
 }
 

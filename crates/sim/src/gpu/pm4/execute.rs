@@ -114,33 +114,33 @@ impl Engine {
             Packet::IndexType(packet) => self.set_index_type(*packet),
             Packet::NumInstances(packet) => self.state.instances = packet.instance_count,
             Packet::IndexAttributesIndirect(packet) => self.load_index_attributes(packet, step)?,
-            Packet::DrawIndexAuto(packet) => self.draw_index_auto(*packet, step),
+            Packet::DrawIndexAuto(packet) => self.draw_index_auto(*packet, step)?,
             Packet::DrawIndex2(packet) => self.draw_index_2(packet, step)?,
-            Packet::DrawIndexOffset2(packet) => self.draw_index_offset_2(packet, step),
+            Packet::DrawIndexOffset2(packet) => self.draw_index_offset_2(packet, step)?,
             Packet::DrawIndexImmd(packet) => self.draw_index_immd(packet, step)?,
             Packet::DrawIndirect(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
             Packet::DrawIndexIndirect(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
             Packet::DrawIndirectMulti(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
             Packet::DrawIndexIndirectMulti(packet) => self.draw_indirect(&(*packet).into(), step, level)?,
             Packet::DispatchDirect(packet) => {
-                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator)?;
             }
             Packet::DispatchDirectInterleaved(packet) => {
-                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator)?;
             }
             Packet::DispatchTaskmeshDirectAce(packet) => {
-                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator);
+                self.dispatch(step, [packet.dim_x, packet.dim_y, packet.dim_z], packet.dispatch_initiator)?;
             }
             Packet::DispatchIndirect(packet) => self.dispatch_indirect(packet, step)?,
             Packet::DispatchIndirectInterleaved(packet) => {
                 self.dispatch_from_base(step, packet.data_offset, packet.dispatch_initiator)?;
             }
-            Packet::DispatchMeshDirect(packet) => self.mesh(packet, step),
+            Packet::DispatchMeshDirect(packet) => self.mesh(packet, step)?,
             Packet::DispatchMeshIndirectMulti(packet) => self.mesh_indirect(&(*packet).into(), step, level)?,
             Packet::DispatchTaskmeshIndirectMultiAce(packet) => {
                 self.mesh_indirect(&(*packet).into(), step, level)?;
             }
-            Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step),
+            Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step)?,
 
             // Each packet is finished before the next. Caches, counters, hints and the order of things: nothing is left to do.
             Packet::Nop(_)

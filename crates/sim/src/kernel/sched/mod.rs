@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod fault_cell;
 pub(crate) mod gang;
 pub(crate) mod ib_captures;
+pub(crate) mod interpreter;
 pub(crate) mod ring;
 pub(crate) mod shaders;
 pub(crate) mod work;

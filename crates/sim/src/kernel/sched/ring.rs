@@ -338,7 +338,8 @@ impl Shared {
         if let Stop::Fetch { fault, .. } = stop {
             job.faults.record(*fault);
         }
-        self.time_out(job, started, stop, Hang::FrontEnd)
+        let hang = if matches!(stop, Stop::Wave { .. }) { Hang::Waves } else { Hang::FrontEnd };
+        self.time_out(job, started, stop, hang)
     }
 
     /// What the kernel does with a ring that is stuck: it kills the job's waves, resets the ring, or resets the GPU, whichever
@@ -440,6 +441,10 @@ impl gpu::Job for Running<'_> {
             self.faults.record(fault);
         }
         self.shared.complaints.say(format!("{place}: {fault}"));
+    }
+
+    fn hung(&self, reason: &str) {
+        self.shared.complaints.say(reason.to_owned());
     }
 
     fn is_cancelled(&self) -> bool {

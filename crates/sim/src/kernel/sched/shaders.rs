@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::RwLock;
 
-use crate::gpu::{NoShaders, Scene, Shaders, Tally, Work};
+use crate::gpu::{NoShaders, Scene, Shaders, Tally, WaveHang, Work};
 
 /// The place for a shader interpreter, with a count of what went through it.
 pub(crate) struct ShaderSlot {
@@ -20,6 +20,13 @@ pub(crate) struct ShaderSlot {
 }
 
 impl ShaderSlot {
+    /// Returns a slot with something plugged.
+    pub(crate) fn new(shaders: Arc<dyn Shaders + Send + Sync>) -> Self {
+        let slot = Self::default();
+        slot.plug(shaders);
+        slot
+    }
+
     /// From now on.
     pub(crate) fn plug(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
         *self.plugged.write() = shaders;
@@ -39,7 +46,7 @@ impl Default for ShaderSlot {
 }
 
 impl Shaders for ShaderSlot {
-    fn run(&self, work: &Work, scene: &Scene<'_>) {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
         let counter = match work {
             Work::Draw(_) | Work::Mesh(_) => &self.draws,
             Work::Dispatch(_) => &self.dispatches,
@@ -47,7 +54,7 @@ impl Shaders for ShaderSlot {
         counter.fetch_add(1, Ordering::Relaxed);
         // Not under the lock: shaders may take long, and plug in others.
         let plugged = Arc::clone(&self.plugged.read());
-        plugged.run(work, scene);
+        plugged.run(work, scene)
     }
 }
 

@@ -1,0 +1,152 @@
+//! Compute shaders of dispatches, executed on the memory of their job.
+
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_isa::WaveSize;
+use amdgpu_packets::{
+    Target,
+    pm4::Register,
+    registers::{
+        COMPUTE_DISPATCH_SCRATCH_BASE_HI, COMPUTE_DISPATCH_SCRATCH_BASE_LO, COMPUTE_NUM_THREAD_X, COMPUTE_PGM_RSRC1,
+        COMPUTE_PGM_RSRC2, COMPUTE_PGM_RSRC3, COMPUTE_START_X, COMPUTE_TMPRING_SIZE, COMPUTE_USER_DATA_0,
+        Register as NamedRegister,
+    },
+};
+use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run};
+use parking_lot::Mutex;
+
+use crate::gpu::{self, Dispatch, Scene, Shaders, State, WaveHang, Work};
+
+/// The simulator's own [`Shaders`]: dispatches are executed, draws are not.
+pub(crate) struct Interpreter {
+    limits: Limits,
+}
+
+impl Interpreter {
+    pub(crate) fn new(instructions: u64) -> Self {
+        Self { limits: Limits { instructions, ..Limits::default() } }
+    }
+}
+
+/// Held for an atomic operation, so that those of several rings do not mix.
+static ATOMICS: Mutex<()> = Mutex::new(());
+
+/// Bits of COMPUTE_DISPATCH_INITIATOR.
+mod initiator {
+    pub(super) const PARTIAL_TG_EN: u32 = 1 << 1;
+    pub(super) const FORCE_START_AT_000: u32 = 1 << 2;
+    pub(super) const USE_THREAD_DIMENSIONS: u32 = 1 << 5;
+    pub(super) const CS_W32_EN: u32 = 1 << 15;
+}
+
+/// The memory of a job, as waves see it.
+struct JobMemory<'s> {
+    scene: &'s Scene<'s>,
+}
+
+/// Returns a fault in the words of waves.
+fn fault(va: u64, access: Access) -> PageFault {
+    PageFault { va, access }
+}
+
+impl amdgpu_waves::Memory for JobMemory<'_> {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let read = self.scene.memory.read(GpuVa::from_48_bits(va), out);
+        read.map_err(|at| fault(at.va.low_48_bits(), Access::Load))
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
+        let written = self.scene.memory.write(GpuVa::from_48_bits(va), data);
+        written.map_err(|at| fault(at.va.low_48_bits(), Access::Store))
+    }
+
+    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let _guard = ATOMICS.lock();
+        let mut word = [0; 8];
+        let word_len = usize::from(bytes);
+        self.load(va, &mut word[..word_len])?;
+        let old = u64::from_le_bytes(word);
+        self.store(va, &change(old).to_le_bytes()[..word_len])?;
+        Ok(old)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.scene.job.is_cancelled()
+    }
+}
+
+impl Shaders for Interpreter {
+    fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang> {
+        let Work::Dispatch(grid) = work else { return Ok(()) };
+        let Target::Pm4(target) = scene.place.target else { return Ok(()) };
+        // Task shaders hand payloads to mesh shaders, which are not executed.
+        if scene.place.packet.starts_with("DISPATCH_TASKMESH") || grid.program == GpuVa::NULL {
+            return Ok(());
+        }
+        let dispatch = dispatch(target.level, grid, scene.state);
+        let report = |fault: PageFault| {
+            let access = match fault.access {
+                Access::Load => gpu::Access::Read,
+                Access::Store => gpu::Access::Write,
+                Access::Fetch => gpu::Access::Fetch,
+            };
+            scene.job.fault(gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access }, scene.place);
+        };
+        match run(&dispatch, &JobMemory { scene }, self.limits) {
+            Outcome::Done(_) | Outcome::Stopped => Ok(()),
+            Outcome::Fault { fault, .. } => {
+                report(fault);
+                Ok(())
+            }
+            // The packet's own look at the program has told of one that is not there at all.
+            Outcome::Hang(hang) if matches!(hang.reason, Reason::Fetch(_)) => {
+                if hang.pc != grid.program.low_48_bits()
+                    && let Reason::Fetch(fault) = hang.reason
+                {
+                    report(fault);
+                }
+                Ok(())
+            }
+            Outcome::Hang(hang) => {
+                scene.job.hung(&format!("{}: {hang}", scene.place));
+                Err(WaveHang)
+            }
+        }
+    }
+}
+
+/// Returns what the registers say of a dispatch.
+fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State) -> amdgpu_waves::Dispatch {
+    let at = |register: NamedRegister, index: u32| {
+        let first = register.offset(level).and_then(Register::at_byte);
+        first.map_or(0, |first| state.register(Register::new(first.index() + index)))
+    };
+    let is_set = |bit: u32| grid.initiator & bit != 0;
+    let sizes = [0, 1, 2].map(|axis| at(COMPUTE_NUM_THREAD_X, axis));
+    let threads = sizes.map(|size| size & 0xffff);
+    let mut partial = if is_set(initiator::PARTIAL_TG_EN) { sizes.map(|size| size >> 16) } else { [0; 3] };
+    let mut end = grid.groups;
+    if is_set(initiator::USE_THREAD_DIMENSIONS) {
+        for axis in 0..3 {
+            let whole = threads[axis].max(1);
+            partial[axis] = end[axis] % whole;
+            end[axis] = end[axis].div_ceil(whole);
+        }
+    }
+    let starts_at_zero = is_set(initiator::FORCE_START_AT_000);
+    let start = [0, 1, 2].map(|axis| if starts_at_zero { 0 } else { at(COMPUTE_START_X, axis) });
+    let wave32 = level >= GfxLevel::Gfx10 && is_set(initiator::CS_W32_EN);
+    let [low, high] = [COMPUTE_DISPATCH_SCRATCH_BASE_LO, COMPUTE_DISPATCH_SCRATCH_BASE_HI].map(|half| at(half, 0));
+    amdgpu_waves::Dispatch {
+        level,
+        wave: if wave32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
+        program: grid.program.low_48_bits(),
+        resources: [COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC2, COMPUTE_PGM_RSRC3].map(|register| at(register, 0)),
+        user_data: std::array::from_fn(|index| at(COMPUTE_USER_DATA_0, index as u32)),
+        threads,
+        partial,
+        start,
+        end,
+        scratch_ring: at(COMPUTE_TMPRING_SIZE, 0),
+        scratch_base: (u64::from(high & 0xff) << 32 | u64::from(low)) << 8,
+    }
+}

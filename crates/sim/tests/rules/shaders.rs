@@ -1,0 +1,99 @@
+//! Compute shaders: what a dispatch leaves in memory, and what becomes of one that can not go on.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::{WaveSize, assemble};
+use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_winsys::winsys::Ip;
+use nix::errno::Errno;
+
+use crate::support::{DATA, HANG, Rig, card};
+
+/// Where the program is in the data, and where it stores.
+const PROGRAM: u64 = 0x4000;
+const RESULTS: u64 = 0x8000;
+
+/// Stores each thread's number in the grid at s[0:1] + 4 * number.
+const STORE_NUMBERS: [&str; 4] =
+    ["v_lshl_add_u32 v1, s2, 6, v0", "v_lshlrev_b32_e32 v2, 2, v1", "global_store_dword v2, v1, s[0:1]", "s_endpgm"];
+
+/// Puts a program into memory and runs groups of 64 threads of it, whose first registers hold `target`.
+fn dispatch(rig: &Rig, ip: Ip, wave: WaveSize, (program, groups): (&[&str], u32), target: u64) -> Result<(), Errno> {
+    let words = program.iter().flat_map(|line| assemble(GfxLevel::Gfx10_3, wave, line).unwrap().dwords().to_vec());
+    run(rig, ip, wave, (&words.collect::<Vec<_>>(), groups), target)
+}
+
+/// The same with machine code.
+fn run(rig: &Rig, ip: Ip, wave: WaveSize, (words, groups): (&[u32], u32), target: u64) -> Result<(), Errno> {
+    for (at, word) in words.iter().enumerate() {
+        rig.poke(PROGRAM + 4 * at as u64, *word);
+    }
+    let initiator = 5 | if wave == WaveSize::Wave32 { 1 << 15 } else { 0 };
+    let program = DATA + PROGRAM;
+    // COMPUTE_PGM_LO and _HI.
+    let mut stream = vec![0xc002_7602, 0x20c, (program >> 8) as u32, 0];
+    // 8 VGPRs, denormals of 16 and 64 bits; two user registers and the group's number.
+    stream.extend([0xc002_7602, 0x212, 1 | 0xc0 << 12, 2 << 1 | 1 << 7]);
+    stream.extend([0xc003_7602, 0x207, 64, 1, 1]);
+    stream.extend([0xc002_7602, 0x240, target as u32, (target >> 32) as u32]);
+    stream.extend([0xc003_1502, groups, 1, 1, initiator]);
+    let number = rig.run(ip, 0, &stream).unwrap();
+    rig.finish(ip, 0, number)
+}
+
+#[test]
+fn a_dispatch_computes_on_the_memory_of_its_job_on_every_ring_and_in_both_wave_sizes() {
+    let device = card();
+    let rig = Rig::new(&device);
+    for ip in [Ip::Gfx, Ip::Compute] {
+        for wave in [WaveSize::Wave32, WaveSize::Wave64] {
+            for thread in 0..256 {
+                rig.poke(RESULTS + 4 * thread, u32::MAX);
+            }
+            dispatch(&rig, ip, wave, (&STORE_NUMBERS, 3), DATA + RESULTS).unwrap();
+            for thread in 0..256 {
+                let expected = if thread < 3 * 64 { thread as u32 } else { u32::MAX };
+                assert_eq!(rig.load(RESULTS + 4 * thread), expected, "{ip:?} {wave:?}");
+            }
+        }
+    }
+    assert_eq!(device.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn dispatches_are_counted_alone_where_shaders_are_off() {
+    let options = SimOptions { shaders: false, strict: false, ..SimOptions::default() };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let rig = Rig::new(&device);
+    dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 1), DATA + RESULTS).unwrap();
+    assert_eq!((rig.load(RESULTS + 4), device.tally().dispatches), (0, 1));
+}
+
+#[test]
+fn an_illegal_instruction_hangs_the_ring_and_is_told_with_its_address_and_bytes() {
+    let device = card();
+    let rig = Rig::new(&device);
+    let result = run(&rig, Ip::Compute, WaveSize::Wave64, (&[0xbf80_0000, 0xffff_ffff], 1), 0);
+    assert!(result.is_err());
+    let said = device.complaints().join("\n");
+    let at = format!("{:#x}", DATA + PROGRAM + 4);
+    assert!(said.contains(&at) && said.contains("ffffffff") && said.to_lowercase().contains("gfx10_3"), "{said}");
+}
+
+#[test]
+fn a_shader_that_never_ends_hangs_the_ring_when_its_budget_is_used_up() {
+    let options = SimOptions { shader_instructions: 1000, hang_timeout: HANG, strict: false, ..SimOptions::default() };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let rig = Rig::new(&device);
+    assert!(run(&rig, Ip::Gfx, WaveSize::Wave32, (&[0xbf82_ffff], 1), 0).is_err());
+    let said = device.complaints().join("\n");
+    assert!(said.contains("budget of 1000 instructions"), "{said}");
+}
+
+#[test]
+fn a_store_where_nothing_is_mapped_is_a_page_fault_and_the_job_goes_on() {
+    let device = card();
+    let rig = Rig::new(&device);
+    dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 1), 0x7000_0000).unwrap();
+    let said = device.complaints().join("\n");
+    assert!(said.contains("page fault: Write at 0x70000000") || said.contains("7000_0000"), "{said}");
+}
