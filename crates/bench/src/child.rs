@@ -14,6 +14,8 @@ impl Wanted {
     }
 }
 
+/// Where a driver finds the device: the child's is the preload library's.
+pub(crate) const NODE: &str = "/dev/dri/renderD128";
 const SHIM: &str = "libamdgpu_sim_shim.so";
 
 /// The rows that this program prints when it is run once more.

@@ -2,6 +2,8 @@
 
 use std::{hint::black_box, time::Instant};
 
+use amdgpu_bench::measure::median;
+
 use crate::traces::{Draws, Kind, Pair, Trace, Wanted};
 
 /// Something that hands out ranges.
@@ -216,10 +218,4 @@ impl<A: Allocator> Drop for Holes<A> {
             self.allocator.give(lease);
         }
     }
-}
-
-/// The middle one; of an even number the upper of the two.
-pub(crate) fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(0.0)
 }

@@ -2,26 +2,22 @@
 
 use std::{hint::black_box, sync::Arc};
 
+use amdgpu_bench::measure::in_turn;
 use amdgpu_sim::{NullKernel, profile};
 use amdgpu_winsys::{
-    cs::{Packet, Stream, pm4},
-    vamgr::GpuVa,
+    cs::{Packet, pm4},
     winsys::Device,
 };
 
 use crate::{
     child::{self, Wanted},
     row::{Goal, Row, Unit},
-    turns::in_turn,
+    streams::{DWORDS, PLAIN, address, store, stream, target},
     typed,
 };
 
-/// Dwords, and packets, recorded before a stream starts over.
-const DWORDS: usize = 64 << 10;
-pub(crate) const PACKETS: usize = 4096;
 /// Dwords reserved at a time.
 const RESERVED: [usize; 3] = [16, 64, 256];
-pub(crate) const PLAIN: &str = "plain stores";
 /// What is measured in the child.
 const NULL: [&str; 6] =
     ["submit-empty", "submit-100", "record-update", "record-copy", "record-timestamp", "submit-listed"];
@@ -40,21 +36,6 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     if NULL.iter().any(|bench| wanted.has(bench)) {
         child::on_the_null_kernel("cs", wanted, add);
     }
-}
-
-pub(crate) fn target() -> pm4::Target {
-    pm4::Target::gfx(amdgpu_winsys::winsys::GfxLevel::Gfx10_3)
-}
-
-pub(crate) fn address() -> GpuVa {
-    GpuVa::new(0x1234_5678_0000).unwrap_or(GpuVa::NULL)
-}
-
-/// A stream with room for a batch. It is filled once, so that its pages are there.
-pub(crate) fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
-    let mut stream = Stream::new(device, target(), 4 * DWORDS).expect("the null kernel refuses nothing");
-    stream.reserve(2 * DWORDS).expect("room").fill(0);
-    stream
 }
 
 fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
@@ -83,14 +64,6 @@ fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
         add(row.noting("a dword; n are reserved at a time".into()));
     }
     typed::all(wanted, device, add);
-}
-
-/// Dwords that follow from one number, one after the other.
-#[inline]
-pub(crate) fn store(room: &mut [u32], first: u32) {
-    for (offset, dword) in room.iter_mut().enumerate() {
-        *dword = first + offset as u32;
-    }
 }
 
 /// An IB of every kind of packet that is typed here.

@@ -22,10 +22,11 @@ mod memory;
 mod null_cs;
 mod null_memory;
 mod ours;
+mod parts;
 mod peers;
 mod row;
+mod streams;
 mod traces;
-mod turns;
 mod typed;
 mod vma;
 
@@ -34,9 +35,6 @@ use std::{process::ExitCode, time::Duration};
 use child::Wanted;
 use clap::{Args, Parser, Subcommand};
 use row::Row;
-
-/// Where a driver finds the device: the child's is the preload library's.
-const NODE: &str = "/dev/dri/renderD128";
 
 /// The library against its peers.
 #[derive(Debug, Parser)]

@@ -1,7 +1,8 @@
 //! The rows of `amdgpu-bench memory`.
 
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc};
 
+use amdgpu_bench::measure::{each, median};
 use amdgpu_winsys::{
     heaps::{
         AllocateInfo, MemoryManager, TableOptions,
@@ -11,21 +12,15 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    NODE,
-    child::{self, Wanted},
-    contest::{Allocator, HOLES, Holes, Outcome, alone, contest, empty, median},
-    ours::{Addresses, Block},
+    child::{self, NODE, Wanted},
+    contest::{HOLES, Holes, alone, contest, empty},
+    ours::Addresses,
+    parts::{noting_failures, parts},
     peers::{buddy::Buddy, libdrm::Libdrm, offset::Offset},
     row::{Goal, Row},
     traces::{Kind, PARTS, Trace, VA},
     vma,
 };
-
-impl Wanted {
-    pub(crate) fn traces<'a>(&'a self, traces: &'a [Trace]) -> impl Iterator<Item = &'a Trace> {
-        traces.iter().filter(|trace| self.has(trace.name))
-    }
-}
 
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";
 const LIBDRM: &str = "libdrm_amdgpu";
@@ -132,22 +127,6 @@ fn absolute(trace: &Trace) -> Goal {
     }
 }
 
-/// Time and space use against one peer.
-pub(crate) fn parts(trace: &Trace, peer: &str, space: u64, theirs: impl Allocator, add: &mut impl FnMut(Row)) {
-    let (ours, theirs) = contest(trace, Block::new(space), theirs, 4 * trace.live);
-    let row = Row::times(trace.name, trace.live, ours.pair, peer, theirs.pair, Goal::RatioAtMost(1.0));
-    add(noting_failures(row, ours, theirs));
-    let bench = format!("{}-use", trace.name);
-    add(Row::space(&bench, trace.live, ours.space_use, peer, theirs.space_use, Goal::RatioAtLeast(1.0)));
-}
-
-pub(crate) fn noting_failures(row: Row, ours: Outcome, theirs: Outcome) -> Row {
-    match (ours.failed, theirs.failed) {
-        (0, 0) => row,
-        (ours, theirs) => row.noting(format!("failed allocations: ours {ours}, theirs {theirs}")),
-    }
-}
-
 /// Allocating and freeing device memory on the simulator: mostly the simulator's own time, so a floor and no contest.
 /// Beside it, the cache and the slabs, which do not ask it.
 fn floor(wanted: &Wanted, add: &mut impl FnMut(Row)) {
@@ -183,12 +162,6 @@ fn floor(wanted: &Wanted, add: &mut impl FnMut(Row)) {
 
 /// Nanoseconds of a call, the median of some batches.
 fn pairs(mut pair: impl FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..51)
-        .map(|_| {
-            let start = Instant::now();
-            (0..200).for_each(|_| pair());
-            start.elapsed().as_secs_f64() * 1e9 / 200.0
-        })
-        .collect();
+    let mut times: Vec<f64> = (0..51).map(|_| each(200, &mut pair)).collect();
     median(&mut times)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amdgpu_bench::measure::{Work, in_turn};
 use amdgpu_winsys::{
     cs::{CommandList, Queue, Stream, Submission, pm4},
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager},
@@ -15,7 +16,6 @@ use crate::{
     null_memory::manager,
     peers::radv::{Missing, Radv},
     row::{Goal, Row},
-    turns::{Work, in_turn},
 };
 
 /// Memories that are resident for every submission.

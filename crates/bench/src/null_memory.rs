@@ -2,6 +2,7 @@
 
 use std::{path::Path, thread, time::Instant};
 
+use amdgpu_bench::measure::{in_turn, median};
 use amdgpu_winsys::{
     heaps::{AllocateInfo, BudgetRule, DeviceMemory, MemoryManager, TableOptions},
     uapi::GemDomain,
@@ -10,14 +11,11 @@ use amdgpu_winsys::{
 use ash::vk::MemoryPropertyFlags;
 
 use crate::{
-    NODE,
-    child::Wanted,
-    contest::median,
+    child::{NODE, Wanted},
     counting::growth,
     peers::{libdrm_bo::LibdrmBos, radv::Radv},
     row::{Goal, Row, Unit},
     traces::random,
-    turns::in_turn,
 };
 
 /// Memories alive while pairs are timed.

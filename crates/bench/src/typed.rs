@@ -14,6 +14,7 @@ use std::{
     },
 };
 
+use amdgpu_bench::measure::in_turn;
 use amdgpu_winsys::{
     cs::{Burst, Packet, Stream, pm4},
     vamgr::GpuVa,
@@ -22,9 +23,8 @@ use amdgpu_winsys::{
 
 use crate::{
     child::Wanted,
-    cs::{PACKETS, PLAIN, address, store, stream, target},
     row::{Goal, Row},
-    turns::in_turn,
+    streams::{PACKETS, PLAIN, address, store, stream, target},
 };
 
 /// Packets of a burst.

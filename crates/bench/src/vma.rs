@@ -12,8 +12,8 @@ use crate::{child::Wanted, row::Row, traces::PARTS};
 #[cfg(feature = "vma")]
 use crate::{
     contest::{contest, empty},
-    memory,
     ours::Addresses,
+    parts::{noting_failures, parts},
     peers::vma::Vma,
     row::Goal,
     traces::{Kind, VA},
@@ -65,12 +65,12 @@ fn measured(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         let churn = (4 * trace.live).min(CHURN);
         let (ours, theirs) = contest(trace, Addresses::new(), Vma::new(SPACE), churn);
         let row = Row::times("va", trace.live, ours.pair, VMA, theirs.pair, Goal::RatioAtMost(1.0));
-        add(memory::noting_failures(row, ours, theirs));
+        add(noting_failures(row, ours, theirs));
         add(Row::space("va-use", trace.live, ours.space_use, VMA, theirs.space_use, Goal::None));
     }
     for trace in wanted.traces(&PARTS) {
         if let Kind::Parts { space, .. } = trace.kind {
-            memory::parts(trace, VMA, space, Vma::new(space), add);
+            parts(trace, VMA, space, Vma::new(space), add);
         }
     }
 }

@@ -16,7 +16,6 @@ use std::{
 
 /// Parts of the workspace in which files still use one another, and how many do: to become fewer, never more.
 const TIED: &[(&str, usize)] = &[
-    ("crates/bench", 7),
     ("crates/ib", 2),
     ("crates/isa", 20),
     ("crates/packets", 10),

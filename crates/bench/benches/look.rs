@@ -1,17 +1,19 @@
 //! What a look costs: cold on the simulator, and on a captured tree with five hundred processes, first and again.
 //!
-//! `cargo bench -p amdgpu-budget --bench look`. The floor is reading the fdinfo of each client once, with nothing around it:
+//! `cargo bench -p amdgpu-bench --bench look`. The floor is reading the fdinfo of each client once, with nothing around it:
 //! no look can be cheaper. Times are medians.
 
 use std::{
+    env,
     fmt::Write as _,
     fs, io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    time::{Duration, Instant},
+    process::{Command, ExitCode, Stdio},
+    time::Duration,
 };
 
+use amdgpu_bench::measure::{median, timed};
 use amdgpu_budget::{
     collect::{Collector, Wishes},
     machine::Captured,
@@ -19,6 +21,8 @@ use amdgpu_budget::{
     text::Style,
 };
 
+/// The first argument of a run that is to be `amdgpu-budget`.
+const AS_THE_INSPECTOR: &str = "as-the-inspector";
 const PROCESSES: u32 = 500;
 const ROUNDS: usize = 40;
 
@@ -26,32 +30,39 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let program = env!("CARGO_BIN_EXE_amdgpu-budget");
-    let tree = std::env::temp_dir().join(format!("amdgpu-budget-bench-{}", std::process::id()));
+    // The inspector's program belongs to another package, so this one is it, when it is asked to be.
+    let mut arguments = env::args_os();
+    let program = arguments.next().ok_or("no name")?;
+    if arguments.next().is_some_and(|first| first == AS_THE_INSPECTOR) {
+        let status = amdgpu_budget::app::main([program].into_iter().chain(arguments));
+        return if status == ExitCode::SUCCESS { Ok(()) } else { Err("the inspector failed".into()) };
+    }
+    let program = &env::current_exe()?;
+    let tree = env::temp_dir().join(format!("amdgpu-budget-bench-{}", std::process::id()));
     let made = make_tree(program, &tree);
     let done = made.and_then(|()| measure(program, &tree, &mut out));
     fs::remove_dir_all(&tree)?;
     done
 }
 
-fn measure(program: &str, tree: &Path, out: &mut dyn io::Write) -> Result<(), Failure> {
-    let nothing = median(|| run(program, &["--version"]))?;
-    let simulated = median(|| run(program, &["--sim", "navi21", "show"]))?;
+fn measure(program: &Path, tree: &Path, out: &mut dyn io::Write) -> Result<(), Failure> {
+    let nothing = typical(|| run(program, &["--version"]))?;
+    let simulated = typical(|| run(program, &["--sim", "navi21", "show"]))?;
     let root = tree.to_str().ok_or("an odd path")?;
-    let captured = median(|| run(program, &["--root", root, "show"]))?;
-    let floor = median(|| read_all(tree))?;
+    let captured = typical(|| run(program, &["--root", root, "show"]))?;
+    let floor = typical(|| read_all(tree))?;
     writeln!(out, "start, and nothing else           {nothing:>10.2?}")?;
     writeln!(out, "show, cold, simulator             {simulated:>10.2?}   wanted below 20 ms")?;
     writeln!(out, "show, cold, {PROCESSES} processes         {captured:>10.2?}   wanted below 50 ms")?;
     writeln!(out, "floor: fdinfo of {PROCESSES} processes    {floor:>10.2?}")?;
     let mut collector = Collector::new(Captured::open(tree)?, Wishes { per_client: true, ..Wishes::default() });
     let snapshot = collector.look()?.ok_or("nothing to see")?;
-    let again = median(|| {
+    let again = typical(|| {
         collector.look_again()?;
         Ok(())
     })?;
     let mut state = State::new(Style::default(), 1.0);
-    let drawn = median(|| {
+    let drawn = typical(|| {
         state.see(snapshot.clone());
         render(&mut state, (160, 50)).map(drop).map_err(Into::into)
     })?;
@@ -63,19 +74,18 @@ fn measure(program: &str, tree: &Path, out: &mut dyn io::Write) -> Result<(), Fa
     Ok(())
 }
 
-fn median(mut once: impl FnMut() -> Result<(), Failure>) -> Result<Duration, Failure> {
+fn typical(mut once: impl FnMut() -> Result<(), Failure>) -> Result<Duration, Failure> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
-        let began = Instant::now();
-        once()?;
-        times.push(began.elapsed());
+        let mut done = Ok(());
+        times.push(timed(|| done = once()));
+        done?;
     }
-    times.sort();
-    times.get(ROUNDS / 2).copied().ok_or_else(|| "no rounds".into())
+    Ok(Duration::from_secs_f64(median(&mut times) / 1e9))
 }
 
-fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
-    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
+fn run(program: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let status = Command::new(program).arg(AS_THE_INSPECTOR).args(arguments).stdout(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{arguments:?}: {status}").into()) }
 }
 
@@ -92,7 +102,7 @@ fn fdinfo(tree: &Path, pid: u32) -> PathBuf {
 }
 
 /// A captured card with many processes, each with a client and a few descriptors of other things.
-fn make_tree(program: &str, tree: &Path) -> Result<(), Failure> {
+fn make_tree(program: &Path, tree: &Path) -> Result<(), Failure> {
     run(program, &["--sim", "navi21", "capture", tree.to_str().ok_or("an odd path")?])?;
     for pid in 0..PROCESSES {
         let process = tree.join(format!("proc/{}", 20_000 + pid));

@@ -1,65 +1,33 @@
 //! What recording, submitting and bring-up cost, each against a floor measured in the same run.
 //!
-//! `cargo bench --bench submission` prints one line a row: ours, the floor, and their ratio. Ours and the floor are
+//! `cargo bench -p amdgpu-bench --bench submission` prints one line a row: ours, the floor, and their ratio. Ours and the floor are
 //! measured in turn, several times, and the medians are compared, because the machine is shared and noisy.
-
-#![expect(unsafe_code, reason = "a kernel that answers at once")]
 
 #[path = "submission/commands.rs"]
 mod commands;
 
-use std::{
-    ffi::{c_int, c_void},
-    hint::black_box,
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, sync::Arc};
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_bench::measure::{self, Compared, timed};
+use amdgpu_sim::{NullKernel, SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    uapi::{Argument, Cs, Request, WaitCs},
     vamgr::GpuVa,
-    winsys::{
-        ChunkScratch, Chunks, Context, Deadline, Device, Ip, Kernel, OpenFile, Priority, Protection, ResidentSet,
-    },
+    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Priority, ResidentSet},
 };
-use nix::errno::Errno;
 
 /// Measurements of each side; odd, so that there is a median.
 const ROUNDS: usize = 11;
 
 /// Medians of two things measured in turn.
-fn compare(mut ours: impl FnMut() -> Duration, mut floor: impl FnMut() -> Duration) -> (Duration, Duration) {
-    let (mut ours_times, mut floor_times) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        ours_times.push(ours());
-        floor_times.push(floor());
-    }
-    ours_times.sort();
-    floor_times.sort();
-    (ours_times[ROUNDS / 2], floor_times[ROUNDS / 2])
+fn compare(ours: impl FnMut() -> f64, floor: impl FnMut() -> f64) -> Compared {
+    measure::compare(ROUNDS, ours, floor)
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn row(name: &str, count: u32, unit: &str, (ours, floor): (Duration, Duration), floor_name: &str) {
-    let each = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(count);
-    println!(
-        "{name:<34} {:>10.1} ns/{unit:<8} {floor_name:<28} {:>10.1} ns  ratio {:>5.2}",
-        each(ours),
-        each(floor),
-        each(ours) / each(floor),
-    );
+fn row(name: &str, count: u32, unit: &str, times: Compared, floor_name: &str) {
+    let Compared { ours, floor } = times.each(count);
+    println!("{name:<34} {ours:>10.1} ns/{unit:<8} {floor_name:<28} {floor:>10.1} ns  ratio {:>5.2}", times.ratio());
 }
 
 fn open(name: &str) -> Arc<Device> {
@@ -146,55 +114,13 @@ fn submitting(device: &Arc<Device>, memories: u32) {
     row(&name, SUBMITS, "submit", compare(through_queue, bare), "bare CS and WAIT_CS");
 }
 
-/// The simulator, but for submissions: those are answered at once, and are done.
-struct NullKernel {
-    inner: SimKernel,
-    submissions: AtomicU64,
-}
-
-// SAFETY: what is not passed on unchanged writes the 8 bytes with which the answers of CS (a number) and WAIT_CS (a
-// status) begin, into an argument that has room for more.
-unsafe impl Kernel for NullKernel {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        let answer = match request.number() {
-            number if number == Cs::REQUEST.number() => self.submissions.fetch_add(1, Ordering::Relaxed) + 1,
-            number if number == WaitCs::REQUEST.number() => 0,
-            // SAFETY: passed on unchanged.
-            _ => return unsafe { self.inner.ioctl(request, argument) },
-        };
-        // SAFETY: see above; both arguments are aligned to 8 bytes.
-        unsafe { argument.cast::<u64>().write(answer) };
-        Ok(0)
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        // SAFETY: passed on unchanged.
-        unsafe { self.inner.mmap(len, protection, at, offset) }
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
-    }
-}
-
 /// What the library does for a submission with a set of so many memories that has not changed, against the same without
 /// a set. The kernel answers at once.
 fn submitting_sets(memories: usize) {
     const SUBMITS: u32 = 1000;
     let profile = amdgpu_sim::profile("navi21").expect("a chip of the simulator");
-    let kernel = NullKernel { inner: SimKernel::open(profile), submissions: AtomicU64::new(0) };
-    let device = Device::new(kernel).expect("the simulator comes up");
+    let kernel = NullKernel::open(profile).expect("addresses to map to");
+    let device = Device::new(kernel).expect("the null kernel comes up");
     let manager = MemoryManager::new(&device, &TableOptions::default()).expect("tables");
     let memory: Vec<_> =
         (0..memories).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).expect("memory")).collect();
@@ -217,7 +143,7 @@ fn submitting_sets(memories: usize) {
         time
     };
     let without = Submission { lists: &[&list], ..Submission::default() };
-    let (ours, floor) = compare(
+    let times = compare(
         || {
             // The first of a round lists the set anew.
             black_box(queue.submit(&Submission { sets: &[&set], ..without }).expect("submitted"));
@@ -225,7 +151,7 @@ fn submitting_sets(memories: usize) {
         },
         || submit(&without),
     );
-    row(&format!("submit, an unchanged set of {memories}"), SUBMITS, "submit", (ours, floor), "without a set");
+    row(&format!("submit, an unchanged set of {memories}"), SUBMITS, "submit", times, "without a set");
 }
 
 /// Bring-up of the library on a fresh simulated device, against making that device and opening its file alone.

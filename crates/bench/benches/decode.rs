@@ -1,12 +1,10 @@
 //! How fast IBs are decoded, in megabytes of IB per second on one core, beside copying them.
 //!
-//! `cargo bench --bench decode` prints one line a decoder.
+//! `cargo bench -p amdgpu-bench --bench decode` prints one line a decoder.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::hint::black_box;
 
+use amdgpu_bench::measure::{median, timed};
 use amdgpu_winsys::{
     cs::{Packet, dump::Dumper, layout, layout::pm4::DISPATCH_DIRECT, pm4, registers::SetRegisters},
     packet,
@@ -39,16 +37,9 @@ fn ib(target: pm4::Target) -> Vec<u32> {
 }
 
 fn row(name: &str, ib: &[u32], mut work: impl FnMut()) {
-    let mut times: Vec<Duration> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| timed(&mut work)).collect();
     let dwords = u32::try_from(ib.len()).expect("an IB has 20 bits of length");
-    let rate = 4.0 * f64::from(dwords) / times[ROUNDS / 2].as_secs_f64() / 1e6;
+    let rate = 4.0 * f64::from(dwords) * 1e3 / median(&mut times);
     println!("{name:<44} {rate:>10.0} MB/s");
 }
 

@@ -1,6 +1,6 @@
 //! The VA manager against the structures it was chosen over, on the traces `va(n)` and `holes(n)`.
 //!
-//! `cargo bench --bench vamgr` prints nanoseconds; `-- quick` leaves out the million. Every candidate makes the same
+//! `cargo bench -p amdgpu-bench --bench vamgr` prints nanoseconds; `-- quick` leaves out the million. Every candidate makes the same
 //! placements, which is checked: they differ in time only. The peers' figures at the end were measured elsewhere and
 //! are there for orientation.
 
@@ -19,6 +19,7 @@ mod treap;
 
 use std::{env, hint::black_box, time::Instant};
 
+use amdgpu_bench::measure::{first_decile, median};
 use amdgpu_winsys::vamgr::{Holes, VaManager};
 use candidate::Candidate;
 use traces::{Checksum, Draws, Pair, VA, Wanted, checksum};
@@ -109,7 +110,6 @@ fn run<C: Candidate>(n: u64) -> (Times, Checksum, usize) {
             start.elapsed().as_nanos() as f64 / BATCH as f64
         })
         .collect();
-    batches.sort_by(f64::total_cmp);
     let (mut alloc, mut free, mut placed) = (Vec::new(), Vec::new(), Checksum::EMPTY);
     for pair in (0..SINGLE).map(|_| draws.pair(n)) {
         let old = live[pair.slot].take().unwrap();
@@ -130,7 +130,7 @@ fn run<C: Candidate>(n: u64) -> (Times, Checksum, usize) {
         kept.iter().sum::<f64>() / kept.len() as f64 - clock()
     };
     let (alloc, free) = (typical(alloc), typical(free));
-    let times = Times { pair: batches[BATCHES / 2], fast: batches[BATCHES / 10], alloc, free };
+    let times = Times { pair: median(&mut batches), fast: first_decile(&mut batches), alloc, free };
     (times, placed, index.host_bytes())
 }
 
@@ -156,8 +156,7 @@ fn equal_sizes<C: Candidate>(n: u64) -> (f64, f64) {
     };
     churn(&mut index, 4 * n as usize);
     let mut batches: Vec<f64> = (0..BATCHES).map(|_| churn(&mut index, BATCH)).collect();
-    batches.sort_by(f64::total_cmp);
-    (batches[BATCHES / 2], batches[BATCHES / 10])
+    (median(&mut batches), first_decile(&mut batches))
 }
 
 /// What reading the clock costs, in ns.

@@ -1,15 +1,11 @@
 //! What recording a packet costs, against storing as many dwords one by one.
 //!
-//! `cargo bench --bench packets` prints one line a packet: ours, the floor, and their ratio. Both are measured in turn,
+//! `cargo bench -p amdgpu-bench --bench packets` prints one line a packet: ours, the floor, and their ratio. Both are measured in turn,
 //! several times, and the medians are compared, because the machine is shared and noisy.
 
-#![expect(clippy::cast_precision_loss, reason = "figures are printed with a few digits")]
+use std::{cell::RefCell, hint::black_box};
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
-
+use amdgpu_bench::measure::{Compared, compare, timed};
 use amdgpu_winsys::{
     cs::{
         Language, Packet,
@@ -27,43 +23,41 @@ use amdgpu_winsys::{
 const ROUNDS: usize = 15;
 const PACKETS: usize = 20_000;
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
 /// Records the packet, whose values nobody knows before, again and again into memory that was written before, and stores as many dwords there.
 fn row<P: Packet>(name: &str, language: P::Language, make: impl Fn(u32) -> P) {
     let mut one = [0; 64];
     let dwords = make(7).encode(language, &mut one).expect("the ring takes it");
     // The last packet has room to spare as well.
-    let mut memory = vec![1_u32; dwords * PACKETS + 16];
-    let (mut ours, mut floor) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        ours.push(timed(|| {
+    let memory = RefCell::new(vec![1_u32; dwords * PACKETS + 16]);
+    let record = || {
+        let mut memory = memory.borrow_mut();
+        let time = timed(|| {
             let mut at = 0;
             for value in 0..PACKETS as u32 {
                 let room = memory.get_mut(at..).unwrap_or_default();
                 at += make(black_box(value)).put(language, room).expect("the ring takes it");
             }
-        }));
-        floor.push(timed(|| {
+        });
+        black_box(&memory);
+        time
+    };
+    let store = || {
+        let mut memory = memory.borrow_mut();
+        let time = timed(|| {
             for (index, packet) in memory.chunks_exact_mut(dwords).take(PACKETS).enumerate() {
                 for (offset, dword) in packet.iter_mut().enumerate() {
                     *dword = black_box((index + offset) as u32);
                 }
             }
-        }));
+        });
         black_box(&memory);
-    }
-    ours.sort();
-    floor.sort();
-    let each = |times: &[Duration]| times[ROUNDS / 2].as_secs_f64() * 1e9 / PACKETS as f64;
-    let (ours, floor) = (each(&ours), each(&floor));
+        time
+    };
+    let times = compare(ROUNDS, record, store).each(PACKETS as u32);
+    let Compared { ours, floor } = times;
     println!(
         "{name:<34} {ours:>8.1} ns/packet  storing {dwords:>2} dwords {floor:>8.1} ns  ratio {:>5.2}",
-        ours / floor
+        times.ratio()
     );
 }
 

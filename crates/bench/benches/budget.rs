@@ -1,6 +1,6 @@
 //! What asking for the budget costs: remembered, and asked of the kernel.
 //!
-//! `cargo bench --bench budget` prints one line a row: ours, the floor, and their ratio, medians of rounds in turn. The
+//! `cargo bench -p amdgpu-bench --bench budget` prints one line a row: ours, the floor, and their ratio, medians of rounds in turn. The
 //! floors of a remembered answer are what reading a clock once costs.
 
 use std::{
@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use amdgpu_bench::measure::{Compared, compare, each};
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     heaps::{BudgetRule, CoarseClock, MemoryManager, TableOptions, suballocation::Clock},
@@ -17,23 +18,10 @@ use amdgpu_winsys::{
 /// Measurements of each side; odd, so that there is a median.
 const ROUNDS: usize = 21;
 
-/// Nanoseconds for one of `count` repetitions.
-fn each(count: u32, mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    (0..count).for_each(|_| work());
-    start.elapsed().as_secs_f64() * 1e9 / f64::from(count)
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 fn row(name: &str, count: u32, mut ours: impl FnMut(), floor_name: &str, mut floor: impl FnMut()) {
-    let (mine, theirs): (Vec<_>, Vec<_>) =
-        (0..ROUNDS).map(|_| (each(count, &mut ours), each(count, &mut floor))).unzip();
-    let (mine, theirs) = (median(mine), median(theirs));
-    println!("{name:<34} {mine:>10.1} ns   {floor_name:<28} {theirs:>10.1} ns  ratio {:>6.2}", mine / theirs);
+    let times = compare(ROUNDS, || each(count, &mut ours), || each(count, &mut floor));
+    let Compared { ours, floor } = times;
+    println!("{name:<34} {ours:>10.1} ns   {floor_name:<28} {floor:>10.1} ns  ratio {:>6.2}", times.ratio());
 }
 
 fn main() {

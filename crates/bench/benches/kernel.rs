@@ -1,15 +1,14 @@
 //! What the simulated kernel and GPU cost, as ratios measured in one run.
 //!
-//! `cargo bench -p amdgpu-sim --bench kernel` prints what one more BO or binding costs among many, what copies cost against
+//! `cargo bench -p amdgpu-bench --bench kernel` prints what one more BO or binding costs among many, what copies cost against
 //! plain memcpy, and how many empty submissions go through in a second. The sides of a ratio are measured in turn, several
 //! times, and medians are compared, because machines are shared and noisy.
+#![expect(clippy::cast_precision_loss, reason = "times are printed with a few digits")]
 #![expect(unsafe_code, reason = "the seam is unsafe; here it gets arguments of its own requests")]
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, time::Duration};
 
+use amdgpu_bench::measure::{compare, median, timed};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Packet, Target, pm4, sdma},
@@ -127,17 +126,6 @@ fn address<T>(pointer: *const T) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
 /// One more among many: files with that many bound BOs, measured in turn.
 fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
     // So short that most measurements fall between two turns of other programs.
@@ -158,13 +146,12 @@ fn among_many(name: &str, one_more: impl Fn(&File, u64)) {
         for ((live, file), times) in files.iter().zip(&mut times) {
             // All over the address space, between the bindings.
             let place = |index: u64| VA + ((round * EACH + index) * 7919 % live) * 2 * PAGE + PAGE;
-            times.push(timed(|| (0..EACH).for_each(|index| one_more(file, place(index)))) / EACH as u32);
+            times.push(timed(|| (0..EACH).for_each(|index| one_more(file, place(index)))) / EACH as f64);
         }
     }
-    let times: Vec<_> = times.into_iter().map(median).collect();
+    let times: Vec<_> = times.iter_mut().map(|times| median(times)).collect();
     for (live, time) in LIVE.into_iter().zip(&times) {
-        let ratio = time.as_secs_f64() / times[0].as_secs_f64();
-        println!("{name:<34} {live:>7} live {:>9.0} ns  ratio {ratio:>5.2}", time.as_secs_f64() * 1e9);
+        println!("{name:<34} {live:>7} live {time:>9.0} ns  ratio {:>5.2}", time / times[0]);
     }
 }
 
@@ -224,18 +211,18 @@ fn copies(name: &str, ip: Ip) {
         let bos = handles.map(|bo_handle| BoListEntry { bo_handle, bo_priority: 0 });
         let (from, mut to) = (vec![0x55_u8; bytes as usize], vec![0_u8; bytes as usize]);
         let repeats = (32_u32 << 20).div_ceil(bytes).min(200);
-        let (mut ours, mut floor) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            ours.push(timed(|| {
+        let submitted = || {
+            timed(|| {
                 for _ in 0..repeats {
                     let number = file.submit(context, ip, (ib_va, 4 * program.len() as u32), &bos);
                     file.wait(context, ip, number);
                 }
-            }));
-            floor.push(timed(|| (0..repeats).for_each(|_| black_box(&mut to).copy_from_slice(black_box(&from)))));
-        }
-        let rate = |time: Duration| f64::from(bytes) * f64::from(repeats) / time.as_secs_f64() / 1e9;
-        let (ours, floor) = (rate(median(ours)), rate(median(floor)));
+            })
+        };
+        let copied = || timed(|| (0..repeats).for_each(|_| black_box(&mut to).copy_from_slice(black_box(&from))));
+        let times = compare(ROUNDS, submitted, copied);
+        let rate = |time: f64| f64::from(bytes) * f64::from(repeats) / time;
+        let (ours, floor) = (rate(times.ours), rate(times.floor));
         println!(
             "{name:<34} {:>7} KiB {ours:>8.2} GB/s, memcpy {floor:>6.2} GB/s  ratio {:>5.2}",
             bytes >> 10,
@@ -272,8 +259,8 @@ fn submissions(ip: Ip, bos: usize) {
             file.wait(context, ip, last);
         })
     };
-    let time = median((0..ROUNDS).map(|_| run()).collect());
-    let rate = f64::from(SUBMITS) / time.as_secs_f64();
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| run()).collect();
+    let rate = f64::from(SUBMITS) * 1e9 / median(&mut times);
     println!("NOP submissions, {:>4} BOs listed     {rate:>10.0} a second on the {ip} ring", bos.len());
 }
 

@@ -1,6 +1,6 @@
 //! Recording: room in a stream, and commands, each against storing as many dwords into plain memory in the same run.
 
-use std::{hint::black_box, sync::Arc, time::Duration};
+use std::{hint::black_box, sync::Arc};
 
 use amdgpu_winsys::{
     cs::{
@@ -17,7 +17,7 @@ use super::{compare, row, timed};
 const PACKETS: u32 = 20_000;
 
 /// The time of storing `N` dwords, `PACKETS` times, one piece behind the other.
-fn plain<const N: usize>(memory: &mut [u32]) -> Duration {
+fn plain<const N: usize>(memory: &mut [u32]) -> f64 {
     timed(|| {
         for (packet, value) in memory.as_chunks_mut::<N>().0.iter_mut().zip(black_box(0)..) {
             *packet = dwords(value);

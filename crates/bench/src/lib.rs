@@ -1,0 +1,7 @@
+//! What all benchmarks of the workspace share: how times are taken and compared.
+//!
+//! Those that cargo runs lie in `benches/`; the program `amdgpu-bench` compares the library with its peers.
+
+#![expect(clippy::cast_precision_loss, reason = "figures are printed with a few digits")]
+
+pub mod measure;
