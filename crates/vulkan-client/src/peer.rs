@@ -22,14 +22,17 @@ use nix::{
 };
 
 use crate::{
-    checks::{
-        copies::pattern,
-        share::{OURS, SHARED, THEIRS},
-    },
+    checks::copies::pattern,
     exit::Exit,
     gpu::{Gpu, HandleType, Kind, Order, Place, Source},
     outcome::{Doing, Stop, fail, same_bytes},
 };
+
+/// Bytes shared.
+pub(crate) const SHARED: u64 = 2000;
+/// Seeds of what the asking process writes, and what the other one answers with.
+pub(crate) const OURS: u8 = 1;
+pub(crate) const THEIRS: u8 = 2;
 
 /// Bytes of the longest message.
 const MESSAGE: usize = 512;

@@ -6,7 +6,7 @@
 //! and `radv_copy_buffer`); an update of 1024 bytes or more is such a copy (`radv_update_buffer_cp` serves what is below).
 //! A transfer queue copies with SDMA whatever the size.
 
-use super::Check;
+use super::check::Check;
 use crate::{
     gpu::{Buffer, Gpu, Kind, Lane, Order, Place},
     outcome::{Doing, Outcome, Stop, same_bytes},

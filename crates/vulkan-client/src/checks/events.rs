@@ -2,7 +2,7 @@
 
 use ash::vk::PipelineStageFlags as Stage;
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Kind, Lane, Order, Place},
     outcome::{Doing, Outcome, ensure, same, same_bytes, skip},

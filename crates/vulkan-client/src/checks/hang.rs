@@ -2,7 +2,7 @@
 
 use ash::vk::{PipelineStageFlags as Stage, Result as Answer};
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Kind, Order, Place},
     outcome::{Doing, Outcome, Stop, ends_with, ensure, same_bytes, skip},

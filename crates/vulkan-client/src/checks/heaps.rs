@@ -2,7 +2,7 @@
 
 use ash::vk::Result as Answer;
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Kind, Memory, Order, Place, Source},
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},

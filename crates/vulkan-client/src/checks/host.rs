@@ -2,7 +2,7 @@
 
 use ash::vk::ExternalMemoryHandleTypeFlags as Handles;
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Lane, Order, Place, Source},
     outcome::{Doing, Outcome, same_bytes, skip},

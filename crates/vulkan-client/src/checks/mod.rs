@@ -1,5 +1,6 @@
 //! What is proved, one function a check.
 
+mod check;
 pub(crate) mod copies;
 mod events;
 mod hang;
@@ -11,75 +12,8 @@ mod sparse;
 mod time;
 mod waits;
 
-use crate::{
-    gpu::{Gpu, Kind, Lane},
-    outcome::Outcome,
-};
-
-/// One check.
-pub(crate) struct Check {
-    id: &'static str,
-    proves: &'static str,
-    body: Body,
-    disruptive: bool,
-}
-
-/// How a check is tried.
-#[derive(Clone, Copy)]
-enum Body {
-    /// Once for the device.
-    Once(fn(&Gpu) -> Outcome),
-    /// On each kind of queue, whose name is appended to the id.
-    Each(fn(&Gpu, &Lane) -> Outcome),
-}
-
-impl Check {
-    const fn once(id: &'static str, proves: &'static str, body: fn(&Gpu) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Once(body), disruptive: false }
-    }
-
-    const fn each(id: &'static str, proves: &'static str, body: fn(&Gpu, &Lane) -> Outcome) -> Self {
-        Self { id, proves, body: Body::Each(body), disruptive: false }
-    }
-
-    /// The same, tried only on request.
-    const fn disruptive(self) -> Self {
-        Self { disruptive: true, ..self }
-    }
-
-    fn steps(&self) -> Vec<Step> {
-        let step =
-            |id: String, kind| Step { id, proves: self.proves, disruptive: self.disruptive, body: self.body, kind };
-        match self.body {
-            Body::Once(_) => vec![step(self.id.to_owned(), Kind::Graphics)],
-            Body::Each(_) => {
-                Kind::RECORDED.into_iter().map(|kind| step(format!("{}.{}", self.id, kind.name()), kind)).collect()
-            }
-        }
-    }
-}
-
-/// A check on the queue it is for.
-pub(crate) struct Step {
-    /// The name for `--only`.
-    pub(crate) id: String,
-    /// What it proves, in a sentence.
-    pub(crate) proves: &'static str,
-    /// Whether it harms others who use the device.
-    pub(crate) disruptive: bool,
-    body: Body,
-    kind: Kind,
-}
-
-impl Step {
-    /// Tries it.
-    pub(crate) fn run(&self, gpu: &Gpu) -> Outcome {
-        match self.body {
-            Body::Once(body) => body(gpu),
-            Body::Each(body) => body(gpu, gpu.need(self.kind)?),
-        }
-    }
-}
+use self::check::Check;
+pub(crate) use self::check::Step;
 
 /// Every check, in order.
 pub(crate) fn plan() -> Vec<Step> {

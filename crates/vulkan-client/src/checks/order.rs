@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ash::vk::Result as Answer;
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Buffer, Gpu, Kind, Order, Place},
     outcome::{Doing, Outcome, Stop, ends_with, same, same_bytes},

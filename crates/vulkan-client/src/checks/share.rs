@@ -2,20 +2,15 @@
 
 use std::time::Duration;
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, HandleType, Kind, Order, Place},
     outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
-    peer::{Peer, Request},
+    peer::{OURS, Peer, Request, SHARED, THEIRS},
 };
 
 /// Long enough for another process to start its driver on a loaded machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Bytes shared.
-pub(crate) const SHARED: u64 = 2000;
-/// Seeds of what this process writes, and what the other one answers with.
-pub(crate) const OURS: u8 = 1;
-pub(crate) const THEIRS: u8 = 2;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::once("share.memory.opaque", "another process reads and writes our memory (opaque descriptor)", opaque),

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use super::{Check, copies::pattern};
+use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Bind, Buffer, Gpu, Kind, Lane, Memory, Order, Place},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},

@@ -3,7 +3,7 @@
 use ash::vk::PipelineStageFlags as Stage;
 use nix::time::{ClockId, clock_gettime};
 
-use super::Check;
+use super::check::Check;
 use crate::{
     gpu::{Gpu, Lane, Order, Place},
     outcome::{Doing, Outcome, Stop, ensure, skip},

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ash::vk::Result as Answer;
 
-use super::Check;
+use super::check::Check;
 use crate::{
     gpu::{Gpu, Kind, Order, Place},
     outcome::{Doing, Outcome, ends_with, same},

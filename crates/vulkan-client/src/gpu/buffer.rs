@@ -4,7 +4,7 @@ use ash::{prelude::VkResult, vk};
 
 use super::{
     Gpu,
-    external::HandleType,
+    handle_type::HandleType,
     memory::{Memory, Place, Source},
 };
 

@@ -7,7 +7,7 @@ use std::{
 
 use ash::{prelude::VkResult, vk};
 
-use super::{Gpu, external::HandleType};
+use super::{Gpu, handle_type::HandleType};
 
 /// Where memory is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod buffer;
 mod commands;
 mod extensions;
 mod external;
+mod handle_type;
 mod memory;
 mod sparse;
 mod sync;
@@ -26,7 +27,8 @@ use self::extensions::Extensions;
 pub(crate) use self::{
     buffer::Buffer,
     commands::Order,
-    external::{HandleType, received},
+    external::received,
+    handle_type::HandleType,
     memory::{Memory, Place, Source},
     sparse::Bind,
 };

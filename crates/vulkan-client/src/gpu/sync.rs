@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ash::{prelude::VkResult, vk};
 
-use super::{Gpu, external::HandleType};
+use super::{Gpu, handle_type::HandleType};
 
 /// A semaphore, binary or with a timeline.
 pub(crate) struct Semaphore<'g> {
