@@ -102,9 +102,22 @@ fn what_the_kernel_is_too_old_for_is_not_asked() {
     };
     let (all, none, only_for_gpu) = ([true; 3], [false; 3], [true, false, false]);
     assert_eq!(flags(GfxLevel::Gfx11, 46), (none, none));
+    assert_eq!(flags(GfxLevel::Gfx11, 47), (all, none));
     assert_eq!(flags(GfxLevel::Gfx11, 60), (all, none));
     assert_eq!(flags(GfxLevel::Gfx12, 59), (all, none));
     assert_eq!(flags(GfxLevel::Gfx12, 60), (all, only_for_gpu));
+}
+
+#[test]
+fn memory_bypasses_the_infinity_cache_from_minor_47_on() {
+    let bypassed = |drm_minor| {
+        let facts = MemoryFacts::new(&RawMemoryFacts { drm_minor, ..raw_facts("navi31") }).unwrap();
+        let memory = MemoryProperties::new(&facts, &TableOptions::default());
+        let asked = with_flags(&memory, 0, AllocateFlags::BYPASS_INFINITY_CACHE).va_flags.contains(VaFlags::NOALLOC);
+        assert!(!with_flags(&memory, 0, AllocateFlags::empty()).va_flags.contains(VaFlags::NOALLOC), "{drm_minor}");
+        asked
+    };
+    assert_eq!([46, 47, 48].map(bypassed), [false, true, true]);
 }
 
 #[test]

@@ -116,6 +116,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn additions_are_counted_beyond_32_bits() {
+        let mut set = CountedSet::default();
+        assert!(set.add(7, 1 << 32, || "member"));
+        assert!(!set.add(7, u64::from(u32::MAX), || "another"));
+        assert_eq!(set.remove(7, 1 << 32), None);
+        assert_eq!(set.remove(7, u64::from(u32::MAX) - 1), None);
+        assert_eq!(set.remove(7, 1), Some("member"));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
