@@ -34,6 +34,16 @@ pub enum FieldError {
         /// The largest number that fits.
         most: i64,
     },
+    /// The field has more bits than the values that hold it.
+    #[error("{descriptor}.{field} has {bits} bits, too many for one word")]
+    TooManyBits {
+        /// The descriptor.
+        descriptor: &'static str,
+        /// The field.
+        field: &'static str,
+        /// The bits.
+        bits: u32,
+    },
     /// The number is no multiple of the field's unit.
     #[error("{descriptor}.{field} = {value:#x} is no multiple of {alignment}")]
     Misaligned {

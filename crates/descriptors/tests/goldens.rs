@@ -41,3 +41,8 @@ fn vulkan_samplers_and_buffers() {
 fn formats() {
     support::check_formats();
 }
+
+#[test]
+fn vulkan_images_with_their_tiling() {
+    support::check("vulkan-images", support::vulkan_image);
+}

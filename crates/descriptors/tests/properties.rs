@@ -195,7 +195,39 @@ fn place() -> impl Strategy<Value = ImagePlace> {
     )
 }
 
+#[test]
+fn a_descriptor_is_shown_by_fields_with_names_and_units() {
+    let words = BufferView::raw(GpuVa::new(0x8000).unwrap(), 4096).descriptor(GfxLevel::Gfx10_3).unwrap();
+    assert_eq!(
+        words.show(GfxLevel::Gfx10_3).to_string(),
+        "buffer, base_address 0x8000, num_records 4096, dst_sel_x x, dst_sel_y y, dst_sel_z z, dst_sel_w w, format 32_float, \
+         resource_level 1, oob_select raw"
+    );
+}
+
+/// Reads the JSON of a descriptor back.
+fn from_json<K: Kind>(text: &str, level: GfxLevel) -> Descriptor<K> {
+    let json: serde_json::Value = serde_json::from_str(text).unwrap();
+    let reserved: Vec<u32> =
+        json["reserved"].as_array().unwrap().iter().map(|word| word.as_u64().unwrap() as u32).collect();
+    let mut words: Descriptor<K> = from_slice(&reserved);
+    for (name, value) in json["fields"].as_object().unwrap() {
+        words.set(Field::named(name).unwrap(), level, value.as_i64().unwrap()).unwrap();
+    }
+    words
+}
+
 proptest! {
+    #[test]
+    fn the_json_of_any_dwords_gives_them_back(dwords in any::<[u32; 8]>(), level in level()) {
+        let image: Descriptor<Image> = from_slice(&dwords);
+        prop_assert_eq!(from_json::<Image>(&image.json(level).to_string(), level), image);
+        let sampler: Descriptor<Sampler> = from_slice(&dwords);
+        prop_assert_eq!(from_json::<Sampler>(&sampler.json(level).to_string(), level), sampler);
+        let lines = format!("{:#}", image.show(level)).lines().count();
+        prop_assert!(lines > 20, "{} lines", lines);
+    }
+
     #[test]
     fn dwords_taken_apart_and_put_together_are_the_same(dwords in any::<[u32; 8]>(), level in level()) {
         again::<Buffer>(&dwords, level);

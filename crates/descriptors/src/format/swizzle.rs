@@ -9,6 +9,8 @@ pub struct Swizzle([u8; 4]);
 impl Swizzle {
     /// Every component from its own.
     pub const IDENTITY: Self = Self([4, 5, 6, 7]);
+    /// Depth or stencil in x, as Vulkan has it.
+    pub const DEPTH: Self = Self([4, 0, 0, 1]);
     /// Zero everywhere.
     pub const ZERO: Self = Self([0; 4]);
 

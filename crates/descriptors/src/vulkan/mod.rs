@@ -1,7 +1,9 @@
 //! Vulkan's samplers, buffer views and image views as descriptors, as RADV makes them.
 
 mod buffer;
+mod image;
 mod sampler;
 
 pub use buffer::{BufferUse, VulkanBuffer};
+pub use image::{Aspect, ViewType, VulkanImage, VulkanView};
 pub use sampler::{AddressMode, BorderColor, CompareOp, Filter, Reduction, VulkanSampler};

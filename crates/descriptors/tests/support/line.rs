@@ -72,7 +72,7 @@ impl Line {
         Swizzle::named(self.word("swizzle").as_bytes().try_into().unwrap()).unwrap()
     }
 
-    fn words<const N: usize>(&self) -> [u32; N] {
+    pub(crate) fn words<const N: usize>(&self) -> [u32; N] {
         let words = self.whole["words"].as_array().unwrap();
         let words: Vec<u32> = words.iter().map(|word| number(word) as u32).collect();
         words.try_into().unwrap()
@@ -85,7 +85,12 @@ impl Line {
         }
         match self.kind.as_str() {
             "sampler" | "vk_sampler" => fields(SamplerDescriptor::from_words(self.words()), self.level),
-            "image" | "fmask" | "vk_image" => fields(ImageDescriptor::from_words(self.words()), self.level),
+            "vk_image" => {
+                let mut answer = fields(ImageDescriptor::from_words(self.words()), self.level);
+                answer.extend([("size".to_owned(), self.u64("size")), ("alignment".to_owned(), self.u64("alignment"))]);
+                answer
+            }
+            "image" | "fmask" => fields(ImageDescriptor::from_words(self.words()), self.level),
             _ => fields(BufferDescriptor::from_words(self.words()), self.level),
         }
     }

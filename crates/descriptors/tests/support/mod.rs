@@ -5,6 +5,7 @@ mod line;
 mod targets;
 mod views;
 mod vulkan;
+mod vulkan_images;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -83,3 +84,4 @@ pub(crate) use formats::check_formats;
 pub(crate) use targets::{color, depth};
 pub(crate) use views::{buffer, fmask, image, sampler};
 pub(crate) use vulkan::vulkan;
+pub(crate) use vulkan_images::vulkan_image;

@@ -1,0 +1,332 @@
+//! Images and views of them.
+//!
+//! Source: Mesa 25.0.7 `src/amd/vulkan/radv_image.c` and `radv_image_view.c`.
+
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_surface::Chip;
+use amdgpu_surface::surface::{
+    Dimension, LevelMode, SurfaceConfig, SurfaceError, SurfaceLayout, SurfaceUsage, TilingMode,
+};
+
+use crate::descriptor::ImageDescriptor;
+use crate::error::DescriptorError;
+use crate::format::{Format, Swizzle};
+use crate::view::{ImageKind, ImageMeta, ImagePlace, ImageView, Tiling};
+
+/// `VK_IMAGE_USAGE_*`.
+mod usage {
+    pub(super) const TRANSFER_SRC: u32 = 1;
+    pub(super) const SAMPLED: u32 = 4;
+    pub(super) const STORAGE: u32 = 8;
+    pub(super) const COLOR_ATTACHMENT: u32 = 0x10;
+    pub(super) const DEPTH_STENCIL_ATTACHMENT: u32 = 0x20;
+    pub(super) const INPUT_ATTACHMENT: u32 = 0x80;
+}
+
+/// `VkImageCreateInfo`, of an image that is not shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VulkanImage {
+    /// `format`.
+    pub format: Format,
+    /// `imageType`.
+    pub dimension: Dimension,
+    /// `extent`.
+    pub extent: [u32; 3],
+    /// `arrayLayers`.
+    pub layers: u32,
+    /// `mipLevels`.
+    pub levels: u32,
+    /// `samples`.
+    pub samples: u32,
+    /// `VK_IMAGE_TILING_LINEAR`.
+    pub linear: bool,
+    /// `usage`, the bits of `VkImageUsageFlags`.
+    pub usage: u32,
+}
+
+/// The part of a format that a view shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aspect {
+    /// Colour.
+    #[default]
+    Color,
+    /// Depth.
+    Depth,
+    /// Stencil.
+    Stencil,
+}
+
+/// `VkImageViewType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewType {
+    /// A row, or layers of rows.
+    D1,
+    /// Rows and columns, or layers of them.
+    D2,
+    /// A volume.
+    D3,
+    /// A cube, or an array of cubes.
+    Cube,
+}
+
+/// `VkImageViewCreateInfo`, as a descriptor takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VulkanView {
+    /// `viewType`.
+    pub view: ViewType,
+    /// `aspectMask`.
+    pub aspect: Aspect,
+    /// `baseMipLevel`.
+    pub base_level: u32,
+    /// `levelCount`.
+    pub level_count: u32,
+    /// `baseArrayLayer`.
+    pub base_layer: u32,
+    /// `layerCount`.
+    pub layer_count: u32,
+    /// `components`; the identity takes each from its own.
+    pub swizzle: Swizzle,
+    /// The view is for stores, not for sampling.
+    pub storage: bool,
+}
+
+impl VulkanImage {
+    fn has(&self, bits: u32) -> bool {
+        self.usage & bits != 0
+    }
+
+    fn pixels(&self) -> u64 {
+        u64::from(self.extent[0]) * u64::from(self.extent[1])
+    }
+
+    fn tiling(&self, level: GfxLevel) -> TilingMode {
+        let plain = !self.format.is_compressed() && !self.format.is_depth_or_stencil();
+        let thin = self.dimension == Dimension::D1 || self.extent[0] > 8 && self.extent[1] <= 2;
+        if self.linear || self.samples <= 1 && plain && level <= GfxLevel::Gfx8 && thin {
+            TilingMode::Linear
+        } else {
+            TilingMode::Tiled2d
+        }
+    }
+
+    fn may_have_dcc(&self, level: GfxLevel) -> bool {
+        // Small images of one sample gain nothing from fast clears.
+        let fast_clear = self.has(usage::COLOR_ATTACHMENT) && (self.samples > 1 || self.pixels() > 512 * 512);
+        let stores = self.has(usage::STORAGE) && level < GfxLevel::Gfx10;
+        let (layered, mipmapped) = (self.layers > 1, self.levels > 1);
+        let older = level < GfxLevel::Gfx10 && self.samples > 1;
+        let gfx9 = level == GfxLevel::Gfx9 && (layered || mipmapped);
+        level >= GfxLevel::Gfx8
+            && !self.linear
+            && fast_clear
+            && !(stores || older || gfx9 || layered && mipmapped)
+            && self.format.block() == (1, 1)
+    }
+
+    fn may_have_htile(&self, level: GfxLevel) -> bool {
+        let mips = self.levels == 1 || self.layers == 1 && level >= GfxLevel::Gfx10;
+        let stencil_mips = level == GfxLevel::Gfx10 && self.format == Format::D32_SFLOAT_S8_UINT && self.levels > 1;
+        mips && !stencil_mips && self.pixels() >= 64
+    }
+
+    fn may_read_htile(&self, level: GfxLevel) -> bool {
+        let read = self.has(usage::SAMPLED | usage::INPUT_ATTACHMENT | usage::TRANSFER_SRC);
+        let gfx8 = level == GfxLevel::Gfx8
+            && (self.layers > 1 || self.samples > 1 && self.format == Format::D32_SFLOAT_S8_UINT);
+        level >= GfxLevel::Gfx8 && read && !self.has(usage::STORAGE) && !self.linear && !gfx8
+    }
+
+    /// Returns the image as the layout takes it. `surface_index` is the number of the image among those that spread over
+    /// channels: RADV counts render targets.
+    pub fn surface(&self, level: GfxLevel, surface_index: Option<u32>) -> SurfaceConfig {
+        let [width, height, depth] = self.extent;
+        let format = self.format;
+        let aspect = if format.has_depth() { self.aspect_format(Aspect::Depth) } else { format };
+        let mut flags = SurfaceUsage::CONTIGUOUS_DCC_LAYERS;
+        if format.has_depth() {
+            flags |= SurfaceUsage::ZBUFFER;
+            if format.has_stencil() && level <= GfxLevel::Gfx8 {
+                flags |= SurfaceUsage::NO_STENCIL_ADJUST;
+                flags.set(SurfaceUsage::NO_RENDER_TARGET, !self.has(usage::DEPTH_STENCIL_ATTACHMENT));
+            }
+            // What neither renders nor reads HTILE needs none.
+            let used = self.has(usage::DEPTH_STENCIL_ATTACHMENT) || self.may_read_htile(level);
+            if !self.may_have_htile(level) || !used {
+                flags |= SurfaceUsage::NO_HTILE;
+            } else if self.may_read_htile(level) {
+                flags |= SurfaceUsage::TC_COMPATIBLE_HTILE;
+            }
+        }
+        if format.has_stencil() {
+            flags |= SurfaceUsage::SBUFFER;
+        }
+        let big_blocks = self.dimension == Dimension::D3 && format.is_compressed() && format.bytes() == 16;
+        if level >= GfxLevel::Gfx9 && big_blocks {
+            flags |= SurfaceUsage::NO_RENDER_TARGET;
+        }
+        flags.set(SurfaceUsage::DISABLE_DCC, !self.may_have_dcc(level));
+        flags.set(SurfaceUsage::NO_FMASK, self.samples <= 1 || !self.has(usage::COLOR_ATTACHMENT));
+        flags.set(SurfaceUsage::NO_TEXTURE, !self.has(usage::SAMPLED | usage::STORAGE));
+        SurfaceConfig {
+            depth,
+            layers: self.layers,
+            levels: self.levels,
+            samples: self.samples,
+            storage_samples: self.samples,
+            block: format.block(),
+            dimension: self.dimension,
+            mode: self.tiling(level),
+            usage: flags,
+            surface_index,
+            ..SurfaceConfig::new(width, height, aspect.bytes())
+        }
+    }
+
+    /// Returns the layout of the image on a chip, as [`surface`](Self::surface) describes it.
+    ///
+    /// # Errors
+    ///
+    /// [`SurfaceError`] for an image that the chip cannot have.
+    pub fn layout(&self, chip: &Chip, surface_index: Option<u32>) -> Result<SurfaceLayout, SurfaceError> {
+        SurfaceLayout::new(chip, &self.surface(chip.level(), surface_index))
+    }
+
+    fn aspect_format(&self, aspect: Aspect) -> Format {
+        match (aspect, self.format) {
+            (Aspect::Stencil, _) => Format::S8_UINT,
+            (Aspect::Depth, Format::D32_SFLOAT_S8_UINT) => Format::D32_SFLOAT,
+            (Aspect::Depth, Format::D16_UNORM_S8_UINT) => Format::D16_UNORM,
+            (_, format) => format,
+        }
+    }
+
+    fn kind(&self, level: GfxLevel, view: &VulkanView) -> ImageKind {
+        let layered = self.layers > 1;
+        match (view.view, self.dimension) {
+            (ViewType::Cube, _) if !view.storage => ImageKind::Cube,
+            (ViewType::D3, _) => ImageKind::D3,
+            _ if self.samples > 1 && layered => ImageKind::D2MsaaArray,
+            _ if self.samples > 1 => ImageKind::D2Msaa,
+            // GFX9 lays 1D images out as 2D.
+            (_, Dimension::D1) if level != GfxLevel::Gfx9 => {
+                if layered {
+                    ImageKind::D1Array
+                } else {
+                    ImageKind::D1
+                }
+            }
+            _ if layered => ImageKind::D2Array,
+            _ => ImageKind::D2,
+        }
+    }
+
+    /// Returns the view that RADV gives the hardware, of an image at `base` with a layout of this chip.
+    pub fn view(&self, level: GfxLevel, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView) -> ImageView {
+        let format = self.aspect_format(view.aspect);
+        let kind = self.kind(level, view);
+        let is_stencil = view.aspect == Aspect::Stencil;
+        let splits = view.aspect == Aspect::Depth && self.format.has_stencil();
+        // Up to GFX8 some views begin at their own first level.
+        let rebased = level <= GfxLevel::Gfx8 && (view.storage || self.format.is_compressed() || splits);
+        let first = if rebased { view.base_level } else { 0 };
+        let minify = |size: u32| (size.checked_shr(first).unwrap_or(0)).max(1);
+        let [width, height, depth] = self.extent.map(minify);
+        let last = view.base_level.saturating_add(view.level_count.max(1) - 1);
+        let last_layer = view.base_layer.saturating_add(view.layer_count.max(1) - 1);
+        let own = if self.format.is_depth_or_stencil() { Swizzle::DEPTH } else { self.format.swizzle() };
+        ImageView {
+            kind,
+            format,
+            swizzle: view.swizzle.over(own),
+            width,
+            height,
+            depth: match kind {
+                ImageKind::D3 => depth,
+                ImageKind::Cube if level <= GfxLevel::Gfx8 => (self.layers / 6).max(1),
+                _ => self.layers,
+            },
+            first_layer: view.base_layer,
+            last_layer,
+            num_levels: self.levels,
+            first_level: view.base_level - first,
+            last_level: last - first,
+            samples: self.samples,
+            storage_samples: self.samples,
+            min_lod: 0.0,
+            slice_view: false,
+            widened_depth: false,
+            aniso_single_level: true,
+            no_edge_clamp: false,
+            write_compress: false,
+            stencil_beside: is_stencil.then_some(self.format).filter(|_| layout.meta.is_some()),
+            place: self.place(level, layout, base, view, first),
+        }
+    }
+
+    fn place(&self, level: GfxLevel, layout: &SurfaceLayout, base: GpuVa, view: &VulkanView, first: u32) -> ImagePlace {
+        let is_stencil = view.aspect == Aspect::Stencil;
+        let mode = u32::from(if is_stencil { layout.stencil.swizzle_mode } else { layout.swizzle_mode });
+        let (tiling, offset) = if let Some(legacy) = &layout.legacy {
+            let levels = if is_stencil { &legacy.stencil_levels } else { &legacy.levels };
+            let found = levels.get(first as usize).copied().unwrap_or_default();
+            let tiling = Tiling::Legacy {
+                index: found.tile_index.cast_unsigned(),
+                pitch: found.pitch.saturating_mul(self.format.block().0),
+                macro_tiled: found.mode == LevelMode::Tiled2d,
+            };
+            (tiling, found.offset)
+        } else {
+            let offset = if is_stencil { layout.stencil.offset } else { 0 };
+            let epitch = if is_stencil { layout.stencil.epitch } else { layout.epitch };
+            let pitch = layout.custom_pitch.then_some(layout.pitch);
+            let is_gfx9 = level == GfxLevel::Gfx9;
+            (if is_gfx9 { Tiling::Gfx9 { mode, epitch } } else { Tiling::Modern { mode, pitch } }, offset)
+        };
+        ImagePlace {
+            base,
+            offset,
+            tile_swizzle: layout.tile_swizzle,
+            tiling,
+            meta: self.meta(layout, view),
+            max_compressed_block: layout.dcc_settings.max_block as u32,
+        }
+    }
+
+    fn meta(&self, layout: &SurfaceLayout, view: &VulkanView) -> Option<ImageMeta> {
+        let meta = layout.meta.filter(|meta| meta.offset != 0)?;
+        if self.format.is_depth_or_stencil() {
+            let readable = layout.usage.contains(SurfaceUsage::TC_COMPATIBLE_HTILE) && !view.storage;
+            return readable.then_some(ImageMeta::Htile { offset: meta.offset, iterate_256: self.samples > 1 });
+        }
+        let level_offset = layout
+            .legacy
+            .map_or(0, |legacy| legacy.dcc_levels.get(view.base_level as usize).map_or(0, |(place, _)| place.offset));
+        let in_levels = view.base_level < meta.levels.max(u32::from(layout.legacy.is_some()));
+        (in_levels && !view.storage).then_some(ImageMeta::Dcc {
+            offset: meta.offset,
+            level_offset,
+            align_log2: meta.align_log2,
+            pipe_aligned: layout.dcc.is_some_and(|dcc| dcc.pipe_aligned),
+            rb_aligned: layout.dcc.is_some_and(|dcc| dcc.rb_aligned),
+        })
+    }
+
+    /// Returns the descriptor of a view of the image at `base`.
+    ///
+    /// # Errors
+    ///
+    /// [`DescriptorError`] where the generation cannot say what the view asks for.
+    pub fn descriptor(
+        &self,
+        level: GfxLevel,
+        layout: &SurfaceLayout,
+        base: GpuVa,
+        view: &VulkanView,
+    ) -> Result<ImageDescriptor, DescriptorError> {
+        if view.level_count == 0 || view.base_level.saturating_add(view.level_count) > self.levels {
+            let last = view.base_level.saturating_add(view.level_count.max(1) - 1);
+            return Err(DescriptorError::Span { what: "levels", first: view.base_level, last, count: self.levels });
+        }
+        self.view(level, layout, base, view).descriptor(level)
+    }
+}
