@@ -2,6 +2,7 @@
 
 mod amd;
 mod list;
+pub mod rfc2018;
 
 pub use amd::{AmdModifier, DccModifier, MaxBlock, Modifier, ModifierError, TileVersion};
 pub(crate) use list::stores_with;
