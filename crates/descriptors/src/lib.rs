@@ -5,6 +5,7 @@
 //! * [`view`] makes descriptors from what a shader shall see of memory.
 //! * [`vulkan`] starts from what Vulkan says, as RADV does.
 //! * [`target`] makes the registers of colour and depth targets.
+//! * [`umd`] writes and reads the words that drivers keep with a BO for each other.
 //! * [`format`] has the hardware's numbers of Vulkan's formats.
 //!
 //! ```
@@ -36,6 +37,7 @@ mod lod;
 mod marker;
 mod show;
 pub mod target;
+pub mod umd;
 pub mod view;
 pub mod vulkan;
 
