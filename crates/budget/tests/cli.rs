@@ -69,6 +69,16 @@ fn exit_codes_are_those_of_the_table() {
 }
 
 #[test]
+fn a_captured_gpu_is_looked_at_as_the_chip_of_its_name() {
+    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices/renoir.json");
+    let [by_name, by_file] = ["renoir", captured].map(|chip| run(&["--sim", chip, "heaps"]));
+    assert_eq!((by_file.code, &by_file.stdout), (0, &by_name.stdout), "{}", by_file.stderr);
+    let refused = run(&["--sim", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
+    assert_eq!(refused.code, 64);
+    assert!(refused.stderr.contains("not JSON"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_gpu_can_be_named_in_every_way() {
     let pci = |name: &str| {
         let output = run(&["--sim", "navi21,renoir", "--gpu", name, "list", "--no-header"]);

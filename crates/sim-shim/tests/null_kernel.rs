@@ -37,6 +37,16 @@ fn without_the_launcher_a_variable_is_enough() {
 }
 
 #[test]
+fn a_captures_path_holds_wherever_the_program_goes() {
+    let mut run = launcher("./navi21.json");
+    run.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices"));
+    let script = "cd / && exec \"$0\" null";
+    let output =
+        run.args(["sh", "-c", script]).arg(beside_the_launcher("examples/guest")).output().expect("the launcher");
+    assert!(output.status.success(), "{}{}", output.status, String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn it_is_one_chip() {
     let output = launcher("navi21,renoir").arg("true").output().expect("the launcher");
     assert_eq!(output.status.code(), Some(125));

@@ -254,6 +254,22 @@ fn a_world_has_the_devices_that_were_asked_for_in_that_order() {
 }
 
 #[test]
+fn a_world_takes_captures_beside_names() {
+    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices/pitcairn.json");
+    launched(&format!("navi21,{captured}"), &["devices", "navi21", "pitcairn"]);
+    hosted(&format!("{captured},renoir"), &["devices", "pitcairn", "renoir"]);
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_named_with_its_fault() {
+    let output =
+        launcher(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).arg("true").output().expect("the launcher");
+    assert_eq!(output.status.code(), Some(125));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Cargo.toml") && said.contains("not JSON") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
 fn an_unknown_chip_is_named_and_there_is_no_device() {
     let output = launcher("navi99").arg("true").output().expect("the launcher");
     assert_eq!(output.status.code(), Some(125));

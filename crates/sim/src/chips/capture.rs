@@ -138,7 +138,7 @@ fn memory(node: &Node<'_>) -> Result<MemoryInfo, CaptureError> {
     Ok(memory)
 }
 
-/// Whether more than the totals was captured: the key says so, or else the fields.
+/// Returns `true` if more than the totals was captured: the key says so, or else the fields.
 fn is_captured(root: &Node<'_>) -> Result<bool, CaptureError> {
     if let Some(node) = root.get("memory_source")? {
         return Ok(node.text()? == CAPTURED);

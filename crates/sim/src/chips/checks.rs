@@ -1,4 +1,4 @@
-//! What is true of every GPU: a capture that says otherwise is refused, because user space would be.
+//! Rules that hold for every GPU: a capture that breaks one is refused, as user space would refuse the device.
 
 use std::ops::RangeInclusive;
 

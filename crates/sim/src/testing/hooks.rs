@@ -6,7 +6,7 @@ use amdgpu_hw::Ip;
 
 use crate::testing::mutation::Mutation;
 
-/// What hangs.
+/// The part of a ring that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hang {
     /// The ring's front end: only a reset helps.
@@ -18,7 +18,7 @@ pub(crate) enum Hang {
 /// A ring of a device: which IP, and the index among its rings.
 pub(crate) type RingName = (Ip, u32);
 
-/// What a ring may do.
+/// A ring's permission to start a job.
 pub(crate) enum Turn {
     /// Whatever it likes: chance decides nothing.
     Free,
@@ -30,7 +30,7 @@ pub(crate) enum Turn {
 
 /// The jobs that a ring has yet to start.
 pub(crate) trait Queue: fmt::Debug + Send + Sync {
-    /// Where in the queue the jobs are that can start.
+    /// Returns the places in the queue of the jobs that can start.
     fn ready(&self) -> Vec<usize>;
 }
 
@@ -39,24 +39,24 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Returns `true` if a ring starts no job.
     fn is_held(&self, ring: RingName) -> bool;
 
-    /// How the job that a ring runs now hangs, if it is to; the next one then does not, unless told again.
+    /// Takes the order that the job which a ring runs now hangs, if there is one; it holds for one job.
     fn takes_hang(&self, ring: RingName) -> Option<Hang>;
 
-    /// What a stopped clock shows.
+    /// Returns the ticks of a stopped clock.
     fn stopped_clock(&self) -> Option<u64>;
 
-    /// A ring came to life.
+    /// Hears of a ring that came to life.
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>);
 
-    /// A ring goes; nobody looks at it any more afterwards.
+    /// Hears of a ring that goes, and forgets it.
     fn ring_ends(&self, ring: RingName);
 
-    /// Whether this ring is to start a job now.
+    /// Returns the ring's permission to start a job now.
     fn turn(&self, ring: RingName) -> Turn;
 
-    /// A job of this ring is over. Returns `true` if it had the turn, so that others are to look again.
+    /// Hears that a job of this ring is over. Returns `true` if it had the turn, so that others are to look again.
     fn end_turn(&self, ring: RingName) -> bool;
 
-    /// What is wrong with the rings of an IP.
+    /// Returns the mistake that the rings of an IP make.
     fn mutation_of(&self, ip: Ip) -> Option<Mutation>;
 }

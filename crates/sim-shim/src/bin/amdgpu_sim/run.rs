@@ -70,7 +70,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, RunError> {
     let Some((program, arguments)) = command.split_first() else { return Ok(ExitCode::from(CANNOT_RUN)) };
     let chips = chips.map(str::to_owned).or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
-    let chips = chips.unwrap_or_else(|| DEFAULT_GPU.to_owned());
+    let chips = absolute(&chips.unwrap_or_else(|| DEFAULT_GPU.to_owned()));
     if null && chips.contains(',') {
         return Err(RunError::OneChip { chips });
     }
@@ -100,6 +100,15 @@ pub(crate) fn run(
     let status = child.wait().map_err(RunError::Wait)?;
     drop(world);
     Ok(ExitCode::from(exit_code(status)))
+}
+
+/// The list of chips with its paths made absolute: the command may look at it from another directory.
+fn absolute(chips: &str) -> String {
+    let word = |word: &str| match std::path::absolute(word) {
+        Ok(path) if amdgpu_sim::profile(word).is_none() && path.is_file() => path.to_string_lossy().into_owned(),
+        _ => word.to_owned(),
+    };
+    chips.split(',').map(|chip| word(chip.trim())).collect::<Vec<_>>().join(",")
 }
 
 /// Makes a command end when the launcher is killed, with which its world ends. The signal must reach it, so the command does not
