@@ -3,7 +3,8 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    AssembleError, Encoder, Form, Misfit,
+    encoder::{Encoder, Form, Misfit},
+    error::AssembleError,
     parse::{number, register},
 };
 use crate::{

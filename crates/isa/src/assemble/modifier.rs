@@ -1,7 +1,7 @@
 //! Modifiers: text to fields.
 
 use super::{
-    Encoder, Misfit,
+    encoder::{Encoder, Misfit},
     parse::{items, low_bits, number},
     special,
 };

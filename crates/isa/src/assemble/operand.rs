@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Encoder, Misfit,
+    encoder::{Encoder, Misfit},
     parse::{low_bits, number, register},
     special,
 };

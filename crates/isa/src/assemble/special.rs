@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Encoder, Misfit,
+    encoder::{Encoder, Misfit},
     parse::{arguments, low_bits, number},
 };
 use crate::{Field, Format, OperandKind, table::SourceType};

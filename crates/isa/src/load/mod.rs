@@ -8,6 +8,7 @@
 //! [`plan`] does both. Nothing is allocated: results are lists of bounded length.
 
 mod access;
+mod address;
 mod list;
 mod pick;
 mod plan;
@@ -15,7 +16,8 @@ mod request;
 mod split;
 
 pub use access::{Access, Accesses, Shift, accesses};
+pub use address::Address;
 pub use list::List;
 pub use plan::{Piece, Plan, plan};
 pub use request::{Alignment, Kind, LoadError, Place, Request};
-pub use split::{Address, AddressStep, Load, Loads, split};
+pub use split::{AddressStep, Load, Loads, split};

@@ -6,7 +6,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Alignment, Kind, List, LoadError, Place, Request,
+    Address, Alignment, Kind, List, LoadError, Place, Request,
     pick::{Picked, limit, pick},
 };
 
@@ -24,30 +24,6 @@ pub enum AddressStep {
     AddOffsetToAddress,
     /// Moves a scalar address or offset to vector registers.
     ToVector,
-}
-
-/// The address operands of a load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Address {
-    /// Scalar memory: base and offset in scalar registers.
-    #[default]
-    Scalar,
-    /// LDS: one vector register.
-    Lds,
-    /// MUBUF with a vector offset.
-    Offen,
-    /// MUBUF with a scalar offset.
-    Soffset,
-    /// MUBUF with a vector offset, and a scalar one for scratch.
-    OffenSoffset,
-    /// MUBUF of GFX6 with a 64-bit vector address.
-    Addr64,
-    /// FLAT, GLOBAL and SCRATCH with a vector address.
-    Vaddr,
-    /// SCRATCH with a scalar address.
-    Saddr,
-    /// GLOBAL with a scalar address and a vector offset.
-    VaddrSaddr,
 }
 
 /// One load instruction.

@@ -6,11 +6,11 @@ mod operand;
 mod register;
 mod special;
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use amdgpu_hw::GfxLevel;
 
-use crate::{Field, Format, Instruction, OperandKind, table::table};
+use crate::{Format, Instruction, OperandKind, table::table};
 use operand::Operands;
 
 pub(crate) use buffer_format::parse as parse_buffer_format;
@@ -99,12 +99,4 @@ fn has_short_form(instruction: &Instruction) -> bool {
     table.opcodes().iter().any(|other| {
         matches!(other.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp) && other.name == opcode.name
     })
-}
-
-/// Writes ` name` if a one-bit field is set.
-fn flag(instruction: &Instruction, field: Field, name: &str, out: &mut String) -> fmt::Result {
-    if instruction.field(field) != 0 {
-        write!(out, " {name}")?;
-    }
-    Ok(())
 }

@@ -4,7 +4,6 @@ use std::fmt::{self, Write};
 
 use amdgpu_hw::GfxLevel;
 
-use super::flag;
 use crate::{Field, Format, Instruction, OperandKind};
 
 /// Writes the modifiers of an instruction, each with a space before it.
@@ -386,6 +385,14 @@ fn dpp8(instruction: &Instruction, out: &mut String) -> fmt::Result {
     write!(out, " dpp8:[{}]", items.join(","))?;
     if instruction.field(Field::Src0) == crate::decode::DPP8[1] {
         out.write_str(" fi:1")?;
+    }
+    Ok(())
+}
+
+/// Writes ` name` if a one-bit field is set.
+fn flag(instruction: &Instruction, field: Field, name: &str, out: &mut String) -> fmt::Result {
+    if instruction.field(field) != 0 {
+        write!(out, " {name}")?;
     }
     Ok(())
 }
