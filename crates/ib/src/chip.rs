@@ -1,5 +1,6 @@
 //! Chips by name.
 
+use amdgpu_winsys::cs::registers::RegisterSet;
 use amdgpu_winsys::winsys::GfxLevel;
 
 /// A name that is neither a chip's nor a generation's.
@@ -38,9 +39,21 @@ pub fn level_of(name: &str) -> Result<GfxLevel, UnknownChip> {
     chip.or_else(|| GfxLevel::ALL.into_iter().find(is_level)).ok_or_else(|| UnknownChip(name.to_owned()))
 }
 
+/// Returns the registers of a chip, by its code name, where they are not those of its generation.
+pub fn registers_of(name: &str) -> Option<RegisterSet> {
+    name.eq_ignore_ascii_case("stoney").then_some(RegisterSet::Gfx8_1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stoney_alone_has_registers_that_its_generation_has_not() {
+        let own = CHIPS.iter().flat_map(|row| row.1).filter(|name| registers_of(name).is_some());
+        assert_eq!(own.collect::<Vec<_>>(), [&"stoney"]);
+        assert_eq!(registers_of("Stoney").map(RegisterSet::level), level_of("stoney").ok());
+    }
 
     #[test]
     fn a_chip_and_its_generation_are_the_same() {

@@ -7,28 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use amdgpu_layers::format::FileError;
 use amdgpu_winsys::cs::{Target, dump::Dumper, pm4, sdma::Version};
 use amdgpu_winsys::vamgr::GpuVa;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{
-    Content, InputError, Kept, UnknownChip, json, level_of,
+    Content, Kept, json, level_of,
+    outcome::{Error, Exit, Style},
     recorded::{self, Wanted},
+    registers_of,
 };
-
-/// How the command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// Everything was understood.
-    Understood = 0,
-    /// Something was not.
-    Problems = 1,
-    /// The command line is wrong.
-    Usage = 2,
-    /// A file cannot be read, or is no IB; or nobody reads what is printed.
-    Input = 3,
-}
 
 /// Shows what an amdgpu command buffer says.
 #[derive(Debug, Parser)]
@@ -75,6 +63,9 @@ enum Task {
         /// Fail as well where fewer than this percentage of the register writes have a name
         #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         named: u8,
+        /// The chip that they are for, whose registers may not be those of its generation
+        #[arg(long)]
+        chip: Option<String>,
     },
 }
 
@@ -83,50 +74,6 @@ enum Engine {
     Gfx,
     Compute,
     Sdma,
-}
-
-/// How a dump is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    Text,
-    /// With all dwords.
-    Raw,
-    Json,
-}
-
-impl Style {
-    const fn new(raw: bool, json: bool) -> Self {
-        match (json, raw) {
-            (true, _) => Self::Json,
-            (false, true) => Self::Raw,
-            (false, false) => Self::Text,
-        }
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    #[error(transparent)]
-    Chip(#[from] UnknownChip),
-    #[error("{}: the name does not say which chip it is for; --chip does", .0.display())]
-    NoChip(PathBuf),
-    #[error(transparent)]
-    Input(#[from] InputError),
-    #[error("{}: {error}", path.display())]
-    Recording { path: PathBuf, error: FileError },
-    #[error("{}: there is no submission {wanted}, only {there}", path.display())]
-    NoSubmission { path: PathBuf, wanted: String, there: u64 },
-    #[error("cannot print: {0}")]
-    Print(#[from] io::Error),
-}
-
-impl Error {
-    const fn exit(&self) -> Exit {
-        match self {
-            Self::Chip(_) | Self::NoChip(_) => Exit::Usage,
-            Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
-        }
-    }
 }
 
 /// Does what the command line asks for.
@@ -150,7 +97,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
         // The command line's rules leave nothing else.
         Task::Dump { .. } => Ok(Exit::Usage),
-        Task::Check { directories, named } => check(directories, *named),
+        Task::Check { directories, named, chip } => check(directories, chip.as_deref(), *named),
     };
     done.unwrap_or_else(|error| {
         eprintln!("amdgpu-ib: {error}");
@@ -184,7 +131,7 @@ fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Re
     let beside = if va.is_some() { file.parent().map(Kept::all) } else { None };
     let beside: HashMap<_, _> = beside.and_then(Result::ok).unwrap_or_default().into_iter().map(place).collect();
     let memory = |va, dwords| beside.get(&(va, dwords)).cloned();
-    let dump = Dumper::new(target).with_memory(&memory).dump(&ib, va);
+    let dump = dumper(target, chip).with_memory(&memory).dump(&ib, va);
     let mut out = io::stdout().lock();
     match style {
         Style::Json => writeln!(out, "{:#}", json::dump(&dump))?,
@@ -194,11 +141,20 @@ fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Re
     Ok(if dump.problems().next().is_some() { Exit::Problems } else { Exit::Understood })
 }
 
+/// Returns a dumper that knows the chip's registers.
+fn dumper(target: Target, chip: Option<&str>) -> Dumper<'static> {
+    let dumper = Dumper::new(target);
+    match chip.and_then(registers_of) {
+        Some(registers) => dumper.with_registers(registers),
+        None => dumper,
+    }
+}
+
 fn place(kept: Kept) -> ((GpuVa, usize), Vec<u32>) {
     ((kept.va, kept.content.0.len()), kept.content.0)
 }
 
-fn check(directories: &[PathBuf], percentage: u8) -> Result<Exit, Error> {
+fn check(directories: &[PathBuf], chip: Option<&str>, percentage: u8) -> Result<Exit, Error> {
     let mut out = io::stdout().lock();
     let (mut ibs, mut count, mut dwords, mut problems) = (0_u64, 0_u64, 0_u64, 0_u64);
     let (mut writes, mut named, mut unnamed) = (0_u64, 0_u64, BTreeMap::<u32, u64>::new());
@@ -206,7 +162,7 @@ fn check(directories: &[PathBuf], percentage: u8) -> Result<Exit, Error> {
         for kept in Kept::all(directory)? {
             ibs += 1;
             dwords += kept.content.0.len() as u64;
-            let dump = Dumper::new(kept.target).dump(&kept.content.0, Some(kept.va));
+            let dump = dumper(kept.target, chip).dump(&kept.content.0, Some(kept.va));
             for packet in dump.ibs.iter().flat_map(|ib| &ib.packets) {
                 count += 1;
                 for register in &packet.registers {

@@ -4,8 +4,10 @@ mod chip;
 mod cli;
 mod files;
 pub mod json;
+mod outcome;
 mod recorded;
 
-pub use chip::{UnknownChip, level_of};
-pub use cli::{Exit, main};
+pub use chip::{UnknownChip, level_of, registers_of};
+pub use cli::main;
 pub use files::{Content, InputError, Kept};
+pub use outcome::Exit;

@@ -14,8 +14,8 @@ use nix::errno::Errno;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{Error, Exit, Style},
     json, level_of,
+    outcome::{Error, Exit, Style},
 };
 
 /// Which submissions of a recording are wanted.

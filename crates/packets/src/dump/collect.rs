@@ -1,25 +1,16 @@
 //! One packet made readable.
 
-use super::{Dumper, Field, Meaning, Next, Note, Packet, Register, Shown};
+use super::content::{Field, Meaning, Next, Note, Packet, Register, Shown};
+use super::settings::Settings;
 use crate::annotation::skipped;
 use crate::layout::names;
 use crate::layout::records::pm4::Packet as Record;
-use crate::layout::{FieldName, Fields, Half, Listed, Reader};
-use crate::registers::{self, Aperture};
+use crate::layout::{FieldName, Fields, Half, Listed};
+use crate::registers::{self, Aperture, RegisterSet};
 use crate::{DecodeFault, pm4::opcode, read_annotation};
-use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 
-/// The generation whose registers a reader writes.
-pub(super) const fn level(reader: Reader) -> Option<GfxLevel> {
-    match reader {
-        Reader::Ring(target) => Some(target.level),
-        Reader::Constant(level) | Reader::Interface(level) => Some(level),
-        Reader::Copy(_) => None,
-    }
-}
-
-pub(super) fn packet(dumper: &Dumper<'_>, listed: &Listed<'_>) -> Packet {
+pub(super) fn packet(settings: &Settings<'_>, listed: &Listed<'_>) -> Packet {
     let mut packet = Packet {
         offset: listed.offset,
         dwords: listed.dwords.to_vec(),
@@ -35,11 +26,11 @@ pub(super) fn packet(dumper: &Dumper<'_>, listed: &Listed<'_>) -> Packet {
     };
     match listed.content {
         Ok(None) => {}
-        Ok(Some(fields)) => describe(&mut packet, dumper, &fields),
+        Ok(Some(fields)) => describe(&mut packet, settings, &fields),
         Err(error) => {
             packet.name = match error.fault {
                 DecodeFault::Field { packet, .. } => packet,
-                DecodeFault::UnknownOpcode { opcode } if level(dumper.reader).is_some() => {
+                DecodeFault::UnknownOpcode { opcode } if settings.registers().is_some() => {
                     opcode::name(opcode as u8).unwrap_or("unknown")
                 }
                 _ => "unknown",
@@ -51,16 +42,16 @@ pub(super) fn packet(dumper: &Dumper<'_>, listed: &Listed<'_>) -> Packet {
     packet
 }
 
-fn describe(packet: &mut Packet, dumper: &Dumper<'_>, fields: &Fields<'_>) {
+fn describe(packet: &mut Packet, settings: &Settings<'_>, fields: &Fields<'_>) {
     packet.name = fields.name();
     packet.about = fields.layout().about();
-    packet.fields = collect(dumper, fields);
+    packet.fields = collect(settings, fields);
     packet.next = leads_to(fields);
     let record = Record::read(fields);
     packet.note = skipped(fields).and_then(note);
-    if let Some((record, level)) = record.zip(level(dumper.reader)) {
-        packet.registers = writes(&record, level);
-        find_shaders(&mut packet.registers, dumper);
+    if let Some((record, set)) = record.zip(settings.registers()) {
+        packet.registers = writes(&record, set);
+        find_shaders(&mut packet.registers, settings);
     }
     if packet.registers.is_empty() {
         packet.data = fields.data().to_vec();
@@ -79,47 +70,47 @@ fn note(data: &[u32]) -> Option<Note> {
 const TRACE_POINT: u32 = 0xcafe;
 
 /// The registers that a SET packet writes.
-fn writes(record: &Record<'_>, level: GfxLevel) -> Vec<Register> {
+fn writes(record: &Record<'_>, set: RegisterSet) -> Vec<Register> {
     use Aperture::{Config, Context, Sh, Uconfig};
     match *record {
-        Record::SetConfigReg(set) => in_a_row(Config, set.reg_offset, set.data, level),
-        Record::SetContextReg(set) => in_a_row(Context, set.reg_offset, set.data, level),
-        Record::SetContextRegIndex(set) => in_a_row(Context, set.reg_offset, set.data, level),
-        Record::SetShReg(set) => in_a_row(Sh, set.reg_offset, set.data, level),
-        Record::SetShRegIndex(set) => in_a_row(Sh, set.reg_offset, set.data, level),
-        Record::SetUconfigReg(set) => in_a_row(Uconfig, set.reg_offset, set.data, level),
-        Record::SetUconfigRegIndex(set) => in_a_row(Uconfig, set.reg_offset, set.data, level),
-        Record::SetContextRegPairs(set) => in_pairs(Context, set.dwords, level),
-        Record::SetShRegPairs(set) => in_pairs(Sh, set.dwords, level),
-        Record::SetUconfigRegPairs(set) => in_pairs(Uconfig, set.dwords, level),
-        Record::SetContextRegPairsPacked(set) => in_packed_pairs(Context, set.dwords, level),
-        Record::SetShRegPairsPacked(set) => in_packed_pairs(Sh, set.dwords, level),
-        Record::SetShRegPairsPackedGfx12(set) => in_packed_pairs(Sh, set.dwords, level),
-        Record::SetShRegPairsPackedN(set) => in_packed_pairs(Sh, set.dwords, level),
+        Record::SetConfigReg(packet) => in_a_row(Config, packet.reg_offset, packet.data, set),
+        Record::SetContextReg(packet) => in_a_row(Context, packet.reg_offset, packet.data, set),
+        Record::SetContextRegIndex(packet) => in_a_row(Context, packet.reg_offset, packet.data, set),
+        Record::SetShReg(packet) => in_a_row(Sh, packet.reg_offset, packet.data, set),
+        Record::SetShRegIndex(packet) => in_a_row(Sh, packet.reg_offset, packet.data, set),
+        Record::SetUconfigReg(packet) => in_a_row(Uconfig, packet.reg_offset, packet.data, set),
+        Record::SetUconfigRegIndex(packet) => in_a_row(Uconfig, packet.reg_offset, packet.data, set),
+        Record::SetContextRegPairs(packet) => in_pairs(Context, packet.dwords, set),
+        Record::SetShRegPairs(packet) => in_pairs(Sh, packet.dwords, set),
+        Record::SetUconfigRegPairs(packet) => in_pairs(Uconfig, packet.dwords, set),
+        Record::SetContextRegPairsPacked(packet) => in_packed_pairs(Context, packet.dwords, set),
+        Record::SetShRegPairsPacked(packet) => in_packed_pairs(Sh, packet.dwords, set),
+        Record::SetShRegPairsPackedGfx12(packet) => in_packed_pairs(Sh, packet.dwords, set),
+        Record::SetShRegPairsPackedN(packet) => in_packed_pairs(Sh, packet.dwords, set),
         _ => Vec::new(),
     }
 }
 
 /// The registers from a dword of an aperture on.
-fn in_a_row(aperture: Aperture, first: u32, values: &[u32], level: GfxLevel) -> Vec<Register> {
-    let one = |(&value, index): (&u32, u32)| written(aperture, first.saturating_add(index), value, level);
+fn in_a_row(aperture: Aperture, first: u32, values: &[u32], set: RegisterSet) -> Vec<Register> {
+    let one = |(&value, index): (&u32, u32)| written(aperture, first.saturating_add(index), value, set);
     values.iter().zip(0..).filter_map(one).collect()
 }
 
 /// The registers of a packet whose header is followed by offsets and values in turn.
-fn in_pairs(aperture: Aperture, dwords: &[u32], level: GfxLevel) -> Vec<Register> {
+fn in_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<Register> {
     let one = |pair: &[u32]| match *pair {
-        [offset, value] => written(aperture, offset & 0xffff, value, level),
+        [offset, value] => written(aperture, offset & 0xffff, value, set),
         _ => None,
     };
     dwords.get(1..).unwrap_or_default().chunks_exact(2).filter_map(one).collect()
 }
 
 /// The registers of a packet whose header and count are followed by two offsets in a dword and their values in turn.
-fn in_packed_pairs(aperture: Aperture, dwords: &[u32], level: GfxLevel) -> Vec<Register> {
+fn in_packed_pairs(aperture: Aperture, dwords: &[u32], set: RegisterSet) -> Vec<Register> {
     let both = |three: &[u32]| match *three {
         [offsets, first, second] => {
-            [written(aperture, offsets & 0xffff, first, level), written(aperture, offsets >> 16, second, level)]
+            [written(aperture, offsets & 0xffff, first, set), written(aperture, offsets >> 16, second, set)]
         }
         _ => [None, None],
     };
@@ -127,13 +118,13 @@ fn in_packed_pairs(aperture: Aperture, dwords: &[u32], level: GfxLevel) -> Vec<R
 }
 
 /// A register by its dword in an aperture; `None` where the generation has no such aperture.
-fn written(aperture: Aperture, index: u32, value: u32, level: GfxLevel) -> Option<Register> {
-    let base = aperture.bytes(level)?.start;
-    Some(register(base.saturating_add(index.saturating_mul(4)), Some(value), level))
+fn written(aperture: Aperture, index: u32, value: u32, set: RegisterSet) -> Option<Register> {
+    let base = aperture.bytes(set.level())?.start;
+    Some(register(base.saturating_add(index.saturating_mul(4)), Some(value), set))
 }
 
 /// The addresses of shaders: 256-byte units, in two registers in a row.
-fn find_shaders(registers: &mut [Register], dumper: &Dumper<'_>) {
+fn find_shaders(registers: &mut [Register], settings: &Settings<'_>) {
     let names = |register: &Register, part: &str| register.name.is_some_and(|name| name.contains(part));
     for index in 0..registers.len().saturating_sub(1) {
         let [low, high] = [registers.get(index), registers.get(index + 1)];
@@ -144,33 +135,33 @@ fn find_shaders(registers: &mut [Register], dumper: &Dumper<'_>) {
         let (Some(low), Some(high)) = (low.value, high.value) else { continue };
         let address = (u64::from(high & 0xff) << 32 | u64::from(low)) << 8;
         if let Some(register) = registers.get_mut(index) {
-            register.shader = Some((address, (dumper.names)(address)));
+            register.shader = Some((address, (settings.names)(address)));
         }
     }
 }
 
 /// A register with what goes into it.
-fn register(offset: u32, value: Option<u32>, level: GfxLevel) -> Register {
-    let Some(known) = registers::at(offset, level) else {
+fn register(offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
+    let Some(known) = registers::at(offset, set) else {
         return Register { offset, name: None, value, fields: Vec::new(), unnamed: 0, shader: None };
     };
-    content(known, offset, value, level)
+    content(known, offset, value, set)
 }
 
 /// What a value means in a register.
-fn content(register: registers::Register, offset: u32, value: Option<u32>, level: GfxLevel) -> Register {
-    let meant = value.into_iter().flat_map(|value| register.decode(value, level)).filter(|field| field.value != 0);
+fn content(register: registers::Register, offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
+    let meant = value.into_iter().flat_map(|value| register.decode(value, set)).filter(|field| field.value != 0);
     Register {
         offset,
         name: Some(register.name()),
         value,
         fields: meant.map(|found| (found.field.name(), found.value, found.choice)).collect(),
-        unnamed: value.map_or(0, |value| value & register.unnamed_bits(level)),
+        unnamed: value.map_or(0, |value| value & register.unnamed_bits(set)),
         shader: None,
     }
 }
 
-fn collect(dumper: &Dumper<'_>, fields: &Fields<'_>) -> Vec<Field> {
+fn collect(settings: &Settings<'_>, fields: &Fields<'_>) -> Vec<Field> {
     let mut found: Vec<(FieldName, Field)> = Vec::new();
     let number = |key: FieldName, value: u64| (key, Field { name: key.text(), value, meaning: Meaning::Number });
     for (field, value) in fields.iter() {
@@ -181,14 +172,14 @@ fn collect(dumper: &Dumper<'_>, fields: &Fields<'_>) -> Vec<Field> {
                 None => found.push(number(field.key(), value.into())),
             },
             Half::Low | Half::Whole => {
-                let meaning = meaning(dumper, fields, field, value);
+                let meaning = meaning(settings, fields, field, value);
                 found.push((field.key(), Field { name: field.name(), value: value.into(), meaning }));
             }
         }
     }
     let named = |(key, mut field): (FieldName, Field)| {
         if field.meaning == Meaning::Number && key.is_address() {
-            field.meaning = Meaning::Address((dumper.names)(field.value));
+            field.meaning = Meaning::Address((settings.names)(field.value));
         }
         field
     };
@@ -213,17 +204,17 @@ fn is_register(key: FieldName) -> bool {
     )
 }
 
-fn meaning(dumper: &Dumper<'_>, fields: &Fields<'_>, field: &crate::layout::Field, value: u32) -> Meaning {
+fn meaning(settings: &Settings<'_>, fields: &Fields<'_>, field: &crate::layout::Field, value: u32) -> Meaning {
     if let Some(choice) = fields.choice(field, value).filter(|_| field.choices().len() > 1) {
         return Meaning::Choice(choice);
     }
-    let Some(level) = level(dumper.reader) else { return Meaning::Number };
+    let Some(set) = settings.registers() else { return Meaning::Number };
     if let Some(register) = held(field.key()) {
-        let offset = register.offset(level).unwrap_or_default();
-        return Meaning::Register(content(register, offset, Some(value), level));
+        let offset = register.offset(set).unwrap_or_default();
+        return Meaning::Register(content(register, offset, Some(value), set));
     }
     if is_register(field.key()) {
-        return Meaning::Register(register(value.saturating_mul(4), None, level));
+        return Meaning::Register(register(value.saturating_mul(4), None, set));
     }
     Meaning::Number
 }

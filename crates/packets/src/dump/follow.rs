@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{Dump, Dumper, Ib, Origin, Shown, collect};
+use super::collect;
+use super::content::{Dump, Ib, Origin, Shown};
+use super::settings::Settings;
 use crate::layout::packets;
 use amdgpu_hw::GpuVa;
 
@@ -15,13 +17,13 @@ struct Waiting {
     content: Vec<u32>,
 }
 
-pub(super) fn follow(dumper: &Dumper<'_>, part: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
+pub(super) fn follow(settings: &Settings<'_>, part: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
     let mut walk = Walk {
-        dumper,
-        dump: Dump { reader: dumper.reader, ibs: Vec::new() },
+        settings,
+        dump: Dump { reader: settings.reader, ibs: Vec::new() },
         seen: HashMap::new(),
         waiting: VecDeque::new(),
-        left: dumper.limits.dwords,
+        left: settings.limits.dwords,
     };
     walk.announce(part.to_vec(), va, None, 0);
     if let (Some(ib), Some(waiting)) = (walk.dump.ibs.first_mut(), walk.waiting.front_mut()) {
@@ -34,7 +36,7 @@ pub(super) fn follow(dumper: &Dumper<'_>, part: &[u32], first: usize, va: Option
 }
 
 struct Walk<'w, 'd> {
-    dumper: &'w Dumper<'d>,
+    settings: &'w Settings<'d>,
     dump: Dump,
     /// Which IB was shown as which.
     seen: HashMap<(GpuVa, usize), usize>,
@@ -57,8 +59,8 @@ impl Walk<'_, '_> {
 
     fn show(&mut self, ib: &Waiting) {
         let mut shown = Vec::new();
-        for listed in packets(&ib.content, self.dumper.reader) {
-            let mut packet = collect::packet(self.dumper, &listed);
+        for listed in packets(&ib.content, self.settings.reader) {
+            let mut packet = collect::packet(self.settings, &listed);
             packet.offset += ib.first;
             packet.problem.iter_mut().for_each(|problem| problem.offset += ib.first);
             for next in &mut packet.next {
@@ -76,11 +78,11 @@ impl Walk<'_, '_> {
         if let Some(&index) = self.seen.get(&(va, dwords)) {
             return Shown::As(index);
         }
-        let limits = self.dumper.limits;
+        let limits = self.settings.limits;
         if depth >= limits.depth || self.dump.ibs.len() >= limits.ibs || dwords > self.left {
             return Shown::Limit;
         }
-        match (self.dumper.memory)(va, dwords) {
+        match (self.settings.memory)(va, dwords) {
             Some(content) => Shown::As(self.announce(content, Some(va), Some(from), depth + 1)),
             None => Shown::Unreadable,
         }

@@ -15,86 +15,72 @@
 //! far it follows is [bounded](Limits), and an IB that was shown already is not shown again, so loops end.
 
 mod collect;
+mod content;
 mod follow;
+mod settings;
 mod text;
 
 pub use collect::leads_to;
+pub use content::{Dump, Field, Ib, Meaning, Next, Note, Origin, Packet, Register, Shown};
+pub use settings::{Limits, NameAddress, ReadMemory};
 
 use std::ops::Range;
 
-use crate::DecodeError;
 use crate::layout::Reader;
-use crate::pm4::HeaderFlags;
+use crate::registers::RegisterSet;
 use amdgpu_hw::GpuVa;
-
-/// How far a dump goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Levels of calls and chains.
-    pub depth: u32,
-    /// IBs, the first one included.
-    pub ibs: usize,
-    /// Dwords of all IBs together. What lies beyond is not read.
-    pub dwords: usize,
-}
-
-impl Default for Limits {
-    /// 64 levels, 4096 IBs, 16 Mi dwords.
-    fn default() -> Self {
-        Self { depth: 64, ibs: 4096, dwords: 16 << 20 }
-    }
-}
-
-/// Reads so many dwords of GPU memory at an address; `None` if they are not there.
-pub type ReadMemory<'d> = dyn Fn(GpuVa, usize) -> Option<Vec<u32>> + 'd;
-
-/// What lies at an address, in words; `None` if nobody knows.
-/// `AddressBook::lookup` of `amdgpu-winsys` knows.
-pub type NameAddress<'d> = dyn Fn(u64) -> Option<String> + 'd;
+use settings::Settings;
 
 /// Makes dumps.
 #[derive(Clone, Copy)]
-pub struct Dumper<'d> {
-    reader: Reader,
-    memory: &'d ReadMemory<'d>,
-    names: &'d NameAddress<'d>,
-    limits: Limits,
-}
+pub struct Dumper<'d>(Settings<'d>);
 
 impl std::fmt::Debug for Dumper<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dumper").field("reader", &self.reader).field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Dumper").field("reader", &self.0.reader).field("limits", &self.0.limits).finish_non_exhaustive()
     }
 }
 
 impl<'d> Dumper<'d> {
     /// Reads as `reader` would, follows nothing and names nothing.
     pub fn new(reader: impl Into<Reader>) -> Self {
-        Self { reader: reader.into(), memory: &|_, _| None, names: &|_| None, limits: Limits::default() }
+        Self(Settings {
+            reader: reader.into(),
+            registers: None,
+            memory: &|_, _| None,
+            names: &|_| None,
+            limits: Limits::default(),
+        })
     }
 
     /// Reads as `reader` would.
     #[must_use]
     pub fn with_reader(self, reader: impl Into<Reader>) -> Self {
-        Self { reader: reader.into(), ..self }
+        Self(Settings { reader: reader.into(), ..self.0 })
+    }
+
+    /// Names the registers of this set, if it belongs to the reader's generation: two chips differ from theirs.
+    #[must_use]
+    pub const fn with_registers(self, registers: RegisterSet) -> Self {
+        Self(Settings { registers: Some(registers), ..self.0 })
     }
 
     /// Follows calls and chains into this memory.
     #[must_use]
     pub const fn with_memory(self, memory: &'d ReadMemory<'d>) -> Self {
-        Self { memory, ..self }
+        Self(Settings { memory, ..self.0 })
     }
 
     /// Names addresses.
     #[must_use]
     pub const fn with_names(self, names: &'d NameAddress<'d>) -> Self {
-        Self { names, ..self }
+        Self(Settings { names, ..self.0 })
     }
 
     /// Goes this far.
     #[must_use]
     pub const fn with_limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+        Self(Settings { limits, ..self.0 })
     }
 
     /// Dumps an IB, which lies at `va` if that is known, and those it leads to.
@@ -107,159 +93,12 @@ impl<'d> Dumper<'d> {
     pub fn dump_part(&self, ib: &[u32], va: Option<GpuVa>, part: Range<usize>) -> Dump {
         let first = part.start.min(ib.len());
         let part = ib.get(first..part.end.clamp(first, ib.len())).unwrap_or_default();
-        follow::follow(self, part, first, va)
+        follow::follow(&self.0, part, first, va)
     }
 
     /// Dumps what is left of an IB, which lies at `va` if that is known, and what that leads to: `excerpt` is its content
     /// from dword `first` on, and should begin with a packet.
     pub fn dump_excerpt(&self, excerpt: &[u32], first: usize, va: Option<GpuVa>) -> Dump {
-        follow::follow(self, excerpt, first, va)
+        follow::follow(&self.0, excerpt, first, va)
     }
-}
-
-/// IBs made readable; `Display` writes them as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dump {
-    /// Who reads them.
-    pub reader: Reader,
-    /// The IBs: first the one asked for, then those it leads to, in the order in which they were met.
-    pub ibs: Vec<Ib>,
-}
-
-impl Dump {
-    /// What could not be understood, with the index of its IB.
-    pub fn problems(&self) -> impl Iterator<Item = (usize, &DecodeError)> {
-        self.ibs.iter().enumerate().flat_map(|(index, ib)| {
-            ib.packets.iter().filter_map(move |packet| packet.problem.as_ref().map(|problem| (index, problem)))
-        })
-    }
-}
-
-/// An IB.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ib {
-    /// Where it lies.
-    pub va: Option<GpuVa>,
-    /// The first of its dwords that was shown.
-    pub first: usize,
-    /// How many were shown.
-    pub dwords: usize,
-    /// How it was reached; `None` for the first one.
-    pub from: Option<Origin>,
-    /// Its packets.
-    pub packets: Vec<Packet>,
-}
-
-/// The packet that led to an IB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Index of the IB.
-    pub ib: usize,
-    /// Its place there in dwords.
-    pub offset: usize,
-    /// Whether the engine does not come back.
-    pub is_chain: bool,
-}
-
-/// A packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Where it starts, in dwords from the start of the IB.
-    pub offset: usize,
-    /// All of it, header included.
-    pub dwords: Vec<u32>,
-    /// Its name in AMD's headers.
-    pub name: &'static str,
-    /// What it does, in a few words.
-    pub about: &'static str,
-    /// Flags of its header.
-    pub flags: HeaderFlags,
-    /// Its fields.
-    pub fields: Vec<Field>,
-    /// Registers that it writes.
-    pub registers: Vec<Register>,
-    /// Dwords behind the fields that are no register values.
-    pub data: Vec<u32>,
-    /// What a NOP says to whoever reads the dump.
-    pub note: Option<Note>,
-    /// The IBs that it leads to.
-    pub next: Vec<Next>,
-    /// Why it could not be understood.
-    pub problem: Option<DecodeError>,
-}
-
-/// What a NOP that skips dwords is there for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// Words that [`annotation`](crate::annotation) left there.
-    Annotation(String),
-    /// A trace point of Mesa's drivers, which count them: before it, they store the number in memory.
-    ///
-    /// Source: Mesa 25.0.7 `src/amd/common/ac_debug.h`, `AC_ENCODE_TRACE_POINT`.
-    TracePoint(u16),
-}
-
-/// Where a packet leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Next {
-    /// Where the IB lies.
-    pub va: GpuVa,
-    /// Its length in dwords.
-    pub dwords: usize,
-    /// Whether the engine does not come back.
-    pub is_chain: bool,
-    /// What was made of it.
-    pub shown: Shown,
-}
-
-/// What was made of an IB that a packet leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// It is the IB with this index.
-    As(usize),
-    /// It could not be read.
-    Unreadable,
-    /// A [limit](Limits) was met.
-    Limit,
-}
-
-/// A field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Its name; for two halves the common part.
-    pub name: &'static str,
-    /// What it holds.
-    pub value: u64,
-    /// What that means, beyond the number.
-    pub meaning: Meaning,
-}
-
-/// What a number means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meaning {
-    /// Nothing else.
-    Number,
-    /// A value that has a name.
-    Choice(&'static str),
-    /// A GPU address, and what lies there.
-    Address(Option<String>),
-    /// A register, by the index of its dword, and its content where the field is that.
-    Register(Register),
-}
-
-/// A register.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Register {
-    /// Where it is, in bytes.
-    pub offset: u32,
-    /// Its name, where it is known.
-    pub name: Option<&'static str>,
-    /// What goes into it, where it is known.
-    pub value: Option<u32>,
-    /// What that means: name, number and the number's name.
-    pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
-    /// Bits that are set and that no field has.
-    pub unnamed: u32,
-    /// Where a shader begins of which this register and the next one hold the address, and what lies there.
-    pub shader: Option<(u64, Option<String>)>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
+use super::content::{Dump, Field, Ib, Meaning, Next, Note, Packet, Register, Shown};
 
 impl Display for Dump {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

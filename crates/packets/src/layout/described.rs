@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::parts::When;
 use super::{Field, FieldName, Form, Half, Layout, Reader};
 use crate::sdma::Version;
 use crate::{EncodeError, FieldError, Language, Packet, pm4};
@@ -189,7 +190,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
 
     /// Whether the field means anything beside the others.
     fn is_meant(&self, field: &Field) -> bool {
-        let met = |when: &super::When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
+        let met = |when: &When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
         field.when.as_ref().is_none_or(met)
     }
 

@@ -1,5 +1,6 @@
 //! A packet read through its layout.
 
+use super::parts::When;
 use super::{Field, FieldName, Form, Layout, Reader};
 use crate::FieldError;
 
@@ -130,7 +131,7 @@ impl<'p> Fields<'p> {
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, u32)> + use<'p> {
         let this = *self;
         let is_meant = move |field: &&Field| {
-            let met = |when: &super::When| when.values.contains(&this.named(when.field));
+            let met = |when: &When| when.values.contains(&this.named(when.field));
             field.dword() < this.packet.len() && field.when.as_ref().is_none_or(met)
         };
         self.here().filter(is_meant).map(move |field| (field, this.value(field)))

@@ -1,9 +1,9 @@
 //! The packets of an IB, read through the tables.
 
-use super::{DecodeError, Fields, Layout, Misfit, Reader};
+use super::{Fields, Layout, Misfit, Reader};
 use crate::pm4::{self, Header};
 use crate::sdma::Version;
-use crate::{DecodeFault, FieldError};
+use crate::{DecodeError, DecodeFault, FieldError};
 
 /// A packet, and what the tables make of it.
 #[derive(Clone, Copy, Debug)]

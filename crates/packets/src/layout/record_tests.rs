@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::packets::copy_opcode;
 use super::records;
 use super::*;
+use crate::pm4 as language;
+use crate::sdma::Version;
+use amdgpu_hw::GfxLevel;
 
 /// Numbers that look random.
 struct Dice(u64);

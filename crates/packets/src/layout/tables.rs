@@ -1,7 +1,10 @@
 //! Every table, and the way from an opcode to its layouts.
 
-use super::Layout;
 use super::generated::{dma, pm4, sdma};
+use super::reader::Reader;
+use super::shape::Layout;
+use crate::sdma::Version;
+use amdgpu_hw::GfxLevel;
 
 /// How many layouts may share a slot.
 const DEPTH: usize = 6;
@@ -50,3 +53,24 @@ impl Table {
 pub(super) static PM4: Table = Table::new(&pm4::ALL);
 pub(super) static SDMA: Table = Table::new(&sdma::ALL);
 pub(super) static SDMA_OLD: Table = Table::new(&dma::ALL);
+
+impl Reader {
+    pub(super) const fn table(self) -> &'static Table {
+        match self {
+            Self::Ring(_) | Self::Constant(_) | Self::Interface(_) => &PM4,
+            Self::Copy(Version::V1_0) => &SDMA_OLD,
+            Self::Copy(_) => &SDMA,
+        }
+    }
+
+    /// The layouts of an opcode that this reader takes.
+    #[inline]
+    pub fn layouts(self, opcode: u16) -> impl Iterator<Item = &'static Layout> + use<> {
+        self.table().of(opcode).filter(move |layout| self.takes(layout))
+    }
+}
+
+/// Whether only the kernel's interface queue takes packets of this opcode.
+pub fn is_for_the_interface_queue(opcode: u8, level: GfxLevel) -> bool {
+    Reader::Interface(level).layouts(opcode.into()).next().is_some()
+}

@@ -290,6 +290,7 @@ impl Gcr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registers::CP_COHER_CNTL;
 
     #[test]
     fn the_bits_of_every_generation_are_among_the_named_ones() {
@@ -299,6 +300,15 @@ mod tests {
             assert!(CoherCntl::known(level).contains(CoherCntl::new(level, CacheActions::all())));
         }
         assert_eq!(Gcr::all().bits(), 0x7_ffff);
+    }
+
+    #[test]
+    fn the_actions_up_to_gfx9_are_the_fields_of_their_register() {
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx8, GfxLevel::Gfx9] {
+            let fields = CP_COHER_CNTL.fields(level).fold(0, |bits, field| bits | field.mask());
+            // Bit 31 is the engine's in the packets.
+            assert_eq!(CoherCntl::known(level).bits(), fields & 0x7fff_ffff, "{level}");
+        }
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! How a command prints and ends.
+
+use std::{io, path::PathBuf};
+
+use amdgpu_layers::format::FileError;
+
+use crate::chip::UnknownChip;
+use crate::files::InputError;
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything was understood.
+    Understood = 0,
+    /// Something was not.
+    Problems = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A file cannot be read, or is no IB; or nobody reads what is printed.
+    Input = 3,
+}
+
+/// How a dump is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Text,
+    /// With all dwords.
+    Raw,
+    Json,
+}
+
+impl Style {
+    pub(crate) const fn new(raw: bool, json: bool) -> Self {
+        match (json, raw) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Raw,
+            (false, false) => Self::Text,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Chip(#[from] UnknownChip),
+    #[error("{}: the name does not say which chip it is for; --chip does", .0.display())]
+    NoChip(PathBuf),
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("{}: {error}", path.display())]
+    Recording { path: PathBuf, error: FileError },
+    #[error("{}: there is no submission {wanted}, only {there}", path.display())]
+    NoSubmission { path: PathBuf, wanted: String, there: u64 },
+    #[error("cannot print: {0}")]
+    Print(#[from] io::Error),
+}
+
+impl Error {
+    pub(crate) const fn exit(&self) -> Exit {
+        match self {
+            Self::Chip(_) | Self::NoChip(_) => Exit::Usage,
+            Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The fields of packets: where they are, and what they may hold.
+
+use super::generated::texts::NAMES;
+
+/// A set of generations or versions, one bit for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels(pub(super) u16);
+
+impl Levels {
+    pub(super) const NONE: Self = Self(0);
+
+    #[inline]
+    pub(super) const fn has(self, level: u8) -> bool {
+        self.0 >> level & 1 != 0
+    }
+}
+
+/// A value of a selector.
+#[derive(Debug)]
+pub struct Choice {
+    pub(super) value: u32,
+    pub(super) name: &'static str,
+    pub(super) levels: Levels,
+}
+
+impl Choice {
+    /// The number on the wire.
+    pub const fn value(&self) -> u32 {
+        self.value
+    }
+
+    /// What it is called.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// The name of a field, or of a number in two fields; all are constants in [`names`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct FieldName(pub(super) u16);
+
+impl FieldName {
+    /// Returns the name in AMD's headers, in lower case.
+    pub const fn text(self) -> &'static str {
+        NAMES[self.0 as usize].0
+    }
+
+    /// Returns `true` if a field of this name holds an address in the job's address space.
+    pub(crate) const fn is_address(self) -> bool {
+        NAMES[self.0 as usize].1
+    }
+}
+
+impl std::fmt::Debug for FieldName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// A field's share in a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// All of it.
+    Whole,
+    /// The low half, `x_lo`.
+    Low,
+    /// The high half, `x_hi`.
+    High,
+}
+
+/// The name of a field, and of the number that it is a half of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(super) name: FieldName,
+    pub(super) whole: FieldName,
+    pub(super) half: Half,
+}
+
+/// The condition under which a field is meant: another field of the packet has one of these values.
+#[derive(Debug)]
+pub(super) struct When {
+    pub(super) field: FieldName,
+    pub(super) values: &'static [u32],
+}
+
+/// Some bits of a dword.
+#[derive(Debug)]
+pub struct Field {
+    pub(super) part: Part,
+    pub(super) dword: u16,
+    pub(super) high: u8,
+    pub(super) low: u8,
+    pub(super) levels: Levels,
+    pub(super) choices: &'static [Choice],
+    pub(super) when: Option<When>,
+}
+
+impl Field {
+    /// The field's name in AMD's headers, in lower case.
+    pub const fn name(&self) -> &'static str {
+        self.part.name.text()
+    }
+
+    /// Returns the field's name as a constant.
+    pub const fn key(&self) -> FieldName {
+        self.part.name
+    }
+
+    /// Returns the name of the number that the field is a half of; the field's own name if it is none.
+    pub(crate) const fn whole(&self) -> FieldName {
+        self.part.whole
+    }
+
+    /// Returns the field's share in that number.
+    pub(crate) const fn half(&self) -> Half {
+        self.part.half
+    }
+
+    /// Returns `true` if the field has this name, or is a half of a number of this name.
+    pub(crate) const fn is_called(&self, name: FieldName) -> bool {
+        self.part.name.0 == name.0 || self.part.whole.0 == name.0
+    }
+
+    /// Its dword, counted from the header, which is 0.
+    pub const fn dword(&self) -> usize {
+        self.dword as usize
+    }
+
+    /// Its highest and its lowest bit.
+    pub const fn bits(&self) -> (u8, u8) {
+        (self.high, self.low)
+    }
+
+    /// The largest number it holds.
+    pub const fn max(&self) -> u32 {
+        self.mask() >> self.low
+    }
+
+    /// The values it has; none for a number.
+    pub const fn choices(&self) -> &'static [Choice] {
+        self.choices
+    }
+
+    /// Another field and the values of it with which this one means something; `None` if it always does.
+    pub fn condition(&self) -> Option<(FieldName, &'static [u32])> {
+        self.when.as_ref().map(|when| (when.field, when.values))
+    }
+
+    pub(super) const fn mask(&self) -> u32 {
+        (u32::MAX >> (31 - self.high)) & (u32::MAX << self.low)
+    }
+
+    pub(super) const fn of_dword(&self, dword: u32) -> u32 {
+        (dword & self.mask()) >> self.low
+    }
+
+    pub(super) const fn is_on(&self, level: u8) -> bool {
+        self.levels.has(level)
+    }
+
+    /// The value's name, where it has one on this level.
+    pub(super) fn choice(&self, value: u32, level: u8) -> Option<&'static Choice> {
+        let from = self.choices.partition_point(|choice| choice.value < value);
+        let same = self.choices.get(from..)?.iter().take_while(|choice| choice.value == value);
+        same.into_iter().find(|choice| choice.levels.has(level))
+    }
+}
+
+/// What the generated tables say a value with.
+pub(super) const fn choice(value: u32, name: &'static str, levels: u16) -> Choice {
+    Choice { value, name, levels: Levels(levels) }
+}
+
+/// What the generated tables say a field with.
+pub(super) const fn field(part: Part, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
+    Field { part, dword, high, low, levels: Levels(levels), choices, when: None }
+}
+
+impl Field {
+    pub(super) const fn when(self, field: Part, values: &'static [u32]) -> Self {
+        Self { when: Some(When { field: field.name, values }), ..self }
+    }
+}

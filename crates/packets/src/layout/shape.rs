@@ -1,0 +1,150 @@
+//! Packets and the ways they look.
+
+use super::parts::{Field, FieldName, Levels, Part};
+use super::reader::Reader;
+use crate::pm4::{Ring, Target};
+
+/// Dwords that follow the described ones: a field, times, plus.
+#[derive(Debug)]
+pub(super) struct Tail {
+    pub(super) field: FieldName,
+    pub(super) times: usize,
+    pub(super) plus: usize,
+}
+
+/// One way a packet looks.
+#[derive(Debug)]
+pub struct Form {
+    /// Its number among all forms of all packets.
+    pub(super) number: u16,
+    pub(super) levels: Levels,
+    /// Dwords behind the header, at least and at most.
+    pub(super) payload: (u16, u16),
+    pub(super) tail: Option<Tail>,
+    pub(super) fields: &'static [Field],
+    /// The bits of each dword that fields have, by the levels that agree on them.
+    pub(super) masks: &'static [(u16, &'static [u32])],
+    /// The places of the fields that hold some values only.
+    pub(super) selectors: &'static [u8],
+}
+
+/// A packet.
+#[derive(Debug)]
+pub struct Layout {
+    pub(super) opcode: u16,
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) gfx: Levels,
+    pub(super) compute: Levels,
+    /// The constant engine.
+    pub(super) ce: Levels,
+    /// The kernel's interface queue.
+    pub(super) kiq: Levels,
+    /// The copy engine; versions instead of generations.
+    pub(super) sdma: Levels,
+    pub(super) forms: &'static [Form],
+}
+
+impl Layout {
+    pub(super) const BLANK: Self = Self {
+        opcode: 0,
+        name: "",
+        about: "",
+        gfx: Levels::NONE,
+        compute: Levels::NONE,
+        ce: Levels::NONE,
+        kiq: Levels::NONE,
+        sdma: Levels::NONE,
+        forms: &[],
+    };
+
+    /// The opcode; for the copy engine with the sub-opcode in bits 15:8.
+    pub const fn opcode(&self) -> u16 {
+        self.opcode
+    }
+
+    /// What AMD's headers call it.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it does, in a few words.
+    pub const fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// The ways it looks to `reader`; none where the reader does not take it.
+    pub fn forms(&self, reader: Reader) -> impl Iterator<Item = &'static Form> + use<> {
+        let (takes, level) = (reader.takes(self), reader.level());
+        self.forms.iter().filter(move |form| takes && form.levels.has(level))
+    }
+
+    /// Whether a form has a field of this name, or the two halves of one: what [`packet!`](crate::packet) asks at compile
+    /// time.
+    pub const fn has(&self, name: FieldName) -> bool {
+        let mut form = 0;
+        while form < self.forms.len() {
+            let fields = self.forms[form].fields;
+            let mut at = 0;
+            while at < fields.len() {
+                if fields[at].is_called(name) {
+                    return true;
+                }
+                at += 1;
+            }
+            form += 1;
+        }
+        false
+    }
+}
+
+/// What the generated tables say a form with.
+pub(super) const fn form(number: u16, levels: u16, payload: (u16, u16), fields: &'static [Field]) -> Form {
+    Form { number, levels: Levels(levels), payload, tail: None, fields, masks: &[], selectors: &[] }
+}
+
+impl Form {
+    pub(super) const fn checks(self, masks: &'static [(u16, &'static [u32])], selectors: &'static [u8]) -> Self {
+        Self { masks, selectors, ..self }
+    }
+
+    /// The bits of each described dword that fields have on a level.
+    pub(super) fn mask(&self, level: u8) -> &'static [u32] {
+        self.masks.iter().find(|(levels, _)| levels >> level & 1 != 0).map_or(&[], |found| found.1)
+    }
+
+    pub(super) const fn tail(self, field: Part, times: usize, plus: usize) -> Self {
+        Self { tail: Some(Tail { field: field.name, times, plus }), ..self }
+    }
+
+    /// The dwords behind the header, at least and at most, without what a count in the packet adds.
+    pub fn payload(&self) -> (usize, usize) {
+        (self.payload.0.into(), self.payload.1.into())
+    }
+
+    /// The fields that `reader` sees.
+    pub fn fields(&self, reader: Reader) -> impl Iterator<Item = &'static Field> + use<> {
+        let level = reader.level();
+        self.fields.iter().filter(move |field| field.is_on(level))
+    }
+
+    /// The dword behind the last described one.
+    pub(super) fn described(&self) -> usize {
+        self.fields.last().map_or(1, |field| usize::from(field.dword) + 1)
+    }
+}
+
+impl Reader {
+    /// Whether there is such a packet for this reader.
+    #[inline]
+    pub const fn takes(self, layout: &Layout) -> bool {
+        let levels = match self {
+            Self::Ring(Target { ring: Ring::Gfx, .. }) => layout.gfx,
+            Self::Ring(Target { ring: Ring::Compute, .. }) => layout.compute,
+            Self::Constant(_) => layout.ce,
+            Self::Interface(_) => layout.kiq,
+            Self::Copy(_) => layout.sdma,
+        };
+        levels.has(self.level())
+    }
+}
