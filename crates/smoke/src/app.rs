@@ -37,7 +37,7 @@ use crate::{
     run::run,
 };
 
-/// What the binary does with its arguments, the program's name first; its exit status tells how the run ended.
+/// Runs the program with its arguments, the program's name first, and returns its exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     log_to_stderr();
     let arguments: Vec<_> = arguments.into_iter().collect();
@@ -67,7 +67,7 @@ fn help(node: Option<&Path>) -> Exit {
     }
 }
 
-/// What the program says of itself.
+/// Prints the program's man page or shell completions.
 fn document(command: &Command) -> Exit {
     let mut text = Vec::new();
     match command {
@@ -191,7 +191,7 @@ fn target(arguments: &RunArguments) -> Result<Target, Exit> {
     })
 }
 
-/// Whether a real GPU may be treated like that.
+/// Refuses a level that the user has not allowed for a real GPU.
 fn may(arguments: &RunArguments, target: &Target, level: Level) -> Result<(), Exit> {
     if target.gpu().simulated {
         return Ok(());
@@ -275,7 +275,7 @@ fn reported(arguments: &RunArguments, gpu: &Gpu, run: impl FnOnce(&mut Reports) 
     after_troubles(Exit::of(&report), &reports.finish(&report))
 }
 
-/// What the children need to know of the arguments: whatever is not about the report.
+/// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
     const WITH_VALUE: [&str; 10] = [
         "--junit",

@@ -1,17 +1,17 @@
-//! Which checks of a level a run takes.
+//! Selection of checks within a level.
 
 use std::{fmt, str::FromStr};
 
 use regex::Regex;
 
-/// Which checks of a level are taken. The default takes all.
+/// Selection of checks within a level. The default takes all.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Only checks whose id the expression matches, anywhere in it.
     pub filter: Option<Filter>,
     /// Only one part of them.
     pub shard: Option<Shard>,
-    /// How often each runs; 0 counts as 1.
+    /// Number of times each check runs; 0 counts as 1.
     pub repeat: u32,
 }
 
@@ -43,7 +43,7 @@ impl Filter {
         self.0.as_str()
     }
 
-    /// Whether it fits an id.
+    /// Returns `true` if the pattern matches the id.
     pub fn fits(&self, id: &str) -> bool {
         self.0.is_match(id)
     }
@@ -72,7 +72,7 @@ pub struct BadFilter(String);
 /// One of several parts of a plan, each of which takes every n-th check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// Number of the part, from 1.
     pub(crate) index: usize,
     /// Of how many.
     pub(crate) count: usize,

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     pub(crate) run: RunArguments,
 }
 
-/// What can be done beside testing.
+/// Actions other than testing
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// List the checks: id, level, what each proves.
@@ -53,12 +53,12 @@ pub(crate) enum Command {
     Man,
     /// Print the completions for a shell.
     Completions {
-        /// Which shell.
+        /// Shell to write completions for
         shell: Shell,
     },
 }
 
-/// What is tested, how, and who is told.
+/// Options of a test run
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunArguments {
@@ -74,7 +74,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MUTATION", requires = "sim")]
     pub(crate) mutate: Option<Mutant>,
 
-    /// How much to check.
+    /// Level of testing
     #[arg(long, value_enum, default_value_t)]
     pub(crate) level: Level,
 
@@ -94,7 +94,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: u32,
 
-    /// Where random numbers begin; the same seed gives the same bytes.
+    /// Seed of the random numbers; the same seed gives the same bytes.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u32,
 
@@ -165,7 +165,7 @@ pub(crate) struct RunArguments {
     pub(crate) child: ChildArguments,
 }
 
-/// What is known to fail.
+/// Lists of checks that are known to fail or to be left out.
 #[derive(Debug, Args)]
 pub(crate) struct Lists {
     /// Checks known to fail: lines of the form id,Fail. One that passes is reported.
@@ -185,7 +185,7 @@ pub(crate) struct Lists {
     pub(crate) expectations: Option<PathBuf>,
 }
 
-/// Where the report goes.
+/// Report outputs
 #[derive(Debug, Args)]
 pub(crate) struct Outputs {
     /// Write the report as JSON (schema amdgpu-smoke/1) to this file; without a file, to standard output instead of text.
@@ -213,7 +213,7 @@ pub(crate) struct Outputs {
     pub(crate) bundle: Option<PathBuf>,
 }
 
-/// What a parent tells its children.
+/// Arguments that a parent process passes to its children.
 #[derive(Debug, Args)]
 pub(crate) struct ChildArguments {
     /// Make the plan, and open the GPU.
@@ -224,7 +224,7 @@ pub(crate) struct ChildArguments {
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) child: Option<String>,
 
-    /// What goes wrong with children on purpose, and with which.
+    /// Faults to provoke in children, each with the check it applies to.
     #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]
     pub(crate) trouble: Vec<(String, Trouble)>,
 

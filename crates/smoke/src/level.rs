@@ -1,8 +1,8 @@
-//! How much is checked.
+//! Levels of testing.
 
 use clap::ValueEnum;
 
-/// How much to check; each level includes the ones before it.
+/// Level of testing; each level includes the ones before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
 pub enum Level {
     /// Read only: open, versions, facts, heaps.

@@ -1,4 +1,4 @@
-//! What a run checks, and what it is told beforehand.
+//! Options of a run.
 
 use crate::{
     choice::{BadFilter, Choice, Filter},
@@ -7,21 +7,21 @@ use crate::{
     result::expectations::Expectations,
 };
 
-/// What to check.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How much.
+    /// Level of testing.
     pub level: Level,
-    /// Which checks of that. Opening the GPU is always reported when it fails.
+    /// Selection of checks within the level. A GPU that cannot be opened is always reported.
     pub choice: Choice,
-    /// Where random numbers begin. Zero is as good as any.
+    /// Seed of the random numbers. Zero is a valid seed.
     pub seed: u32,
     /// The most bytes that a check takes at once; half of what the fullest heap has left, 4 GiB at most, or 64 MiB of a
     /// simulated GPU's, when nothing is said.
     pub memory: Option<u64>,
     /// Go on after the GPU was lost or reset.
     pub keep_going: bool,
-    /// What is known to fail, to flake and to be left out.
+    /// Checks that are known to fail, known to be flaky, or to be left out.
     pub expectations: Expectations,
 }
 

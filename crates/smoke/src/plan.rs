@@ -70,7 +70,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
     areas.into_iter().flatten()
 }
 
-/// What a run does: every check of the level and below, on each of `rings` where it is for rings, as far as it is chosen.
+/// Returns the steps of a run: every chosen check of the level and below, once per ring of `rings` if it is a ring check.
 pub(crate) fn plan(rings: &[Ring], level: Level, choice: &Choice) -> Vec<Step> {
     let Shard { index, count } = choice.shard.unwrap_or(Shard { index: 1, count: 1 });
     let steps = all()

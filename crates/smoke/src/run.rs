@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Who wants to see a run while it goes on. `()` does not.
+/// An observer of a run in progress. `()` ignores everything.
 pub trait Observer {
     /// It begins; nothing was opened yet.
     fn began(&mut self, gpu: &Gpu) {
@@ -159,7 +159,7 @@ pub(crate) fn in_lab(lab: &Lab<'_>, step: &Step, began: Instant) -> (CheckResult
     (result, lost.filter(|_| !is_destructive))
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 pub(crate) enum Broken {
     Stopped(Stop),
     Panicked(String),
@@ -194,12 +194,12 @@ pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) 
     }
 }
 
-/// How a run ended before its plan did.
+/// The end of a run before its plan was done.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ending {
-    /// Why, if it did.
+    /// The reason, if it ended early.
     pub(crate) reason: Option<String>,
-    /// How many checks that kept from running.
+    /// Number of checks that were not run because of it.
     pub(crate) notrun: usize,
 }
 

@@ -336,7 +336,7 @@ fn a_dump_shows_what_was_tested_and_every_call() {
 
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";
 
-/// Whether Mesa's no-op shim is installed where the loader looks.
+/// Returns `true` if Mesa's no-op shim is installed where the loader looks.
 fn shim_is_installed() -> bool {
     let mut directories = vec!["/usr/lib".into(), "/usr/lib64".into()];
     let inner = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -375,7 +375,7 @@ fn on_a_kernel_that_executes_nothing_every_failure_says_so() {
     }
 }
 
-/// What hangs below the recorder need not be the simulator: here it is a node that the dynamic linker fakes.
+/// The kernel below the recorder need not be the simulator: here it is a node that a preloaded library fakes.
 #[test]
 fn a_render_node_is_recorded_and_replayed_too() {
     if !shim_is_installed() {

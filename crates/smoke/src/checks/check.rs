@@ -15,21 +15,21 @@ pub(crate) struct Check {
     pub(crate) id: &'static str,
     /// The level it belongs to.
     pub(crate) level: Level,
-    /// What it proves, in one sentence.
+    /// The claim that a pass proves, in one sentence.
     pub(crate) proves: &'static str,
-    /// What it is skipped without, beside an amdgpu that opens.
+    /// Requirements without which it is skipped, besides an amdgpu device that opens.
     pub(crate) needs: &'static str,
     /// The test of the IGT suite that looks after the same thing; empty where there is none.
     pub(crate) anchor: &'static str,
-    /// How long it may take.
+    /// Time limit.
     pub(crate) budget: Duration,
-    /// How it is tried.
+    /// The code that runs it.
     pub(crate) body: Body,
-    /// Whether a kernel that [only pretends](Lab::is_stand_in) makes its failure a skip.
+    /// `true` if a failure on a kernel that [only pretends](Lab::is_stand_in) counts as a skip.
     pub(crate) needs_a_kernel: bool,
 }
 
-/// How a check is tried.
+/// The code of a check, by what it runs on.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
     /// Once for the GPU.

@@ -1,4 +1,4 @@
-//! What the kernel tells, and whether it can be true. Nothing is changed.
+//! Checks that the kernel's answers are plausible. They change nothing.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Whether everything that was taken is given back.
+//! Checks that everything taken is given back.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ pub(crate) const CHECKS: &[Check] =
 const ROUNDS: u32 = 3;
 const SIZE: u64 = 64 << 10;
 
-/// How long a kernel may take to free what nobody uses any more.
+/// Time the kernel gets to free what is no longer used.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Between two looks.
@@ -82,8 +82,8 @@ fn submit(lab: &Lab<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop
     if lab.is_stand_in() { Ok(()) } else { ended }
 }
 
-/// What there is once the kernel is done with what earlier checks left to it: it frees what jobs used some time after
-/// they ended.
+/// Returns the counts once the kernel has finished with earlier checks: it frees the resources of a job some time after the
+/// job has ended.
 fn settled(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
     let patience = Instant::now() + PATIENCE;
     let mut counts = counts(lab)?;
@@ -97,7 +97,7 @@ fn settled(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
     }
 }
 
-/// What there is more of than before, and stays.
+/// Returns the counts that have grown since `before` and stay grown.
 fn grown_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
     let patience = Instant::now() + PATIENCE;
     loop {
@@ -112,7 +112,7 @@ fn grown_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
     }
 }
 
-/// What there is now of everything that can leak.
+/// Returns the current count of everything that can leak.
 fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
     let OwnUsage { invisible_vram, visible_vram, gtt } = lab.memory.ledger().usage();
     let (leases, addresses) = leased_addresses(lab);

@@ -37,7 +37,7 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const SIZE: u64 = 64 << 10;
 
-/// What this process writes, and what the other one answers with.
+/// Values that this process writes and the other one answers with.
 const QUESTION: u32 = 0x7175_6573;
 const ANSWER: u32 = 0x616e_7377;
 

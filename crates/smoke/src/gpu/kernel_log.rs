@@ -1,4 +1,4 @@
-//! What the kernel says of amdgpu while a check runs.
+//! Kernel log messages about amdgpu during a check.
 
 use std::{
     fs::{File, OpenOptions},
@@ -35,7 +35,7 @@ impl KernelLog {
         }
     }
 
-    /// What was said since, as far as it is a warning about amdgpu.
+    /// Returns the warnings about amdgpu that were logged since the last call.
     pub(crate) fn read(&mut self) -> Vec<String> {
         let Some(file) = &mut self.0 else { return Vec::new() };
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What the checks share: an open device and the few moves that every one of them makes.
+//! The environment of a check: an open device and the operations that all checks share.
 
 use std::{cell::RefCell, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// How long a job of this test may take: far more than any needs, less than the kernel's own time-out.
+/// Time limit of a job: far more than any needs, less than the kernel's own time-out.
 const JOB_TIME: Duration = Duration::from_secs(4);
 
 /// A sequence number that no context has issued.
@@ -28,10 +28,10 @@ const NEVER_ISSUED: u64 = 1 << 40;
 /// Bindings that went, of which the names are remembered.
 const REMEMBERED: usize = 1024;
 
-/// What the user chose for all checks.
+/// User settings that apply to all checks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settings {
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub(crate) seed: u32,
     /// The most bytes that a check may take at once; what [`Lab::ceiling`] says where nothing was chosen.
     pub(crate) memory: Option<u64>,
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub(crate) pulse: Option<fn()>,
 }
 
-/// What can happen to a GPU behind a check's back.
+/// GPU state that can change during a check without an error of the check itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Condition {
     /// Resets that lost VRAM.
@@ -61,9 +61,9 @@ pub(crate) struct Lab<'a> {
     vram_lost: Option<u32>,
     is_stand_in: bool,
     book: Arc<AddressBook>,
-    /// What was recorded last.
+    /// Packets recorded last.
     tape: RefCell<Option<Tape>>,
-    /// Where the last job stopped that was not done.
+    /// Report of the last job that did not finish.
     hang: RefCell<Option<HangReport>>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// What happened to the GPU so far.
+    /// Returns the GPU's current condition.
     pub(crate) fn condition(&self) -> Condition {
         Condition {
             vram_lost: self.device.vram_lost_counter().ok(),
@@ -121,7 +121,7 @@ impl<'a> Lab<'a> {
         (before.fault != Some(fault)).then(|| self.book.explain(&fault))
     }
 
-    /// What a failed check leaves behind, beside its own words.
+    /// Returns the evidence that a failed check leaves besides its own message.
     pub(crate) fn evidence_since(&self, before: &Condition) -> Evidence {
         let now = self.condition();
         let mut changes = Vec::new();
@@ -160,17 +160,17 @@ impl<'a> Lab<'a> {
         found.copied().map_or_else(|| crate::result::outcome::skip("no ring takes packets"), Ok)
     }
 
-    /// Whether the kernel says yes to what every real one refuses: it only pretends, as Mesa's no-op shim does.
+    /// Returns `true` if the kernel accepts what every real one refuses: it only pretends, as Mesa's no-op shim does.
     pub(crate) fn is_stand_in(&self) -> bool {
         self.is_stand_in
     }
 
-    /// What the report says of the GPU.
+    /// Returns the facts about the GPU for the report.
     pub(crate) fn facts(&self) -> Facts {
         Facts::new(self.device.info(), self.memory.properties(), &self.rings, self.is_stand_in)
     }
 
-    /// Why the GPU cannot be trusted any more, if so.
+    /// Returns the reason if the GPU can no longer be trusted.
     pub(crate) fn lost(&self) -> Option<String> {
         if self.device.ping().is_err_and(|error| error.errno() == Some(Errno::ENODEV)) {
             return Some("the GPU is gone".to_owned());
@@ -308,7 +308,7 @@ impl HostMemory {
         &self.memory
     }
 
-    /// Where the GPU finds the byte `offset`.
+    /// Returns the GPU address of the byte `offset`.
     pub(crate) fn at(&self, offset: u64) -> Result<amdgpu_winsys::vamgr::GpuVa, Stop> {
         match self.memory.address().checked_add(offset) {
             Some(va) => Ok(va),
@@ -334,7 +334,7 @@ impl HostMemory {
         Ok(bytes.as_chunks::<4>().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect())
     }
 
-    /// Whether the first bytes are not these any more.
+    /// Returns `true` if the first bytes differ from `from`.
     pub(crate) fn differs(&self, from: &[u8]) -> bool {
         self.read(0, from.len()).is_ok_and(|now| now != from)
     }

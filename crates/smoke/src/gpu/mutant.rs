@@ -10,7 +10,7 @@ use amdgpu_winsys::winsys::Ip;
 pub struct Mutant {
     /// The mistake.
     pub mutation: Mutation,
-    /// Whose it is; all rings', or none's in particular, when nothing is said.
+    /// IP block whose rings it affects; all rings, or none in particular, if absent.
     pub ip: Option<Ip>,
 }
 

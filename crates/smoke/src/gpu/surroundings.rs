@@ -1,4 +1,4 @@
-//! What a GPU is to the machine it is in: whether it shows a picture, and whether it sleeps.
+//! The GPU's role in the machine: whether it drives a display, and whether it is powered down.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ pub(crate) fn device(root: &Path, node: &Path) -> Option<PathBuf> {
     device.is_dir().then_some(device)
 }
 
-/// Whether the GPU is powered down, and would wake up if somebody opened it.
+/// Returns `true` if the GPU is powered down and would wake up if it were opened.
 pub(crate) fn sleeps(device: &Path) -> bool {
     fs::read_to_string(device.join("power/runtime_status")).is_ok_and(|status| status.trim() == "suspended")
 }

@@ -1,4 +1,4 @@
-//! Which GPU is tested.
+//! Selection of the GPU to test.
 
 use std::{
     cell::RefCell,
@@ -25,14 +25,14 @@ type OpenDevice = dyn Fn() -> winsys::Result<Arc<Device>>;
 type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
 type CountAll = dyn Fn() -> Vec<Count>;
 
-/// How many there are of something, or how many bytes.
+/// Name and amount of a counted resource: a number of objects, or bytes.
 pub type Count = (&'static str, u64);
 
-/// What to test: a Radeon, a simulated GPU, or a kernel of the caller's.
+/// A device to test: a Radeon, a simulated GPU, or a kernel of the caller's.
 pub struct Target {
     gpu: Gpu,
     open: Box<OpenDevice>,
-    /// What `open` makes a device of, where that is known.
+    /// Opens the kernel that `open` makes a device of, if known.
     kernel: Option<Rc<OpenKernel>>,
     census: Option<Box<CountAll>>,
     /// The node, for other processes to open.
@@ -49,14 +49,14 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Why there is nothing to test.
+/// Reasons why there is no device to test.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoTarget {
     /// No node fits what was asked for.
     #[error("no AMD GPU {wanted:?}; there is {}", listed(present))]
     NoSuchGpu {
-        /// What was asked for.
+        /// The device asked for.
         wanted: String,
         /// The nodes there are.
         present: Vec<Node>,
@@ -70,7 +70,7 @@ pub enum NoTarget {
 }
 
 impl NoTarget {
-    /// Whether the user asked for something that no machine has, rather than for a GPU that this one lacks.
+    /// Returns `true` if the request is invalid on any machine, rather than naming a GPU that this one lacks.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Chip(_))
     }
@@ -130,7 +130,7 @@ impl Target {
         Self { peer: Some(Box::new(move || Device::new(render_node(&path)?))), ..self }
     }
 
-    /// Whatever is at this path; opening it will tell.
+    /// Creates a target from a path, which is not opened yet.
     pub fn at(path: PathBuf) -> Self {
         let node = Some(path.clone());
         Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }
@@ -176,7 +176,7 @@ impl Target {
         Self::simulated_as(name, Some(mutant))
     }
 
-    /// Whatever kernels `open` opens, each a file of its own.
+    /// Creates a target over the kernels that `open` returns, each an open file of its own.
     pub fn over(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<dyn Kernel>> + 'static) -> Self {
         let kernel: Rc<OpenKernel> = Rc::new(open);
         let opener = Rc::clone(&kernel);
@@ -210,7 +210,8 @@ impl Target {
         if simulated { target.simulating() } else { target }
     }
 
-    /// Whatever `open` opens; each call gives a file of its own, with handles and addresses of its own.
+    /// Creates a target over the devices that `open` returns; each call gives an open file of its own, with its own handles
+    /// and addresses.
     pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<Device>> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
         Self { gpu, open: Box::new(open), kernel: None, census: None, node: None, peer: None, helper: None }
@@ -249,7 +250,7 @@ impl Target {
         self.peer.as_ref().map(|open| open())
     }
 
-    /// What it is, as far as that is known without opening it.
+    /// Returns the GPU's description, as far as it is known without opening it.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
@@ -273,7 +274,7 @@ impl Target {
         Ok(self.open()?.info().chip_name().to_owned())
     }
 
-    /// What the kernel counts, where it does.
+    /// Returns the kernel's resource counts, empty if it has none.
     pub(crate) fn census(&self) -> Vec<Count> {
         self.census.as_ref().map_or_else(Vec::new, |census| census())
     }
@@ -290,7 +291,7 @@ fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
     }
 }
 
-/// What is alive on a simulated device, and what the files hold that are still open.
+/// Returns the counts of live objects on a simulated device and of the files that are still open.
 fn census(device: &SimDevice, files: &[Weak<SimKernel>]) -> Vec<Count> {
     let held: Vec<_> = files.iter().filter_map(Weak::upgrade).map(|file| file.census()).collect();
     let sum = |of: fn(&Census) -> usize| held.iter().map(of).sum::<usize>() as u64;

@@ -53,7 +53,7 @@ impl UserPages {
         self.binding.as_ref().map_or_else(|| fail("not bound"), Ok)
     }
 
-    /// Where the GPU finds them.
+    /// Returns their GPU address.
     pub(crate) fn address(&self) -> Result<GpuVa, Stop> {
         Ok(self.binding()?.address())
     }

@@ -23,14 +23,14 @@ use crate::{
     run::{in_lab, judged, shielded},
 };
 
-/// What a child is for: the first makes the plan, each other one tries a check of it.
+/// Task of a child: the first makes the plan, each other one runs a check of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     Plan,
     Try(String),
 }
 
-/// What goes wrong with a child on purpose, to see that its parent copes.
+/// A fault to provoke in a child, to test that its parent copes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Trouble {
     /// It does not go on, and ends when it is told to.

@@ -16,7 +16,7 @@ use nix::{
 
 use crate::isolation::message::Message;
 
-/// How long a process may take.
+/// Time and output limits of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// From start to end.
@@ -27,7 +27,7 @@ pub(crate) struct Limits {
     pub(crate) grace: Duration,
 }
 
-/// How a process ended.
+/// The way a process ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// By itself.
@@ -38,7 +38,7 @@ pub(crate) enum Ended {
     Stuck(Why, char),
 }
 
-/// Why a process was ended.
+/// The reason why a process was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// It took too long.
@@ -49,7 +49,7 @@ pub(crate) enum Why {
     NoTimeLeft,
     /// The user wants no more.
     Interrupted,
-    /// What it said makes no sense.
+    /// Its output was not understood.
     Babble,
 }
 
@@ -147,7 +147,7 @@ fn state(pid: u32) -> char {
     stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('?')
 }
 
-/// How a process ended, in words.
+/// Describes an exit status in words.
 pub(crate) fn told(status: ExitStatus) -> String {
     match (status.code(), status.signal().map(Signal::try_from)) {
         (Some(code), _) => format!("the process ended with exit status {code} and no result"),

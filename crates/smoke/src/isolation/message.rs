@@ -1,4 +1,4 @@
-//! What a child tells its parent: one JSON object a line on standard output.
+//! Messages from a child to its parent: one JSON object per line on standard output.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub(crate) enum Message {
     /// A check is over.
     Result {
         result: Box<CheckResult>,
-        /// Why the GPU cannot be trusted any more, if so.
+        /// The reason if the GPU can no longer be trusted.
         lost: Option<String>,
     },
     /// The child is at work: sent now and then while a check runs.
@@ -24,7 +24,7 @@ pub(crate) enum Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Planned {
     pub(crate) id: String,
-    /// How long it may take, in seconds.
+    /// Time limit, seconds.
     pub(crate) seconds: u64,
 }
 

@@ -29,12 +29,12 @@ use crate::{
     run::{Ending, Observer},
 };
 
-/// How checks are run.
+/// Runs each check in a child process.
 #[derive(Debug)]
 pub(crate) struct Parent {
     /// This program.
     pub(crate) program: PathBuf,
-    /// What each child is told beside its task.
+    /// Arguments that each child gets besides its task.
     pub(crate) arguments: Vec<String>,
     /// No check may take longer; each has a limit of its own too.
     pub(crate) check: Option<Duration>,
@@ -46,20 +46,20 @@ pub(crate) struct Parent {
     pub(crate) grace: Duration,
     /// Set when the user wants no more.
     pub(crate) interrupted: Arc<AtomicBool>,
-    /// Where each child's recording goes.
+    /// Folder of the children's recordings.
     pub(crate) recordings: Option<PathBuf>,
 }
 
 /// The first process, which makes the plan, may take this long.
 const PLANNING: Duration = Duration::from_mins(1);
 
-/// What one process came to.
+/// The results of one process.
 #[derive(Default)]
 struct Told {
     plan: Option<(Gpu, Vec<Planned>)>,
     result: Option<CheckResult>,
     lost: Option<String>,
-    /// Why the rest must not be run.
+    /// The reason if the remaining checks must not run.
     abort: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl Parent {
         told
     }
 
-    /// Why no other check is started, if so.
+    /// Returns the reason if no further check is started.
     fn stops(&self, start: Instant) -> Option<Why> {
         if self.interrupted.load(Ordering::Acquire) {
             return Some(Why::Interrupted);
@@ -207,7 +207,7 @@ const fn stopped(why: Why) -> Word {
     }
 }
 
-/// What the kernel said goes into the evidence, and spoils a pass.
+/// Adds kernel messages to the evidence; they turn a pass into a failure.
 fn add_messages(result: &mut CheckResult, messages: Vec<String>) {
     if messages.is_empty() {
         return;

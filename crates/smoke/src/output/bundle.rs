@@ -34,7 +34,7 @@ impl Bundle {
         &self.path
     }
 
-    /// Where recordings of checks belong.
+    /// Returns the folder for recordings of checks.
     pub(crate) fn scratch(&self) -> &Path {
         &self.scratch
     }

@@ -19,13 +19,13 @@ use crate::{
 pub(crate) struct Human {
     out: Sink,
     coloured: bool,
-    /// Whether a line can be written over.
+    /// `true` if a line can be overwritten.
     terminal: bool,
     /// Width of the widest id.
     width: usize,
     planned: usize,
     done: usize,
-    /// What a report of a failure is to contain, beside this text.
+    /// Instructions for reporting a failure, besides this text.
     bundle: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Human {
         self.line("");
     }
 
-    /// What whoever is to look into it needs to know.
+    /// Prints what to attach to a bug report.
     fn what_to_send(&mut self, report: &Report) {
         let failures: Vec<_> = report.results.iter().filter(|result| result.is_failure()).collect();
         if failures.is_empty() {
@@ -176,13 +176,14 @@ impl Observer for Human {
     }
 }
 
-/// Whether text on standard output may be coloured: on a terminal, unless NO_COLOR is set (<https://no-color.org>).
+/// Returns `true` if text on standard output may be coloured: on a terminal, unless NO_COLOR is set
+/// (<https://no-color.org>).
 pub(crate) fn stdout_takes_colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     stdout_is_terminal() && !set("NO_COLOR")
 }
 
-/// Whether standard output is a terminal on which a line can be written over.
+/// Returns `true` if standard output is a terminal on which a line can be overwritten.
 pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

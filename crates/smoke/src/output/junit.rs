@@ -51,7 +51,7 @@ fn document(report: &Report) -> String {
     xml
 }
 
-/// What broke, beside what merely failed.
+/// Returns `true` for a result that JUnit counts as an error rather than a failure.
 const fn is_error(word: Word) -> bool {
     matches!(word, Word::Crash | Word::Timeout | Word::Incomplete)
 }

@@ -19,14 +19,14 @@ use crate::{
     run::Observer,
 };
 
-/// Whoever is told of a run.
+/// The observers of a run.
 pub(crate) struct Reports {
     observers: Vec<Box<dyn Observer>>,
     troubles: Troubles,
     bundle: Option<(Bundle, Text)>,
 }
 
-/// Why there is no report.
+/// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoReports {
     #[error("only one of --json, --jsonl and --tap can be on standard output")]
@@ -83,7 +83,7 @@ impl Reports {
         Ok(Self { observers, troubles, bundle })
     }
 
-    /// Where recordings of the checks belong, if they are wanted.
+    /// Returns the folder for recordings of the checks, if they are wanted.
     pub(crate) fn recordings(&self) -> Option<PathBuf> {
         self.bundle.as_ref().map(|(bundle, _)| bundle.scratch().to_owned())
     }

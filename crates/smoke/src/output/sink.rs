@@ -1,4 +1,4 @@
-//! Where reports are written, and what is remembered when that does not work.
+//! Report outputs, and the write errors that occurred.
 
 use std::{
     fs::File,
@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What could not be written, of all outputs of a run.
+/// Write errors of all outputs of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Troubles(Arc<Mutex<Vec<String>>>);
 
@@ -19,7 +19,7 @@ impl Troubles {
         }
     }
 
-    /// What was noted.
+    /// Returns the errors noted so far.
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::output::sink::{Sink, Troubles};
 
-/// What was written to its sink.
+/// The text written to its sink.
 #[derive(Clone, Default)]
 pub(crate) struct Text(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What a failed check leaves to those who are to find out why.
+//! Evidence that a failed check leaves for its investigation.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ pub struct Evidence {
     /// The first bytes that differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// What the kernel refused.
+    /// The request that the kernel refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
     /// The page fault that came up during the check, and whose address that is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// What the reset and eviction queries said after the check, where that is not what they said before.
+    /// Answers of the reset and eviction queries that differ from those before the check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// The library's hang report, when a job was lost or not done in time: how far its queue came, the commands there with all
@@ -31,7 +31,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether there is none.
+    /// Returns `true` if there is no evidence.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -65,7 +65,7 @@ impl Evidence {
     }
 }
 
-/// Where two ranges of bytes that should be the same begin to differ.
+/// The first difference between two ranges of bytes that should be equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The first byte that differs, counted from the start of the range.
@@ -74,9 +74,9 @@ pub struct Difference {
     pub of: u64,
     /// Bytes that differ.
     pub bytes: u64,
-    /// What was found from there on, in hexadecimal.
+    /// Bytes found from there on, in hexadecimal.
     pub found: String,
-    /// What should have been there.
+    /// Bytes expected from there on, in hexadecimal.
     pub expected: String,
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::result::report::Report;
 
-/// How the run ended.
+/// The way a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything that ran passed.
@@ -20,7 +20,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// How this run ended.
+    /// Returns the exit status of a run.
     pub fn of(report: &Report) -> Self {
         let summary = report.summary;
         let ran = summary.pass + summary.warn + summary.dmesg_warn + summary.expected;

@@ -17,7 +17,7 @@ use crate::result::{
     word::{Expected, Word},
 };
 
-/// What is known of a GPU.
+/// Known failures of a GPU.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
     fails: BTreeMap<String, Word>,
@@ -34,7 +34,7 @@ pub enum ExpectationsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// A line of it makes no sense.
@@ -44,12 +44,12 @@ pub enum ExpectationsError {
         path: PathBuf,
         /// Its number, from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }
 
-/// Which list a file is.
+/// The list that a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// Known failures.
@@ -114,7 +114,7 @@ impl Expectations {
         Ok(())
     }
 
-    /// Whether a check is to be left out.
+    /// Returns `true` if a check is to be left out.
     pub fn skips(&self, id: &str) -> bool {
         self.skips.iter().any(|skip| skip.is_match(id))
     }

@@ -1,4 +1,4 @@
-//! How a check says what it found.
+//! Results of a check's body.
 
 use std::{error::Error, fmt::Display};
 
@@ -6,7 +6,7 @@ use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
 
 use crate::result::evidence::{Difference, Refusal};
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It does not hold.
@@ -15,14 +15,14 @@ pub(crate) enum Stop {
     Skip(String),
 }
 
-/// What is wrong.
+/// The finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// In one line.
     pub(crate) detail: String,
     /// The first bytes that differ.
     pub(crate) difference: Option<Difference>,
-    /// What the kernel refused.
+    /// The request that the kernel refused.
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -44,7 +44,7 @@ impl Stop {
     }
 }
 
-/// What a check returns: figures for the report, or why it stopped.
+/// Result of a check's body: figures for the report, or the reason it stopped.
 pub(crate) type Outcome = Result<String, Stop>;
 
 /// Ends a check as failed.

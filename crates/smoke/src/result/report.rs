@@ -1,4 +1,4 @@
-//! What a run found.
+//! The report of a run.
 
 use std::time::Duration;
 
@@ -26,38 +26,38 @@ pub struct Report {
     pub schema: &'static str,
     /// Version of this program.
     pub version: &'static str,
-    /// What was tested.
+    /// The tested GPU.
     pub gpu: Gpu,
     /// The level asked for.
     pub level: &'static str,
-    /// Where random numbers began: the same seed gives the same bytes.
+    /// Seed of the random numbers: the same seed gives the same bytes.
     pub seed: u32,
     /// One entry for each check that ran, in order.
     pub results: Vec<CheckResult>,
-    /// Whether the plan ended early.
+    /// `true` if the plan ended early.
     pub aborted: bool,
-    /// Why it did.
+    /// The reason it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How often each word occurs.
+    /// Number of results by status.
     pub summary: Summary,
 }
 
-/// What was tested.
+/// The tested GPU.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Whether this is the simulator.
+    /// `true` if this is the simulator.
     pub simulated: bool,
-    /// Whether nobody asked for the simulator: there is no Radeon.
+    /// `true` if the simulator was not asked for: there is no Radeon.
     pub fallback: bool,
-    /// Where: a node with its PCI address, or the simulator's profile.
+    /// A node with its PCI address, or the simulator's profile.
     pub location: String,
-    /// What is known once it is open.
+    /// Facts known once it is open.
     #[serde(flatten)]
     pub facts: Option<Facts>,
 }
 
-/// What is known of a GPU once it is open.
+/// Facts about an open GPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// Marketing name.
@@ -72,7 +72,7 @@ pub struct Facts {
     pub kernel: Option<String>,
     /// Firmware of the command processors: which, and its version.
     pub firmware: Vec<(String, u32)>,
-    /// Whether the kernel only pretends: it takes every request and does nothing, as Mesa's no-op shim.
+    /// `true` if the kernel only pretends: it accepts every request and does nothing, as Mesa's no-op shim.
     pub stand_in: bool,
     /// Rings that are tested.
     pub rings: Vec<String>,
@@ -89,7 +89,7 @@ pub struct HeapRow {
     pub size: u64,
     /// Vulkan's names of the flags, without prefix and suffix.
     pub flags: Vec<String>,
-    /// What it is made of.
+    /// The kind of memory.
     pub kind: String,
 }
 
@@ -175,15 +175,15 @@ pub struct CheckResult {
     pub id: String,
     /// The outcome.
     pub word: Word,
-    /// What was found: figures on a pass, evidence on a failure, the reason of a skip.
+    /// Figures of a pass, evidence of a failure, the reason of a skip.
     pub detail: String,
-    /// How long it took; in milliseconds in JSON.
+    /// Duration; in milliseconds in JSON.
     #[serde(with = "milliseconds", rename = "ms")]
     pub time: Duration,
-    /// What else is known of a failure.
+    /// Further evidence of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
-    /// What the user's lists say of it, where they do.
+    /// The expectation of the user's lists, if they name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
 }
@@ -193,7 +193,7 @@ impl CheckResult {
         Self { id: id.to_owned(), word, detail: detail.into(), time, evidence: None, expected: None }
     }
 
-    /// Whether it makes the run fail.
+    /// Returns `true` if it makes the run fail.
     pub fn is_failure(&self) -> bool {
         match self.expected {
             Some(Expected::Fail | Expected::Flake) => false,
@@ -203,7 +203,7 @@ impl CheckResult {
     }
 }
 
-/// How often each word occurs.
+/// Number of results by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Checks that passed.
@@ -252,7 +252,7 @@ impl Summary {
         }
     }
 
-    /// How often a word occurs.
+    /// Returns the number of results with this status.
     pub const fn count(&self, word: Word) -> usize {
         match word {
             Word::Pass => self.pass,

@@ -43,13 +43,13 @@ impl Word {
         }
     }
 
-    /// Whether the GPU, or the check, did not do what it should.
+    /// Returns `true` if the GPU, or the check, did not do what it should.
     pub const fn is_bad(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::Incomplete)
     }
 }
 
-/// What the lists say of a result.
+/// The expectation of the lists for a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 
 use crate::held::Held;
 
-/// What a saboteur is asked before the kernel is: an answer, or nothing to let the request through.
+/// Hook that is called before the kernel: returns an answer, or nothing to let the request through.
 pub(crate) type Trick = fn(&Below, Request, *mut c_void) -> Option<Result<c_int, Errno>>;
 
 /// A kernel that answers some requests wrongly.

@@ -1,4 +1,4 @@
-//! Where memory is, and what is in it.
+//! Checks of memory placement and contents.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -32,7 +32,7 @@ fn nop(lab: &Lab<'_>, ring: Ring) -> Outcome {
     Ok("one job".to_owned())
 }
 
-/// What memory holds before a job.
+/// Fill pattern of memory before a job.
 const UNTOUCHED: u8 = 0xa5;
 
 /// Host memory full of [`UNTOUCHED`], and those bytes.

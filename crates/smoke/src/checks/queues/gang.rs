@@ -21,7 +21,7 @@ pub(crate) const CHECKS: &[Check] =
         .anchor("amd_gang_cs")
         .needing_a_kernel()];
 
-/// What each tells the other lies in a line of its own.
+/// Cache line size, bytes: each value that one member passes to the other has a line of its own.
 const LINE: u64 = 64;
 
 const TOLD: u32 = 0x0060_0001;

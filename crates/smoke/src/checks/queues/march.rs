@@ -33,7 +33,7 @@ pub(crate) const CHECKS: &[Check] = &[
 /// The memory is taken in blocks, so that no single allocation has to be found in one piece.
 const BLOCK: u64 = 16 << 20;
 
-/// What the host writes and compares at once.
+/// Bytes that the host writes and compares at a time.
 const CHUNK: u64 = 2 << 20;
 
 /// Memory under test, and the way in and out.

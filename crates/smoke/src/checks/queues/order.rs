@@ -29,7 +29,7 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const SIZE: u64 = 64 << 10;
 
-/// How often the first job copies something else before it copies what counts: time in which a second job that does not
+/// Number of unrelated copies that the first job makes before the one that counts: time in which a second job that does not
 /// wait for it reads the wrong bytes.
 const DETOURS: u32 = 16;
 
@@ -115,7 +115,7 @@ fn dependency(lab: &Lab<'_>) -> Outcome {
 }
 
 fn held(lab: &Lab<'_>) -> Outcome {
-    /// What the first job waits for in memory, and what both store.
+    /// Value that the first job waits for in memory and that both jobs store.
     const GO: u32 = 0x60_60_60;
     const STORED: [u32; 2] = [1, 2];
     let next = lab.rings.iter().cycle().skip(1);

@@ -1,4 +1,4 @@
-//! What a GPU is told wrongly, and whether it is of use afterwards. The GPU is reset, and whoever else uses it loses work.
+//! Checks that submit broken work and then test that the GPU recovers. The GPU is reset, and other users of it lose work.
 
 use std::{sync::Arc, time::Duration};
 

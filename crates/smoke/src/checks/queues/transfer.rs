@@ -33,7 +33,7 @@ pub(crate) const CHECKS: &[Check] = &[
         .anchor("amd_info@query-timestamp"),
 ];
 
-/// Where a copy begins in its source and its target, and how long it is.
+/// Source offset, target offset and length of the unaligned copies, bytes.
 const ODD: [(u64, u64, u64); 6] = [(0, 1, 1), (1, 0, 3), (3, 4, 61), (7, 2, 4095), (4095, 4097, 4098), (5, 5, 8191)];
 
 fn odd(lab: &Lab<'_>, ring: Ring) -> Outcome {
