@@ -15,7 +15,7 @@ use crate::{
     session::{Outcome, Stop},
 };
 
-/// What the binary does with its arguments, the program's name first.
+/// Runs the program with its arguments, the program's name first, and returns its exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run(arguments, &mut io::stdout().lock()).into()
 }

@@ -9,17 +9,17 @@ use crate::{
     text::ps,
 };
 
-/// How much memory an AMD GPU has, who holds it, what is pushed out, and why every figure is what it is.
+/// Show how much memory an AMD GPU has, which processes hold it, what is evicted, and how each figure is obtained.
 ///
 /// Exit status: 0 fine, 1 failed, 64 usage, 69 no amdgpu GPU, 74 output not written, 77 nothing readable; check: 0 OK,
 /// 1 WARNING, 2 CRITICAL, 3 UNKNOWN; wait: 124 timed out.
 #[derive(Debug, Parser)]
 #[command(name = "amdgpu-budget", version, propagate_version = true, infer_subcommands = false)]
 pub struct Arguments {
-    /// What holds for every command.
+    /// Options of every command.
     #[command(flatten)]
     pub global: Global,
-    /// What to do; show if nothing is said.
+    /// The command; show by default.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -58,7 +58,7 @@ pub struct Global {
     /// Print CSV: time, gpu, kind, id, metric, value.
     #[arg(long, global = true)]
     pub csv: bool,
-    /// How sizes are written; always rounded down.
+    /// Units of sizes; sizes are always rounded down.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "UNITS", ignore_case = true)]
     pub units: Units,
     /// No headings of columns.
@@ -90,14 +90,14 @@ pub enum Colour {
     Never,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// One screen for each GPU: domains, effective pool, the largest processes, warnings.
     Show,
-    /// Which GPUs there are.
+    /// List the GPUs
     List,
-    /// Which processes hold memory.
+    /// List the processes that hold memory
     Ps(Ps),
     /// Vulkan's heaps and memory types, with the budget of a new process.
     Heaps(Heaps),
@@ -122,7 +122,7 @@ pub enum Command {
     Wait(Wait),
     /// Serve Prometheus on the loopback interface, or write its text to a file.
     Serve(Serve),
-    /// Who grew between two snapshots.
+    /// Show which processes grew between two snapshots
     Diff {
         /// The earlier one; of a recording, its first snapshot.
         before: PathBuf,
@@ -143,7 +143,7 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         dump: Option<PathBuf>,
     },
-    /// What can be read, what cannot, and how to mend it.
+    /// Show what can be read, what cannot, and how to fix it
     Doctor,
     /// Write what was read to a directory, so that --root shows the same elsewhere.
     Capture {
@@ -225,9 +225,9 @@ pub enum View {
     /// One screen for each GPU.
     #[default]
     Show,
-    /// Which GPUs there are.
+    /// The list of GPUs
     List,
-    /// Which processes hold memory.
+    /// The processes that hold memory
     Ps,
     /// Vulkan's heaps.
     Heaps,
@@ -261,7 +261,7 @@ pub struct Watch {
 /// Options of record.
 #[derive(Args, Clone, Debug)]
 pub struct Record {
-    /// Where to; - is standard output.
+    /// Output file; - is standard output
     #[arg(value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     /// This many looks.
@@ -280,12 +280,12 @@ pub struct Replay {
     /// The view.
     #[arg(value_enum, default_value_t)]
     pub view: View,
-    /// How many times as fast; 0 waits for nothing.
+    /// Speed factor; 0 does not wait at all
     #[arg(long, default_value = "1", value_parser = speed)]
     pub speed: f64,
 }
 
-/// What a plot is made of.
+/// Layers of a plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum By {
     /// VRAM and GTT.
@@ -295,7 +295,7 @@ pub enum By {
     Process,
 }
 
-/// What a plot becomes.
+/// Output formats of a plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PlotFormat {
     /// A vector picture.
@@ -310,7 +310,7 @@ pub enum PlotFormat {
 /// Options of plot.
 #[derive(Args, Clone, Debug)]
 pub struct Plot {
-    /// Where to; - is standard output.
+    /// Output file; - is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     /// The format.
@@ -354,7 +354,7 @@ pub struct Check {
 /// Options of wait.
 #[derive(Args, Clone, Debug)]
 pub struct Wait {
-    /// What to wait for, such as 'free>4GiB'; on any of the GPUs.
+    /// Condition to wait for, such as 'free>4GiB'; on any of the GPUs
     pub condition: Condition,
     /// Seconds to wait at most; for ever if nothing is said.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]

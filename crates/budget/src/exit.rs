@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a run ended. The numbers 64 to 77 are those of `sysexits.h`; `check` speaks the monitoring plug-ins' convention
+/// Exit status of a run. The numbers 64 to 77 are those of `sysexits.h`; `check` follows the monitoring plug-ins' convention
 /// instead ([`Exit::Check`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -20,7 +20,7 @@ pub enum Exit {
     NotReadable,
     /// `wait` ran out of time, as `timeout(1)` says it.
     TimedOut,
-    /// What `check` found: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+    /// Result of `check`: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
     Check(u8),
 }
 

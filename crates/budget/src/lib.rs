@@ -1,4 +1,5 @@
-//! How much memory an AMD GPU has, who holds it, what is pushed out, and why every figure is what it is.
+//! Memory budgets of AMD GPUs: how much memory there is, which processes hold it, what is evicted, and how each figure is
+//! obtained.
 //!
 //! ```text
 //!  Machine (live, simulated, captured)

@@ -311,7 +311,7 @@ fn csv_export_and_doctor_answer() {
     );
 }
 
-/// What a process with three memories dumps of itself.
+/// Returns the memory dump of a process with three allocations.
 fn memory_dump() -> String {
     let book = Arc::new(AddressBook::new(8));
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());

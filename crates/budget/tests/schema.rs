@@ -1,4 +1,4 @@
-//! What `--json` prints is what the shipped schema says, for every chip and every kind of trouble.
+//! The output of `--json` matches the shipped schema, for every chip and every kind of trouble.
 
 mod support;
 

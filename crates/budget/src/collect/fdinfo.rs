@@ -1,4 +1,4 @@
-//! What the driver's part of `/proc/PID/fdinfo/FD` says about one open file, in all generations of its keys.
+//! The driver's part of `/proc/PID/fdinfo/FD` for one open file, in all generations of its keys.
 //!
 //! | kernel | memory | client |
 //! |---|---|---|
@@ -66,7 +66,7 @@ pub const MOST_BYTES: usize = 64 << 10;
 /// At most this many engines: the kernel has ten kinds.
 const MOST_ENGINES: usize = 64;
 
-/// How well a key says what is resident: a better one replaces a worse one.
+/// Quality of a key as a source of the resident figure: a better one replaces a worse one.
 #[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
 enum Quality {
     #[default]
@@ -76,7 +76,7 @@ enum Quality {
     Resident,
 }
 
-/// How good the resident figure of each domain is.
+/// Quality of each domain's resident figure.
 #[derive(Default)]
 struct Qualities([Quality; 4]);
 
@@ -101,7 +101,8 @@ impl FdInfo {
         info
     }
 
-    /// Whether the file is one of amdgpu's: it says so, or it has the keys that only amdgpu had before 5.19.
+    /// Returns `true` if the file is one of amdgpu's: it names the driver, or it has the keys that only amdgpu had before
+    /// 5.19.
     pub fn is_amdgpu(&self) -> bool {
         match &self.driver {
             Some(driver) => driver == "amdgpu",
@@ -109,7 +110,7 @@ impl FdInfo {
         }
     }
 
-    /// What tells clients of one GPU apart: the client id, else the number of the address space.
+    /// Returns the number that distinguishes clients of one GPU: the client id, else the number of the address space.
     pub fn client_key(&self) -> Option<u64> {
         self.client.or(self.pasid)
     }

@@ -1,4 +1,4 @@
-//! What sysfs and INFO say about GPUs.
+//! Facts about GPUs from sysfs and INFO.
 
 use std::{collections::BTreeMap, io};
 
@@ -46,8 +46,8 @@ pub(super) fn missing(source: &str, reason: &str) -> Missing {
     Missing { source: source.to_owned(), reason: reason.to_owned() }
 }
 
-/// What sysfs says. Reading these files wakes nobody: they show what the driver keeps in memory (Linux 6.12
-/// `amdgpu_vram_mgr.c`, `amdgpu_mem_info_vram_total_show` and its neighbours).
+/// Reads a GPU's facts from sysfs. Reading these files does not wake the GPU: they show what the driver keeps in memory
+/// (Linux 6.12 `amdgpu_vram_mgr.c`, `amdgpu_mem_info_vram_total_show` and its neighbours).
 pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
     let directory = format!("sys/class/drm/{}/device", node.name);
     let mut gpu =
@@ -85,7 +85,7 @@ pub(super) fn from_sysfs(files: &dyn Files, index: usize, node: &Node) -> Gpu {
     gpu
 }
 
-/// What INFO says, on top of what sysfs said.
+/// Adds INFO's answers to the facts from sysfs.
 pub(super) fn ask(machine: &dyn Machine, node: &Node, known: &mut BTreeMap<String, GpuInfo>, gpu: &mut Gpu) {
     let opened = machine.open(&node.name, &node.pci).map_err(|error| files::reason(&error));
     let earlier = known.get(&node.pci).filter(|_| !machine.is_played_back()).cloned();

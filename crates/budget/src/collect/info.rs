@@ -12,7 +12,7 @@ use crate::snapshot::model::Counters;
 /// The answers to one round of questions.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// What never changes.
+    /// Facts that never change.
     pub gpu: GpuInfo,
     /// Sizes and usage of the pools.
     pub memory: Result<MemoryInfo, Errno>,

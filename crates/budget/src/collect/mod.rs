@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What is wanted of a look.
+/// Options of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wishes {
     /// Open GPUs that sleep, which wakes them.
@@ -38,7 +38,7 @@ impl Default for Wishes {
     }
 }
 
-/// Why nothing was seen.
+/// The reason why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
     /// sysfs shows no GPU with this driver.

@@ -15,7 +15,7 @@ pub(super) fn meminfo(files: &dyn Files) -> System {
     System { mem_total: value("MemTotal"), mem_available: value("MemAvailable") }
 }
 
-/// Who a process is: what hardly changes while it lives.
+/// Identity of a process, which rarely changes during its life.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) name: Option<String>,
@@ -29,8 +29,8 @@ pub(super) struct Identity {
 /// Clock ticks in a second, for user space on every architecture that amdgpu runs on (USER_HZ).
 const TICKS: u64 = 100;
 
-/// Who a process is; `bytes` is overwritten. The name is in `comm` and again in `stat`, so that `comm` is read only where
-/// there is no other.
+/// Reads a process's identity; `bytes` is overwritten. The name is in `comm` and again in `stat`, so `comm` is read only if
+/// there is no `stat`.
 pub(super) fn identity(files: &dyn Files, pid: u32, users: &BTreeMap<u32, String>, bytes: &mut Vec<u8>) -> Identity {
     let mut read = |name: &str| {
         let read = files.read_piece(&format!("proc/{pid}/{name}"), bytes);

@@ -1,4 +1,4 @@
-//! Which processes hold which open files of which GPUs.
+//! Scanning processes for open files of GPUs.
 //!
 //! A look at every descriptor of every process costs too much every second, so the scanner keeps an index: of a process whose
 //! descriptor table is as it was ([`Files::stamp`]), only the fdinfo of the descriptors that are known to be GPU clients is read,
@@ -25,7 +25,7 @@ const MOST_DESCRIPTORS: usize = 65_536;
 /// An open file of a GPU: the GPU's PCI address and the client's number.
 type ClientKey = (String, u64);
 
-/// What is remembered of a process.
+/// State kept for a process between scans.
 #[derive(Debug, Default)]
 struct Known {
     stamp: Option<Stamp>,
@@ -46,7 +46,7 @@ struct Watched {
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     round: u64,
-    /// What the last file said.
+    /// Contents of the last file read.
     bytes: Vec<u8>,
     users: Option<BTreeMap<u32, String>>,
     known: HashMap<u32, Known>,
@@ -54,7 +54,7 @@ pub(super) struct Scanner {
     engines: HashMap<ClientKey, BTreeMap<String, u64>>,
 }
 
-/// What one look found.
+/// Result of one scan.
 #[derive(Default)]
 struct Found {
     /// So many files more may be kept open.
@@ -220,7 +220,7 @@ impl Known {
     }
 }
 
-/// How many files may be kept open: half of what the process may open at all.
+/// Returns the number of files that may be kept open: half of the process's limit.
 fn most_kept() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).min(MOST_DESCRIPTORS) / 2

@@ -2,7 +2,7 @@
 
 use crate::snapshot::model::{Domains, Pair, Process, Unattributed, add};
 
-/// What all processes would like in VRAM and do not have there.
+/// Returns the bytes of all processes that should be in VRAM and are not.
 pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
     let mut sum = None;
     for process in processes {
@@ -11,7 +11,7 @@ pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
     sum
 }
 
-/// What is in use beside what processes have of their own.
+/// Returns the memory in use that belongs to no process.
 ///
 /// Bytes that clients share are in the figures of each of them, and nobody tells which are the same. The most that any one
 /// shares is the least that is shared at all; that much is taken out, and what is left over counts as nobody's.

@@ -160,7 +160,7 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
     }
 }
 
-/// Where the limits of the own cgroup are in the tree.
+/// Returns the path of the own cgroup's limits in the tree.
 fn limits_of(seen: &BTreeMap<String, Entry>) -> Option<String> {
     match seen.get("proc/self/cgroup")? {
         Entry::File(text) => {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::session::Stop;
 
-/// What of a dump is looked at.
+/// Options for reading a dump.
 #[derive(Debug, Deserialize)]
 pub(super) struct Dump {
     schema: u64,

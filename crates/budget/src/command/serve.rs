@@ -18,7 +18,7 @@ use crate::{
 
 /// A request of more bytes is none of Prometheus's.
 const MOST_REQUEST: u64 = 16 << 10;
-/// Who says nothing for so long is hung up on.
+/// Time without a byte after which a client is disconnected.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes a file once, or answers requests.

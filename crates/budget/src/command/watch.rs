@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Whether a condition holds on any GPU of a snapshot.
+/// Returns `true` if a condition holds on any GPU of a snapshot.
 fn holds(condition: &Condition, earlier: Option<&Snapshot>, snapshot: &Snapshot) -> bool {
     holding(condition, earlier, snapshot).next().is_some()
 }

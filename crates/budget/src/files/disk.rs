@@ -48,7 +48,7 @@ impl Disk {
 pub struct Kept(File);
 
 impl Kept {
-    /// What the file says now, in place of what `bytes` held.
+    /// Reads the file's current contents into `bytes`, replacing what it held.
     ///
     /// # Errors
     ///

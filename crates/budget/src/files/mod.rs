@@ -34,7 +34,7 @@ pub trait Files {
         None
     }
 
-    /// Where a link leads.
+    /// Returns the target of a link.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Whether a size of 0 may mean that this kernel does not tell.
+    /// Returns `true` if a size of 0 may mean that this kernel does not report it.
     pub const fn tells(&self) -> bool {
         self.size > 0
     }
@@ -90,7 +90,7 @@ pub struct Memory {
     entries: BTreeMap<String, Entry>,
 }
 
-/// What is at a path.
+/// A directory entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A file and its text.
@@ -171,7 +171,7 @@ impl<F: Files> Tee<F> {
         Self { inner, seen: RefCell::default() }
     }
 
-    /// What was read so far, by path.
+    /// Returns everything read so far, by path.
     pub fn seen(&self) -> BTreeMap<String, Entry> {
         self.seen.borrow().entries.clone()
     }

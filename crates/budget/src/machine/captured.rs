@@ -11,10 +11,10 @@ use amdgpu_winsys::winsys::Kernel;
 use super::{Machine, Moment};
 use crate::files::{Disk, Files};
 
-/// Where a captured tree says when it was captured: milliseconds since 1970 and nanoseconds of the monotonic clock.
+/// File in a captured tree with the time of the capture: milliseconds since 1970 and nanoseconds of the monotonic clock.
 pub const MOMENT_FILE: &str = "amdgpu-budget/moment";
 
-/// Where the session with a GPU is in a captured tree.
+/// Returns the path of a GPU's recorded session in a captured tree.
 pub fn session_path(pci: &str) -> String {
     format!("amdgpu-budget/info/{pci}.rec")
 }

@@ -19,7 +19,7 @@ use crate::files::Files;
 
 /// A computer: its files, its GPUs, its clock.
 pub trait Machine {
-    /// Whose it is: `live`, `sim` or `root`.
+    /// Returns the kind of machine: `live`, `sim` or `root`.
     fn kind(&self) -> &'static str;
 
     /// Its `/proc` and `/sys`.
@@ -32,15 +32,15 @@ pub trait Machine {
     /// Those of `open`.
     fn open(&self, node: &str, pci: &str) -> io::Result<Box<dyn Kernel>>;
 
-    /// What time it is there.
+    /// Returns the machine's current time.
     fn now(&self) -> Moment;
 
-    /// Whether a session with a GPU must be the same every time, because it is played back.
+    /// Returns `true` if a session with a GPU is always the same, because it is replayed.
     fn is_played_back(&self) -> bool {
         false
     }
 
-    /// Whether more can be seen later: a captured tree never changes.
+    /// Returns `true` if a later look can differ: a captured tree never changes.
     fn changes(&self) -> bool {
         true
     }
@@ -48,7 +48,7 @@ pub trait Machine {
     /// Goes on to the next moment, where time does not go on by itself.
     fn advance(&mut self) {}
 
-    /// Whether time goes on by itself: otherwise nobody needs to wait for the next moment.
+    /// Returns `true` if time passes by itself; otherwise there is no need to wait for the next moment.
     fn has_real_time(&self) -> bool {
         false
     }

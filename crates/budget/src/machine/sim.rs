@@ -123,7 +123,7 @@ struct Card {
     _frame: Option<[DeviceMemory; 2]>,
 }
 
-/// Who draws the frame that is shared, and who shows it.
+/// Processes that draw and show the shared frame.
 const FRAME: [u32; 2] = [2210, 1187];
 
 /// A computer with simulated GPUs.
@@ -133,7 +133,7 @@ pub struct Simulated {
     files: Memory,
 }
 
-/// Why there is no such computer.
+/// The reason why there is no such machine.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// Not one of the simulator's chips, or no capture.
@@ -202,7 +202,7 @@ impl Simulated {
         files
     }
 
-    /// What `/proc` says of a process: nothing at all of one that holds no memory, because it has not been started.
+    /// Adds a process's files in `/proc`: none for a process without memory, which has not been started.
     fn process(&self, role: &Role, files: &mut Memory) {
         if (role.load)(self.step % PERIOD).0 == 0 {
             return;

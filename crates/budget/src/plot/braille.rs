@@ -30,7 +30,7 @@ pub fn draw(series: &Series, width: usize, height: usize, ascii: bool) -> String
     text
 }
 
-/// How many dots high a column is.
+/// Returns the height of a column in dots.
 fn filled(series: &Series, column: usize, columns: usize, dots: usize, top: u64) -> usize {
     let last = series.seconds.len().saturating_sub(1);
     let index = (column * last).checked_div(columns.saturating_sub(1)).unwrap_or(0);

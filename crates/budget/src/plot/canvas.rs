@@ -1,9 +1,9 @@
-//! What a picture is drawn on.
+//! Drawing surface of a plot.
 
 /// Red, green, blue.
 pub type Colour = (u8, u8, u8);
 
-/// Where a text is held.
+/// Anchor point of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// At its start.

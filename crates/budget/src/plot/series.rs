@@ -1,4 +1,4 @@
-//! What a plot shows: bytes over time, in layers.
+//! Data of a plot: bytes over time, in layers.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -13,7 +13,7 @@ const LAYERS: usize = 6;
 /// Layers of one GPU's memory, each as long as `seconds`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the picture is of.
+    /// Title of the plot.
     pub title: String,
     /// When, from the first moment on.
     pub seconds: Vec<f64>,
@@ -21,14 +21,14 @@ pub struct Series {
     pub layers: Vec<Layer>,
     /// The effective pool, where known: a line.
     pub limit: Option<u64>,
-    /// What ought to be in VRAM and is not, at each moment.
+    /// Bytes that should be in VRAM and are not, at each moment.
     pub evicted: Vec<u64>,
 }
 
 /// One layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Whose.
+    /// Name of the layer.
     pub name: String,
     /// Bytes; what is unknown is drawn as none.
     pub bytes: Vec<u64>,

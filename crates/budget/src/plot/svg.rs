@@ -27,7 +27,7 @@ impl Svg {
     }
 }
 
-/// What XML allows: markup is escaped, control characters are left out.
+/// Escapes a text for XML; control characters are left out.
 pub fn escape(text: &str) -> String {
     text.chars().fold(String::new(), |mut safe, c| {
         match c {

@@ -1,4 +1,4 @@
-//! What is remembered of earlier looks: a few numbers for each GPU and process, not whole snapshots.
+//! History of earlier snapshots: a few numbers for each GPU and process, not whole snapshots.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,9 +19,9 @@ pub struct Point {
     pub vram: Option<u64>,
     /// GTT in use.
     pub gtt: Option<u64>,
-    /// What ought to be in VRAM and is not.
+    /// Bytes that should be in VRAM and are not.
     pub evicted: Option<u64>,
-    /// What changed since the look before, a second.
+    /// Changes per second since the snapshot before.
     pub rates: Rates,
 }
 

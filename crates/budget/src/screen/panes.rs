@@ -1,4 +1,4 @@
-//! What is inside the frame, screen by screen.
+//! Contents of each screen.
 
 use ratatui::{
     Frame,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::State;
 
-/// What is kept; what a file lacks stays as it is.
+/// Saved settings; what a file lacks keeps its default.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Settings {
     interval: Option<f64>,

@@ -45,17 +45,17 @@ impl Screen {
 /// The state.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// What was seen last.
+    /// The last snapshot.
     pub snapshot: Snapshot,
-    /// What was seen before.
+    /// Earlier snapshots.
     pub history: History,
-    /// How text looks.
+    /// Style of text.
     pub style: Style,
-    /// Which screen.
+    /// The screen shown.
     pub screen: Screen,
-    /// Which GPU: a place in [`Snapshot::gpus`].
+    /// Index of the GPU shown in [`Snapshot::gpus`].
     pub gpu: usize,
-    /// Which processes, and how.
+    /// Selection and order of processes.
     pub options: ps::Options,
     /// The place of the chosen process.
     pub row: usize,
@@ -71,7 +71,7 @@ pub struct State {
     pub help: bool,
     /// A filter is being typed.
     pub typing: bool,
-    /// What happened last, for the last line.
+    /// Message in the last line.
     pub message: Option<String>,
 }
 

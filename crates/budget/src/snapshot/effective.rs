@@ -1,4 +1,4 @@
-//! How much memory a program can really have: the effective pool.
+//! The effective pool: how much memory a program can really get.
 //!
 //! | rule | total | available |
 //! |---|---|---|

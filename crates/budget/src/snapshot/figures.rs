@@ -7,11 +7,11 @@ use crate::snapshot::model::{Domain, Gpu, Process, Snapshot};
 /// One number that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure<'s> {
-    /// Whose: `gpu`, `domain`, `heap` or `process`.
+    /// Kind of object: `gpu`, `domain`, `heap` or `process`.
     pub kind: &'static str,
-    /// Which one: a PCI address, a domain, an index, a process number.
+    /// Identifier of the object: a PCI address, a domain, an index, a process number.
     pub id: String,
-    /// What: `used`, `total`, ...
+    /// Name of the figure: `used`, `total`,
     pub metric: String,
     /// Bytes, or a count.
     pub value: u64,
@@ -103,7 +103,7 @@ fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// What of processes Prometheus is told.
+/// Labels of processes in Prometheus's format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Rows of processes: each is a series of its own, so they are wanted explicitly.

@@ -10,9 +10,9 @@ use crate::snapshot::{
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub help: &'static str,
-    /// Whether it is bytes; otherwise a plain number.
+    /// `true` if it counts bytes; otherwise a plain number.
     pub is_bytes: bool,
     of: fn(&Gpu, &Rates) -> Option<u64>,
     whole: fn(&Gpu) -> Option<u64>,
@@ -25,7 +25,7 @@ impl Metric {
     }
 }
 
-/// What changed since an earlier snapshot, a second.
+/// Changes per second since an earlier snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Evictions.
@@ -159,7 +159,7 @@ pub const METRICS: [Metric; 14] = [
     },
 ];
 
-/// What a figure is compared with.
+/// Value that a figure is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
     /// A number of bytes, or a plain number.
@@ -236,7 +236,7 @@ fn term(text: &str) -> Result<(Metric, Operator, Threshold), String> {
 }
 
 impl Condition {
-    /// Whether it holds on a GPU; `None` when a figure is unknown.
+    /// Returns whether the condition holds on a GPU; `None` if a figure is unknown.
     pub fn holds(&self, gpu: &Gpu, rates: &Rates) -> Option<bool> {
         let mut all = true;
         for (metric, operator, threshold) in &self.terms {

@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub monotonic_ns: u64,
     /// Version of this program.
     pub tool: String,
-    /// Where the figures are from: `live`, `sim`, `root` or `recording`.
+    /// Source of the figures: `live`, `sim`, `root` or `recording`.
     pub source: String,
     /// The machine's own memory.
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct Snapshot {
     /// By PCI address.
     #[serde(default)]
     pub gpus: Vec<Gpu>,
-    /// What somebody should look at.
+    /// Warnings.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
@@ -56,17 +56,17 @@ pub struct Gpu {
     pub name: Option<String>,
     /// The chip, lower case.
     pub chip: Option<String>,
-    /// Whether its memory is the system's.
+    /// `true` if its memory is the system's.
     pub apu: Option<bool>,
     /// `active`, `suspended`, ...: the kernel's word.
     pub power: Option<String>,
     /// Version of the kernel's driver.
     pub driver: Option<String>,
-    /// Who made the memory.
+    /// Manufacturer of the memory.
     pub vram_vendor: Option<String>,
     /// The kernel's view.
     pub domains: Domains,
-    /// How much there is, really.
+    /// The memory that a program can really get.
     pub effective: Effective,
     /// Counters since the driver was loaded.
     pub counters: Counters,
@@ -78,9 +78,9 @@ pub struct Gpu {
     /// Vulkan's memory types.
     #[serde(default)]
     pub memory_types: Option<Vec<MemoryType>>,
-    /// Who holds memory; `null` when nobody looked.
+    /// Processes that hold memory; `null` if they were not read.
     pub processes: Option<Vec<Process>>,
-    /// What is in use and not a process's own.
+    /// Memory in use that belongs to no process.
     pub unattributed: Option<Unattributed>,
     /// Processes that could not be looked at.
     pub unreadable: Unreadable,
@@ -116,7 +116,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// What is not in use: of the usable size where it is known, else of the total.
+    /// Returns the unused bytes: of the usable size if it is known, else of the total.
     pub fn free(&self) -> Option<u64> {
         Some(self.usable.or(self.total)?.saturating_sub(self.used?))
     }
@@ -131,11 +131,11 @@ pub struct Effective {
     pub available: Option<u64>,
     /// `dgpu`, `apu` or `unknown`.
     pub rule: String,
-    /// What sets the limit of `available`: `vram`, `gtt`, `mem_available` or `cgroup`.
+    /// Term that sets the limit of `available`: `vram`, `gtt`, `mem_available` or `cgroup`.
     pub limited_by: Option<String>,
 }
 
-/// What the driver counts.
+/// Counters of the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Evictions that copied.
@@ -170,7 +170,7 @@ pub struct Heap {
     pub index: usize,
     /// `VkMemoryHeapFlagBits`, without prefix.
     pub flags: Vec<String>,
-    /// What it is made of: `invisible_vram`, `visible_vram` or `gtt`.
+    /// Kind of memory: `invisible_vram`, `visible_vram` or `gtt`.
     #[serde(default)]
     pub kind: String,
     /// `size`.
@@ -194,8 +194,8 @@ pub struct MemoryType {
     pub flags: Vec<String>,
 }
 
-/// What one process holds on one GPU. A client (open file) that several processes share is charged to the one with the
-/// lowest number; the others list it.
+/// Memory of one process on one GPU. A client (open file) that several processes share is charged to the one with the lowest
+/// number; the others list it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     /// Process id.
@@ -240,7 +240,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// What is the process's alone: resident less shared.
+    /// Returns the memory of this process alone: resident less shared.
     pub fn own(&self) -> Pair {
         let less = |all: Option<u64>, shared: Option<u64>| Some(all?.saturating_sub(shared.unwrap_or(0)));
         Pair { vram: less(self.vram, self.shared.vram), gtt: less(self.gtt, self.shared.gtt) }
@@ -289,7 +289,7 @@ pub struct Evicted {
     pub vram: Option<u64>,
 }
 
-/// What makes the columns add up, for each domain:
+/// The difference that makes the columns add up, for each domain:
 /// `used + overcounted = sum of processes' own + shared + the figure here`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unattributed {
@@ -297,10 +297,10 @@ pub struct Unattributed {
     pub vram: Option<u64>,
     /// GTT likewise.
     pub gtt: Option<u64>,
-    /// What clients share, at least: the most that any process says it shares.
+    /// Lower bound of what clients share: the most that any process reports as shared.
     #[serde(default)]
     pub shared: Pair,
-    /// How much more the processes have than is in use: the figures are not all of one moment.
+    /// Excess of the processes' sum over the use: the figures are not all of one moment.
     #[serde(default)]
     pub overcounted: Pair,
 }
@@ -308,18 +308,18 @@ pub struct Unattributed {
 /// Processes that could not be looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
-    /// How many.
+    /// Number of processes.
     pub processes: u64,
-    /// Why; `null` when there are none.
+    /// The reason; `null` if there are none.
     pub reason: Option<String>,
 }
 
 /// A source that gave nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Which.
+    /// The source.
     pub source: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How sizes are written.
+/// Units of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Units {
     /// The largest unit that leaves at least one, with three digits or so.
@@ -68,7 +68,7 @@ pub fn percent(part: u64, whole: u64) -> Option<u64> {
     u64::try_from(share).ok()
 }
 
-/// Why a text is no size.
+/// The reason why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Neither a whole number nor one with a point.

@@ -69,7 +69,7 @@ impl Tables {
     }
 }
 
-/// What a process has, as far as the kernel tells: where its memory is, not where it was asked for.
+/// Returns a process's memory as the kernel reports it: where it is, not where it was requested.
 pub fn own_usage(process: &Process) -> OwnUsage {
     let (vram, visible) = (process.vram.unwrap_or(0), process.visible_vram.unwrap_or(0));
     OwnUsage {

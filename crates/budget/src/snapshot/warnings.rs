@@ -1,4 +1,4 @@
-//! What somebody should look at, with a name that stays.
+//! Warnings with stable names.
 
 use crate::snapshot::{
     model::{Gpu, Snapshot, Warning},

@@ -1,4 +1,4 @@
-//! Where snapshots come from: one trait over machines and recordings.
+//! Sources of snapshots: one trait over machines and recordings.
 
 pub mod recording;
 
@@ -18,7 +18,7 @@ pub trait Source {
     /// [`LookError`].
     fn next(&mut self) -> Result<Option<Snapshot>, LookError>;
 
-    /// Whether time passes between two snapshots by itself, so that one waits for the next.
+    /// Returns `true` if time passes by itself between two snapshots, so that the caller waits for the next.
     fn has_real_time(&self) -> bool;
 }
 

@@ -10,7 +10,7 @@ mod table;
 pub use self::table::Table;
 use crate::snapshot::units::Units;
 
-/// How text looks.
+/// Style of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Of sizes.

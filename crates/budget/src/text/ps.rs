@@ -12,7 +12,7 @@ use crate::snapshot::{
     units::{Age, percent},
 };
 
-/// What processes are sorted by.
+/// Sort keys of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// VRAM and GTT together, most first.
@@ -24,7 +24,7 @@ pub enum Sort {
     Vram,
     /// GTT, most first.
     Gtt,
-    /// What is evicted, most first.
+    /// Evicted bytes, most first.
     Evicted,
     /// Name.
     Name,
@@ -45,7 +45,7 @@ impl Sort {
     }
 }
 
-/// Which processes, and how.
+/// Selection and order of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The order.
@@ -69,7 +69,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a process is wanted.
+    /// Returns `true` if a process is selected.
     pub fn wants(&self, process: &Process) -> bool {
         let holds = |wanted: &Option<String>, found: &Option<String>| match wanted {
             Some(text) => found.as_ref().is_some_and(|found| found.contains(text.as_str())),
@@ -81,7 +81,7 @@ impl Options {
             && (self.user.is_none() || self.user == process.user)
     }
 
-    /// Whether any process may be left out.
+    /// Returns `true` if any process may be left out.
     pub fn is_partial(&self) -> bool {
         !self.pids.is_empty() || self.name.is_some() || self.user.is_some() || self.cgroup.is_some()
     }
@@ -196,7 +196,7 @@ fn shared(pair: &Pair) -> Option<u64> {
     }
 }
 
-/// How much of what it requested in VRAM is not there.
+/// Returns the share of the memory requested in VRAM that is not there.
 pub fn evicted_share(process: &Process) -> String {
     let share = process.evicted.vram.zip(process.requested.vram);
     let share = share.map(|(evicted, requested)| percent(evicted, requested).unwrap_or(0));
