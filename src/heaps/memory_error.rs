@@ -1,4 +1,4 @@
-//! Why there is no device memory, and what Vulkan calls that.
+//! Errors of device memory, with their Vulkan results.
 
 use nix::errno::Errno;
 
@@ -24,7 +24,7 @@ pub enum MemoryError {
     #[error(transparent)]
     Refused(Box<Refusal>),
 
-    /// What one submission needs does not fit into memory at once.
+    /// The working set of a submission does not fit into memory at once.
     #[error(transparent)]
     DoesNotFit(#[from] OverCommit),
 
@@ -35,9 +35,9 @@ pub enum MemoryError {
         size: u64,
         /// The memory type.
         memory_type: u32,
-        /// Whether a captured address was asked for.
+        /// `true` if a captured address was requested.
         replay: bool,
-        /// What the address manager says.
+        /// Error of the address manager.
         source: VaError,
     },
 
@@ -46,14 +46,14 @@ pub enum MemoryError {
     CapturedAddress {
         /// The address asked for.
         at: GpuVa,
-        /// What the kernel says.
+        /// Error of the kernel.
         source: winsys::Error,
     },
 
     /// Nothing is known of this kind of handle, or several were named.
     #[error("nothing to tell of {handle_type:?}")]
     HandleType {
-        /// What was asked for.
+        /// The handle type requested.
         handle_type: ExternalHandleTypes,
     },
 
@@ -62,11 +62,11 @@ pub enum MemoryError {
     NotExportable {
         /// Its memory type.
         memory_type: u32,
-        /// What was asked for.
+        /// The handle type requested.
         handle_type: ExternalHandleTypes,
     },
 
-    /// What is to be imported is smaller than the caller says.
+    /// The imported object is smaller than the caller says.
     #[error("an import of {size} bytes that was to have {wanted}")]
     TooSmall {
         /// Bytes there are.
@@ -75,7 +75,7 @@ pub enum MemoryError {
         wanted: u64,
     },
 
-    /// What is to be imported cannot be of this memory type.
+    /// The imported object cannot be of this memory type.
     #[error("an import as memory type {memory_type}, which can only be one of {types:?}")]
     WrongType {
         /// The type asked for.
@@ -105,11 +105,11 @@ pub enum MemoryError {
     /// A range to flush that is not inside the memory, or does not start and end on multiples of the atom.
     #[error("{size} bytes at offset {offset} are no range of {memory} mapped bytes")]
     MappedRange {
-        /// Where it starts, bytes.
+        /// Start of the range, bytes.
         offset: u64,
-        /// How long it is, bytes.
+        /// Length of the range, bytes.
         size: u64,
-        /// What the memory has, bytes.
+        /// Size of the memory, bytes.
         memory: u64,
     },
 
@@ -128,7 +128,7 @@ pub enum MemoryError {
     /// The system gives no thread.
     #[error("no thread for a sparse queue: {reason}")]
     Thread {
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
 
@@ -138,7 +138,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// What RADV returns in that case.
+    /// Returns RADV's result for this error.
     ///
     /// | what happened | result |
     /// |---|---|

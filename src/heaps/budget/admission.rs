@@ -1,4 +1,4 @@
-//! Which allocations are let in.
+//! Admission control: which allocations may exceed a budget.
 //!
 //! The kernel takes allocations far beyond what fits: it places BOs only when they are used, and a submission whose BOs do
 //! not fit together is refused with ENOMEM. RADV lets vkAllocateMemory succeed and loses the device then (Mesa 25.0.7
@@ -14,7 +14,7 @@ use crate::{
     winsys::{Device, Event},
 };
 
-/// What to do about an allocation that would pass a limit.
+/// Response to an allocation that would pass a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Response {
     /// Nothing.
@@ -26,7 +26,7 @@ pub enum Response {
     Refuse,
 }
 
-/// What is let in. The default lets everything in, as RADV does.
+/// Admission policy. The default admits everything, as RADV does.
 ///
 /// Limits are compared with all that this file holds of a heap ([`HeapBudget::usage`]): also imports, user memory and the
 /// library's own BOs. RADV's check for VK_AMD_memory_overallocation_behavior counts only vkAllocateMemory (Mesa 25.0.7
@@ -68,7 +68,7 @@ impl AdmissionPolicy {
 #[derive(Debug, Default)]
 pub(in crate::heaps) struct Admission {
     policy: AdmissionPolicy,
-    /// Whether the policy is to look at allocations at all: found out once, as it is asked for each.
+    /// `true` if the policy must look at allocations at all: determined once, because it is checked for each.
     is_on: bool,
     /// Held from the check of an allocation until it is charged, if the policy may refuse: two threads must not both
     /// take the last bytes.

@@ -1,4 +1,4 @@
-//! How much of each heap this process may still use: `VK_EXT_memory_budget`.
+//! Budgets: how much of each heap this process may still use, `VK_EXT_memory_budget`.
 //!
 //! Two sides are known: what this process allocated (its [own usage](OwnUsage), counted here) and what is in use on the
 //! whole device (the [system usage](SystemUsage), which the kernel tells and which includes the first once it is really
@@ -17,7 +17,7 @@ use crate::{
     winsys::PressureLevel,
 };
 
-/// Which figures to report.
+/// Formula of the reported figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BudgetRule {
     /// Those of RADV, to the byte.
@@ -34,21 +34,21 @@ pub enum BudgetRule {
 /// `heapBudget` and `heapUsage` of one heap, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapBudget {
-    /// What this process can expect to have in the heap, including what it has: never more than the heap's size.
+    /// Bytes that this process can expect to have in the heap, including those it has: never more than the heap's size.
     pub budget: u64,
-    /// What this process has. Overcommitted memory counts, so this may pass both the budget and the heap's size.
+    /// Bytes that this process has. Overcommitted memory counts, so this may pass both the budget and the heap's size.
     pub usage: u64,
 }
 
 impl HeapBudget {
-    /// What this process may still allocate before it passes its budget, bytes.
+    /// Returns the bytes that this process may still allocate before it passes its budget.
     pub const fn available(&self) -> u64 {
         self.budget.saturating_sub(self.usage)
     }
 
-    /// How much of the budget is used, given how much was: [`PressureLevel::High`] from four fifths on,
-    /// [`PressureLevel::Exceeded`] beyond all of it. A level is left only a twentieth of the budget below where it was
-    /// reached, so that a usage that swings around a limit is told of once.
+    /// Returns the pressure level, given the last one: [`PressureLevel::High`] from four fifths of the budget on,
+    /// [`PressureLevel::Exceeded`] beyond all of it. A level is left only a twentieth of the budget below the point where it
+    /// was reached, so that a usage that oscillates around a limit is reported once.
     pub fn pressure(&self, before: PressureLevel) -> PressureLevel {
         let (usage, budget) = (u128::from(self.usage), u128::from(self.budget));
         // In twentieths of the budget.
@@ -116,7 +116,7 @@ impl MemoryProperties {
         Budgets(budgets)
     }
 
-    /// What this process has in the heap of this kind.
+    /// Returns this process's usage of the heap of this kind, bytes.
     fn own_usage(&self, kind: HeapKind, own: &OwnUsage) -> u64 {
         let all_vram = own.visible_vram.saturating_add(own.invisible_vram);
         match kind {
@@ -128,7 +128,7 @@ impl MemoryProperties {
         }
     }
 
-    /// What everybody has in the heap of this kind, where the heap is not one of a split pool.
+    /// Returns the system's usage of the heap of this kind, bytes, if the heap is not part of a split pool.
     fn system_usage(&self, kind: HeapKind, system: &SystemUsage, rule: BudgetRule) -> u64 {
         let visible = match self.accounting() {
             Accounting::OnePool => return system.visible_vram.saturating_add(system.gtt),
@@ -164,7 +164,7 @@ impl MemoryProperties {
     }
 }
 
-/// How much of a pool's free memory each of its two heaps is granted, in bytes.
+/// The share of a pool's free memory that each of its two heaps is granted, bytes.
 struct FreeShares {
     device_local: u64,
     gtt: u64,

@@ -1,4 +1,4 @@
-//! What is in use on the device, asked for rarely and remembered.
+//! Cached memory usage of the device.
 //!
 //! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
 //! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
@@ -19,7 +19,8 @@ use crate::{
     winsys::{Device, Event, MoveCounters, PressureLevel},
 };
 
-/// How old an answer may be before [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets) asks again, if nothing else is chosen.
+/// Default age up to which [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets) returns the cached
+/// answer.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
@@ -38,7 +39,7 @@ impl Clock for CoarseClock {
 /// An answer of the kernel, and which one it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsageReading {
-    /// What is in use on the device.
+    /// Usage of the device's memory by all processes.
     pub usage: SystemUsage,
     /// Counts the answers from 1. Two readings of one generation are the same.
     pub generation: u64,
@@ -202,7 +203,7 @@ impl BudgetMonitor {
         Ok(reading)
     }
 
-    /// What the kernel has moved since this was last asked here. Two ioctls.
+    /// Returns the kernel's moves since the last call. Two ioctls.
     pub(in crate::heaps) fn poll_evictions(&self, device: &Device) -> Result<MoveCounters, MemoryError> {
         let mut asked = self.asking.lock();
         let now = device.move_counters()?;

@@ -1,4 +1,4 @@
-//! How much memory there really is.
+//! The memory that really exists.
 //!
 //! GTT is system memory, and the kernel lets the GPU map more of it than may be free, or even there: by default half of
 //! the RAM, by option all of it, beside a carve-out that is RAM too. RADV's heaps add these sizes up, so a machine of
@@ -20,7 +20,7 @@ use crate::heaps::{MemoryFacts, OwnUsage, SystemUsage};
 pub struct HostMemory {
     /// All that the CPU's kernel manages; a carve-out for the GPU is not in it.
     pub total: u64,
-    /// What a new workload could have without swapping.
+    /// Bytes that a new workload could have without swapping.
     pub available: u64,
 }
 
@@ -37,7 +37,7 @@ impl HostMemory {
     }
 }
 
-/// What stands in the way of more.
+/// The limit of an effective pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolLimit {
     /// The sizes that the GPU's driver reports.
@@ -52,11 +52,11 @@ pub enum PoolLimit {
 pub struct EffectivePool {
     /// VRAM, and as much GTT as there is system memory. On a machine of 128 GB never more than that.
     pub size: u64,
-    /// What could still be allocated: free VRAM, and as much free GTT as system memory is available.
+    /// Bytes that could still be allocated: free VRAM, and free GTT up to the available system memory.
     pub available: u64,
-    /// What this file holds, all of it charged once.
+    /// Bytes that this file holds, each charged once.
     pub own: u64,
-    /// What limits [`available`](Self::available).
+    /// The limit of [`available`](Self::available).
     pub limit: PoolLimit,
 }
 

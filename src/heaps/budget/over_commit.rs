@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a working set needs {needed} bytes of {pool} at once, which has {usable} usable")]
 pub struct OverCommit {
-    /// What is too small.
+    /// The pool that is too small.
     pub pool: Pool,
     /// Bytes that must be resident in it at once.
     pub needed: u64,
@@ -14,7 +14,7 @@ pub struct OverCommit {
     pub usable: u64,
 }
 
-/// Where BOs can be resident.
+/// Pools in which BOs can be resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pool {
     /// Video memory, for BOs that may be nowhere else.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::heaps::{Budgets, HeapBudget};
 
-/// Which limit an allocation would pass.
+/// The limit that an allocation would pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// The heap's size.
@@ -26,9 +26,9 @@ pub struct Refusal {
     pub size: u64,
     /// Index of the heap.
     pub heap: u32,
-    /// What this process had of the heap, bytes.
+    /// This process's usage of the heap at that time, bytes.
     pub usage: u64,
-    /// Which limit it would have passed.
+    /// The limit that it would have passed.
     pub limit: Limit,
     /// That limit, bytes.
     pub most: u64,

@@ -7,7 +7,7 @@ use crate::{
     uapi::GemCreateFlags,
 };
 
-/// Who decides what a submission keeps resident, where an allocation may have it either way.
+/// Policy that decides how an allocation is kept resident, if both ways are possible.
 ///
 /// An *always valid* BO (VM_ALWAYS_VALID) costs a submission nothing: the kernel keeps it resident for all of them, and
 /// looks at it again only after it was moved. A *listed* one costs an entry in every submission that uses it. But

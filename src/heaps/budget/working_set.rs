@@ -1,4 +1,4 @@
-//! What one submission needs in memory at once, and what the device has.
+//! The memory that one submission needs resident at once, compared with the device's.
 
 use std::collections::HashSet;
 
@@ -62,8 +62,8 @@ impl WorkingSet {
         Ok(self.fits(vram, always.gtt, &device.memory_info()?)?)
     }
 
-    /// Whether it fits, with what is always valid: `vram` bytes of VRAM requests and `gtt` bytes of GTT. VRAM requests
-    /// may spill into GTT, and BOs of other processes can be thrown out, so all usable memory counts.
+    /// Checks that `vram` bytes of VRAM requests and `gtt` bytes of GTT requests fit together with what is always valid.
+    /// VRAM requests may spill into GTT, and BOs of other processes can be evicted, so all usable memory counts.
     fn fits(&self, vram: u64, gtt: u64, memory: &MemoryInfo) -> Result<(), OverCommit> {
         let (usable_vram, usable_gtt) = (memory.vram.usable_heap_size, memory.gtt.usable_heap_size);
         let needs = [

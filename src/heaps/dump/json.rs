@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 #[derive(Debug, Default)]
 pub(super) struct Json {
     text: String,
-    /// Whether a value was written at this level, so that the next one needs a comma.
+    /// `true` if a value was written at this level, so that the next one needs a comma.
     follows: bool,
 }
 

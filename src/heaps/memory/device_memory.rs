@@ -1,4 +1,4 @@
-//! What vkAllocateMemory returns.
+//! Device memory: the object behind `VkDeviceMemory`.
 
 use std::{
     os::fd::OwnedFd,
@@ -274,7 +274,7 @@ impl DeviceMemory {
         self.export(handle_type)
     }
 
-    /// Where the GPU finds it: what vkGetBufferDeviceAddress builds on, and the opaque capture address.
+    /// Returns the GPU address: the base of vkGetBufferDeviceAddress, and the opaque capture address.
     pub fn address(&self) -> GpuVa {
         self.binding.address()
     }
@@ -304,7 +304,7 @@ impl DeviceMemory {
         self.binding.set_priority(bo_priority(priority));
     }
 
-    /// Whether submissions need not list it: see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
+    /// Returns `true` if submissions need not list it: see [`ResidencyPolicy`](crate::heaps::ResidencyPolicy).
     pub fn is_always_valid(&self) -> bool {
         self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
     }
@@ -319,7 +319,7 @@ impl DeviceMemory {
         &self.binding
     }
 
-    /// What its BO is charged; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
+    /// Returns the charge of its BO; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
     pub fn charge(&self) -> Option<LedgerEntry> {
         self.bo().charge()
     }
@@ -337,7 +337,7 @@ fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Re
     })
 }
 
-/// Where the addresses come from. A device without a high half takes those of the low one.
+/// Returns the window of the addresses. A device without a high half takes those of the low one.
 #[inline]
 fn va_request(plan: &AllocationPlan) -> VaRequest {
     let request = VaRequest::new(plan.va_size).aligned(plan.va_alignment).within(window(plan.addressing));

@@ -40,7 +40,7 @@ const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(Ex
 /// `VkExternalMemoryProperties` of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalBufferProperties {
-    /// What can be done.
+    /// Supported operations.
     pub features: ExternalFeatures,
     /// As what an import of this type can be exported again.
     pub export_from_imported: ExternalHandleTypes,
@@ -82,7 +82,8 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Whether the resource must have, and so also prefers, memory of its own, if it may be shared as `shared`.
+    /// Returns `true` if the resource requires, and so also prefers, a dedicated allocation when it may be shared as
+    /// `shared`.
     ///
     /// A tiled image's layout travels in the words of its BO, of which there is one set. Buffers never need it.
     ///

@@ -18,7 +18,7 @@ use crate::{
 /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`.
 const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 
-/// How memory from elsewhere is to be seen here: the part of `VkMemoryAllocateInfo` that goes with an import.
+/// Properties of an imported allocation: the part of `VkMemoryAllocateInfo` that goes with an import.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImportInfo {
     /// Index of a type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or

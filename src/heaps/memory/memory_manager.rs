@@ -1,4 +1,4 @@
-//! Where device memory comes from: the tables, the ledger and the addresses of one device.
+//! The memory manager: allocates device memory from the tables, the accounts and the addresses of one device.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -51,10 +51,10 @@ pub struct MemoryManager {
     policy: MemoryPolicy,
 }
 
-/// What a manager does of its own accord. The default is RADV's.
+/// Policy of a manager. The default is RADV's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPolicy {
-    /// What submissions need not list.
+    /// Decides which memory submissions need not list.
     pub residency: ResidencyPolicy,
     /// Addresses behind each allocation stay free, so that running over its end is a page fault: four times its alignment
     /// and at least 64 KiB. And addresses that were freed rest until eight more were, where otherwise three suffice; then
@@ -114,7 +114,8 @@ impl MemoryManager {
         &self.properties
     }
 
-    /// What this process holds on the device: everything, also what did not come from this manager.
+    /// Returns the accounts of everything that this process holds on the device, including memory that this manager did not
+    /// allocate.
     pub fn ledger(&self) -> &Arc<Ledger> {
         self.device.ledger()
     }
@@ -232,7 +233,7 @@ impl MemoryManager {
         Some(self.budgets_from(&self.monitor.last_usage()?, rule))
     }
 
-    /// What is in use on the device: the last answer if it is young enough, or a new one.
+    /// Returns the device's memory usage: the cached answer if it is recent enough, or a new one.
     ///
     /// # Errors
     ///
@@ -250,8 +251,8 @@ impl MemoryManager {
         self.monitor.refresh(self.heaps())
     }
 
-    /// What the kernel has moved since this was last asked here, over all processes; nothing the first time. Tells the
-    /// observer if it was anything. Two ioctls.
+    /// Returns the kernel's moves since the last call, over all processes; nothing the first time. Notifies the observer if
+    /// there were any. Two ioctls.
     ///
     /// # Errors
     ///
@@ -260,7 +261,7 @@ impl MemoryManager {
         self.monitor.poll_evictions(&self.device)
     }
 
-    /// How much memory there really is, given what the host has. The kernel is asked as seldom as for
+    /// Returns the memory that really exists, given the host's. The kernel is asked as rarely as for
     /// [`MemoryManager::cached_budgets`].
     ///
     /// # Errors
@@ -271,8 +272,8 @@ impl MemoryManager {
         Ok(EffectivePool::new(self.properties().facts(), &self.ledger().usage(), &system, host))
     }
 
-    /// Whether what a submission lists, and what is always valid, can be resident together. One ioctl; a set that passes
-    /// can still be refused when the kernel pins more meanwhile.
+    /// Checks that the BOs that a submission lists can be resident together with those that are always valid. One ioctl; a
+    /// set that passes can still be refused if the kernel pins more meanwhile.
     ///
     /// # Errors
     ///

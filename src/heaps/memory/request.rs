@@ -10,7 +10,7 @@ use crate::{
 };
 
 bitflags::bitflags! {
-    /// What a caller wants of an allocation beside its type and size.
+    /// Options of an allocation besides its type and size.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct AllocateFlags: u32 {
         /// It will be exported as a file descriptor (`VkExportMemoryAllocateInfo` with a handle type).
@@ -48,7 +48,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Whether an allocation's address must be repeatable.
+/// Address capture and replay of an allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replay {
     /// Any address.
@@ -73,7 +73,7 @@ pub struct AllocateInfo {
     /// 0.0 to 1.0: who may stay in VRAM when it is full (`VkMemoryPriorityAllocateInfoEXT`). Values outside count as
     /// the nearer end, NaN as 0.0.
     pub priority: f32,
-    /// Whether the address matters.
+    /// Address capture or replay, if wanted.
     pub replay: Replay,
 }
 
@@ -84,14 +84,14 @@ impl AllocateInfo {
     }
 }
 
-/// What to ask of the kernel and of the VA manager for one allocation.
+/// The requests to the kernel and to the VA manager for one allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationPlan {
     /// Index of the memory type.
     pub memory_type: u32,
     /// Index of the heap.
     pub heap: u32,
-    /// What to ask of GEM_CREATE. Its size, a multiple of 4096, is also what GEM_VA maps.
+    /// The request of GEM_CREATE. Its size, a multiple of 4096, is also the size that GEM_VA maps.
     pub bo: BoRequest,
     /// GEM_VA's flags.
     pub va_flags: VaFlags,
@@ -101,7 +101,7 @@ pub struct AllocationPlan {
     pub va_alignment: u64,
     /// The window to lease from.
     pub addressing: Addressing,
-    /// Which address to lease.
+    /// The address to lease.
     pub replay: Replay,
     /// Map the BO's first page once more, read-only ([`AllocationPlan::guard_va_flags`]), right behind it.
     pub guard_page: bool,
@@ -111,7 +111,7 @@ pub struct AllocationPlan {
     pub account: Account,
 }
 
-/// Why a request cannot even be made.
+/// The reason why a request is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocateError {
@@ -127,7 +127,7 @@ pub enum AllocateError {
     NoSuchType {
         /// The type asked for.
         memory_type: u32,
-        /// How many there are.
+        /// Number of memory types.
         count: u32,
     },
     /// More than the whole heap, which Vulkan forbids. RADV leaves it to the kernel, which refuses it then.
@@ -143,7 +143,7 @@ pub enum AllocateError {
 }
 
 impl AllocateError {
-    /// What RADV returns from `vkAllocateMemory` in that case.
+    /// Returns RADV's result of `vkAllocateMemory` for this error.
     pub const fn vk_result(&self) -> VkResult {
         match self {
             Self::ZeroSize { .. } => VkResult::Success,
@@ -269,7 +269,7 @@ impl AllocationPlan {
     }
 }
 
-/// Where the kernel may place memory of a type.
+/// Returns the domains in which the kernel may place memory of a type.
 fn domains(ty: &MemoryType, wishes: AllocateFlags) -> GemDomain {
     let only_vram = wishes.contains(AllocateFlags::NO_SPILL) && ty.domains.contains(GemDomain::VRAM);
     if only_vram { GemDomain::VRAM } else { ty.domains }

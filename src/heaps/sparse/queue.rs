@@ -18,7 +18,7 @@ use crate::{
     winsys::{Deadline, Device, Error as WinsysError, Syncobj},
 };
 
-/// How long a worker waits before it looks whether its queue is still there.
+/// Interval at which a waiting worker checks that its queue still exists.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A point of a sync object; 0 is its binary state.
@@ -30,7 +30,7 @@ pub struct SparsePoint {
     pub point: u64,
 }
 
-/// What one submission to a [`SparseQueue`] does, in this order.
+/// One submission to a [`SparseQueue`]; its parts are executed in this order.
 #[derive(Clone, Debug, Default)]
 pub struct SparseSubmission {
     /// Must all have signalled first. One that nothing was submitted for yet is waited for too.

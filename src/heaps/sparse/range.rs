@@ -32,11 +32,11 @@ impl Run for Backing {
 /// One change of a sparse range. All numbers are bytes, and multiples of the 4 KiB page.
 #[derive(Clone, Debug)]
 pub struct SparseBind {
-    /// Where in the range.
+    /// Offset in the range, bytes.
     pub offset: u64,
-    /// How much.
+    /// Length, bytes.
     pub len: u64,
-    /// What to put there; nothing: reads give zero from then on, and writes are lost.
+    /// Memory to bind; with `None` reads return zero from then on, and writes are lost.
     pub backing: Option<Backing>,
 }
 
@@ -63,7 +63,7 @@ pub struct SparseBind {
 #[derive(Debug)]
 pub struct SparseRange {
     reservation: Reservation,
-    /// What the page tables hold, as far as the last change that the kernel made.
+    /// Contents of the page tables after the last change that the kernel made.
     bound: Mutex<IntervalMap<Backing>>,
     /// Each memory as many times as it has bound bytes.
     residents: ResidentSet,
@@ -85,7 +85,7 @@ impl SparseRange {
         Ok(Self { reservation, bound: Mutex::new(IntervalMap::new()), residents: ResidentSet::new() })
     }
 
-    /// Where the GPU finds it.
+    /// Returns the GPU address.
     pub fn address(&self) -> GpuVa {
         self.reservation.range().start()
     }
@@ -105,7 +105,7 @@ impl SparseRange {
         &self.residents
     }
 
-    /// What is bound at a byte, and how far the piece around it reaches.
+    /// Returns the backing of a byte, and the bounds of the piece around it.
     pub fn lookup(&self, offset: u64) -> Option<(Range<u64>, Backing)> {
         self.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
     }

@@ -1,4 +1,4 @@
-//! Why there is no sub-allocation.
+//! Errors of sub-allocation.
 
 use nix::errno::Errno;
 
@@ -23,7 +23,7 @@ pub enum SuballocationError {
     /// No power of two, or more than the memory itself is aligned to.
     #[error("an alignment of {alignment} is no power of two up to {most}")]
     Alignment {
-        /// What was asked for, bytes.
+        /// The alignment requested, bytes.
         alignment: u64,
         /// The most that is possible, bytes.
         most: u64,
@@ -33,7 +33,7 @@ pub enum SuballocationError {
     NoSuchType {
         /// The type asked for.
         memory_type: u32,
-        /// How many there are.
+        /// Number of memory types.
         count: u32,
     },
     /// The upload ring is full of what the GPU, or another batch, still uses.
@@ -58,7 +58,7 @@ impl From<winsys::Error> for SuballocationError {
 }
 
 impl SuballocationError {
-    /// What a driver returns in that case.
+    /// Returns the result that a driver returns for this error.
     pub fn vk_result(&self) -> VkResult {
         match self {
             Self::Memory(error) => error.vk_result(),
@@ -68,7 +68,7 @@ impl SuballocationError {
     }
 }
 
-/// Whether freeing something may help: the kernel has no memory, or the window no addresses.
+/// Returns `true` if freeing something may help: the kernel has no memory, or the window no addresses.
 pub(super) fn is_out_of_memory(error: &MemoryError) -> bool {
     match error {
         MemoryError::Address { source, .. } => source.is_out_of_space(),

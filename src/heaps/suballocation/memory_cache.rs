@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::{Clock, GpuWork, MonotonicClock, error::is_out_of_memory, work::Pending};
 use crate::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryError, MemoryManager, Replay};
 
-/// How much the cache keeps, and for how long.
+/// Limits of the cache in bytes and time.
 ///
 /// The defaults are Mesa's: half a second, and an eighth of every heap.
 ///
@@ -21,7 +21,7 @@ use crate::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryE
 /// VRAM and GTT together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// What was idle for so long is freed.
+    /// Idle time after which memory is freed.
     pub timeout: Duration,
     /// At most this part of a heap's size is kept: the size divided by this. 0 keeps nothing.
     pub heap_divisor: u64,
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// What must be the same for reuse.
+/// Properties that must match for reuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     memory_type: u32,
@@ -93,7 +93,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether the GPU is done with it. A submission that lists the memory holds its binding.
+    /// Returns `true` if the GPU has finished with it. A submission that lists the memory holds its binding.
     fn is_idle(&self) -> bool {
         Arc::strong_count(self.memory.binding()) == 1 && self.pending.is_done()
     }

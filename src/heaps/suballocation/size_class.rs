@@ -21,7 +21,7 @@ impl SizeClass {
     pub const SMALLEST: u64 = 1 << MIN_ORDER;
     /// The largest entry, bytes.
     pub const LARGEST: u64 = 1 << MAX_ORDER;
-    /// How many there are: 13 powers of two, and 12 sizes of three quarters.
+    /// Number of size classes: 13 powers of two, and 12 sizes of three quarters.
     pub const COUNT: usize = 2 * index(MAX_ORDER - MIN_ORDER) + 1;
 
     /// Every class, from the least up.
@@ -47,7 +47,7 @@ impl SizeClass {
         if self.is_power_of_two() { power } else { power / 4 * 3 }
     }
 
-    /// What the offset of every entry is a multiple of, bytes.
+    /// Returns the alignment, bytes: the offset of every entry is a multiple of it.
     pub const fn alignment(self) -> u64 {
         if self.is_power_of_two() { self.power() } else { self.power() / 4 }
     }

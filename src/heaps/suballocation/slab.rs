@@ -23,18 +23,18 @@ struct Slab {
     fresh: u32,
     /// Entries given out, those parked included.
     live: u32,
-    /// Where in [`Group::open`], if it has a free entry.
+    /// Index in [`Group::open`], if it has a free entry.
     open_at: Option<u32>,
 }
 
-/// What the GPU may still use.
+/// An entry that the GPU may still use.
 #[derive(Debug)]
 struct Parked {
     place: Place,
     pending: Pending,
 }
 
-/// What a step sets free, to be dropped when the lock is not held any more.
+/// Objects that a step frees, to be dropped after the lock is released.
 #[derive(Debug, Default)]
 #[must_use = "dropped outside the lock"]
 pub(super) struct Leftovers {
@@ -43,7 +43,7 @@ pub(super) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Whether any slab went.
+    /// Returns `true` if any slab was freed.
     pub(super) fn has_memory(&self) -> bool {
         !self.memories.is_empty()
     }

@@ -40,7 +40,7 @@ struct Shared {
 /// The slabs of a memory type.
 #[derive(Debug)]
 struct TypeSlabs {
-    /// What every slab's address is a multiple of, bytes.
+    /// Alignment of every slab's address, bytes.
     alignment: u64,
     is_mapped: bool,
     /// By [`SizeClass::index`].
@@ -189,7 +189,7 @@ impl SlabPool {
     }
 }
 
-/// Which slabs.
+/// Kind of slabs.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     memory_type: u32,
@@ -258,7 +258,7 @@ impl SubAllocation {
         self.kind.class
     }
 
-    /// Where the GPU finds it.
+    /// Returns the GPU address.
     pub fn address(&self) -> GpuVa {
         let start = self.memory().address();
         // INVARIANT: the entry is inside the slab, all of which has addresses.

@@ -176,7 +176,7 @@ pub struct Upload<'a> {
 }
 
 impl<'a> Upload<'a> {
-    /// Where the CPU writes it.
+    /// Returns the view through which the CPU writes it.
     pub fn view(&self) -> MemoryView<'a> {
         self.view
     }
@@ -186,7 +186,7 @@ impl<'a> Upload<'a> {
         self.offset
     }
 
-    /// Where the GPU finds it.
+    /// Returns the GPU address.
     pub fn address(&self) -> GpuVa {
         // INVARIANT: the piece is inside the memory, all of which has addresses.
         let start = self.ring.memory().address();

@@ -65,7 +65,7 @@ impl<'a> MemoryView<'a> {
         self.mapping.read(self.place(at, wide(into.len()))?, into)
     }
 
-    /// Where in the mapping.
+    /// Returns the offset in the mapping.
     fn place(&self, at: u64, len: u64) -> Result<u64> {
         match at.checked_add(len) {
             Some(end) if end <= self.len => Ok(self.offset + at),

@@ -1,4 +1,4 @@
-//! What the GPU may still be doing with memory that the CPU is done with.
+//! GPU work that may still use memory that the CPU has freed.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 /// It is asked while locks are held, so it must be quick, must not block, and must not call what asks it. Once it has
 /// answered true it must not take it back.
 pub trait GpuWork: Send + Sync {
-    /// Whether the GPU is done with it.
+    /// Returns `true` if the GPU has finished.
     fn is_done(&self) -> bool;
 }
 
@@ -36,12 +36,12 @@ impl Pending {
         self.0.extend(other.0);
     }
 
-    /// Whether all of it is done.
+    /// Returns `true` if all of it has finished.
     pub(super) fn is_done(&self) -> bool {
         self.0.iter().all(|work| work.is_done())
     }
 
-    /// Whether there never was any.
+    /// Returns `true` if there never was any.
     pub(super) fn is_none(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What the memory tables need to know of a device: sizes, generation, and a few quirks.
+//! The facts about a device that the memory tables depend on: sizes, generation, and a few quirks.
 
 use amdgpu_hw::num::{index, wide};
 
@@ -16,9 +16,9 @@ pub struct RawMemoryFacts {
     pub visible_vram: u64,
     /// `gtt.total_heap_size`.
     pub gtt: u64,
-    /// Whether the VRAM is a card's own. Otherwise it is a carve-out of an APU's system memory.
+    /// `true` if the VRAM is a card's own. Otherwise it is a carve-out of an APU's system memory.
     pub has_dedicated_vram: bool,
-    /// Whether the kernel offers encrypted memory (`ids_flags`, TMZ).
+    /// `true` if the kernel offers encrypted memory (`ids_flags`, TMZ).
     pub offers_tmz: bool,
     /// The chip.
     pub chip: Chip,
@@ -30,7 +30,7 @@ pub struct RawMemoryFacts {
     pub drm_minor: u32,
     /// The graphics generation.
     pub gfx_level: GfxLevel,
-    /// What the largest image alignment follows from.
+    /// Tiling registers, which determine the largest image alignment.
     pub tiling: TilingRegisters,
 }
 
@@ -154,12 +154,12 @@ impl MemoryFacts {
         self.raw.gtt.next_multiple_of(1024)
     }
 
-    /// Whether the VRAM is the card's own: false on an APU, whose "VRAM" is a carve-out of system memory.
+    /// Returns `true` if the VRAM is the card's own: an APU's "VRAM" is a carve-out of system memory.
     pub const fn has_dedicated_vram(&self) -> bool {
         self.raw.has_dedicated_vram
     }
 
-    /// Whether the BAR shows (nearly) all VRAM: more than nine tenths of it.
+    /// Returns `true` if the BAR shows (nearly) all VRAM: more than nine tenths of it.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_fill_memory_info`, where it is `all_vram_visible`.
     pub fn has_all_vram_visible(&self) -> bool {
@@ -191,18 +191,18 @@ impl MemoryFacts {
         self.raw.drm_minor
     }
 
-    /// Whether page-table entries can switch the L2 cache off (memory type UC): from GFX9 on.
+    /// Returns `true` if page-table entries can switch the L2 cache off (memory type UC): from GFX9 on.
     pub fn has_uncached_l2(&self) -> bool {
         self.raw.gfx_level >= GfxLevel::Gfx9
     }
 
-    /// Whether uncached accesses to one address may pass each other, which Vulkan's device-coherent memory forbids:
-    /// GFX12.
+    /// Returns `true` if uncached accesses to one address may pass each other, which Vulkan's device-coherent memory
+    /// forbids: GFX12.
     pub fn has_unordered_uncached_l2(&self) -> bool {
         self.raw.gfx_level == GfxLevel::Gfx12
     }
 
-    /// Whether encrypted memory works: the kernel says TMZ, and the chip is Vega 10 or has GFX10 or later.
+    /// Returns `true` if encrypted memory works: the kernel reports TMZ, and the chip is Vega 10 or has GFX10 or later.
     ///
     /// On the APUs of GFX9 (Renoir says TMZ) the rings hang.
     ///
@@ -212,14 +212,15 @@ impl MemoryFacts {
         works && self.raw.offers_tmz
     }
 
-    /// Whether a scalar load past the end of a buffer reaches memory (GFX6 and GFX7) and can fault.
+    /// Returns `true` if a scalar load past the end of a buffer reaches memory (GFX6 and GFX7) and can fault.
     ///
     /// Source: Mesa 26.2 `src/amd/common/ac_gpu_info.c`, `has_smem_oob_access_bug`.
     pub fn scalar_loads_overrun(&self) -> bool {
         self.raw.gfx_level <= GfxLevel::Gfx7
     }
 
-    /// Whether a scalar load that is partly past the end hangs if that part is unmapped: GFX9 without Raven 2 and Renoir.
+    /// Returns `true` if a scalar load that is partly past the end hangs if that part is unmapped: GFX9 without Raven 2 and
+    /// Renoir.
     ///
     /// Source: Mesa 26.2 `src/amd/common/ac_gpu_info.c`, `has_smem_partial_oob_access_bug`.
     pub fn partial_scalar_loads_hang(&self) -> bool {

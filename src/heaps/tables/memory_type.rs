@@ -18,11 +18,11 @@ pub struct MemoryHeap {
     pub size: u64,
     /// Vulkan's flags.
     pub flags: HeapFlags,
-    /// What it is made of.
+    /// Kind of memory.
     pub kind: HeapKind,
 }
 
-/// How wide the GPU addresses of an allocation may be.
+/// Width of an allocation's GPU addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Addressing {
     /// Anywhere. Taken from the general window, which starts 4 GiB above the start of its half.
@@ -39,7 +39,7 @@ pub struct MemoryType {
     pub heap: u32,
     /// Vulkan's flags.
     pub properties: MemoryPropertyFlags,
-    /// Where the kernel may place the BO.
+    /// Domains in which the kernel may place the BO.
     pub domains: GemDomain,
     /// GEM_CREATE's flags that every allocation of this type has; a [plan](crate::heaps::AllocationPlan) adds more.
     pub create_flags: GemCreateFlags,
@@ -59,7 +59,7 @@ impl MemoryType {
         addressing: Addressing::Bits64,
     };
 
-    /// Whether its memory is encrypted.
+    /// Returns `true` if its memory is encrypted.
     pub const fn is_protected(&self) -> bool {
         self.properties.contains(MemoryPropertyFlags::PROTECTED)
     }

@@ -1,6 +1,6 @@
 //! The choices a driver or its user has about the tables.
 
-/// Which generation of RADV's tables to build.
+/// Generation of RADV's tables to build.
 ///
 /// All three come from the same rules; a profile only says which of them apply. Applications, tests and recorded traces
 /// refer to each.
@@ -18,11 +18,11 @@ pub enum Profile {
     FourTypes,
 }
 
-/// What the tables depend on besides the device. The default is RADV's.
+/// Options of the tables besides the device. The default is RADV's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "one switch per option of the driver, each with a name of its own")]
 pub struct TableOptions {
-    /// Which generation of tables.
+    /// Generation of the tables.
     pub profile: Profile,
     /// APUs show one device-local heap of all they have, and no GTT type (`radv_enable_unified_heap_on_apu`).
     pub unified_heap_on_apu: bool,

@@ -27,7 +27,7 @@ struct Rule {
     site: Site,
     properties: Property,
     create: Create,
-    /// Whether a twin with 32-bit addresses follows.
+    /// `true` if a twin with 32-bit addresses follows.
     twin: bool,
 }
 
@@ -80,7 +80,7 @@ const PROTECTED: [Rule; 3] = [
 // Every rule with its twin, and an uncached copy of every base rule.
 const _: () = assert!(2 * (BASE.len() + PROTECTED.len()) + BASE.len() <= MAX_TYPES);
 
-/// What every mapping of memory allows the GPU.
+/// Access that every mapping of memory gives the GPU.
 const ACCESS: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE).union(VaFlags::EXECUTABLE);
 
 /// The types over `heaps`, in order.

@@ -2,7 +2,7 @@
 
 use crate::heaps::{MemoryFacts, TableOptions};
 
-/// What a heap is made of.
+/// Kind of memory that a heap consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeapKind {
     /// VRAM that the CPU cannot map: behind a small BAR, or pretended to be.
@@ -13,7 +13,7 @@ pub enum HeapKind {
     VisibleVram,
 }
 
-/// How what is in use counts against the heaps; it decides the [budget formula](crate::heaps::MemoryProperties::budgets).
+/// Accounting of usage against the heaps; it decides the [budget formula](crate::heaps::MemoryProperties::budgets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accounting {
     /// Each heap is a memory of its own.
@@ -51,7 +51,7 @@ impl Split {
         split
     }
 
-    /// What the device says, with VRAM cut down to the size the user wants.
+    /// Returns the sizes that the device reports, with VRAM cut down to the size the user wants.
     fn as_reported(facts: &MemoryFacts, options: &TableOptions) -> Self {
         let most = options.override_vram_mib.map_or(u64::MAX, |mib| u64::from(mib) << 20);
         let vram = facts.vram().min(most);

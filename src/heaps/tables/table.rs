@@ -46,7 +46,7 @@ impl MemoryProperties {
         self.types.as_slice()
     }
 
-    /// What the tables were built from.
+    /// Returns the facts that the tables were built from.
     pub const fn facts(&self) -> &MemoryFacts {
         &self.facts
     }
@@ -56,12 +56,12 @@ impl MemoryProperties {
         &self.options
     }
 
-    /// How usage counts against the heaps.
+    /// Returns how usage counts against the heaps.
     pub const fn accounting(&self) -> Accounting {
         self.accounting
     }
 
-    /// Whether a read-only page is mapped behind every allocation, so that scalar loads past its end hit something.
+    /// Returns `true` if a read-only page is mapped behind every allocation, so that scalar loads past its end do not fault.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_buffer.c`, `radv_bo_create`.
     pub fn has_guard_pages(&self) -> bool {

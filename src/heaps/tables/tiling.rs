@@ -75,7 +75,7 @@ fn macro_tile_gfx7(index: usize, mode: u32) -> u64 {
     tile << (field(mode, 0, 2) + field(mode, 2, 2) + field(mode, 6, 2) + 1) // bank width, bank height, banks
 }
 
-/// How many pipes the first tile mode spreads over: it always uses all of them.
+/// Returns the number of pipes that the first tile mode spreads over: it always uses all of them.
 fn pipes(registers: &TilingRegisters) -> Result<u64, UnknownPipeConfig> {
     let [tile_mode, ..] = registers.tile_modes;
     match field(tile_mode, 6, 5) {

@@ -21,18 +21,18 @@ impl TypeMask {
         self.0
     }
 
-    /// Whether type `index` is in the set; no type from 32 on is.
+    /// Returns `true` if type `index` is in the set; no type from 32 on is.
     pub const fn contains(self, index: u32) -> bool {
         index < u32::BITS && self.0 >> index & 1 == 1
     }
 
-    /// What both sets hold.
+    /// Returns the intersection of both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether nothing is in the set.
+    /// Returns `true` if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -1,4 +1,4 @@
-//! What a block hands out.
+//! Chunks of a block.
 
 use std::{
     num::NonZeroU64,

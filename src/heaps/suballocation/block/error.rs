@@ -1,4 +1,4 @@
-//! Why a block cannot do what is asked.
+//! Errors of a block.
 
 use super::Chunk;
 
@@ -9,20 +9,20 @@ pub enum BlockError {
     /// The granule is no power of two, or below [`MIN_GRANULE`](super::MIN_GRANULE).
     #[error("a granule of {granule} bytes is no power of two from 256 on")]
     Granule {
-        /// What was asked for, bytes.
+        /// The granule requested, bytes.
         granule: u64,
     },
     /// The size is zero, no multiple of the granule, or beyond [`MAX_CELLS`](super::MAX_CELLS) granules.
     #[error("a block of {size} bytes in granules of {granule}")]
     Size {
-        /// What was asked for, bytes.
+        /// The size requested, bytes.
         size: u64,
         /// The granule, bytes.
         granule: u64,
     },
 }
 
-/// Why there is no chunk.
+/// The reason why there is no chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
@@ -32,7 +32,7 @@ pub enum ChunkError {
     /// The alignment is no power of two.
     #[error("an alignment of {alignment} is no power of two")]
     Alignment {
-        /// What was asked for, bytes.
+        /// The alignment requested, bytes.
         alignment: u64,
     },
     /// No hole fits.

@@ -69,7 +69,7 @@ pub struct VirtualBlock {
     holes: u32,
 }
 
-/// What is asked for, in cells.
+/// A request, in cells.
 #[derive(Clone, Copy)]
 struct Wanted {
     cells: u32,
@@ -111,7 +111,7 @@ impl VirtualBlock {
         self.bytes(self.cells)
     }
 
-    /// What every offset and length is a multiple of, bytes.
+    /// Returns the granule, bytes: every offset and length is a multiple of it.
     pub fn granule(&self) -> u64 {
         1 << self.shift
     }
@@ -121,7 +121,7 @@ impl VirtualBlock {
         (chunk.owner == self.owner).then(|| self.bytes(self.nodes[chunk.node].cells()))
     }
 
-    /// Whether there are no chunks.
+    /// Returns `true` if there are no chunks.
     pub fn is_empty(&self) -> bool {
         self.chunks == 0
     }

@@ -14,7 +14,7 @@ const HOLE: u32 = 1 << 31;
 pub(super) struct Node {
     /// Its first cell.
     pub(super) start: u32,
-    /// How many cells, at most [`MAX_CELLS`](super::MAX_CELLS), and [`HOLE`]; 0 in a node that is not in use.
+    /// Number of cells, at most [`MAX_CELLS`](super::MAX_CELLS), and [`HOLE`]; 0 in a node that is not in use.
     extent: u32,
     /// The stretch that ends where this one starts, or [`NONE`].
     pub(super) below: u32,
@@ -55,7 +55,7 @@ impl Node {
         (self.start, self.extent) = (start, cells | HOLE);
     }
 
-    /// Where `cells` at a multiple of `align`, a power of two, start, if they fit.
+    /// Returns the start of `cells` at a multiple of `align`, a power of two, if they fit.
     #[inline]
     pub(super) fn fit(&self, cells: u32, align: u32) -> Option<u32> {
         let start = self.start.checked_add(align - 1)? & !(align - 1);

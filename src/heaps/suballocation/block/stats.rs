@@ -1,4 +1,4 @@
-//! What a block is used for at the moment.
+//! Statistics of a block.
 
 use super::{VirtualBlock, bins::NONE};
 
@@ -9,9 +9,9 @@ pub struct BlockStats {
     pub used: u64,
     /// Bytes in holes.
     pub free: u64,
-    /// How many chunks.
+    /// Number of chunks.
     pub chunks: u32,
-    /// How many holes.
+    /// Number of holes.
     pub holes: u32,
     /// The largest hole.
     pub largest_hole: u64,
@@ -40,7 +40,7 @@ impl VirtualBlock {
         }
     }
 
-    /// Where the last chunk ends; 0 without chunks. Looks at everything: for statistics.
+    /// Returns the end of the last chunk; 0 without chunks. Visits every chunk: for statistics.
     pub fn highest_end(&self) -> u64 {
         let chunks = self.nodes.in_use().filter(|(_, node)| !node.is_hole());
         self.bytes(chunks.map(|(_, node)| node.start + node.cells()).max().unwrap_or(0))

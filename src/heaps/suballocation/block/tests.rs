@@ -11,7 +11,7 @@ const GRANULE: u64 = 256;
 struct Slow(Vec<bool>);
 
 impl Slow {
-    /// Whether any hole fits.
+    /// Returns `true` if any hole fits.
     fn fits(&self, cells: usize, align: usize) -> bool {
         let last = self.0.len().checked_sub(cells);
         last.is_some_and(|last| (0..=last).step_by(align).any(|at| self.is(at..at + cells, false)))
