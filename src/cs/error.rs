@@ -1,4 +1,4 @@
-//! What can go wrong between recording and completion.
+//! Errors of recording, submission and completion.
 
 use nix::errno::Errno;
 
@@ -59,18 +59,18 @@ pub enum Error {
     /// A stream was recorded for another ring than the one it is submitted to.
     #[error("recorded for {recorded}, submitted to {queue}")]
     WrongQueue {
-        /// What the stream was recorded for.
+        /// The target that the stream was recorded for.
         recorded: Target,
-        /// What the queue reads.
+        /// The target that the queue reads.
         queue: Target,
     },
 
     /// A list was to run in a stream for another ring.
     #[error("recorded for {recorded}, run in a stream for {stream}")]
     WrongStream {
-        /// What the list was recorded for.
+        /// The target that the list was recorded for.
         recorded: Target,
-        /// What the stream is for.
+        /// The target of the stream.
         stream: Target,
     },
 
@@ -121,14 +121,14 @@ pub enum Error {
     /// The system gives no thread.
     #[error("no thread for a submitter: {reason}")]
     Thread {
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
 
     /// The system gives no descriptor.
     #[error("no descriptor for a fence: {errno}")]
     NoDescriptor {
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -140,7 +140,7 @@ pub enum Error {
         part: usize,
         /// Calls in all.
         parts: usize,
-        /// Why.
+        /// The cause.
         source: winsys::Error,
     },
 
@@ -161,8 +161,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// What is known about lost work, if that is what the error reports. Everything else can be recovered from: out of
-    /// memory too, which RADV makes a lost device of (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
+    /// Returns the loss of work that the error reports, if any. Every other error can be recovered from: also out of memory,
+    /// which RADV turns into a lost device (Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_queue_submit`).
     pub fn loss(&self) -> Option<Loss> {
         match self {
             Self::Winsys(error) | Self::PartlySubmitted { source: error, .. } => error.loss(),
@@ -170,7 +170,7 @@ impl Error {
         }
     }
 
-    /// What a Vulkan driver returns.
+    /// Returns the result that a Vulkan driver returns for this error.
     ///
     /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a
     /// device is lost only when work was: a submission that came too early, or that depends on a queue of somebody else's

@@ -6,7 +6,7 @@ use crate::{
     vamgr::GpuVa,
 };
 
-/// What happens to a dword or qword in memory, as one step that nobody comes between.
+/// An atomic operation on a dword or qword in memory.
 ///
 /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `TC_OP`; Linux 6.12 `cikd.h`, `TC_OP_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub enum AtomicOp {
 /// An operation, its operand and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
-    /// What happens.
+    /// The operation.
     pub op: AtomicOp,
     /// With what: below 2^32 for a dword.
     pub operand: u64,

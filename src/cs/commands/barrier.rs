@@ -27,7 +27,7 @@ bitflags! {
 }
 
 bitflags! {
-    /// What they do to memory.
+    /// Kinds of memory access.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Access: u32 {
         /// The command processor reads arguments and conditions.
@@ -66,9 +66,9 @@ impl Access {
 /// One side of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Who.
+    /// Pipeline stages.
     pub stages: Stages,
-    /// What they did, or will do.
+    /// Kinds of access by those stages.
     pub access: Access,
 }
 
@@ -94,18 +94,18 @@ impl Scope {
 /// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// What was before.
+    /// Work before the barrier.
     pub from: Scope,
-    /// What comes after.
+    /// Work after the barrier.
     pub to: Scope,
 }
 
-/// What a ring does for a [`Barrier`].
+/// The waits and cache operations with which a ring executes a [`Barrier`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flushes {
-    /// Who is waited for: shaders, and CP DMA for [`Stages::TRANSFER`].
+    /// Stages waited for: shaders, and CP DMA for [`Stages::TRANSFER`].
     pub waits: Stages,
-    /// What happens to the caches.
+    /// Cache operations.
     pub caches: CacheActions,
 }
 
@@ -121,12 +121,12 @@ impl Barrier {
         Self { from, to }
     }
 
-    /// Whether it orders nothing.
+    /// Returns `true` if it orders nothing.
     pub fn is_empty(self) -> bool {
         self == Self::default()
     }
 
-    /// What it takes on a graphics or compute ring.
+    /// Returns the waits and cache operations that a graphics or compute ring needs for a barrier.
     ///
     /// L2 stands between shaders and memory on every generation; CP DMA goes through it from GFX9 on, the command
     /// processor's other stores from GFX10 on, and the CPU never does. So data are written back where the reader passes

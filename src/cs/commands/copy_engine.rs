@@ -50,8 +50,8 @@ impl Commands for Recorder<Version> {
         self.version().into()
     }
 
-    /// Where both ends are at multiples of 4 the bytes beyond the last whole dword go in a packet of their own, so that
-    /// the rest moves in dwords.
+    /// Copies the bytes beyond the last whole dword in a packet of their own if both ends are at multiples of 4, so that the
+    /// rest moves in dwords.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_copy_memory`.
     fn copy(&mut self, to: Span, from: Span) -> Result<()> {
@@ -107,7 +107,7 @@ impl Commands for Recorder<Version> {
         Ok(self.stream.push(&PollMem { mask, ..PollMem::new(at, function, reference) })?)
     }
 
-    /// What follows a NOP begins when earlier copies are done. The engine caches nothing.
+    /// Records a NOP: what follows it begins when earlier copies have finished. The engine caches nothing.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
     fn barrier(&mut self, barrier: Barrier) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What a command can be refused for.
+//! Errors of recording a command.
 
 use crate::{
     cs::{self, EncodeError, Target},
@@ -8,7 +8,7 @@ use crate::{
 /// The result of recording a command.
 pub type Result<T, E = CommandError> = std::result::Result<T, E>;
 
-/// Why a command was not recorded. But for [`CommandError::Stream`] the stream is as it was.
+/// The reason why a command was not recorded. Except for [`CommandError::Stream`] the stream is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -22,7 +22,7 @@ pub enum CommandError {
     /// A range that its memory does not have.
     #[error("{bytes} bytes from {offset:#x} on, the memory has {size}")]
     OutOfBounds {
-        /// Where the range begins in the memory, in bytes.
+        /// Start of the range in the memory, bytes.
         offset: u64,
         /// The range's length in bytes.
         bytes: u64,
@@ -33,7 +33,7 @@ pub enum CommandError {
     /// A range that runs over the end of the address space, or of its half.
     #[error("{bytes} bytes from {va} on leave the address space")]
     OutOfAddresses {
-        /// Where the range begins.
+        /// Start of the range.
         va: GpuVa,
         /// Its length in bytes.
         bytes: u64,
@@ -46,7 +46,7 @@ pub enum CommandError {
         command: &'static str,
         /// The address or length.
         value: u64,
-        /// What it must be a multiple of, in bytes.
+        /// Required multiple, bytes.
         multiple: u64,
     },
 
@@ -75,7 +75,7 @@ pub enum CommandError {
     /// Something that the ring cannot do.
     #[error("{what} is nothing that {target} does")]
     Unsupported {
-        /// What.
+        /// The unsupported feature.
         what: &'static str,
         /// The ring.
         target: Target,

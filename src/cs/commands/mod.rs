@@ -55,7 +55,7 @@ use amdgpu_hw::num::wide;
 use super::{Target, pm4::Compare};
 use crate::vamgr::GpuVa;
 
-/// How far earlier work must have come.
+/// A point in the pipeline that earlier work must have passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
     /// Nowhere: as soon as the command is fetched, by PFP on the graphics ring.
@@ -70,18 +70,18 @@ pub enum Point {
     Bottom,
 }
 
-/// What is stored for an event that is set.
+/// Value of an event that is set.
 pub const EVENT_SET: u32 = 1;
 
-/// What is stored for an event that is not.
+/// Value of an event that is not set.
 pub const EVENT_RESET: u32 = 0;
 
-/// What can be recorded for every ring. See the [module](self) for the packets that become of it.
+/// Commands that can be recorded for every ring. See the [module](self) for the packets they become.
 ///
 /// Every method can answer [`CommandError::Stream`] with what [`Stream::push`](super::Stream::push) answers; the other
 /// errors are named.
 pub trait Commands {
-    /// Who reads the packets.
+    /// Returns the ring and generation that the packets are for.
     fn target(&self) -> Target;
 
     /// Copies bytes between ranges of one length that do not overlap.
@@ -180,7 +180,7 @@ pub trait Commands {
     }
 }
 
-/// What `copy` wants of its ranges.
+/// Checks the ranges of `copy`.
 fn check_copy(to: Span, from: Span) -> Result<()> {
     if to.len() != from.len() {
         return Err(CommandError::Lengths { command: "copy", from: from.len(), to: to.len() });
@@ -191,13 +191,13 @@ fn check_copy(to: Span, from: Span) -> Result<()> {
     Ok(())
 }
 
-/// What `fill` wants of its range.
+/// Checks the range of `fill`.
 fn check_fill(to: Span) -> Result<()> {
     error::require_multiple("fill", to.address().as_u64(), 4)?;
     error::require_multiple("fill", to.len(), 4)
 }
 
-/// What `update` wants of its range.
+/// Checks the range of `update`.
 fn check_update(to: Span, data: &[u32]) -> Result<()> {
     let bytes = wide(size_of_val(data));
     if to.len() != bytes {

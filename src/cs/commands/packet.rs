@@ -1,4 +1,4 @@
-//! What the packets of this folder share.
+//! Helpers shared by the packets of this folder.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! What records commands.
+//! The recorder of commands.
 
 use std::sync::Arc;
 

@@ -23,7 +23,7 @@ impl Recorder<Target> {
         self.stream.language()
     }
 
-    /// Whether PFP and ME share the work.
+    /// Returns `true` if PFP and ME share the work.
     fn has_pfp(&self) -> bool {
         self.ring().ring == Ring::Gfx
     }

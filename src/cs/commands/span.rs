@@ -55,7 +55,7 @@ impl Span {
         false
     }
 
-    /// Whether the two share a byte.
+    /// Returns `true` if the two share a byte.
     pub const fn overlaps(self, other: Self) -> bool {
         let (this, that) = (self.va.as_u64(), other.va.as_u64());
         if this < that { that - this < self.bytes } else { this - that < other.bytes }

@@ -17,7 +17,7 @@ pub struct Breadcrumbs {
     page: MarkerPage,
 }
 
-/// How far a ring has come, by its marks; 0 before the first.
+/// Progress of a ring, by its marks; 0 before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The last mark that the ring has come to.
@@ -40,7 +40,7 @@ impl Breadcrumbs {
         Ok(Self { page: MarkerPage::new(device)? })
     }
 
-    /// What submissions must list whose streams write marks.
+    /// Returns the binding that submissions must list if their streams write marks.
     pub fn binding(&self) -> &Arc<Binding> {
         self.page.binding()
     }
@@ -63,17 +63,17 @@ impl Breadcrumbs {
         L::store(stream, self.page.at(DONE), mark)
     }
 
-    /// How far the ring has come.
+    /// Returns the ring's progress.
     pub fn progress(&self) -> Progress {
         Progress { begun: self.page.load(BEGUN), done: self.page.load(DONE) }
     }
 
-    /// Where the ring writes the mark up to which everything is done, and that mark.
+    /// Returns the address of the mark up to which everything is done, and that mark.
     pub(super) fn done_mark(&self) -> (GpuVa, u32) {
         (self.page.at(DONE), self.page.load(DONE))
     }
 
-    /// Where the ring writes its last mark: the address, and the mark that is there now.
+    /// Returns the address of the last mark, and the mark that is there now.
     pub(super) fn last_mark(&self) -> (GpuVa, u32) {
         let Progress { begun, done } = self.progress();
         if begun == 0 { (self.page.at(DONE), done) } else { (self.page.at(BEGUN), begun) }

@@ -19,7 +19,7 @@ const BEHIND: usize = 96;
 /// The most dwords between the two marks that are all shown; beyond, only the surroundings of the last mark are.
 const BETWEEN: usize = 1024;
 
-/// What an excerpt leads to is shown this far.
+/// Limits of what an excerpt shows of the memory it refers to.
 const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
 
 /// Part of an IB.
@@ -27,11 +27,11 @@ const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
 pub struct Excerpt {
     /// The submission that it belongs to.
     pub sequence: u64,
-    /// Who reads it.
+    /// The ring and generation that execute it.
     pub target: Target,
-    /// Where the IB begins.
+    /// Address of the IB.
     pub ib: GpuVa,
-    /// Which of its dwords comes first here: the start of a packet.
+    /// Index of the first dword shown: the start of a packet.
     pub first: usize,
     /// The dwords.
     pub dwords: Vec<u32>,
@@ -92,7 +92,7 @@ impl<'a> Source<'a> {
         list.ibs().zip(list.dwords()).map(move |((va, _), dwords)| Self { target, va, dwords })
     }
 
-    /// What lies at an address, if that is in this IB.
+    /// Returns the dwords at an address if it is in this IB.
     fn read(&self, va: GpuVa, len: usize) -> Option<Vec<u32>> {
         let into = usize::try_from(va.as_u64().checked_sub(self.va.as_u64())? / 4).ok()?;
         Some(self.dwords.get(into..into.checked_add(len)?)?.to_vec())

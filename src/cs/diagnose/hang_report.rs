@@ -1,4 +1,4 @@
-//! What a GPU was doing when it stopped.
+//! Reports of hung or lost GPU work.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use crate::{
     winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault},
 };
 
-/// What can be told about a GPU that hangs or has lost work: for each queue how far it came, the decoded commands around
-/// that place, and what the last page fault hit. Gathered after the fact; of submissions that are done nothing is kept.
+/// A report on a GPU that hangs or has lost work: each queue's progress, the decoded commands around that place, and the
+/// object that the last page fault hit. Gathered after the fact; nothing is kept for finished submissions.
 ///
 /// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
 /// [`AddressBook`](crate::winsys::AddressBook) or has one.
@@ -35,7 +35,7 @@ pub struct HangReport {
     pub queues: Vec<QueueTrace>,
 }
 
-/// How far a queue came.
+/// Progress of a queue.
 #[derive(Clone, Debug)]
 pub struct QueueTrace {
     /// The kernel's name of the context.
@@ -50,7 +50,7 @@ pub struct QueueTrace {
     pub submitted: u64,
     /// The marks of its breadcrumbs, if it has any.
     pub progress: Option<Progress>,
-    /// Whether it still works.
+    /// State of the queue: the loss if it no longer works.
     pub state: Result<(), WinsysError>,
     /// The commands where it stopped; nothing when it is idle.
     pub excerpt: Option<Excerpt>,

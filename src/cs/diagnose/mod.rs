@@ -1,4 +1,4 @@
-//! How far a queue came, and the packets there.
+//! Diagnosis of hangs: a queue's progress, and the packets there.
 
 mod breadcrumbs;
 mod excerpt;

@@ -1,4 +1,4 @@
-//! Where the memory of IBs goes back to.
+//! The pool that an IB's memory returns to.
 
 use std::sync::{Arc, Weak};
 
@@ -17,14 +17,14 @@ pub(in crate::cs) struct Shared {
     pub(in crate::cs) idle: Mutex<Idle>,
 }
 
-/// What lies idle of it.
+/// Idle memory of a pool.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Idle {
     pub(super) memories: Vec<IbMemory>,
     pub(in crate::cs) dwords: usize,
 }
 
-/// Where a stream's memory comes from and goes: a pool, or nowhere.
+/// Source and destination of a stream's memory: a pool, or none.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cs) struct Home(Weak<Shared>);
 

@@ -28,9 +28,9 @@ const DWORD: u64 = wide(size_of::<u32>());
 #[derive(Debug)]
 pub(in crate::cs) struct IbMemory {
     dwords: NonNull<u32>,
-    /// Where the window begins: what was handed out.
+    /// Start of the window: the dwords handed out so far.
     used: usize,
-    /// Where the window ends.
+    /// End of the window.
     limit: usize,
     capacity: usize,
     placement: IbPlacement,
@@ -71,12 +71,12 @@ impl IbMemory {
         self.capacity
     }
 
-    /// Where it lies.
+    /// Returns the placement.
     pub(in crate::cs) fn placement(&self) -> IbPlacement {
         self.placement
     }
 
-    /// Where the GPU finds it.
+    /// Returns the GPU address.
     pub(in crate::cs) fn address(&self) -> GpuVa {
         self.binding.address()
     }

@@ -1,4 +1,4 @@
-//! Where IBs lie.
+//! Placement of IBs.
 
 use crate::{
     uapi::{GemCreateFlags, GemDomain},
@@ -21,8 +21,8 @@ impl IbPlacement {
     /// The slowest link that is worth writing IBs across, MB/s: eight lanes of the third generation.
     const FAST_LINK_MBPS: u64 = 8 * 985 * 1024 / 1000;
 
-    /// Where IBs of this GPU are best off: in video memory if it has its own, the CPU reaches all of it or at least
-    /// twice what is already allocated of the part that it reaches, and the link is fast or unknown; in system memory
+    /// Returns the best placement of IBs on this GPU: video memory if it has its own, the CPU reaches all of it or at least
+    /// twice what is already allocated of the part that it reaches, and the link is fast or unknown; system memory
     /// otherwise.
     ///
     /// `visible_vram_in_use` is what this process has allocated of CPU-visible VRAM, in bytes: what
@@ -37,7 +37,7 @@ impl IbPlacement {
         if info.has_dedicated_vram && has_room && is_fast { Self::Vram } else { Self::System }
     }
 
-    /// What to ask the kernel for.
+    /// Returns the domains and flags of GEM_CREATE.
     pub(super) fn domains_and_flags(self) -> (GemDomain, GemCreateFlags) {
         let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
         match self {

@@ -19,9 +19,9 @@ use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
 /// ```
 #[derive(Debug)]
 pub struct Burst<'s, L> {
-    /// What is still free.
+    /// The free part of the reserved range.
     rest: &'s mut [u32],
-    /// Where to say how much was used, in dwords from the start of the room.
+    /// Callback that takes the number of dwords used, counted from the start of the reserved range.
     put: PutBack<'s>,
     /// The length of the room.
     len: usize,

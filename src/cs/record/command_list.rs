@@ -41,7 +41,7 @@ pub(super) struct Ib {
     pub(super) packet_dwords: usize,
 }
 
-/// What one stream became.
+/// The IBs and residents recorded by one stream.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) ibs: Vec<Ib>,
@@ -49,7 +49,7 @@ pub(super) struct Part {
     pub(super) spare: Vec<IbMemory>,
     /// Lists that are called.
     pub(super) called: Vec<CommandList>,
-    /// What else must be resident and alive.
+    /// Other memory that must be resident and alive.
     pub(super) kept: Vec<Arc<Binding>>,
     pub(super) home: Home,
 }
@@ -66,13 +66,13 @@ struct Recorded {
     target: Target,
     /// More than one where lists are chained.
     parts: Vec<Part>,
-    /// What must be resident: the IBs, and what they call and keep. Each once.
+    /// Bindings that must be resident: the IBs, and what they call and keep. Each once.
     residents: Vec<Arc<Binding>>,
     /// The IBs that the kernel is given.
     submitted: Vec<(GpuVa, usize)>,
 }
 
-/// Why lists were not chained.
+/// The reason why lists were not chained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainFault {
@@ -109,7 +109,7 @@ pub enum ChainFault {
     Jump {
         /// The list, from 0.
         at: usize,
-        /// Why.
+        /// The cause.
         source: EncodeError,
     },
     /// A queue runs the list, or another clone exists.
@@ -126,7 +126,7 @@ pub enum ChainFault {
 pub struct NotChained {
     /// The lists, as they were.
     pub lists: Vec<CommandList>,
-    /// Why.
+    /// The reason.
     pub fault: ChainFault,
 }
 
@@ -164,7 +164,7 @@ impl CommandList {
         self.recorded.parts.iter().flat_map(|part| &part.ibs)
     }
 
-    /// Where the GPU finds each IB, and how many dwords it has; at most [`MAX_IB_DWORDS`](crate::cs::MAX_IB_DWORDS).
+    /// Returns the GPU address of each IB, and its length in dwords; at most [`MAX_IB_DWORDS`](crate::cs::MAX_IB_DWORDS).
     pub fn ibs(&self) -> impl Iterator<Item = (GpuVa, usize)> {
         self.all_ibs().map(|ib| (ib.memory.address(), ib.dwords))
     }
@@ -174,18 +174,18 @@ impl CommandList {
         self.recorded.submitted.iter().copied()
     }
 
-    /// What each IB holds, padding and tail included, for a decoder. Slow to read unless the list was recorded in
-    /// cached memory.
+    /// Returns the contents of each IB, including padding and tail, for a decoder. Slow to read unless the list was recorded
+    /// in cached memory.
     pub fn dwords(&self) -> impl Iterator<Item = &[u32]> {
         self.all_ibs().map(|ib| ib.memory.as_slice().get(..ib.dwords).unwrap_or_default())
     }
 
-    /// What each IB holds, without padding and tail.
+    /// Returns the contents of each IB, without padding and tail.
     pub(super) fn packets(&self) -> impl Iterator<Item = &[u32]> {
         self.all_ibs().map(|ib| ib.memory.as_slice().get(..ib.packet_dwords).unwrap_or_default())
     }
 
-    /// Whether it calls other lists.
+    /// Returns `true` if it calls other lists.
     pub fn has_calls(&self) -> bool {
         self.recorded.parts.iter().any(|part| !part.called.is_empty())
     }
@@ -195,12 +195,12 @@ impl CommandList {
         self.recorded.parts.iter().flat_map(|part| &part.called)
     }
 
-    /// What it keeps besides its IBs and what it calls.
+    /// Returns the bindings that it keeps besides its IBs and the lists it calls.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Arc<Binding>> {
         self.recorded.parts.iter().flat_map(|part| &part.kept)
     }
 
-    /// What it was recorded for and what it consists of.
+    /// Returns the target that it was recorded for, and its parts.
     ///
     /// # Errors
     ///
@@ -287,7 +287,7 @@ impl CommandList {
         Ok(parts.into_iter().map(apart).collect())
     }
 
-    /// What must be resident for it to run.
+    /// Returns the bindings that must be resident for it to run.
     pub(in crate::cs) fn bindings(&self) -> impl ExactSizeIterator<Item = &Arc<Binding>> {
         self.recorded.residents.iter()
     }
@@ -319,7 +319,7 @@ impl Part {
     }
 }
 
-/// Whether the ring goes from IB to IB on its own, so that the kernel is given only the first.
+/// Returns `true` if the ring goes from IB to IB on its own, so that the kernel is given only the first.
 const fn has_jumps(target: Target) -> bool {
     matches!(target, Target::Pm4(_))
 }

@@ -33,7 +33,7 @@ impl MarkerPage {
         Ok(Self { mapping, binding: Arc::new(binding) })
     }
 
-    /// Where the GPU finds a dword of it; indices wrap.
+    /// Returns the GPU address of a dword of it; indices wrap.
     pub(in crate::cs) fn at(&self, index: usize) -> GpuVa {
         let start = self.binding.address();
         start.checked_add(Self::offset(index)).unwrap_or(start)
@@ -45,7 +45,7 @@ impl MarkerPage {
         self.mapping.load_u32(Self::offset(index)).unwrap_or(0)
     }
 
-    /// What submissions that mark it must list.
+    /// Returns the binding that submissions must list if they mark it.
     pub(in crate::cs) fn binding(&self) -> &Arc<Binding> {
         &self.binding
     }

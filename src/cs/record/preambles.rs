@@ -1,4 +1,4 @@
-//! What goes before and after the lists of a submission.
+//! Preambles and postambles of submissions.
 
 use crate::cs::{CommandList, Target};
 
@@ -97,7 +97,8 @@ impl Preambles {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
 
-    /// What runs first in the kernel submission number `part`, from 0, of a submission that waits for something or not.
+    /// Returns the list that runs first in the kernel submission number `part`, from 0, of a submission that waits for
+    /// something or not.
     pub fn before(&self, part: usize, waits: bool) -> Option<&CommandList> {
         match (part, waits) {
             (0, true) => self.initial_full_flush.as_ref(),
@@ -106,7 +107,7 @@ impl Preambles {
         }
     }
 
-    /// What runs last in each kernel submission.
+    /// Returns the list that runs last in each kernel submission.
     pub fn after(&self) -> Option<&CommandList> {
         self.postamble.as_ref()
     }

@@ -13,7 +13,7 @@ use crate::{
     winsys::Error as WinsysError,
 };
 
-/// How [`Stream::execute`] may bring a list in.
+/// Ways in which [`Stream::execute`] may include a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inclusion {
     /// By a call where that is possible, else by a copy.
@@ -23,7 +23,7 @@ pub enum Inclusion {
     Copy,
 }
 
-/// How [`Stream::execute`] brought a list in.
+/// The way in which [`Stream::execute`] included a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// By a packet that calls it; the list stays alive with the stream's.

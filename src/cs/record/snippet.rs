@@ -42,7 +42,7 @@ impl<L: Language> Snippet<L> {
         &self.dwords
     }
 
-    /// Who reads them.
+    /// Returns the language of the packets.
     pub fn language(&self) -> L {
         self.language
     }

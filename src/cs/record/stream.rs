@@ -62,13 +62,13 @@ pub struct Stream<L: Language> {
     /// sends every call to `grow`.
     memory: IbMemory,
     poison: Option<Error>,
-    /// Where a poisoned stream's packets go.
+    /// Receives the packets of a poisoned stream.
     sink: Vec<u32>,
     /// IBs that are full, and what else the list will need.
     part: Part,
 }
 
-/// Who runs a stream.
+/// Level of a stream: executed by a queue, or by another stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamLevel {
     /// The kernel's ring.
@@ -129,13 +129,13 @@ impl<L: Language> Stream<L> {
         Ok(Self { level, ..Self::over(memory, Vec::new(), language, home) })
     }
 
-    /// What an IB keeps free behind its packets, at most.
+    /// Dwords that an IB keeps free after its packets, at most.
     const TAIL_DWORDS: usize = L::PAD_DWORDS + L::CHAIN_DWORDS;
 
     /// The most dwords of packets that one IB holds.
     pub(super) const MOST_DWORDS: usize = Self::limit(MAX_IB_DWORDS);
 
-    /// How many of an IB's dwords packets may use.
+    /// Returns the number of an IB's dwords that packets may use.
     const fn limit(capacity: usize) -> usize {
         let capacity = if capacity < MAX_IB_DWORDS { capacity } else { MAX_IB_DWORDS };
         // Padded to a whole block together with what follows, so that padding up to it always fits.
@@ -279,7 +279,7 @@ impl<L: Language> Stream<L> {
         self.memory.used() + self.part.ibs.iter().map(|ib| ib.dwords).sum::<usize>()
     }
 
-    /// Whether nothing was recorded yet.
+    /// Returns `true` if nothing was recorded yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -308,7 +308,7 @@ impl<L: Language> Stream<L> {
         &mut self.part
     }
 
-    /// What poisoned the stream, if anything did.
+    /// Returns an error if the stream is poisoned.
     ///
     /// # Errors
     ///
@@ -408,7 +408,7 @@ fn sink<const N: usize>(sink: &mut Vec<u32>) -> &mut [u32; N] {
     }
 }
 
-/// Whether secondary streams for this ring are more often called than copied.
+/// Returns `true` if secondary streams for this ring are more often called than copied.
 fn is_likely_called(target: Target) -> bool {
     matches!(target, Target::Pm4(target) if target.ring == pm4::Ring::Gfx && target.level >= GfxLevel::Gfx8)
 }

@@ -1,4 +1,4 @@
-//! What running submissions use.
+//! Resources of running submissions.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -9,8 +9,8 @@ use crate::{
     winsys::{Binding, Residents},
 };
 
-/// What one running submission uses. It is moved about as a box, for a move of all of it, right after it was filled, takes
-/// longer than the filling.
+/// Resources of one running submission. Boxed, because moving it by value right after filling it costs more than the
+/// filling.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Job {
     /// The last number that the kernel gave it; 0 as long as it took no part of it.
@@ -44,8 +44,8 @@ impl Job {
     }
 }
 
-/// What a small job used. It is taken out of the job under the lock and let go of without it, while the job stays, so that
-/// the lock need not be taken again to give the containers back.
+/// Resources of a small job. They are taken out of the job under the lock and dropped without it, while the job stays, so
+/// that the lock need not be taken again to give the containers back.
 #[derive(Debug, Default)]
 struct Few {
     lists: [Option<CommandList>; 4],
@@ -78,11 +78,11 @@ struct State {
     lost: Option<Box<Job>>,
     /// The last number that the kernel gave out.
     last: u64,
-    /// Whether work was lost, so that some of what runs may have ended without writing its number.
+    /// `true` if work was lost, so that some running jobs may have ended without writing their number.
     is_in_doubt: bool,
 }
 
-/// What a submission leaves behind when its way to the kernel has ended.
+/// Leftovers of a submission after its way to the kernel has ended.
 pub(in crate::cs) struct Ended {
     /// The last number that the kernel gave it, if it took any of it.
     pub(in crate::cs) sequence: Option<u64>,
@@ -90,7 +90,7 @@ pub(in crate::cs) struct Ended {
     pub(in crate::cs) spare: Option<Box<Job>>,
 }
 
-/// What was used by jobs that are over. Dropping it lets go of that; [`Jobs::let_go`] also keeps the containers.
+/// Resources of jobs that have ended. Dropping it drops them; [`Jobs::let_go`] also keeps the containers.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Over {
     few: Few,
@@ -179,7 +179,7 @@ impl Jobs {
         self.0.lock().is_in_doubt = true;
     }
 
-    /// Whether something runs that may end without writing its number.
+    /// Returns `true` if a job runs that may end without writing its number.
     pub(in crate::cs) fn are_in_doubt(&self) -> bool {
         let state = self.0.lock();
         state.is_in_doubt && !state.running.is_empty()
@@ -216,7 +216,7 @@ impl Jobs {
         self.0.lock().last
     }
 
-    /// How many there are.
+    /// Returns the number of jobs.
     pub(in crate::cs) fn len(&self) -> usize {
         self.0.lock().running.len()
     }

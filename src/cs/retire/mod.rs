@@ -1,4 +1,4 @@
-//! What a submission keeps alive until the GPU is done with it.
+//! Resources that a submission keeps alive until the GPU has finished with them.
 
 pub(super) mod jobs;
 pub(super) mod working_set;

@@ -11,7 +11,8 @@ use crate::{
 /// kernel allows.
 const MOST_STAMPS: usize = 1 << 20;
 
-/// What a submission lists: first the members of its sets, which stay as they are as long as the sets do, then the rest.
+/// The BO list of a submission: first the members of its sets, which stay in place for as long as the sets do, then the
+/// rest.
 ///
 /// A set that is the same as last time costs nothing, whatever its size, and everything else one step for each BO: who is
 /// listed already is looked up by handle. RADV searches the list for each BO, and copies that of the device each time
@@ -22,7 +23,7 @@ pub(in crate::cs) struct WorkingSet {
     /// The sets whose entries come first. Known by their addresses, which stay taken as long as these exist, but not kept
     /// alive: a memory that left its set goes when its last job is done.
     sets: Vec<Weak<[Arc<Binding>]>>,
-    /// How many entries are of sets.
+    /// Number of entries that belong to sets.
     set_entries: usize,
     /// By handle: in which round it was listed last; 0 never.
     stamps: Vec<u64>,
@@ -36,13 +37,13 @@ pub(in crate::cs) struct WorkingSet {
 #[derive(Debug, Default)]
 struct KernelList {
     list: Option<BoList>,
-    /// What `list` holds, or, while there is none, what the last submission listed: the sets of this round, and these.
+    /// Round of the sets in `list`, or, while there is none, of the last submission's sets.
     set_round: u64,
     rest: Vec<BoListEntry>,
 }
 
 impl WorkingSet {
-    /// Whether just these sets are listed.
+    /// Returns `true` if exactly these sets are listed.
     pub(in crate::cs) fn has_listed(&self, sets: &[Residents]) -> bool {
         let same =
             |(listed, set): (&Weak<[Arc<Binding>]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
@@ -94,7 +95,7 @@ impl WorkingSet {
         self.entries.push(BoListEntry { bo_handle, bo_priority });
     }
 
-    /// What is listed.
+    /// Returns the entries.
     pub(in crate::cs) fn entries(&self) -> &[BoListEntry] {
         &self.entries
     }

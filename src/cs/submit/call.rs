@@ -36,7 +36,7 @@ impl Sender {
         }
     }
 
-    /// What observers are to hear of.
+    /// Takes the events that observers are to be notified of.
     pub(super) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

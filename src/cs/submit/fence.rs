@@ -45,9 +45,9 @@ impl Fence {
         self.sequence
     }
 
-    /// Whether the GPU has written the sequence number. No ioctl. A job that a reset took never signals this way, ask
-    /// [`Fence::wait`]. One that the kernel stopped alone does, because the ring goes on behind it (Linux 6.12
-    /// `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`): [`Fence::outcome`] tells.
+    /// Returns `true` if the GPU has written the sequence number. No ioctl. A job that a reset took never signals this way,
+    /// ask [`Fence::wait`]. One that the kernel stopped alone does, because the ring continues after it (Linux 6.12
+    /// `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`): ask [`Fence::outcome`].
     pub fn is_signalled(&self) -> bool {
         self.shared.has_reached(self.sequence)
     }
@@ -96,7 +96,7 @@ impl Fence {
         }
     }
 
-    /// Which of them was lost, and how.
+    /// Returns the first of them that was lost, and how.
     fn first_loss(fences: &[&Self]) -> Option<Error> {
         fences.iter().find_map(|fence| fence.wait(Deadline::POLL).err())
     }

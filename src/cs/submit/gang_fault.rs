@@ -1,11 +1,11 @@
-//! Why queues cannot run together.
+//! Errors of gangs.
 
 /// The most queues that run together, leader included.
 ///
 /// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
 pub const MAX_GANG: usize = 4;
 
-/// Why queues are no gang.
+/// The reason why queues cannot form a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GangFault {
@@ -21,13 +21,13 @@ pub enum GangFault {
     /// A queue is named twice.
     #[error("follower {at} is in the gang already")]
     Twice {
-        /// Which, from 0.
+        /// Index of the member, from 0.
         at: usize,
     },
     /// A queue of another context.
     #[error("follower {at} belongs to another context than the leader")]
     OtherContext {
-        /// Which, from 0.
+        /// Index of the member, from 0.
         at: usize,
     },
     /// Not one share for each follower.

@@ -1,4 +1,4 @@
-//! Which IBs go into which call of the kernel.
+//! Splitting the IBs of a submission into calls of the kernel.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
 pub const MAX_IBS_PER_CALL: usize = 192;
 
-/// How many IBs fit into a call.
+/// Limits of IBs in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
     /// IBs of one call, those around included: what the queue takes, at most [`MAX_IBS_PER_CALL`].
@@ -41,14 +41,14 @@ pub struct NoRoomForIbs {
     pub per_call: usize,
 }
 
-/// What goes into one call.
+/// The part of a submission that goes into one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Which IBs, counted over all lists.
+    /// Range of IBs, counted over all lists.
     pub ibs: Range<usize>,
-    /// Which call it is, from 0.
+    /// Number of the call, from 0.
     pub index: usize,
-    /// Whether it is the last.
+    /// `true` if it is the last.
     pub is_last: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Call {
 /// 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
 #[derive(Clone, Debug)]
 pub struct Calls<I> {
-    /// How many IBs each list has that is not begun.
+    /// Numbers of IBs of the lists not begun yet.
     lists: I,
     limits: CallLimits,
     total: usize,

@@ -12,10 +12,10 @@ use crate::{
     winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
-/// How long dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
+/// Time that dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// What stands behind a queue.
+/// Kind of hardware queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QueueKind {
@@ -84,12 +84,12 @@ impl Queue {
         self.shared.ring
     }
 
-    /// What stands behind it.
+    /// Returns the kind of hardware queue.
     pub fn kind(&self) -> QueueKind {
         QueueKind::Kernel
     }
 
-    /// What streams for this queue are recorded in.
+    /// Returns the target that streams for this queue are recorded for.
     pub fn target(&self) -> Target {
         self.shared.target
     }
@@ -169,7 +169,7 @@ impl Queue {
         Ok(met)
     }
 
-    /// Whether the queue still works, and how work was lost if it does not. See [`Context::check`].
+    /// Returns an error if the queue no longer works, with the kind of loss. See [`Context::check`].
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! How a queue behaves.
+//! Options of a queue.
 
 use std::time::Duration;
 
-/// How long a submission that does not fit into memory is tried again: other processes may free some.
+/// Time for which a submission that does not fit into memory is retried: other processes may free some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// From the first refusal to the last attempt.
@@ -23,7 +23,7 @@ impl Patience {
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
 
-/// How a queue tells the kernel about the memory of a submission.
+/// The way a queue lists the memory of a submission to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Listing {
@@ -37,11 +37,11 @@ pub enum Listing {
     Kept,
 }
 
-/// How a queue behaves.
+/// Options of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// What to do when memory is short.
+    /// Retries if memory is short.
     pub patience: Patience,
-    /// How the kernel learns about memory.
+    /// The way memory is listed to the kernel.
     pub listing: Listing,
 }

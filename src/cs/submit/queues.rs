@@ -49,8 +49,8 @@ impl Queues {
         Self { context: Arc::clone(context), options, made: Mutex::default(), turns: Default::default() }
     }
 
-    /// How many queues of an IP there are: as many as the kernel reports rings, which are at most one graphics, four
-    /// compute and two copy queues (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
+    /// Returns the number of queues of an IP: one for each ring that the kernel reports, which are at most one graphics,
+    /// four compute and two copy queues (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
     pub fn rings(&self, ip: Ip) -> u32 {
         self.context.device().info().ring_count(ip)
     }

@@ -1,4 +1,4 @@
-//! What submissions are put together in.
+//! Buffers in which submissions are built.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
 pub(super) struct Sender {
-    /// Where the next submission notes what it uses.
+    /// Job for the resources of the next submission.
     pub(super) spare: Option<Box<Job>>,
     pub(super) working_set: WorkingSet,
     pub(super) chunks: ChunkScratch,
@@ -22,6 +22,6 @@ pub(super) struct Sender {
     pub(super) scheduled: Vec<CsChunkDep>,
     pub(super) waits: Vec<CsChunkSyncobj>,
     pub(super) signals: Vec<CsChunkSyncobj>,
-    /// What observers are to hear of, once the job is kept; empty without observers.
+    /// Events to report once the job is kept; empty without observers.
     pub(super) events: Vec<Event>,
 }

@@ -1,4 +1,4 @@
-//! What fences and their queue have in common.
+//! State shared by a queue and its fences.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     winsys::{Context, Deadline, Device, Error as WinsysError, Ip, UserFence},
 };
 
-/// What fences and their queue have in common.
+/// State shared by a queue and its fences.
 #[derive(Debug)]
 pub(in crate::cs) struct Shared {
     pub(in crate::cs) context: Arc<Context>,
@@ -35,7 +35,7 @@ impl Shared {
         if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 
-    /// Whether the GPU has written this sequence number or a later one.
+    /// Returns `true` if the GPU has written this sequence number or a later one.
     pub(super) fn has_reached(&self, sequence: u64) -> bool {
         sequence == 0 || self.user_fence.value() >= sequence
     }
@@ -57,7 +57,7 @@ impl Shared {
         Ok(is_done?)
     }
 
-    /// Whether the queue still works, and how work was lost if it does not.
+    /// Returns an error if the queue no longer works, with the kind of loss.
     pub(in crate::cs) fn check(&self) -> Result<(), WinsysError> {
         self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
     }

@@ -1,4 +1,4 @@
-//! What a queue is given.
+//! Submissions to a queue.
 
 use std::sync::Arc;
 
@@ -35,9 +35,9 @@ impl<'a> SyncPoint<'a> {
 /// ([`CommandList::record_again`]).
 #[derive(Clone, Copy, Default)]
 pub struct Submission<'a> {
-    /// What runs. May be empty if the submission waits for something or signals something.
+    /// Lists to execute. May be empty if the submission waits for something or signals something.
     pub lists: &'a [&'a CommandList],
-    /// What runs before and after them in each call of the kernel.
+    /// Lists to execute before and after them in each call of the kernel.
     pub preambles: Option<&'a Preambles>,
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
     pub memory: &'a [Arc<Binding>],
@@ -54,16 +54,16 @@ pub struct Submission<'a> {
     /// Submissions to queues of this device that must have started first. Needs
     /// [`SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
     pub after_start: &'a [&'a Fence],
-    /// Whether the lists read and write encrypted memory (TMZ), and only such memory is written.
+    /// `true` if the lists read and write encrypted memory (TMZ), and only such memory is written.
     pub is_secure: bool,
-    /// Whether the graphics ring may be taken away in the middle of the lists. Only the last IB of each call is marked,
+    /// `true` if the graphics ring may be preempted in the middle of the lists. Only the last IB of each call is marked,
     /// because the kernel takes one such IB for each call; RADV marks all (Mesa 25.0.7 `radv_amdgpu_cs.c`,
-    /// `radv_amdgpu_cs_submit`; Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`). Other rings pay no heed.
+    /// `radv_amdgpu_cs_submit`; Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p2_ib`). Other rings ignore it.
     pub is_preemptible: bool,
 }
 
 impl Submission<'_> {
-    /// Whether it has to wait for something.
+    /// Returns `true` if it has to wait for something.
     pub(super) fn has_waits(&self) -> bool {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
     }

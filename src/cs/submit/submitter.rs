@@ -17,7 +17,7 @@ use crate::{
     winsys::{Binding, Deadline, Error as WinsysError, ResidentSet, Syncobj, Until, WaitFor},
 };
 
-/// How long the thread waits before it looks whether its submitter is still there.
+/// Interval at which the thread checks that its submitter still exists.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A [`Submission`] that owns what it names, so that it can wait its turn.
