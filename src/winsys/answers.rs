@@ -12,7 +12,7 @@ use nix::{
     sys::eventfd::{EfdFlags, EventFd},
 };
 
-/// What is reported of an answer that was not written.
+/// Errno reported for an answer that the kernel did not write.
 pub(super) const UNWRITTEN: Errno = Errno::EBADF;
 
 /// A handle that the kernel wrote over 0, which names nothing: GEM, sync objects, contexts and lists count from 1.

@@ -1,4 +1,4 @@
-//! What can go wrong between the library and the kernel.
+//! Errors between the library and the kernel.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub enum Error {
     Open {
         /// The node.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -30,7 +30,7 @@ pub enum Error {
     #[error("another device of this process works on this open file")]
     FileInUse,
 
-    /// Whether a device of this process works on this open file already cannot be found out.
+    /// It is not possible to determine whether a device of this process already uses this open file.
     #[error("the kernel does not tell whether another device of this process works on this open file: {errno}")]
     FilesNotCompared {
         /// The errno of the last way that was tried.
@@ -40,7 +40,7 @@ pub enum Error {
     /// The node belongs to another driver.
     #[error("the driver is {name:?}, not amdgpu")]
     NotAmdgpu {
-        /// What VERSION calls it.
+        /// The driver's name in VERSION.
         name: String,
     },
 
@@ -88,7 +88,7 @@ pub enum Error {
     Info {
         /// The question's name.
         query: &'static str,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -99,7 +99,7 @@ pub enum Error {
         field: &'static str,
         /// Its value.
         value: u64,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
 
@@ -112,7 +112,7 @@ pub enum Error {
     Ioctl {
         /// The request's name.
         request: &'static str,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -123,11 +123,11 @@ pub enum Error {
         size: u64,
         /// Alignment asked for, bytes.
         alignment: u64,
-        /// Where it was to go.
+        /// Requested domains.
         domains: GemDomain,
-        /// How it was to be.
+        /// Requested flags.
         flags: GemCreateFlags,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -136,9 +136,9 @@ pub enum Error {
     BoRule {
         /// Bytes asked for.
         size: u64,
-        /// Where it was to go.
+        /// Requested domains.
         domains: GemDomain,
-        /// How it was to be.
+        /// Requested flags.
         flags: GemCreateFlags,
         /// The rule it breaks.
         rule: BoRuleError,
@@ -149,7 +149,7 @@ pub enum Error {
     VaFlags {
         /// The flags.
         flags: VaFlags,
-        /// What is wrong with them.
+        /// The fault.
         reason: &'static str,
     },
 
@@ -167,7 +167,7 @@ pub enum Error {
         request: &'static str,
         /// The BO's handle.
         handle: u32,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -178,7 +178,7 @@ pub enum Error {
         request: &'static str,
         /// The descriptor.
         fd: i32,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
@@ -187,9 +187,9 @@ pub enum Error {
     Range {
         /// The BO's handle.
         handle: u32,
-        /// Where the range starts, bytes.
+        /// Start of the range, bytes.
         offset: u64,
-        /// How long it is, bytes.
+        /// Length of the range, bytes.
         len: u64,
         /// The object's size, bytes.
         size: u64,
@@ -198,7 +198,7 @@ pub enum Error {
     /// A value that must be a multiple of something and is not.
     #[error("{what} {value:#x} is not a multiple of {alignment}")]
     Misaligned {
-        /// What it is.
+        /// The object.
         what: &'static str,
         /// Its value.
         value: u64,
@@ -220,25 +220,25 @@ pub enum Error {
         request: &'static str,
         /// The BO's handle.
         handle: u32,
-        /// Where in the GPU's address space.
+        /// GPU address.
         at: GpuVa,
-        /// How many bytes.
+        /// Length, bytes.
         len: u64,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 
     /// Objects of two devices were mixed.
     #[error("{what} belongs to another device")]
     ForeignDevice {
-        /// Which object.
+        /// The object.
         what: &'static str,
     },
 
     /// A wait ended before what was waited for.
     #[error("{what} was not done at the deadline")]
     Timeout {
-        /// What was waited for.
+        /// The object waited for.
         what: &'static str,
     },
 
@@ -252,7 +252,7 @@ pub enum Error {
     /// The driver or the chip does not have it.
     #[error("the driver or the chip has no {what}")]
     Unsupported {
-        /// What was asked for.
+        /// The feature requested.
         what: &'static str,
     },
 
@@ -299,7 +299,7 @@ pub enum Error {
         context: u32,
         /// ECANCELED, ENODATA, ETIME, ENODEV or EHWPOISON.
         errno: Errno,
-        /// What the kernel knows about it.
+        /// The kernel's account of the loss.
         loss: Loss,
     },
 }
@@ -323,8 +323,7 @@ impl Error {
         }
     }
 
-    /// What is known about lost work, if that is what the error reports. ENODEV of any request means that the GPU is
-    /// gone.
+    /// Returns the loss of work that the error reports, if any. ENODEV of any request means that the GPU is gone.
     pub fn loss(&self) -> Option<Loss> {
         match *self {
             Self::DeviceLost { loss, .. } => Some(loss),

@@ -4,7 +4,7 @@ use nix::errno::Errno;
 
 use super::RELEASE_ATTEMPTS;
 
-/// What the kernel made of something that was given back.
+/// The kernel's answer to giving something back.
 ///
 /// Whoever gives back settles its own books first, and only then [reports](Release::report): an observer or a tracing
 /// subscriber that panics must not come between what the kernel has done and what the library believes.

@@ -28,15 +28,15 @@ use crate::{
 pub(super) struct Handle {
     device: DeviceRef,
     raw: u32,
-    /// Whether this part came from a descriptor.
+    /// `true` if this part came from a descriptor.
     is_imported: bool,
-    /// What the BO is charged, as long as the handle is not shared.
+    /// The BO's charge, as long as the handle is not shared.
     entry: Option<LedgerEntry>,
     /// Most BOs are never shared nor named, and do without the room.
     rare: OnceBox<Rare>,
 }
 
-/// What few BOs have.
+/// State that few BOs have.
 #[derive(Debug, Default)]
 struct Rare {
     /// Set once, under the lock of the device's table.
@@ -86,7 +86,7 @@ impl Handle {
         }
     }
 
-    /// What the BO is charged.
+    /// Returns the BO's charge.
     pub(super) fn entry(&self) -> Option<LedgerEntry> {
         self.shared().map_or(self.entry, |shared| shared.entry.get().copied().flatten())
     }
@@ -122,7 +122,7 @@ pub(super) struct SharedHandle {
     raw: u32,
     /// Its entry in the device's table.
     generation: u64,
-    /// What the BO is charged, once that is known.
+    /// The BO's charge, once it is known.
     entry: OnceLock<Option<LedgerEntry>>,
 }
 

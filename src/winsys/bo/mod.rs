@@ -34,14 +34,14 @@ use crate::uapi::{
     GemWaitIdle,
 };
 
-/// What the kernel remembers of a BO's creation.
+/// The kernel's record of a BO's creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoCreateInfo {
     /// Size in bytes, rounded to a page.
     pub size: u64,
     /// Physical alignment in bytes.
     pub alignment: u64,
-    /// Where the kernel prefers to place it.
+    /// Domains in which the kernel prefers to place it.
     pub domains: GemDomain,
     /// Its flags: those asked for, plus VRAM_CLEARED and VRAM_WIPE_ON_RELEASE, less CPU_ACCESS_REQUIRED.
     pub flags: GemCreateFlags,
@@ -118,8 +118,8 @@ impl Bo {
         self.handle.device()
     }
 
-    /// What it is charged on the device's [`Ledger`](super::Ledger): once, however many values share the handle. `None`
-    /// for a BO that is in neither VRAM nor GTT.
+    /// Returns its charge on the device's [`Ledger`](super::Ledger): once, however many values share the handle. `None` for
+    /// a BO that is in neither VRAM nor GTT.
     pub fn charge(&self) -> Option<LedgerEntry> {
         self.handle.entry()
     }
@@ -129,7 +129,7 @@ impl Bo {
         self.size
     }
 
-    /// Where it was asked to be placed; for an imported BO, where the kernel prefers it.
+    /// Returns the domains it was requested in; for an imported BO, those that the kernel prefers.
     pub fn domains(&self) -> GemDomain {
         self.domains
     }

@@ -1,4 +1,4 @@
-//! What is asked of GEM_CREATE.
+//! Requests of GEM_CREATE.
 
 use crate::uapi::{GemCreateFlags, GemDomain};
 
@@ -8,15 +8,15 @@ pub const PAGE_SIZE: u64 = 4096;
 /// Alignments from here on pass through a signed 32-bit integer in the kernel and come out wrong.
 pub(super) const ALIGNMENT_LIMIT: u64 = 1 << 31;
 
-/// What to ask of GEM_CREATE.
+/// A request of GEM_CREATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoRequest {
     /// Size in bytes, at least 1; the kernel rounds it up to a page.
     pub size: u64,
     /// Physical alignment in bytes: 0, or a power of two below 2 GiB.
     pub alignment: u64,
-    /// Where the kernel may place it.
+    /// Domains in which the kernel may place it.
     pub domains: GemDomain,
-    /// How it is to be.
+    /// Creation flags.
     pub flags: GemCreateFlags,
 }

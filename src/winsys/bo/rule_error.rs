@@ -53,7 +53,8 @@ pub enum BoRuleError {
 }
 
 impl BoRuleError {
-    /// What the kernel would have answered. For an alignment that comes out wrong it would have said yes, in GTT.
+    /// Returns the errno that the kernel would have answered. An alignment that would come out wrong is accepted by the
+    /// kernel in GTT.
     pub const fn errno(&self) -> Errno {
         match self {
             Self::ZeroSize | Self::SizeOverflow { .. } => Errno::ENOSPC,

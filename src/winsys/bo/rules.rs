@@ -1,4 +1,4 @@
-//! What the kernel refuses of a new BO, known before it is asked.
+//! The kernel's rules for new BOs, checked before it is asked.
 
 use super::{BoRequest, BoRuleError, request::ALIGNMENT_LIMIT};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     winsys::{Capabilities, GpuInfo},
 };
 
-/// What may be asked for from user space.
+/// Flags that user space may request.
 const USER_FLAGS: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED
     .union(GemCreateFlags::NO_CPU_ACCESS)
     .union(GemCreateFlags::CPU_GTT_USWC)
@@ -26,8 +26,8 @@ const MEMORY: GemDomain = GemDomain::CPU.union(GemDomain::GTT).union(GemDomain::
 const UNITS: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA);
 
 impl BoRequest {
-    /// Whether a kernel could agree. [`Bo::create`](super::Bo::create) asks this first; whether there is room, only the
-    /// kernel knows.
+    /// Checks that a kernel could agree. [`Bo::create`](super::Bo::create) calls this first; only the kernel knows whether
+    /// there is room.
     ///
     /// # Errors
     ///

@@ -67,7 +67,7 @@ impl Bo {
         Ok(bo)
     }
 
-    /// Whose memory it is, as far as the kernel tells.
+    /// Returns the origin of the memory, as far as the kernel reports it.
     ///
     /// A BO of another GPU or driver is one in GTT with hardly a flag; what GEM_CREATE makes has VRAM_CLEARED from minor 59
     /// on, and before that looks the same. The CPU cannot map a foreign BO through this device: touching its pages would
@@ -86,7 +86,7 @@ impl Bo {
     }
 }
 
-/// Where the memory of a BO is from.
+/// Origin of a BO's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// This GPU's driver made it, in this process or another.

@@ -134,7 +134,7 @@ tiling! {
     SwizzleTiling {
         /// The address library's swizzle mode; 0 is linear.
         swizzle_mode: u32 = 4, 0;
-        /// Where the compression data for the display lies, in units of 256 bytes from the image's start; 0: there is none.
+        /// Offset of the display's compression data from the image's start, in units of 256 bytes; 0: there is none.
         dcc_offset_256b: u32 = 28, 5;
         /// Elements of a row of that data, less 1.
         dcc_pitch_max: u32 = 42, 29;
@@ -227,7 +227,7 @@ impl Tiling {
         }
     }
 
-    /// Whether the display engine can show it. On GFX6 to GFX8: whether the micro tiles are the display's.
+    /// Returns `true` if the display engine can show it. On GFX6 to GFX8: if the micro tiles are the display's.
     pub const fn is_scanout(self) -> bool {
         match self {
             Self::Legacy(tiling) => tiling.micro_tile_mode == 0,

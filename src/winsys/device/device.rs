@@ -43,9 +43,9 @@ pub struct Device {
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
     observer: Option<Arc<dyn Observer>>,
-    /// Who wants a VMID reserved; the kernel keeps one reservation for the file and does not count.
+    /// Number of users of a reserved VMID; the kernel keeps one reservation for the file and does not count.
     vmid_users: Mutex<usize>,
-    /// Whether there is a context with the one id that an unwritten answer looks like.
+    /// `true` if there is a context with the one id that an unwritten answer looks like.
     has_ambiguous_context: Mutex<bool>,
 }
 
@@ -109,7 +109,7 @@ impl Device {
         Ok(device)
     }
 
-    /// What is known about the GPU.
+    /// Returns the facts about the GPU.
     pub fn info(&self) -> &GpuInfo {
         &self.info
     }
@@ -185,7 +185,7 @@ impl Device {
         &self.addresses
     }
 
-    /// What the device's file holds: every BO is on it.
+    /// Returns the accounts of the device's file: every BO is on them.
     pub fn ledger(&self) -> &Arc<Ledger> {
         &self.ledger
     }
@@ -214,7 +214,7 @@ impl Device {
         tell(self.observer.as_ref(), event);
     }
 
-    /// Whether anybody hears of events.
+    /// Returns `true` if there is an observer of events.
     #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         self.observer.is_some()

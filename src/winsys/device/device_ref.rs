@@ -1,4 +1,4 @@
-//! What keeps a device alive as long as its objects.
+//! References that keep a device alive for as long as its objects.
 
 use std::{array, fmt, ops::Deref, sync::Arc};
 

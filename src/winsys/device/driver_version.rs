@@ -3,7 +3,7 @@
 /// The oldest driver the library works with: 3.27 brought BO lists inside CS.
 pub const MINIMUM_MINOR: i32 = 27;
 
-/// What VERSION answers.
+/// The answer of VERSION.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverVersion {
     /// Always 3 for amdgpu.

@@ -20,7 +20,7 @@ pub struct Node {
     pub path: PathBuf,
     /// Minor device number, from 128 on.
     pub minor: u32,
-    /// Where the GPU sits.
+    /// PCI address of the GPU.
     pub pci: PciAddress,
     /// PCI device id.
     pub device_id: u16,

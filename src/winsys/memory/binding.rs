@@ -35,7 +35,7 @@ pub struct Binding {
     priority: AtomicU8,
 }
 
-/// Which part of a BO is bound, and how.
+/// The bound part of a BO, and its access flags.
 #[derive(Clone, Copy)]
 struct Part {
     offset: u64,
@@ -119,7 +119,7 @@ impl Binding {
         tell_bound(bo, at, self.offset, len, flags);
     }
 
-    /// What the kernel has bound.
+    /// Creates the owner of a binding that the kernel has made.
     #[inline]
     fn bound(bo: Arc<Bo>, lease: VaLease, part: Part, priority: u8) -> Self {
         let Part { offset, len, flags } = part;
@@ -170,7 +170,7 @@ impl Binding {
         self.bo_handle
     }
 
-    /// Whether it belongs to this device. The BO keeps its device, so that no other can lie there.
+    /// Returns `true` if it belongs to this device. The BO keeps its device, so no other can be at that address.
     #[inline]
     pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
         self.device_address == Arc::as_ptr(device).addr()
@@ -188,7 +188,7 @@ impl Binding {
         self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
     }
 
-    /// Where in the BO the binding starts, bytes.
+    /// Returns the offset of the binding in the BO, bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -203,7 +203,7 @@ impl Binding {
         self.len == 0
     }
 
-    /// Whether the page behind the binding is bound too, read-only.
+    /// Returns `true` if the page behind the binding is bound too, read-only.
     pub fn has_guard_page(&self) -> bool {
         self.has_guard_page
     }
@@ -234,7 +234,7 @@ fn narrow(priority: u32) -> u8 {
     priority.min(u8::MAX.into()) as u8
 }
 
-/// What GEM_VA takes beside DELAY_UPDATE and PRT.
+/// Flags that GEM_VA takes besides DELAY_UPDATE and PRT.
 const ACCESS: VaFlags = VaFlags::READABLE
     .union(VaFlags::WRITEABLE)
     .union(VaFlags::EXECUTABLE)

@@ -37,13 +37,13 @@ pub struct Mapping {
 const PAGE_BYTES: usize = 4096;
 const _: () = assert!(wide(PAGE_BYTES) == PAGE_SIZE);
 
-/// How much of the CPU's addresses a BO takes: pages and bytes.
+/// Returns the extent of a BO in the CPU's address space: pages and bytes.
 fn extent(bo: &Bo) -> Result<(u32, usize)> {
     let pages = u32::try_from(bo.size() / PAGE_SIZE).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))?;
     Ok((pages, index(pages) * PAGE_BYTES))
 }
 
-/// What becomes of the addresses in the end.
+/// The fate of the addresses when the mapping ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     /// They are unmapped.

@@ -66,7 +66,7 @@ impl ResidentSet {
         self.members.lock().memories.len()
     }
 
-    /// Whether nothing is in the set.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -17,7 +17,7 @@ use crate::{
 pub enum StablePstate {
     /// They move with the load.
     None = 0,
-    /// What a long run can sustain.
+    /// Clocks that a long run can sustain.
     Standard = 1,
     /// The lowest engine clock.
     MinEngine = 2,
@@ -36,7 +36,7 @@ impl StablePstate {
 #[must_use = "dropping it lets the clocks move again"]
 pub struct PinnedClocks {
     context: Arc<Context>,
-    /// Whether this changed anything.
+    /// `true` if this changed anything.
     is_owner: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Context {
     taken: Mutex<u128>,
 }
 
-/// What besides the context itself can make a submission fail as if its work had been lost.
+/// Causes besides the context itself that can make a submission fail as if its work had been lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Suspects {
     /// It waits for sync objects that may have no fence yet.
@@ -84,7 +84,7 @@ impl Context {
         &self.device
     }
 
-    /// What resets did to the context; the flags stay set for its life.
+    /// Returns the effects of resets on the context; the flags stay set for its life.
     ///
     /// Request: AMDGPU_CTX (query state 2).
     ///
@@ -126,7 +126,7 @@ impl Context {
         Ok(argument.answer().status == 0)
     }
 
-    /// Whether the queue (`ip`, `ring`) of the context still works, and how work was lost if it does not. A wait for a sync
+    /// Returns an error if the queue (`ip`, `ring`) of the context no longer works, with the kind of loss. A wait for a sync
     /// object never tells: one whose job was lost counts as signalled.
     ///
     /// Two ioctls at most: QUERY_STATE2, and a WAIT_CS for the submission that has always passed, which fails only for
@@ -151,7 +151,7 @@ impl Context {
         }
     }
 
-    /// What a refused submission or wait means.
+    /// Returns the meaning of a refused submission or wait.
     ///
     /// The errnos of lost work have other causes too: a wait for submission inside CS gives up with ETIME after five
     /// seconds, and a dependency on a queue that has lost work is refused with the error of that queue. So the context

@@ -1,4 +1,4 @@
-//! How work is lost, and whose fault that is.
+//! Loss of work, its reason and its culprit.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use crate::uapi::CtxStateFlags;
 
-/// Why a GPU did not finish what it was given.
+/// The reason why a GPU did not finish its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LossReason {
@@ -22,7 +22,7 @@ pub enum LossReason {
     Poisoned,
 }
 
-/// Whose fault a loss is, as far as the kernel says.
+/// The culprit of a loss, as far as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Blame {
     /// A job of this context was the cause.
@@ -34,21 +34,21 @@ pub enum Blame {
     Unknown,
 }
 
-/// What the kernel knows about lost work.
+/// The kernel's account of lost work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loss {
-    /// Why.
+    /// The reason.
     pub reason: LossReason,
-    /// Whose fault it is.
+    /// The culprit.
     pub blame: Blame,
-    /// Whether what was in VRAM is undefined now. Handles and bindings stay, and so does what is in system memory.
+    /// `true` if the contents of VRAM are undefined now. Handles and bindings stay, and so do the contents of system memory.
     pub vram_lost: bool,
-    /// Whether the reset was still running when the kernel was asked; known from minor 54 on.
+    /// `true` if the reset was still running when the kernel was asked; known from minor 54 on.
     pub is_resetting: bool,
 }
 
 impl Loss {
-    /// What an errno and the flags of QUERY_STATE2 say together.
+    /// Returns the loss that an errno and the flags of QUERY_STATE2 report together.
     ///
     /// ENODATA is a job that was stopped without a reset, ETIME one that a reset had to stop; ECANCELED is everything
     /// else that a reset took.
@@ -74,7 +74,7 @@ impl Loss {
         Self { reason, blame, vram_lost, is_resetting: state.contains(CtxStateFlags::RESET_IN_PROGRESS) }
     }
 
-    /// Whether an errno of CS or WAIT_CS can mean that work was lost.
+    /// Returns `true` if an errno of CS or WAIT_CS can mean that work was lost.
     pub(super) fn is_behind(errno: Errno) -> bool {
         matches!(errno, Errno::ECANCELED | Errno::ENODATA | Errno::ETIME | Errno::ENODEV | Errno::EHWPOISON)
     }

@@ -14,7 +14,7 @@ use crate::{
     winsys::{BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, UserFence, kernel::send_raw},
 };
 
-/// What one CS ioctl carries, borrowed from the caller for its duration.
+/// The chunks of one CS ioctl, borrowed from the caller for its duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chunks<'a> {
     /// IBs, at least one; the queue of the last one leads.
@@ -31,7 +31,8 @@ pub struct Chunks<'a> {
     pub waits: &'a [CsChunkSyncobj],
     /// Sync objects that signal when the leading queue is done; point 0 replaces the binary state.
     pub signals: &'a [CsChunkSyncobj],
-    /// Where the GPU writes the sequence number. A handle alone is not taken: the kernel would write into any BO of one page.
+    /// The page to which the GPU writes the sequence number. A bare handle is not accepted: the kernel would write into any
+    /// BO of one page.
     ///
     /// ```compile_fail,E0308
     /// use amdgpu_winsys::{uapi::CsChunkFence, winsys::Chunks};

@@ -28,7 +28,7 @@ pub struct Syncobj {
     handle: u32,
 }
 
-/// Whether a wait over several wants all of them or any.
+/// The number of sync objects that a wait over several wants: all of them or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
     /// All.
@@ -37,7 +37,7 @@ pub enum WaitFor {
     Any,
 }
 
-/// What a wait for a point of a sync object waits for.
+/// The state that a wait for a point of a sync object waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// There is a fence for the point: somebody has submitted what will signal it. This is what a submission must be able

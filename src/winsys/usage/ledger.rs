@@ -1,4 +1,4 @@
-//! What this file holds of each kind of memory.
+//! Accounts of the memory that this file holds, by kind.
 //!
 //! One ledger counts for a device, and every BO is on it, whoever made it: device memory, imports, user memory, and what
 //! the library needs for itself (IBs, user fences). A BO's handle owns a [`LedgerEntry`] that remembers what it added and
@@ -75,11 +75,11 @@ const LARGE: u64 = 1 << 32;
 /// Bytes of one kind of BO, by account.
 type Counters = [AtomicU64; Account::ALL.len()];
 
-/// What some threads have charged. An entry is taken off the stripe that it was put on, so that none goes below zero.
+/// The charges of some threads. An entry is removed from the stripe that it was added to, so that none goes below zero.
 #[derive(Debug, Default)]
 struct Stripe {
     listed: Counters,
-    /// What belongs to every submission of the file.
+    /// Memory that belongs to every submission of the file.
     always_valid: Counters,
 }
 
@@ -145,7 +145,7 @@ impl Ledger {
         LedgerEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
     }
 
-    /// Whether so much is charged that small charges could pass `u64::MAX` after all.
+    /// Returns `true` if so much is charged that small charges could pass `u64::MAX` after all.
     #[inline]
     fn is_flooded(&self, account: Account) -> bool {
         let half = |is_always_valid| self.large.0.counter(account, is_always_valid).load(Relaxed) > u64::MAX / 4;
@@ -175,8 +175,8 @@ impl Ledger {
         stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
     }
 
-    /// What is charged now. The numbers are read one after the other, while others may allocate. What is charged before
-    /// the first is read, and stays until after the last, is in it.
+    /// Returns the current usage. The numbers are read one after the other, while other threads may allocate. Every charge
+    /// made before the first is read and kept until after the last is included.
     #[inline]
     pub fn usage(&self) -> OwnUsage {
         OwnUsage {
@@ -210,7 +210,7 @@ impl Ledger {
     }
 }
 
-/// What stands in a [`Ledger`] for a BO: as long as the BO's handle lives.
+/// The charge of a BO on a [`Ledger`], which lives as long as the BO's handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
     bytes: u64,
@@ -243,7 +243,7 @@ impl Place {
 }
 
 impl LedgerEntry {
-    /// Where it counts.
+    /// Returns the account that it counts on.
     pub const fn account(self) -> Account {
         self.account
     }
@@ -263,7 +263,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Where it counts.
+    /// Returns the account that it counts on.
     pub const fn account(&self) -> Account {
         self.entry.account
     }

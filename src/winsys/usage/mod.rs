@@ -1,4 +1,4 @@
-//! What is in use: the ledger of this device's BOs, and the kernel's counters.
+//! Memory usage: the accounts of this device's BOs, and the kernel's counters.
 
 mod ledger;
 mod statistics;

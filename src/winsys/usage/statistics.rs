@@ -1,4 +1,4 @@
-//! What the kernel counts: memory in use, bytes moved, sensors.
+//! The kernel's statistics: memory in use, bytes moved, sensors.
 //!
 //! Each question is one INFO ioctl. Counters and usage are those of the whole GPU, over all processes; any client may
 //! ask.
@@ -33,7 +33,7 @@ impl From<&MemoryInfo> for SystemUsage {
     }
 }
 
-/// What has been moved since the driver was loaded. The counters only grow.
+/// Bytes moved since the driver was loaded. The counters only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCounters {
     /// BOs that were thrown out of where they were, and copied.
@@ -43,7 +43,7 @@ pub struct MoveCounters {
 }
 
 impl MoveCounters {
-    /// What came since `earlier`. Counters that went back, as after a reload of the driver, count from zero.
+    /// Returns the difference to `earlier`. Counters that went back, as after a reload of the driver, count from zero.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         const fn grown(now: u64, then: u64) -> u64 {
@@ -107,7 +107,7 @@ impl Sensor {
 }
 
 impl Device {
-    /// What is in use on the whole device, all three numbers from one ioctl.
+    /// Returns the usage of the whole device, all three numbers from one ioctl.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Device {
         info(self.kernel(), "GTT_USAGE", query::GTT_USAGE, [0; 4])
     }
 
-    /// What has been moved so far. Two ioctls.
+    /// Returns the bytes moved so far. Two ioctls.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Device {
         })
     }
 
-    /// How often the CPU touched a mapping whose BO was in invisible VRAM, so that it had to be moved.
+    /// Returns the number of times the CPU touched a mapping whose BO was in invisible VRAM, so that it had to be moved.
     ///
     /// # Errors
     ///
@@ -165,8 +165,7 @@ impl Device {
         info(self.kernel(), "NUM_VRAM_CPU_PAGE_FAULTS", query::NUM_VRAM_CPU_PAGE_FAULTS, [0; 4])
     }
 
-    /// What a sensor measures, in the unit that [`Sensor`] gives; `None` where the chip, or the kernel, has no such
-    /// sensor.
+    /// Returns a sensor's value, in the unit that [`Sensor`] gives; `None` if the chip, or the kernel, has no such sensor.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Whose address is this?
+//! Lookup of GPU addresses: the BO that is, or was, bound there.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -46,7 +46,7 @@ struct Pages {
     bos: HashMap<u32, BoNote>,
     /// By 48-bit address.
     live: IntervalMap<Bound>,
-    /// What went, oldest first.
+    /// Freed ranges, oldest first.
     freed: VecDeque<(Place, u64)>,
     /// Bindings that came and went so far.
     clock: u64,
@@ -91,7 +91,7 @@ pub struct Place {
     pub name: Option<String>,
     /// The BO's size, bytes; 0 if it was not known.
     pub size: u64,
-    /// Where the BO may be placed.
+    /// Domains in which the BO may be placed.
     pub domains: GemDomain,
     /// Access rights and memory type of the binding.
     pub flags: VaFlags,
@@ -110,22 +110,22 @@ pub struct BoEntry {
     pub name: Option<String>,
     /// Bytes.
     pub size: u64,
-    /// Where it may be placed.
+    /// Domains in which it may be placed.
     pub domains: GemDomain,
     /// Index of the memory type, if it is device memory.
     pub memory_type: Option<u32>,
 }
 
-/// What an [`AddressBook`] knows of an address.
+/// Result of a lookup in an [`AddressBook`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A BO is bound there.
     Live(Place),
     /// Nothing is bound there any more; this was the last.
     Freed {
-        /// What it was.
+        /// The freed range.
         place: Place,
-        /// How many bindings came or went since.
+        /// Number of bindings made or removed since.
         changes_ago: u64,
     },
     /// Nothing is bound there, nor was as far back as the book goes.
@@ -158,8 +158,8 @@ impl AddressBook {
         });
     }
 
-    /// What is, or was, at a GPU address. Canonical or cut to 48 bits, both spellings are understood; of an address in
-    /// the hole between the halves the upper 16 bits are ignored.
+    /// Returns the BO that is, or was, at a GPU address. The address may be canonical or cut to 48 bits; the upper 16 bits
+    /// of an address in the hole between the halves are ignored.
     pub fn lookup(&self, address: u64) -> Finding {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         let pages = self.pages.lock();
@@ -195,7 +195,7 @@ impl AddressBook {
         self.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
     }
 
-    /// What went, as far as it is remembered, oldest first.
+    /// Returns the freed ranges that are remembered, oldest first.
     pub fn freed(&self) -> Vec<Place> {
         self.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
     }

@@ -1,4 +1,4 @@
-//! What can happen to a device's objects.
+//! Events of a device's objects.
 
 use crate::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
@@ -15,9 +15,9 @@ pub enum Event {
         handle: u32,
         /// Bytes.
         size: u64,
-        /// Where it may be placed.
+        /// Domains in which it may be placed.
         domains: GemDomain,
-        /// How it was made, as far as that is known.
+        /// Creation flags, as far as they are known.
         flags: GemCreateFlags,
     },
     /// A handle was closed; the number may be used again. That frees the BO, as far as this file is concerned.
@@ -77,9 +77,9 @@ pub enum Event {
         context: u32,
         /// Its number among the submissions of the leading queue.
         sequence: u64,
-        /// How many IBs.
+        /// Number of IBs.
         ibs: usize,
-        /// How many BOs were listed.
+        /// Number of BOs listed.
         bos: usize,
     },
     /// The kernel moved BOs out of VRAM since it was last asked; it does not say whose.
@@ -92,7 +92,7 @@ pub enum Event {
     /// The kernel told other numbers of what is in use on the whole device than the last time: budgets have changed.
     /// Bytes, as in [`MemoryInfo`](crate::uapi::MemoryInfo).
     BudgetChanged {
-        /// Which answer of the kernel this was.
+        /// Number of the kernel's answer.
         generation: u64,
         /// VRAM in use.
         vram: u64,
@@ -105,11 +105,11 @@ pub enum Event {
     Pressure {
         /// Index of the heap.
         heap: u32,
-        /// How bad it is now.
+        /// The new level.
         level: PressureLevel,
-        /// What this process has of the heap, bytes.
+        /// This process's usage of the heap, bytes.
         usage: u64,
-        /// What it may expect to have, bytes.
+        /// This process's budget, bytes.
         budget: u64,
     },
     /// An allocation would pass a limit of the admission policy.
@@ -118,16 +118,16 @@ pub enum Event {
         heap: u32,
         /// Bytes asked for.
         size: u64,
-        /// What this process had of the heap then, bytes.
+        /// This process's usage of the heap at that time, bytes.
         usage: u64,
         /// The limit, bytes.
         limit: u64,
-        /// Whether it was refused; otherwise the policy only reports.
+        /// `true` if it was refused; otherwise the policy only reports.
         refused: bool,
     },
 }
 
-/// How much of its budget this process has used of a heap.
+/// Share of its budget of a heap that this process has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PressureLevel {
     /// Less than the rest.

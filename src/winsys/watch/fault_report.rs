@@ -7,7 +7,7 @@ use crate::{
     winsys::{AddressBook, BoHistory, Device, Finding, GfxLevel, HistoryEntry, PageFault, Place, Result},
 };
 
-/// What was tried.
+/// The kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultAccess {
     /// A load, or an instruction fetch.
@@ -18,7 +18,7 @@ pub enum FaultAccess {
     Atomic,
 }
 
-/// Which part of the GPU translates addresses for whoever faulted.
+/// The part of the GPU that translates addresses for the client that faulted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultHub {
     /// Graphics, compute, and since GFX10 the copy engines; the number is that of the accelerator die.
@@ -38,15 +38,15 @@ pub enum FaultHub {
 /// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultStatus {
-    /// What was tried.
+    /// The kind of access.
     pub access: FaultAccess,
     /// Number of the client within the hub.
     pub client: u16,
-    /// Which address space; only the kernel knows whose it was.
+    /// Number of the address space; only the kernel knows its owner.
     pub vmid: u8,
     /// The permissions that were missing, by bits of the page table entry; GFX9 and later.
     pub permissions: u8,
-    /// Where the walk through the page tables ended, 0 if it did not; GFX9 and later.
+    /// Level at which the walk through the page tables ended, 0 if it did not; GFX9 and later.
     pub walker_error: u8,
     /// The entry was not usable at all; GFX9 and later.
     pub mapping_error: bool,
@@ -148,7 +148,7 @@ impl PageFault {
     }
 }
 
-/// What was wrong with the access.
+/// The fault of the access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A store to addresses that are bound read-only.
@@ -171,7 +171,7 @@ pub enum Verdict {
     Wild,
 }
 
-/// How far from a bound range an access is taken for one that missed it, bytes.
+/// Distance from a bound range up to which an access counts as one that missed it, bytes.
 pub const NEAR: u64 = 2 << 20;
 
 impl Verdict {
@@ -197,7 +197,7 @@ impl Verdict {
 /// A page fault with everything that is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
-    /// What the kernel told.
+    /// The kernel's report.
     pub fault: PageFault,
     /// The status register, taken apart.
     pub status: FaultStatus,
@@ -205,11 +205,11 @@ pub struct FaultReport {
     pub hub: FaultHub,
     /// The client's name, if it is known.
     pub client: Option<&'static str>,
-    /// What is, or was, bound at the page.
+    /// The BO that is, or was, bound at the page.
     pub finding: Finding,
-    /// What that means.
+    /// The conclusion.
     pub verdict: Verdict,
-    /// What is remembered of the page, oldest first.
+    /// Remembered events of the page, oldest first.
     pub history: Vec<HistoryEntry>,
 }
 

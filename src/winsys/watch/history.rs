@@ -1,4 +1,4 @@
-//! What lately happened to BOs.
+//! Recent events of BOs.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ pub struct HistoryEntry {
     pub number: u64,
     /// Time since the history was made.
     pub at: Duration,
-    /// What it was.
+    /// The event.
     pub event: Event,
 }
 
@@ -48,26 +48,26 @@ impl BoHistory {
         Self { start: Instant::now(), most, ring: Mutex::new(ring) }
     }
 
-    /// What is remembered, oldest first.
+    /// Returns the remembered events, oldest first.
     pub fn entries(&self) -> Vec<HistoryEntry> {
         self.ring.lock().entries.iter().copied().collect()
     }
 
-    /// How many events were forgotten.
+    /// Returns the number of events that were forgotten.
     pub fn forgotten(&self) -> u64 {
         let ring = self.ring.lock();
         ring.count.saturating_sub(wide(ring.entries.len()))
     }
 
-    /// What is remembered of an address, oldest first: what was bound and unbound there. Both spellings are understood,
-    /// as by [`AddressBook::lookup`](crate::winsys::AddressBook::lookup).
+    /// Returns the remembered events of an address, oldest first: bindings made and removed there. Addresses are taken in
+    /// either form, as by [`AddressBook::lookup`](crate::winsys::AddressBook::lookup).
     pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
         let at = GpuVa::from_48_bits(address);
         let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));
         self.ring.lock().entries.iter().filter(is_about).copied().collect()
     }
 
-    /// What is remembered of a handle, oldest first. The number may have meant several BOs.
+    /// Returns the remembered events of a handle, oldest first. The number may have meant several BOs.
     pub fn of_handle(&self, wanted: u32) -> Vec<HistoryEntry> {
         let is_about = |entry: &&HistoryEntry| entry.event.handle() == Some(wanted);
         self.ring.lock().entries.iter().filter(is_about).copied().collect()

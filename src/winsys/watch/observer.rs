@@ -1,4 +1,4 @@
-//! What happens to a device's objects, told to whoever wants to know.
+//! Observers of the events of a device's objects.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What kernel and chip together can do.
+//! Capabilities of kernel and chip together.
 
 use crate::{
     uapi::{DevInfo, IdsFlags, cap},
@@ -80,8 +80,8 @@ impl Capabilities {
     }
 }
 
-/// Whether PRT bindings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 says GFX7 and later; 26.2.6 answers
-/// no for Stoney, and Carrizo is the same block, so both are left out.
+/// Returns `true` if PRT bindings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 says GFX7 and later; 26.2.6
+/// answers no for Stoney, and Carrizo is the same block, so both are left out.
 fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
     gfx_level >= GfxLevel::Gfx7 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
 }

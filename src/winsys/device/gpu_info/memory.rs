@@ -31,7 +31,7 @@ pub struct MemorySizes {
     pub gart_page: u32,
 }
 
-/// What a board carries whose kernel reports this much VRAM, bytes.
+/// Returns the VRAM installed on a board whose kernel reports this much, bytes.
 pub(crate) const fn installed_vram(reported: u64) -> u64 {
     reported.next_multiple_of(VRAM_GRANULARITY)
 }
@@ -62,7 +62,7 @@ impl MemorySizes {
         })
     }
 
-    /// Whether the CPU can map (nearly) all of VRAM: a full BAR, or an APU with a large carve-out.
+    /// Returns `true` if the CPU can map (nearly) all of VRAM: a full BAR, or an APU with a large carve-out.
     pub fn all_vram_visible(&self) -> bool {
         self.visible_vram * 10 > self.vram * 9
     }

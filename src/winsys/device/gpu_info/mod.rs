@@ -1,4 +1,4 @@
-//! What the kernel says about the GPU, asked once and digested.
+//! Facts about the GPU, queried once.
 //!
 //! One pass of INFO queries fills [`GpuInfo`]; nothing is asked twice. The derivations are those of RADV (Mesa
 //! `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`), and `tests/winsys/bring_up.rs` compares them, chip by chip, with what
@@ -54,7 +54,7 @@ pub struct GpuInfo {
     pub external_revision: u32,
     /// Driver's revision id.
     pub chip_revision: u32,
-    /// Whether the GPU has memory of its own; false for an APU.
+    /// `true` if the GPU has memory of its own; false for an APU.
     pub has_dedicated_vram: bool,
     /// IP blocks with at least one ring, by [`Ip::index`].
     pub ip_blocks: [Option<IpBlock>; 10],
@@ -96,7 +96,7 @@ pub struct GpuInfo {
     pub mec_firmware: Firmware,
     /// Registers that describe tiling.
     pub tiling: TilingRegisters,
-    /// What kernel and chip together can do.
+    /// Capabilities of kernel and chip together.
     pub capabilities: Capabilities,
 }
 
@@ -178,7 +178,7 @@ impl GpuInfo {
         radv_name(self.chip)
     }
 
-    /// What the VA manager must know. Half of the topmost range is kept for sparse buffers where libdrm keeps it.
+    /// Returns the limits for the VA manager. Half of the topmost range is kept for sparse buffers, as libdrm does.
     pub fn address_limits(&self) -> VaLimits {
         VaLimits {
             low_offset: self.va_offset,

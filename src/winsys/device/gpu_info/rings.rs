@@ -22,7 +22,7 @@ pub struct IpVersion {
 /// One IP block with at least one ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpBlock {
-    /// Which block.
+    /// The IP block.
     pub ip: Ip,
     /// Its version: that of IP discovery where there is one, else the driver's, corrected for GFX10.
     pub version: IpVersion,

@@ -28,7 +28,7 @@ pub struct ShaderArray {
     pub l2_slices: u32,
     /// Bytes of an L2 cache line.
     pub l2_line: u32,
-    /// Whether the render backends must be flushed for L2 to see their writes.
+    /// `true` if the render backends must be flushed for L2 to see their writes.
     pub l2_incoherent_with_render_backends: bool,
 }
 
