@@ -31,7 +31,7 @@ impl Arena {
         Self { window, range, shift, floor, holes: Mutex::new(holes) }
     }
 
-    /// Whether none of the addresses is kept for replayable leases.
+    /// Returns `true` if none of the addresses is kept for replayable leases.
     #[inline]
     pub(super) fn is_below_floor(&self, range: VaRange) -> bool {
         let last = (range.start().as_u64() + (range.len() - 1)) >> self.shift;

@@ -1,8 +1,8 @@
-//! Why a VA lease was refused.
+//! Errors of VA leases.
 
 use super::{GpuVa, VaRange, VaWindow};
 
-/// Why [`VaManager::allocate`](super::VaManager::allocate) gave no lease. Sizes and alignments are in bytes.
+/// The reason why [`VaManager::allocate`](super::VaManager::allocate) gave no lease. Sizes and alignments are in bytes.
 ///
 /// RADV makes `VK_ERROR_OUT_OF_DEVICE_MEMORY` of every refusal, and `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` of those
 /// of a fixed address. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] tell the two apart; the other
@@ -23,7 +23,7 @@ pub enum VaError {
     SizeOverflow {
         /// The size asked for.
         size: u64,
-        /// What every size is rounded up to.
+        /// Granule to which every size is rounded up.
         granule: u64,
     },
     /// The least common multiple of alignment and granule exceeds 64 bits.
@@ -31,7 +31,7 @@ pub enum VaError {
     AlignmentOverflow {
         /// The alignment asked for.
         alignment: u64,
-        /// What every address is a multiple of.
+        /// Granule of which every address is a multiple.
         granule: u64,
     },
     /// The fixed address is not a multiple of the alignment.
@@ -39,7 +39,7 @@ pub enum VaError {
     Misaligned {
         /// The address asked for.
         start: GpuVa,
-        /// What it has to be a multiple of.
+        /// Required alignment.
         alignment: u64,
     },
     /// The fixed address plus the size wraps around, or runs into the hole between the halves.
@@ -100,17 +100,17 @@ pub enum VaError {
 }
 
 impl VaError {
-    /// Whether the window is full, or too fragmented: freeing something may help.
+    /// Returns `true` if the window is full, or too fragmented: freeing something may help.
     pub const fn is_out_of_space(&self) -> bool {
         matches!(self, Self::NoSpace { .. })
     }
 
-    /// Whether it is the fixed address that cannot be had; another one could.
+    /// Returns `true` if only the fixed address is unavailable; another one could be leased.
     pub const fn is_about_the_address(&self) -> bool {
         matches!(self, Self::Misaligned { .. } | Self::Wraps { .. } | Self::OutsideWindow { .. } | Self::Taken { .. })
     }
 
-    /// Whether another window may do better.
+    /// Returns `true` if another window may do better.
     pub(super) const fn depends_on_window(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::Taken { .. } | Self::OutsideWindow { .. })
     }

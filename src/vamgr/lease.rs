@@ -41,7 +41,7 @@ impl VaLease {
         self.range.start()
     }
 
-    /// How many bytes: those asked for, rounded up to the granule.
+    /// Returns the length, bytes: the size requested, rounded up to the granule.
     #[expect(clippy::len_without_is_empty, reason = "a lease is never empty")]
     #[inline]
     pub const fn len(&self) -> u64 {

@@ -90,7 +90,7 @@ impl VaManager {
         &self.shared.windows
     }
 
-    /// What every lease's address and size are multiples of.
+    /// Returns the granule, bytes: every lease's address and size are multiples of it.
     pub fn granule(&self) -> u64 {
         self.shared.granule
     }
@@ -164,7 +164,7 @@ impl VaManager {
         &self.shared.resting
     }
 
-    /// Where almost everything lives.
+    /// Returns the window of almost all leases.
     #[inline]
     fn usual_window(&self) -> VaWindow {
         self.shared.windows.serving(VaWindow::High)
@@ -190,7 +190,7 @@ impl VaManager {
         }
     }
 
-    /// What a window is used for at the moment. On a device without a high half, its windows are those of the low one.
+    /// Returns a window's current statistics. On a device without a high half, its windows are those of the low one.
     pub fn stats(&self, window: VaWindow) -> WindowStats {
         self.shared.resting.wake();
         self.arena(self.shared.windows.serving(window)).stats()

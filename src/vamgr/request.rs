@@ -1,11 +1,11 @@
-//! What is asked of the VA manager.
+//! Requests to the VA manager.
 
 use std::num::NonZeroU64;
 
 use super::{GpuVa, VaWindow};
 use amdgpu_hw::GfxLevel;
 
-/// Where in its window a lease goes.
+/// Placement of a lease in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// At the lowest address that fits: for all ordinary leases.
@@ -18,7 +18,7 @@ pub enum Placement {
     At(GpuVa),
 }
 
-/// What to do when the window asked for has no room.
+/// Alternative if the requested window has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// Refuse.

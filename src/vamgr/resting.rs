@@ -9,9 +9,9 @@ type Lock<T> = spin::mutex::SpinMutex<T, spin::Yield>;
 
 /// Longer leases do not rest, bytes.
 const LONGEST: u64 = 64 << 20;
-/// How many leases of a stripe's threads rest.
+/// Number of resting leases for each stripe.
 const RING: usize = 8;
-/// How many must have come after a lease before it is leased again.
+/// Number of later leases after which a lease may be reused.
 const REST: usize = 3;
 
 /// Leases of device memory that was freed: at rest, and then the first to be leased again.
@@ -33,7 +33,7 @@ pub(super) struct Resting {
 #[derive(Debug, Default)]
 struct Ring {
     leases: [Option<VaLease>; RING],
-    /// Where the next one goes; from there on they are older, and then newer.
+    /// Index of the next entry; from there on entries are older, and then newer.
     next: usize,
 }
 

@@ -1,8 +1,8 @@
-//! What a window is used for, and how its free addresses are cut up.
+//! Statistics of a window: its use, and the fragmentation of its free addresses.
 
 use amdgpu_hw::num::index;
 
-/// How many holes there are of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
+/// Number of holes of each size class: class `n` holds sizes from 2^n up to, not including, 2^(n+1) bytes.
 ///
 /// ```
 /// use amdgpu_va::HoleHistogram;
@@ -22,7 +22,7 @@ impl HoleHistogram {
         (0..).zip(self.counts).filter(|&(_, count)| count > 0)
     }
 
-    /// How many holes there are.
+    /// Returns the number of holes.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -48,16 +48,16 @@ impl FromIterator<u64> for HoleHistogram {
     }
 }
 
-/// What a window is used for at the moment. Bytes where not said otherwise.
+/// Current statistics of a window, in bytes unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowStats {
-    /// How many leases there are.
+    /// Number of leases.
     pub leases: u64,
     /// Bytes they hold.
     pub leased: u64,
     /// Bytes free.
     pub free: u64,
-    /// How many holes the free bytes are in.
+    /// Number of holes that the free bytes are in.
     pub holes: u64,
     /// The largest hole.
     pub largest_hole: u64,
@@ -66,8 +66,8 @@ pub struct WindowStats {
 }
 
 impl WindowStats {
-    /// How much of the free addresses is not in the largest hole, in thousandths: 0 in one piece, nearly 1000 in
-    /// slivers, and 0 where nothing is free.
+    /// Returns the share of the free addresses outside the largest hole, in thousandths: 0 if they are in one piece or there
+    /// are none, nearly 1000 if they are in slivers.
     pub fn fragmentation_permille(&self) -> u64 {
         let scattered = u128::from(self.free.saturating_sub(self.largest_hole));
         match scattered.checked_mul(1000).and_then(|scattered| scattered.checked_div(self.free.into())) {

@@ -10,8 +10,8 @@ const GIB_4: u64 = 1 << 32;
 const LOW_END: u64 = 1 << 47;
 /// The first address of the high half.
 const HIGH_START: u64 = 0xffff_8000_0000_0000;
-/// What every VM keeps free at its bottom, so that null pointers fault: `AMDGPU_VA_RESERVED_BOTTOM` in Linux 6.12,
-/// `amdgpu_vm.h`. Older kernels report 2 MiB as the first address.
+/// Size of the range that every VM keeps free at its bottom, so that null pointers fault: `AMDGPU_VA_RESERVED_BOTTOM` in
+/// Linux 6.12, `amdgpu_vm.h`. Older kernels report 2 MiB as the first address.
 const RESERVED_BOTTOM: u64 = 0x1_0000;
 /// The GPU page, which no alignment is below.
 const GPU_PAGE: u64 = 4096;
@@ -103,22 +103,22 @@ impl VaRange {
         self.start.as_u64().wrapping_add(self.len)
     }
 
-    /// How many bytes.
+    /// Returns the length, bytes.
     pub const fn len(self) -> u64 {
         self.len
     }
 
-    /// Whether there is no address in the range.
+    /// Returns `true` if the range is empty.
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// Whether `va` is one of the addresses.
+    /// Returns `true` if `va` is one of the addresses.
     pub const fn contains(self, va: GpuVa) -> bool {
         va.as_u64().wrapping_sub(self.start.as_u64()) < self.len
     }
 
-    /// Whether all of `other` is in the range. An empty range is nowhere.
+    /// Returns `true` if all of `other` is in the range. An empty range is in none.
     pub const fn includes(self, other: Self) -> bool {
         let offset = other.start.as_u64().wrapping_sub(self.start.as_u64());
         other.len > 0 && offset < self.len && other.len <= self.len - offset
@@ -131,7 +131,7 @@ impl fmt::Debug for VaRange {
     }
 }
 
-/// What the kernel's `drm_amdgpu_info_device` says of the GPU's address space. All in bytes.
+/// The GPU's address space as the kernel's `drm_amdgpu_info_device` reports it. All in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaLimits {
     /// `virtual_address_offset`: the first usable address of the low half.
@@ -147,12 +147,12 @@ pub struct VaLimits {
     pub alignment: u64,
     /// `pte_fragment_size`: the size and alignment from which one TLB entry covers a whole fragment. A power of two.
     pub pte_fragment: u64,
-    /// Whether half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
+    /// `true` if half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
     pub half_for_sparse: bool,
 }
 
 impl VaLimits {
-    /// Whether a chip needs half of its address space for sparse buffers.
+    /// Returns `true` if a chip needs half of its address space for sparse buffers.
     ///
     /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as it
     /// must. So a sparse buffer has two addresses that differ in one bit, the [control bit](Windows::prt_control_bit):
@@ -166,7 +166,7 @@ impl VaLimits {
     }
 }
 
-/// Which of the limits a [`LimitsError`] is about.
+/// The limit that a [`LimitsError`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
     /// [`VaLimits::low_offset`] and [`VaLimits::low_max`].
@@ -288,7 +288,7 @@ impl Windows {
         self.ranges[window.index()]
     }
 
-    /// Whether the GPU has addresses in the high half (GFX9 and later).
+    /// Returns `true` if the GPU has addresses in the high half (GFX9 and later).
     pub const fn has_high(&self) -> bool {
         self.has_high
     }

@@ -1,4 +1,4 @@
-//! Which cells an index can hold.
+//! Ranges of cells that an index can hold.
 
 /// One past the highest cell an index can hold: the pages of a 64-bit address space.
 pub const CELLS_END: u64 = 1 << 52;

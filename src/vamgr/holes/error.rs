@@ -1,6 +1,6 @@
-//! Why an index of holes refuses.
+//! Errors of an index of holes.
 
-/// Why no cells were taken.
+/// The reason why no cells were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TakeError {

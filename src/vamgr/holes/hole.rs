@@ -12,7 +12,7 @@ pub struct Hole {
 }
 
 impl Hole {
-    /// How many cells are free.
+    /// Returns the number of free cells.
     pub const fn cells(self) -> u64 {
         self.end - self.start
     }

@@ -73,7 +73,7 @@ impl List {
         (at.checked_sub(1).map(|below| self.holes[below]), self.as_slice().get(at).copied())
     }
 
-    /// Whether the cells were all taken; if so they are free now.
+    /// Frees the cells if all of them were taken, and returns `true` if so.
     #[inline]
     pub(super) fn give(&mut self, given: Hole) -> bool {
         let holes = self.as_slice();

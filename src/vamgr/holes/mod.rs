@@ -169,17 +169,17 @@ impl Holes {
         self.span.clone()
     }
 
-    /// How many cells are free.
+    /// Returns the number of free cells.
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// How many holes there are. O(1).
+    /// Returns the number of holes. O(1).
     pub fn count(&self) -> u64 {
         wide(self.list.as_slice().len()) + self.tree.count()
     }
 
-    /// How many runs are taken.
+    /// Returns the number of runs taken.
     pub fn live(&self) -> u64 {
         self.live
     }

@@ -1,4 +1,4 @@
-//! What a start must be a multiple of.
+//! Multiples that a start must be of.
 
 use std::num::NonZeroU64;
 
@@ -23,7 +23,7 @@ impl Step {
         Self { cells, shift: cells.trailing_zeros() }
     }
 
-    /// Whether `cell` is a multiple.
+    /// Returns `true` if `cell` is a multiple.
     pub const fn divides(self, cell: u64) -> bool {
         cell.is_multiple_of(self.cells)
     }

@@ -6,7 +6,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 
-/// How much is done: less under Miri, which checks every step of it and takes its time.
+/// Returns the amount of work of a test: less under Miri, which checks every step.
 const fn at_most(usual: usize, under_miri: usize) -> usize {
     if cfg!(miri) { under_miri } else { usual }
 }

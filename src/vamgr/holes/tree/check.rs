@@ -34,7 +34,7 @@ impl Tree {
         assert!(self.inners.capacity() > leaves / inner::MIN);
     }
 
-    /// How many regions there are, with holes or without.
+    /// Returns the number of regions, with holes or without.
     pub(in crate::holes) fn regions(&self) -> usize {
         self.regions.len()
     }

@@ -1,6 +1,6 @@
-//! Which vectors the processor has.
+//! Detection of the processor's vector instructions.
 
-/// Which of the two compilations of the hot paths is to be used.
+/// Selects one of the two compilations of the hot paths.
 ///
 /// # Invariants
 ///

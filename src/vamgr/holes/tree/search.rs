@@ -15,7 +15,7 @@ use crate::holes::Step;
 /// A hole that fits: its place in the trail's leaf, and the cell to take from.
 pub(super) type Fit = (usize, u64);
 
-/// What is looked for.
+/// The length and alignment searched for.
 #[derive(Clone, Copy)]
 struct Want {
     len: u64,
@@ -30,7 +30,7 @@ struct Want {
 }
 
 impl Want {
-    /// Whether the first hole that offers `need` is certain to fit.
+    /// Returns `true` if the first hole that offers `need` is certain to fit.
     fn is_exact(&self) -> bool {
         self.need < MAX_NEED && self.step.is_power_of_two() && self.step.shift() <= REGION_BITS
     }

@@ -20,7 +20,7 @@ pub(in crate::holes) struct Tree {
     pub(super) regions: Vec<Region>,
     pub(super) leaves: Vec<Leaf>,
     pub(super) inners: Vec<Inner>,
-    /// What the children of the inner nodes offer, four classes a piece.
+    /// Offers of the inner nodes' children, four classes each.
     pub(super) offers: Vec<Offers>,
     /// Per exponent of an alignment, the lane of the largest class that divides it.
     pub(super) lane_of: [u8; CLASSES],
@@ -37,7 +37,7 @@ pub(in crate::holes) struct Tree {
 pub(super) struct Region {
     /// Levels of inner nodes above the leaves.
     pub(super) height: u32,
-    /// Where the region's giant ends, if it has one.
+    /// End of the region's giant, if it has one.
     pub(super) giant_end: u64,
 }
 
@@ -83,7 +83,7 @@ impl Tree {
         number(self.regions.len())
     }
 
-    /// How many holes there are.
+    /// Returns the number of holes.
     #[inline]
     pub(in crate::holes) fn count(&self) -> u64 {
         self.count

@@ -38,7 +38,7 @@ impl Inner {
         lanes::at_most(&self.key, UNUSED - 1)
     }
 
-    /// Whether slot `at` is used.
+    /// Returns `true` if slot `at` is used.
     pub(crate) fn has(&self, at: usize) -> bool {
         at < CAP && self.key[at] != UNUSED
     }

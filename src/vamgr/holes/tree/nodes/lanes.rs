@@ -8,7 +8,7 @@
 
 use amdgpu_hw::num::index;
 
-/// What a child offers, for four alignment classes at once.
+/// The lengths that a child offers, for four alignment classes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
 pub(crate) struct Lanes(pub(crate) [i32; 4]);
@@ -53,13 +53,13 @@ impl Lanes {
     }
 }
 
-/// How much of the hole is left from the first multiple of `mask + 1`.
+/// Returns the length of the hole from the first multiple of `mask + 1` on.
 #[inline(always)]
 pub(crate) fn offer(start: i32, len: i32, mask: i32) -> i32 {
     len - (start.wrapping_neg() & mask)
 }
 
-/// How many values are `limit` or less. Values and limit are 0 or more.
+/// Returns the number of values that are `limit` or less. Values and limit are 0 or more.
 #[inline(always)]
 pub(crate) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
     let mut count = 0;

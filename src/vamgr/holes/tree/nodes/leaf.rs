@@ -37,7 +37,7 @@ impl Leaf {
         lanes::at_most(&self.start, UNUSED - 1)
     }
 
-    /// Whether place `at` is used.
+    /// Returns `true` if place `at` is used.
     #[inline]
     pub(crate) fn has(&self, at: usize) -> bool {
         at < CAP && self.start[at] != UNUSED
@@ -53,7 +53,7 @@ impl Leaf {
         self.len[at % CAP]
     }
 
-    /// How many holes start at `cell` or below.
+    /// Returns the number of holes that start at `cell` or below.
     #[inline(always)]
     pub(crate) fn rank(&self, cell: i32) -> usize {
         lanes::at_most(&self.start, cell)

@@ -1,4 +1,4 @@
-//! What every child has to offer, for up to four alignment classes.
+//! The offers of all children, for up to four alignment classes.
 
 #![expect(clippy::inline_always, reason = "compiled for each vector width: see crate::holes::tree::width")]
 
@@ -84,7 +84,7 @@ impl Offers {
         most
     }
 
-    /// What a leaf offers, which offered `before`, once its hole at place `at` has shrunk and offers `left`.
+    /// Returns the offer of a leaf, which offered `before`, after its hole at place `at` has shrunk and offers `left`.
     #[inline(always)]
     pub(crate) fn of_leaf_after(&self, leaf: &Leaf, at: usize, before: Lanes, left: Lanes) -> Lanes {
         let was = self.of_hole(leaf.start(at), leaf.len(at));

@@ -1,4 +1,4 @@
-//! What one node's children offer, kept as a knock-out tournament.
+//! The offers of one node's children, kept as a knock-out tournament.
 //!
 //! The 64 children meet in groups of four, the 16 winners again, and the last four are the final. The first child that
 //! offers enough is found by asking three groups of four instead of 64 children, and a changed child replays three
@@ -9,7 +9,7 @@
 use super::{inner, lanes::Lanes, slots};
 
 const N: usize = inner::CAP;
-/// Where the final, the 16 and the 64 begin.
+/// Start of the final, of the 16 and of the 64.
 const FINAL: usize = 0;
 const SEMIFINAL: usize = 4;
 const CHILDREN: usize = 20;
@@ -24,7 +24,7 @@ pub(crate) struct Peaks([Lanes; CHILDREN + N]);
 impl Peaks {
     pub(crate) const NONE: Self = Self([Lanes::NONE; CHILDREN + N]);
 
-    /// What the child at `slot` offers.
+    /// Returns the offer of the child at `slot`.
     #[inline(always)]
     pub(crate) fn get(&self, slot: usize) -> Lanes {
         self.0[CHILDREN + slot % N]
