@@ -84,7 +84,7 @@ pub mod ctx_op {
     pub const ALLOC_CTX: u32 = 1;
     /// Forget a context; queued jobs still run.
     pub const FREE_CTX: u32 = 2;
-    /// Whether a reset happened since the last query.
+    /// Asks for a reset since the last query.
     pub const QUERY_STATE: u32 = 3;
     /// Sticky reset flags.
     pub const QUERY_STATE2: u32 = 4;
@@ -126,7 +126,7 @@ pub const CTX_NO_RESET: u32 = 0;
 pub const CTX_UNKNOWN_RESET: u32 = 3;
 
 bitflags::bitflags! {
-    /// What QUERY_STATE2 reports; sticky unless noted.
+    /// Flags that QUERY_STATE2 reports; sticky unless noted.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct CtxStateFlags: u64 {
         /// The GPU was reset since the context was made.

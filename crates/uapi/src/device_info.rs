@@ -61,7 +61,7 @@ uapi! {
         180 vram_bit_width: u32,
         /// Fused-off VCE instances.
         184 vce_harvest_config: u32,
-        /// Whether off-chip tessellation buffers are doubled.
+        /// 1 if off-chip tessellation buffers are doubled.
         188 gc_double_offchip_lds_buf: u32,
         /// Always 0.
         192 prim_buf_gpu_addr: u64,

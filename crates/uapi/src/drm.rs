@@ -47,7 +47,7 @@ uapi! {
     struct Client = "drm_client", 40 bytes {
         /// Client number; only 0 answers.
         0 idx: i32,
-        /// Whether the client is authenticated.
+        /// 1 if the client is authenticated.
         4 auth: i32,
         /// Process id.
         8 pid: u64,
@@ -160,7 +160,7 @@ pub mod cap {
     pub const VBLANK_HIGH_CRTC: u64 = 0x2;
     /// Preferred depth of dumb buffers, in bits.
     pub const DUMB_PREFERRED_DEPTH: u64 = 0x3;
-    /// Whether a shadow buffer is preferred.
+    /// Reports 1 if a shadow buffer is preferred.
     pub const DUMB_PREFER_SHADOW: u64 = 0x4;
     /// dma-buf import (1) and export (2).
     pub const PRIME: u64 = 0x5;

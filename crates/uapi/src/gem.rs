@@ -172,7 +172,7 @@ pub const GEM_OP_GET_CREATE_INFO: u32 = 0;
 /// [`GemOp::op`]: prefer the domains in `value` from the next validation on.
 pub const GEM_OP_SET_PLACEMENT: u32 = 1;
 
-/// What GEM_VA does.
+/// Operations of GEM_VA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum VaOperation {
@@ -187,7 +187,7 @@ pub enum VaOperation {
 }
 
 bitflags::bitflags! {
-    /// Where the kernel may place a BO.
+    /// Domains in which the kernel may place a BO.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct GemDomain: u64 {
         /// System memory that the GPU cannot reach.

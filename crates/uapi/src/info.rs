@@ -17,7 +17,7 @@ uapi! {
         8 return_size: u32,
         /// One of [`query`].
         12 query: u32,
-        /// What the query takes; see the constructors of the wrappers.
+        /// Arguments of the query; see the constructors of the wrappers.
         16 input: [u32; 4] as "query_fw",
     }
 
@@ -113,7 +113,7 @@ uapi! {
     struct InfoNumHandles = "drm_amdgpu_info_num_handles", 8 bytes {
         /// The most there can be.
         0 uvd_max_handles: u32,
-        /// How many there are.
+        /// Number of handles in use.
         4 uvd_used_handles: u32,
     }
 
@@ -149,7 +149,7 @@ uapi! {
     struct InfoVceClockTable = "drm_amdgpu_info_vce_clock_table", 104 bytes {
         /// The levels.
         0 entries: [InfoVceClockEntry; 6],
-        /// How many of them count.
+        /// Number of valid entries.
         96 num_valid_entries: u32,
         /// Zero.
         100 pad: u32,
@@ -157,7 +157,7 @@ uapi! {
 
     /// Limits of one video codec.
     struct InfoVideoCodec = "drm_amdgpu_info_video_codec_info", 24 bytes {
-        /// Whether the codec is there.
+        /// 1 if the codec is supported.
         0 valid: u32,
         /// Pixels.
         4 max_width: u32,

@@ -111,9 +111,9 @@ pub unsafe trait Kernel: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the addresses of a mapping were not kept: {errno}")]
 pub struct NotReserved {
-    /// Why.
+    /// The cause.
     pub errno: Errno,
-    /// Whether the mapping is still there.
+    /// `true` if the mapping still exists.
     pub is_mapped: bool,
 }
 
@@ -150,7 +150,7 @@ unsafe fn hold(address: NonNull<u8>, len: usize, fixed: MapFlags) -> Result<(), 
     Err(Errno::EEXIST)
 }
 
-/// What a CPU mapping allows.
+/// Access through a CPU mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protection {
     /// Loads only.

@@ -1,4 +1,4 @@
-//! How a kernel structure is written down once: fields with their offsets, checked against the compiler's layout.
+//! Macros that declare a kernel structure once: fields with their offsets, checked against the compiler's layout.
 
 /// Declares plain `#[repr(C)]` structures with every offset and the size stated, and asserts them at compile time.
 ///

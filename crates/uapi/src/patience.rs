@@ -1,4 +1,4 @@
-//! How often a busy kernel is asked again.
+//! Limits on repeating requests that a busy kernel refuses.
 //!
 //! libdrm's `drmIoctl` asks as long as the answer is EAGAIN (libdrm 2.4.124 `xf86drm.c`), so a kernel that stays busy
 //! keeps its caller for ever. Here each request has an end.
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_micros(250);
 const SUBMISSION_ATTEMPTS: u32 = 256;
 
 impl Patience {
-    /// What is granted to a request, of which some say in the argument until when they want to wait.
+    /// Returns the limit of a request; some carry the time until which they want to wait.
     pub(crate) fn of(request: Request, argument: &[u8]) -> Self {
         let deadline = |offset: usize| {
             let bytes = argument.get(offset..)?.first_chunk()?;

@@ -69,12 +69,12 @@ impl Request {
         (self.0 >> 16 & 0x3fff) as usize
     }
 
-    /// Whether the kernel is to read the argument.
+    /// Returns `true` if the kernel reads the argument.
     pub const fn writes_to_kernel(self) -> bool {
         self.0 >> 30 & WRITE != 0
     }
 
-    /// Whether the kernel is to write the argument back.
+    /// Returns `true` if the kernel writes the argument back.
     pub const fn reads_from_kernel(self) -> bool {
         self.0 >> 30 & READ != 0
     }
@@ -102,7 +102,7 @@ pub trait Argument: FromBytes + IntoBytes + Immutable + KnownLayout {
 
 /// An argument that C declares as a union: the kernel writes its answer over the start of the question.
 pub trait Answered: Argument {
-    /// What the kernel leaves in the argument after success.
+    /// Contents of the argument after success.
     type Answer: FromBytes + IntoBytes + Immutable + KnownLayout;
 
     /// Reads the answer out of the argument.

@@ -243,7 +243,7 @@ pub mod bo_list_op {
     pub const UPDATE: u32 = 2;
 }
 
-/// What a chunk carries.
+/// Identifiers of chunks.
 pub mod chunk_id {
     /// [`CsChunkIb`](super::CsChunkIb).
     pub const IB: u32 = 0x01;

@@ -39,9 +39,9 @@ uapi! {
 
     /// SYNCOBJ_TRANSFER: the fence of one point to another.
     struct SyncobjTransfer = "drm_syncobj_transfer", 32 bytes {
-        /// Where the fence comes from.
+        /// Handle of the sync object that the fence comes from.
         0 src_handle: u32,
-        /// Where it goes.
+        /// Handle of the sync object that the fence goes to.
         4 dst_handle: u32,
         /// Point of the source; 0 is its newest state.
         8 src_point: u64,
