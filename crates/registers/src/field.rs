@@ -1,7 +1,8 @@
 //! Fields of registers, and the names of their values.
 
 use crate::RegisterSet;
-use crate::tables::{Bits, Value, name, values};
+use crate::rows::{Bits, Value};
+use crate::tables::{name, values};
 
 /// A field of a register.
 #[derive(Clone, Copy, Debug)]
@@ -65,12 +66,12 @@ impl Field {
     /// Returns the values that have names, smallest first; none for a number.
     pub fn choices(self, set: impl Into<RegisterSet>) -> impl Iterator<Item = Choice> {
         let set = set.into();
-        self.0.values().iter().filter(move |value| set.is_in(value.sets)).map(Choice)
+        values(self.0.choices).iter().filter(move |value| set.is_in(value.sets)).map(Choice)
     }
 
     /// Returns the name of a value.
     pub fn choice(self, value: u32, set: impl Into<RegisterSet>) -> Option<&'static str> {
-        let (set, values) = (set.into(), self.0.values());
+        let (set, values) = (set.into(), values(self.0.choices));
         let from = values.partition_point(|known| known.raw < value);
         let same = values.get(from..)?.iter().take_while(|known| known.raw == value);
         same.into_iter().find(|known| set.is_in(known.sets)).map(|known| name(known.name))

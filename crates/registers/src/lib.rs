@@ -34,6 +34,7 @@ mod field;
 #[expect(clippy::unreadable_literal, reason = "offsets and numbers of packed tables")]
 mod generated;
 mod register;
+mod rows;
 mod set;
 mod tables;
 mod typed;

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use crate::generated::registers::{BY_OFFSET, PLACES, REGISTERS};
-use crate::tables::name;
+use crate::tables::{fields, name};
 use crate::{Field, FieldValue, RegisterSet};
 
 /// A register: the same on every generation that has one of its name.
@@ -78,7 +78,7 @@ impl Register {
 
     /// Returns the fields of all generations.
     pub(crate) fn rows(self) -> impl Iterator<Item = Field> + use<> {
-        REGISTERS.get(usize::from(self.0)).into_iter().flat_map(|row| row.fields()).map(Field)
+        REGISTERS.get(usize::from(self.0)).into_iter().flat_map(|&row| fields(row)).map(Field)
     }
 }
 

@@ -91,7 +91,7 @@ fn enum_numbers(spec: &Spec) -> Result<HashMap<&str, u16>, Error> {
 
 fn choices_file(spec: &Spec, names: &Names<'_>) -> Result<String, Error> {
     let mut text =
-        String::from("//! The values that fields have names for.\n\nuse crate::tables::{Choices, Value, value};\n");
+        String::from("//! The values that fields have names for.\n\nuse crate::rows::{Choices, Value, value};\n");
     let mut values = Vec::new();
     let mut first = 0;
     let _ = write!(text, "\n/// The enums, by where their values begin, and how many there are.\n");
@@ -169,7 +169,7 @@ fn registers_file(spec: &Spec, names: &Names<'_>) -> Result<String, Error> {
     by_offset.sort_unstable();
     let (count, place_count) = (spec.registers.len(), by_offset.len());
     let mut text = String::from("//! The registers, their places and their fields.\n\n");
-    text.push_str("use crate::tables::{Bits, Place, Row, bits, place, register};\n\n");
+    text.push_str("use crate::rows::{Bits, Place, Row, bits, place, register};\n\n");
     let _ = write!(text, "/// The registers, by name.\npub(crate) static REGISTERS: [Row; {count}] = [\n");
     rows(&mut text, table);
     let _ = write!(text, "];\n\n/// Where they are.\npub(crate) static PLACES: [Place; {place_count}] = [\n");
