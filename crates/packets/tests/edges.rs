@@ -210,3 +210,34 @@ fn registers_are_set_from_the_first_to_the_last_of_their_aperture() {
     assert_eq!(set(last - 4, &[1, 2]), Ok(4));
     assert!(matches!(set(0, &[1]), Err(EncodeError::NoSuchPacket { .. })), "no aperture begins at zero");
 }
+
+#[test]
+fn a_copy_stores_at_multiples_of_its_size() {
+    let target = pm4::Target::gfx(GfxLevel::Gfx9);
+    for (size, bytes) in [(pm4::CopySize::Dword, 4), (pm4::CopySize::Qword, 8)] {
+        for at in 0..16 {
+            let copy = pm4::CopyData::new(pm4::CopySource::Immediate(1), pm4::CopyTo::Memory(va(0x1000 + at)), size);
+            assert_eq!(encodes(copy, target), at % bytes == 0, "{size:?} to {at}");
+            let read = pm4::CopySource::Memory(va(0x1000 + at));
+            let copy = pm4::CopyData::new(read, pm4::CopyTo::Memory(va(0x1000)), size);
+            assert_eq!(encodes(copy, target), at % bytes == 0, "{size:?} from {at}");
+        }
+    }
+}
+
+#[test]
+fn a_linear_write_takes_the_dwords_that_its_count_can_say() {
+    for (version, most) in [
+        (sdma::Version::V2_4, 0x3f_ffff),
+        (sdma::Version::V3_0, 0x3f_ffff),
+        (sdma::Version::V4_0, 0x10_0000),
+        (sdma::Version::V6_0, 0x10_0000),
+    ] {
+        let data = vec![7; most + 1];
+        let mut ib = vec![0; most + 8];
+        let mut write = |data| sdma::WriteLinear { to: va(0x1000), data }.encode(version, &mut ib);
+        assert_eq!(write(&data[..most]).unwrap(), most + 4, "{version}");
+        assert!(write(&data).is_err(), "{version}");
+        assert!(write(&[]).is_err(), "{version}");
+    }
+}
