@@ -347,3 +347,19 @@ fn a_histogram_counts_the_holes_that_surely_fit() {
         assert_eq!(holes.fitting(bytes), fitting, "{bytes:#x}");
     }
 }
+
+/// What was given back rests, up to 64 MiB; longer leases go where they came from.
+#[test]
+fn leases_of_up_to_64_mebibytes_rest_and_longer_ones_do_not() {
+    const LONGEST: u64 = 64 << 20;
+    for (size, rests) in [(PAGE, true), (LONGEST, true), (LONGEST + PAGE, false), (2 * LONGEST, false)] {
+        let manager = manager();
+        let request = VaRequest::new(size);
+        let leases: Vec<_> = (0..6).map(|_| manager.allocate(request).unwrap()).collect();
+        let first = leases[0].range();
+        for lease in leases {
+            manager.give(lease);
+        }
+        assert_eq!(manager.rested(&request).map(|lease| lease.range()), rests.then_some(first), "{size:#x}");
+    }
+}

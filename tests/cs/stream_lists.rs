@@ -370,11 +370,15 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
     let mut stream = Stream::new(&device, target, 1).unwrap();
     (0..100).for_each(|_| stream.push_snippet(&snippet).unwrap());
     let list = stream.finish().unwrap();
+    let mut all = 0;
     for ib in list.dwords() {
         let events =
             pm4::decode(ib, target).filter(|packet| matches!(packet, Ok(p) if p.command.name() == "EVENT_WRITE"));
-        assert_eq!(events.count() % 30, 0);
+        let count = events.count();
+        assert_eq!(count % 30, 0);
+        all += count;
     }
+    assert_eq!(all, 3000);
     let mut other = Stream::new(&device, compute(&device), 8).unwrap();
     assert!(matches!(other.push_snippet(&snippet), Err(cs::Error::WrongStream { .. })));
 }

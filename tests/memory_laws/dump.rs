@@ -201,7 +201,7 @@ fn the_dump_for_vmas_visualiser_has_its_structure() {
         assert_eq!(sizes, (&MIB.into(), &(3 * MIB).into()));
         let infos = object(&dump["MemoryInfo"]);
         assert_eq!(infos.len(), heaps.len());
-        let mut in_heaps = 0;
+        let (mut in_heaps, mut pools_of_heaps) = (0, 0);
         let budgets = manager.cached_budgets(BudgetRule::Radv).unwrap();
         for (index, heap) in heaps.iter().enumerate() {
             let info = &infos[&format!("Heap {index}")];
@@ -212,6 +212,7 @@ fn the_dump_for_vmas_visualiser_has_its_structure() {
             let flags: Vec<_> = heap.flags.iter_names().map(|(name, _)| name).collect();
             assert_eq!(info["Flags"], json!(flags));
             in_heaps += info["Stats"]["AllocationBytes"].as_u64().unwrap();
+            pools_of_heaps += object(&info["MemoryPools"]).len();
             for (name, pool) in object(&info["MemoryPools"]) {
                 let ty = &types[name.strip_prefix("Type ").unwrap().parse::<usize>().unwrap()];
                 assert_eq!(ty.heap as usize, index);
@@ -224,7 +225,7 @@ fn the_dump_for_vmas_visualiser_has_its_structure() {
                 check_statistics(&pool["Stats"], sizes.len() as u64, sizes.iter().sum());
             }
         }
-        assert_eq!(in_heaps, 6 * MIB);
+        assert_eq!((in_heaps, pools_of_heaps), (6 * MIB, types.len()));
         let pools = object(&dump["DefaultPools"]);
         assert_eq!(pools.len(), types.len());
         for (name, pool) in pools {

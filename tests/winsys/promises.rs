@@ -19,7 +19,7 @@ use amdgpu_winsys::{
         VaOperation, Vm, WaitCs, bo_list_op, ctx_op,
     },
     vamgr::VaRequest,
-    winsys::{Context, Deadline, Device, Ip, Priority, ResidentSet, Syncobj, VmidReservation},
+    winsys::{Context, Deadline, Device, Error, Ip, Priority, ResidentSet, Syncobj, Until, VmidReservation, WaitFor},
 };
 use nix::errno::Errno;
 
@@ -149,4 +149,18 @@ fn a_deadline_is_the_same_moment_in_every_request_of_a_wait() {
     }
     assert_eq!(*told.lock().unwrap(), [Some(deadline.for_amdgpu()); 6]);
     assert!(deadline.remaining() < Duration::from_mins(10));
+}
+
+#[test]
+fn points_of_two_devices_are_not_waited_for_together() {
+    let devices = [(); 2].map(|()| Device::new(SimKernel::open(chip("navi21"))).unwrap());
+    let [mine, other] = devices.each_ref().map(|device| Syncobj::new(device, true).unwrap());
+    let wait =
+        |points: &[(&Syncobj, u64)]| Syncobj::wait_points(points, WaitFor::All, Until::Signalled, Deadline::POLL);
+    assert!(matches!(wait(&[(&mine, 0), (&other, 0)]), Err(Error::ForeignDevice { .. })));
+    assert!(matches!(wait(&[(&mine, 0), (&mine, 0), (&other, 0)]), Err(Error::ForeignDevice { .. })));
+    assert_eq!(wait(&[(&mine, 0), (&mine, 0)]).unwrap(), Some(0));
+    let memory = host_memory(&devices[0], 4096);
+    assert!(!memory.binding().is_empty());
+    assert_eq!(memory.binding().len(), 4096);
 }

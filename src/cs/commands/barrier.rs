@@ -192,6 +192,15 @@ mod tests {
         }
     }
 
+    /// Copies write in L2 from GFX9 on, and updates past it up to GFX9.
+    #[test]
+    fn what_transfers_wrote_in_l2_is_written_back_for_the_host() {
+        for level in GfxLevel::ALL {
+            let back = caches(level, Access::TRANSFER_WRITE, Access::HOST_READ).contains(CacheActions::WRITE_BACK_L2);
+            assert_eq!(back, level >= GfxLevel::Gfx9, "{level}");
+        }
+    }
+
     #[test]
     fn what_came_past_l2_is_not_read_from_it() {
         for level in GfxLevel::ALL {

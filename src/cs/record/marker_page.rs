@@ -54,3 +54,17 @@ impl MarkerPage {
         wide(index) * 4 % PAGE_SIZE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_dword_of_the_page_is_a_mark_of_its_own() {
+        let page = wide(1024) * 4;
+        assert_eq!(page, PAGE_SIZE);
+        let offsets: Vec<u64> = (0..1026).map(MarkerPage::offset).collect();
+        assert!((0..).step_by(4).zip(&offsets[..1024]).all(|(expected, &offset)| offset == expected));
+        assert_eq!(offsets[1024..], [0, 4], "no index leads out of it");
+    }
+}
