@@ -6,13 +6,13 @@
 
 use std::{
     collections::HashMap,
-    ffi::{c_int, c_void},
     mem::offset_of,
     os::fd::{AsRawFd, OwnedFd},
     ptr::NonNull,
     sync::Arc,
 };
 
+use amdgpu_layers::{Answered, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
@@ -25,8 +25,8 @@ use amdgpu_winsys::{
     },
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoList, BoRequest, Context, Deadline, Device, Ip, Kernel, Mapping, OpenFile, Priority, Protection,
-        Reservation, Syncobj, Until, WaitFor, wait_fences,
+        Binding, Bo, BoList, BoRequest, Context, Deadline, Device, Ip, Kernel, Mapping, Priority, Reservation, Syncobj,
+        Until, WaitFor, wait_fences,
     },
 };
 use nix::{errno::Errno, sys::eventfd::EventFd};
@@ -62,28 +62,16 @@ struct State {
     violations: Vec<String>,
 }
 
-/// The simulator, lying.
-#[derive(Debug)]
-struct LyingKernel {
-    inner: SimKernel,
+/// What the simulator lies by.
+#[derive(Debug, Default)]
+struct Liar {
     state: Mutex<State>,
 }
 
+type LyingKernel = Forward<SimKernel, Liar>;
+
 fn is(request: Request, other: Request) -> bool {
     (request.kind(), request.number()) == (other.kind(), other.number())
-}
-
-/// The argument of a request, as bytes.
-///
-/// # Safety
-///
-/// As [`Kernel::ioctl`]; the bytes are not used after the call.
-unsafe fn bytes<'a>(request: Request, argument: *mut c_void) -> &'a mut [u8] {
-    if argument.is_null() {
-        return &mut [];
-    }
-    // SAFETY: the caller lends as many bytes, for the call.
-    unsafe { std::slice::from_raw_parts_mut(argument.cast(), request.size()) }
 }
 
 fn word(bytes: &[u8], offset: usize) -> u32 {
@@ -127,6 +115,18 @@ impl State {
             70 => Lie::Refusal(Errno::ETIME),
             _ => Lie::None,
         }
+    }
+
+    /// Ends a mapping, unless the script refuses; one that was never made is noted.
+    fn end(&mut self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+        if let Lie::Refusal(errno) = self.lie() {
+            return Err(errno);
+        }
+        if self.mappings.remove(&address.addr().get()) != Some(len) {
+            self.violations.push(format!("munmap of {len} bytes at {address:?}, which were not mapped"));
+            return Err(Errno::EINVAL);
+        }
+        Ok(())
     }
 
     /// Notes what touches somebody else's objects.
@@ -192,97 +192,103 @@ fn write_garbage(request: Request, argument: &mut [u8], garbage: u32) -> bool {
     has_answer
 }
 
-// SAFETY: lies write inside of the argument or, for the facts of a BO, where GEM_OP says, or nothing. What is made is the
-// simulator's: new, and with memory of its own; other numbers name nothing.
-unsafe impl Kernel for LyingKernel {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.inner.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: the caller's promise; not used after the call below.
-        let bytes = unsafe { bytes(request, argument) };
-        let mut state = self.state.lock();
-        state.watch(request, bytes);
-        let lie = state.lie();
-        drop(state);
-        match lie {
-            Lie::Silence => return Ok(0),
-            Lie::Refusal(errno) => return Err(errno),
-            Lie::Garbage(garbage) if is(request, GemOp::REQUEST) && word(bytes, offset_of!(GemOp, op)) == 0 => {
-                let address = u64::from(word(bytes, 8)) | u64::from(word(bytes, 12)) << 32;
-                let facts = GemCreate {
-                    bo_size: u64::from(garbage) << 8,
-                    alignment: garbage.into(),
-                    domains: (garbage >> 8).into(),
-                    domain_flags: garbage.into(),
-                };
-                // SAFETY: this operation gives the address of such a structure to write to.
-                unsafe { std::ptr::with_exposed_provenance_mut::<GemCreate>(address as usize).write_unaligned(facts) };
-                return Ok(0);
-            }
-            Lie::Garbage(garbage) if write_garbage(request, bytes, garbage) => return Ok(0),
-            Lie::None | Lie::Garbage(_) => {}
+impl Liar {
+    /// Answers a request with numbers that name nothing; `None` where it has no such answer.
+    fn garbage(call: Ioctl<'_>, garbage: u32) -> Answered<'_> {
+        let mut argument = call.bytes().to_vec();
+        if call.is(GemOp::REQUEST) && word(&argument, offset_of!(GemOp, op)) == 0 {
+            let address = u64::from(word(&argument, 8)) | u64::from(word(&argument, 12)) << 32;
+            let facts = GemCreate {
+                bo_size: u64::from(garbage) << 8,
+                alignment: garbage.into(),
+                domains: (garbage >> 8).into(),
+                domain_flags: garbage.into(),
+            };
+            // SAFETY: this operation gives the address of such a structure to write to.
+            unsafe { std::ptr::with_exposed_provenance_mut::<GemCreate>(address as usize).write_unaligned(facts) };
+            return agreed(call);
         }
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.ioctl(request, argument) }
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
-        if let Lie::Refusal(errno) = self.state.lock().lie() {
-            return Err(errno);
+        if !write_garbage(call.request(), &mut argument, garbage) {
+            return call.forward();
         }
-        // SAFETY: the caller's promises are passed on unchanged.
-        let base = unsafe { self.inner.mmap(len, protection, at, offset) }?;
-        self.state.lock().mappings.insert(base.addr().get(), len);
-        Ok(base)
-    }
-
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let mut state = self.state.lock();
-        if let Lie::Refusal(errno) = state.lie() {
-            return Err(errno);
-        }
-        if state.mappings.remove(&address.addr().get()) != Some(len) {
-            state.violations.push(format!("munmap of {len} bytes at {address:?}, which were not mapped"));
-            return Err(Errno::EINVAL);
-        }
-        drop(state);
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
+        let mut answered = agreed(call);
+        // SAFETY: the numbers name nothing.
+        unsafe { answered.write_bytes(&argument) };
+        answered
     }
 }
 
-impl LyingKernel {
-    fn ask<A: Argument>(&self, request: Request, mut argument: A) -> Result<A, Errno> {
-        // SAFETY: the argument is as long as the request says, and the addresses in those below are null.
-        unsafe { self.inner.ioctl(request, std::ptr::from_mut(&mut argument).cast()) }.map(|_| argument)
+/// Says that a request was made.
+fn agreed(call: Ioctl<'_>) -> Answered<'_> {
+    // SAFETY: what is made is the simulator's, and its jobs are NOPs, which write nothing that the driver gives up.
+    unsafe { call.agree() }
+}
+
+impl Layer for Liar {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        let mut state = self.state.lock();
+        state.watch(call.request(), call.bytes());
+        let lie = state.lie();
+        drop(state);
+        match lie {
+            Lie::Silence => agreed(call),
+            Lie::Refusal(errno) => call.refuse(errno),
+            Lie::Garbage(garbage) => Self::garbage(call, garbage),
+            Lie::None => call.forward(),
+        }
     }
 
-    /// Makes the objects of somebody else.
-    fn settle(&self) -> Result<(), Errno> {
-        let mut foreign = Foreign::default();
-        for _ in 0..8 {
-            let question = GemCreate { bo_size: 4096, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
-            foreign.bos.push(self.ask(GemCreate::REQUEST, question)?.bo_size as u32);
-            let question = SyncobjCreate { handle: 0, flags: 1 };
-            foreign.syncobjs.push(self.ask(SyncobjCreate::REQUEST, question)?.handle);
+    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
+        if let Lie::Refusal(errno) = self.state.lock().lie() {
+            return call.refuse(errno);
         }
-        for _ in 0..2 {
-            let question = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority: 0 };
-            foreign.contexts.push(self.ask(Ctx::REQUEST, question)?.op);
-            let question = BoListArgument { bo_info_size: size_of::<BoListEntry>() as u32, ..BoListArgument::ZEROED };
-            foreign.lists.push(self.ask(BoListArgument::REQUEST, question)?.operation);
+        let len = call.len();
+        let mapped = call.forward();
+        if let Ok(base) = mapped.result() {
+            self.state.lock().mappings.insert(base.addr().get(), len);
         }
-        self.state.lock().foreign = foreign;
-        Ok(())
+        mapped
     }
+
+    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
+        let ended = self.state.lock().end(call.address(), call.len());
+        match ended {
+            Ok(()) => call.forward(),
+            Err(errno) => call.refuse(errno),
+        }
+    }
+
+    fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
+        let ended = self.state.lock().end(call.address(), call.len());
+        match ended {
+            Ok(()) => call.forward(),
+            Err(errno) => call.refuse(errno),
+        }
+    }
+}
+
+fn ask<A: Argument>(kernel: &LyingKernel, request: Request, mut argument: A) -> Result<A, Errno> {
+    // SAFETY: the argument is as long as the request says, and the addresses in those below are null.
+    unsafe { kernel.inner().ioctl(request, std::ptr::from_mut(&mut argument).cast()) }.map(|_| argument)
+}
+
+/// Makes the objects of somebody else.
+fn settle(kernel: &LyingKernel) -> Result<(), Errno> {
+    let mut foreign = Foreign::default();
+    for _ in 0..8 {
+        let question = GemCreate { bo_size: 4096, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
+        foreign.bos.push(ask(kernel, GemCreate::REQUEST, question)?.bo_size as u32);
+        let question = SyncobjCreate { handle: 0, flags: 1 };
+        foreign.syncobjs.push(ask(kernel, SyncobjCreate::REQUEST, question)?.handle);
+    }
+    for _ in 0..2 {
+        let question = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority: 0 };
+        foreign.contexts.push(ask(kernel, Ctx::REQUEST, question)?.op);
+        let question = BoListArgument { bo_info_size: size_of::<BoListEntry>() as u32, ..BoListArgument::ZEROED };
+        foreign.lists.push(ask(kernel, BoListArgument::REQUEST, question)?.operation);
+    }
+    kernel.layer().state.lock().foreign = foreign;
+    Ok(())
 }
 
 /// What the driver has.
@@ -417,15 +423,15 @@ impl Belongings {
 pub fn live(lies: &[u8], life: &[u8]) -> Vec<String> {
     let Some(profile) = profile("navi21") else { return Vec::new() };
     let gpu = SimDevice::new(profile, SimOptions::default());
-    let kernel = Arc::new(LyingKernel { inner: gpu.open(), state: Mutex::default() });
+    let kernel = Arc::new(Liar::default().over(gpu.open()));
     let Ok(event) = EventFd::from_value(5) else { return Vec::new() };
-    if kernel.settle().is_err() {
+    if settle(&kernel).is_err() {
         return vec!["the simulator refuses what it must grant".to_owned()];
     }
-    let before = kernel.inner.census();
+    let before = kernel.inner().census();
     let Ok(device) = Device::new(Arc::clone(&kernel)) else { return Vec::new() };
     {
-        let mut state = kernel.state.lock();
+        let mut state = kernel.layer().state.lock();
         state.script = Vec::from(lies).into_iter();
         state.lies = true;
     }
@@ -435,9 +441,9 @@ pub fn live(lies: &[u8], life: &[u8]) -> Vec<String> {
     }
     drop(belongings);
     drop(device);
-    let mut violations = std::mem::take(&mut kernel.state.lock().violations);
+    let mut violations = std::mem::take(&mut kernel.layer().state.lock().violations);
     // What was never given back stays; nothing less.
-    let after = kernel.inner.census();
+    let after = kernel.inner().census();
     if after.handles < before.handles || after.contexts < before.contexts || after.syncobjs < before.syncobjs {
         violations.push(format!("somebody else's objects are gone: {before:?}, then {after:?}"));
     }

@@ -1,32 +1,22 @@
 //! The simulator below the library's second build, and the scheduler above it.
-#![expect(unsafe_code, reason = "a kernel in front of the simulator's")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use std::{
-    ffi::{c_int, c_void},
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
-use amdgpu_winsys::{uapi::Request as SimRequest, winsys::Protection as SimProtection};
-use amdgpu_winsys_interleaved::{
-    uapi::Request,
-    winsys::{Device, FileIdentity, Kernel, OpenFile, Protection},
-};
+use amdgpu_layers::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
+use amdgpu_sim::{SimDevice, SimOptions};
+use amdgpu_winsys_interleaved::winsys::Device;
 use nix::errno::Errno;
 use shuttle::{
     Config, Runner,
     scheduler::{PctScheduler, RandomScheduler},
 };
 
-/// A simulated kernel that lets another thread go on before each call. The calls are the same bytes in both builds.
-pub(crate) struct Bytes {
-    inner: SimKernel,
-    identity: FileIdentity,
+/// Lets another thread go on before each call.
+pub(crate) struct Turns {
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -39,44 +29,31 @@ pub(crate) struct Counts {
     pub(crate) to_fail: AtomicU64,
 }
 
-// SAFETY: every call is the simulator's, which promises the same; the two builds' types differ in name alone.
-unsafe impl Kernel for Bytes {
-    fn open_file(&self) -> OpenFile<'_> {
-        OpenFile::InProcess(&self.identity)
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
+impl Layer for Turns {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
         shuttle::thread::yield_now();
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.ioctl(SimRequest::from_bits(request.bits()), argument) }
+        call.forward()
     }
 
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
+    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
         shuttle::thread::yield_now();
         if self.counts.to_fail.load(SeqCst) > 0 {
             self.counts.to_fail.fetch_sub(1, SeqCst);
-            return Err(Errno::ENOMEM);
+            return call.refuse(Errno::ENOMEM);
         }
-        let protection = match protection {
-            Protection::Read => SimProtection::Read,
-            Protection::ReadWrite => SimProtection::ReadWrite,
-        };
-        // SAFETY: the caller's promises are passed on unchanged.
-        let mapped = unsafe { self.inner.mmap(len, protection, at, offset) };
-        self.counts.mapped.fetch_add(mapped.is_ok().into(), SeqCst);
+        let mapped = call.forward();
+        self.counts.mapped.fetch_add(mapped.result().is_ok().into(), SeqCst);
         mapped
     }
 
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
+    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
         shuttle::thread::yield_now();
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { self.inner.munmap(address, len) }
+        call.forward()
+    }
+
+    fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
+        shuttle::thread::yield_now();
+        call.forward()
     }
 }
 
@@ -92,9 +69,8 @@ impl Rig {
         let chip = amdgpu_sim::profile("navi21").expect("the simulator's card");
         let gpu = SimDevice::new(chip, SimOptions::default());
         let counts = Arc::<Counts>::default();
-        let device =
-            Device::new(Bytes { inner: gpu.open(), identity: FileIdentity::new(), counts: Arc::clone(&counts) })
-                .expect("a device");
+        let turns = Turns { counts: Arc::clone(&counts) };
+        let device = Device::new(turns.over(gpu.open())).expect("a device");
         Self { gpu, counts, device }
     }
 }

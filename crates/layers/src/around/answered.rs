@@ -67,10 +67,20 @@ impl Answered<'_> {
     ///
     /// What it says now keeps the promises of [`Kernel`](amdgpu_uapi::Kernel): whatever it names is new, or nothing at all.
     pub unsafe fn write<A: Argument>(&mut self, argument: &A) {
+        // SAFETY: the caller's promise.
+        unsafe { self.write_bytes(argument.as_bytes()) };
+    }
+
+    /// Writes bytes over the argument, as far as the caller has room.
+    ///
+    /// # Safety
+    ///
+    /// As for [`write`](Self::write).
+    pub unsafe fn write_bytes(&mut self, bytes: &[u8]) {
         let Some(to) = NonNull::new(self.argument.cast::<u8>()) else { return };
-        let len = size_of::<A>().min(self.request.size());
-        // SAFETY: the caller of `new` vouches for so many bytes, and `argument` is not among them, being borrowed.
-        unsafe { std::ptr::copy_nonoverlapping(argument.as_bytes().as_ptr(), to.as_ptr(), len) };
+        let len = bytes.len().min(self.request.size());
+        // SAFETY: the caller of `new` vouches for so many bytes, and `bytes` are not among them, being borrowed.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), len) };
     }
 }
 
