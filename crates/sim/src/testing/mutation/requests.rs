@@ -7,7 +7,7 @@ use amdgpu_uapi::{
 };
 use nix::errno::Errno;
 
-use super::Mutation;
+use super::kinds::Mutation;
 
 /// The u32 at a byte of an argument.
 fn word(bytes: &[u8], at: usize) -> u32 {
