@@ -40,8 +40,11 @@ impl Dispatch {
         [0, 1, 2].map(|axis| u64::from(self.end[axis].saturating_sub(self.start[axis])))
     }
 
-    /// Returns the number of groups.
+    /// Returns the number of groups; groups without threads are none.
     pub(crate) fn groups(&self) -> u64 {
+        if self.threads.contains(&0) {
+            return 0;
+        }
         self.extent().into_iter().fold(1, u64::saturating_mul)
     }
 

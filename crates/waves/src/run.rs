@@ -158,7 +158,7 @@ impl<'s> Shared<'s> {
         let used =
             self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;
         let result = match result {
-            Ok(false) if used > self.limits.instructions => {
+            Ok(_) if used > self.limits.instructions => {
                 Err(Box::new(group.out_of_budget(self.limits.instructions, memory)))
             }
             result => result,

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, decode};
-use amdgpu_waves::{Access, Dispatch, Limits, Memory, Outcome, PageFault, Reason, run};
+use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, Reason, run};
 use proptest::prelude::*;
 
 /// Where the program is, and how much memory there is around it.
@@ -180,4 +180,29 @@ fn a_dispatch_that_is_told_to_stop_does() {
     let pages = Pages { is_stopped: true, ..Pages::new(&[0xbf82_ffff; 8]) };
     let limits = Limits { instructions: u64::MAX, ..Limits::default() };
     assert_eq!(run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &pages, limits), Outcome::Stopped);
+}
+
+#[test]
+fn groups_without_threads_are_none() {
+    let dispatch = Dispatch { threads: [0, 1, 1], end: [u32::MAX; 3], ..dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1) };
+    let outcome = run(&dispatch, &Pages::new(&[0xbf81_0000]), Limits::default());
+    assert_eq!(outcome, Outcome::Done(Counters::default()));
+}
+
+#[test]
+fn the_largest_grid_ends_by_its_budget() {
+    let dispatch = Dispatch { end: [u32::MAX; 3], ..dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1) };
+    let outcome = run(&dispatch, &Pages::new(&[0xbf80_0000, 0xbf81_0000, 0, 0, 0, 0]), limits());
+    let Outcome::Hang(hang) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(hang.reason, Reason::Budget(20_000));
+}
+
+#[test]
+fn a_scalar_access_before_its_buffer_is_out_of_range() {
+    let opcodes = amdgpu_isa::table(GfxLevel::Gfx9).opcodes();
+    let number = opcodes.iter().find(|opcode| opcode.name == "s_buffer_atomic_add").unwrap().number;
+    // Offset -4, where the end of the access is that of all addresses.
+    let words = [48 << 26 | u32::from(number) << 18 | 1 << 17 | 5 << 6, 0x001f_fffc, 0xbf81_0000, 0, 0, 0];
+    let outcome = run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&words), limits());
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
 }

@@ -8,10 +8,17 @@ use crate::{memory::Memory, outcome::Reason};
 /// Instructions that were decoded, by address. Made anew for each dispatch, as code may have changed since.
 pub(crate) struct Code {
     shape: Shape,
-    pages: HashMap<u64, Box<Page>>,
+    /// Places in `pages`, by the number of the page.
+    places: HashMap<u64, usize>,
+    pages: Vec<Box<Page>>,
+    /// The page of the last instruction and its place; most programs stay in it.
+    last: Option<(u64, usize)>,
 }
 
 const PAGE_BYTES: u64 = 1024;
+
+/// Pages that are kept; a program that runs through more is decoded again.
+const MOST_PAGES: usize = 1024;
 
 /// The instructions that start in 1 KiB of code.
 struct Page {
@@ -20,15 +27,36 @@ struct Page {
 
 impl Code {
     pub(crate) fn new(shape: Shape) -> Self {
-        Self { shape, pages: HashMap::new() }
+        Self { shape, places: HashMap::new(), pages: Vec::new(), last: None }
+    }
+
+    /// Returns the place of a page.
+    fn place(&mut self, number: u64) -> usize {
+        if let Some((last, place)) = self.last
+            && last == number
+        {
+            return place;
+        }
+        if self.pages.len() >= MOST_PAGES && !self.places.contains_key(&number) {
+            self.pages.clear();
+            self.places.clear();
+        }
+        let pages = &mut self.pages;
+        let place = *self.places.entry(number).or_insert_with(|| {
+            pages.push(Box::new(Page { steps: [const { None }; 256] }));
+            pages.len() - 1
+        });
+        self.last = Some((number, place));
+        place
     }
 
     /// Returns the instruction at `pc`.
     pub(crate) fn step(&mut self, pc: u64, memory: &dyn Memory) -> Result<&Step, Reason> {
-        let page = self.pages.entry(pc / PAGE_BYTES).or_insert_with(|| Box::new(Page { steps: [const { None }; 256] }));
-        let slot = &mut page.steps[(pc % PAGE_BYTES) as usize / 4];
+        let place = self.place(pc / PAGE_BYTES);
+        let shape = self.shape;
+        let slot = &mut self.pages[place].steps[(pc % PAGE_BYTES) as usize / 4];
         if slot.is_none() {
-            *slot = Some(decode::step(self.shape, &words(pc, memory)?)?);
+            *slot = Some(decode::step(shape, &words(pc, memory)?)?);
         }
         match slot {
             Some(step) => Ok(step),
@@ -56,4 +84,40 @@ pub(crate) fn words(pc: u64, memory: &dyn Memory) -> Result<Vec<u32>, Reason> {
         }
     }
     Ok(bytes[..len].chunks_exact(4).map(|dword| u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_hw::GfxLevel;
+    use amdgpu_isa::WaveSize;
+
+    use super::*;
+    use crate::memory::PageFault;
+
+    /// Memory that is full of `s_nop`.
+    struct Nops;
+
+    impl Memory for Nops {
+        fn load(&self, _: u64, out: &mut [u8]) -> Result<(), PageFault> {
+            out.chunks_exact_mut(4).for_each(|word| word.copy_from_slice(&0xbf80_0000_u32.to_le_bytes()));
+            Ok(())
+        }
+
+        fn store(&self, _: u64, _: &[u8]) -> Result<(), PageFault> {
+            Ok(())
+        }
+
+        fn atomic(&self, _: u64, _: u8, _: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+            Ok(0)
+        }
+    }
+
+    #[test]
+    fn a_program_that_runs_through_all_of_memory_keeps_a_bounded_part_of_it() {
+        let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8 });
+        for page in 0..5000 {
+            assert_eq!(code.step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
+            assert!(code.pages.len() <= MOST_PAGES && code.places.len() == code.pages.len());
+        }
+    }
 }

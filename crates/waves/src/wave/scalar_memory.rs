@@ -34,7 +34,7 @@ impl Wave {
         let mut space = Global { memory: around.memory, fault: &mut self.fault };
         if let ScalarKind::Part(bytes, signed) = step.kind {
             let mut read = [0; 4];
-            if limit.is_none_or(|limit| offset + u64::from(bytes) <= limit) {
+            if limit.is_none_or(|limit| offset.saturating_add(bytes.into()) <= limit) {
                 space.load(base.wrapping_add(offset), &mut read[..bytes.into()]);
             }
             let shift = 32 - 8 * u32::from(bytes);
@@ -75,7 +75,7 @@ impl Wave {
         };
         let (data, other) = (read(step.place.data), read(step.place.data + dwords));
         let mut space = Global { memory: around.memory, fault: &mut self.fault };
-        let old = if limit.is_none_or(|limit| offset + u64::from(step.bytes) <= limit) {
+        let old = if limit.is_none_or(|limit| offset.saturating_add(step.bytes.into()) <= limit) {
             space.atomic(base.wrapping_add(offset), step.bytes, &mut |old| {
                 step.atomic.apply(step.bytes, old, data, other)
             })
