@@ -41,7 +41,3 @@ pub use self::{
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
 pub use amdgpu_uapi::{Deadline, FileIdentity, Kernel, NotReserved, OpenFile, Plain, Protection, replace_by_nothing};
-
-/// Number of attempts to give something back before it is left to the end of the file. A drop can report to no caller, and a
-/// kernel under pressure may refuse once what it grants the next time.
-const RELEASE_ATTEMPTS: usize = 3;

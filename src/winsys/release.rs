@@ -2,7 +2,9 @@
 
 use nix::errno::Errno;
 
-use super::RELEASE_ATTEMPTS;
+/// Number of attempts to give something back before it is left to the end of the file. A drop can report to no caller, and a
+/// kernel under pressure may refuse once what it grants the next time.
+const RELEASE_ATTEMPTS: usize = 3;
 
 /// The kernel's answer to giving something back.
 ///

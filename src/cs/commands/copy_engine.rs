@@ -3,8 +3,12 @@
 use amdgpu_hw::num::wide;
 
 use super::{
-    Atomic, Barrier, CommandError, Commands, Point, Recorder, Result, Span, UPDATE_DWORDS, atomic::SdmaAtomic,
-    check_copy, check_fill, check_update, conditional::CondExe, error::require_multiple, rings::conditional,
+    Atomic, Barrier, CommandError, Commands, Point, Recorder, Result, Span,
+    atomic::SdmaAtomic,
+    check::{UPDATE_DWORDS, check_copy, check_fill, check_update},
+    conditional::CondExe,
+    error::require_multiple,
+    rings::conditional,
 };
 use crate::{
     cs::{

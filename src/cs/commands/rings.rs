@@ -3,8 +3,11 @@
 use amdgpu_hw::num::wide;
 
 use super::{
-    Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, Stages, UPDATE_DWORDS,
-    atomic::AtomicMem, check_copy, check_fill, check_update, conditional::CondExec, error::require_multiple,
+    Atomic, Barrier, CommandError, Commands, Flushes, Point, Recorder, Result, Span, Stages,
+    atomic::AtomicMem,
+    check::{UPDATE_DWORDS, check_copy, check_fill, check_update},
+    conditional::CondExec,
+    error::require_multiple,
 };
 use crate::{
     cs::{

@@ -98,6 +98,10 @@ impl fmt::Write for Escaped<'_> {
     }
 }
 
+pub(super) fn names<'n>(json: &mut Json, names: impl Iterator<Item = &'n str>) {
+    json.array(|json| names.for_each(|name| json.string(name)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@
 
 use amdgpu_hw::num::{self, wide};
 
-use super::{Json, names};
+use super::json::{Json, names};
 use crate::{
     heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget::budget_monitor::Heaps},
     winsys::{AddressBook, BoEntry},
@@ -54,7 +54,7 @@ impl Statistics {
 
 /// The device memory that `book` knows:
 /// [`MemoryManager::dump_vma_json`](crate::heaps::MemoryManager::dump_vma_json).
-pub(in super::super) fn json(heaps: Heaps<'_>, budgets: &Budgets, book: &AddressBook) -> String {
+pub(in crate::heaps) fn json(heaps: Heaps<'_>, budgets: &Budgets, book: &AddressBook) -> String {
     let mut bos = book.bos();
     bos.retain(|bo| bo.memory_type.is_some());
     let mut json = Json::default();

@@ -129,7 +129,7 @@ impl MemoryFacts {
     ///
     /// The kernel subtracts what it keeps for itself, so an 8 GiB card reports 8176 MiB; the rounding gives the size on
     /// the box back. On a card whose VRAM is all visible it leaves a remainder that nobody can use: see
-    /// [the heap rule](super#heaps). An APU's carve-out is rounded as well, but only its visible part counts there.
+    /// [the heap rule](crate::heaps#heaps). An APU's carve-out is rounded as well, but only its visible part counts there.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `fix_vram_size`.
     pub const fn vram(&self) -> u64 {

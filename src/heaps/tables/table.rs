@@ -24,7 +24,7 @@ pub struct MemoryProperties {
 }
 
 impl MemoryProperties {
-    /// Builds the tables of a device: [how](super).
+    /// Builds the tables of a device: [how](crate::heaps).
     pub fn new(facts: &MemoryFacts, options: &TableOptions) -> Self {
         let split = Split::new(facts, options);
         let mut heaps = FixedList::new(MemoryHeap { size: 0, flags: HeapFlags::empty(), kind: HeapKind::Gtt });

@@ -36,7 +36,7 @@ pub struct NotTaken {
     pub end: u64,
 }
 
-/// The span asked of [`Holes::new`] is reversed, too long or too high.
+/// The span asked of [`Holes::new`](crate::Holes::new) is reversed, too long or too high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an index cannot span the cells {start:#x}..{end:#x}")]
 pub struct BadSpan {

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::Bo;
+use super::bo::Bo;
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{

@@ -4,7 +4,7 @@ use std::{ptr::NonNull, sync::Arc};
 
 use amdgpu_hw::num::wide;
 
-use super::{Bo, PAGE_SIZE};
+use super::{bo::Bo, request::PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
     winsys::{Device, Error, Result, answers, kernel::send_raw},

@@ -12,6 +12,7 @@ mod workspace;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 /// Parts of the workspace in which files still use one another, and how many do: to become fewer, never more.
@@ -20,6 +21,12 @@ const TIED: &[(&str, usize)] = &[("crates/surface", 14)];
 /// Returns the root of the workspace.
 fn root() -> PathBuf {
     std::fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
+}
+
+/// Returns which file uses which, read once for all tests.
+fn edges() -> &'static graph::Edges {
+    static EDGES: LazyLock<graph::Edges> = LazyLock::new(|| graph::Graph::read(&workspace::packages()).edges());
+    &EDGES
 }
 
 /// Returns the part of the workspace that a file belongs to: its package, or its folder in the library.
@@ -31,10 +38,10 @@ fn part(file: &Path) -> String {
 #[test]
 fn no_file_uses_what_uses_it() {
     let root = root();
-    let edges = graph::Graph::read(&workspace::packages()).edges();
+    let edges = edges();
     let show = |file: &Path| file.strip_prefix(&root).unwrap_or(file).to_path_buf();
     let mut tied: BTreeMap<String, usize> = BTreeMap::new();
-    for circle in &graph::circles(&edges) {
+    for circle in &graph::circles(edges) {
         *tied.entry(part(&show(&circle[0]))).or_default() += circle.len();
         println!("{} files use one another:", circle.len());
         for file in circle {
@@ -51,10 +58,26 @@ fn no_file_uses_what_uses_it() {
     assert!(worse.is_empty(), "files that use one another, by part: {worse:?}");
 }
 
+/// What several files of a folder use has a file of its own; `mod.rs` only names it.
+#[test]
+fn no_file_of_the_library_uses_what_the_mod_rs_above_it_defines() {
+    let root = root();
+    let edges = edges();
+    let mut upwards = Vec::new();
+    for (from, to) in edges.iter().flat_map(|(from, used)| used.keys().map(move |to| (from, to))) {
+        let is_above = to.ends_with("mod.rs") && to.parent().is_some_and(|folder| from.starts_with(folder));
+        let (from, to) = (from.strip_prefix(&root).unwrap(), to.strip_prefix(&root).unwrap());
+        if is_above && (from.starts_with("src") || from.starts_with("crates/smoke")) {
+            upwards.push(format!("{} -> {}", from.display(), to.display()));
+        }
+    }
+    assert!(upwards.is_empty(), "{upwards:#?}");
+}
+
 #[test]
 fn no_part_uses_one_above_it_and_architecture_shows_them() {
-    let edges = graph::Graph::read(&workspace::packages()).edges();
-    let picture = picture::draw(&picture::uses(&root(), &edges));
+    let edges = edges();
+    let picture = picture::draw(&picture::uses(&root(), edges));
     let file = root().join("ARCHITECTURE.md");
     let text = std::fs::read_to_string(&file).unwrap();
     let (before, rest) = text.split_once(picture::BEGIN).expect("the beginning of the picture");

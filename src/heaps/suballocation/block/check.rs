@@ -1,6 +1,9 @@
 //! The invariants of a block, for tests.
 
-use super::{Bin, VirtualBlock, bins::NONE};
+use super::{
+    bins::{Bin, NONE},
+    block::VirtualBlock,
+};
 
 impl VirtualBlock {
     /// Checks every invariant of the books; O(n), for tests and debug builds.

@@ -1,6 +1,6 @@
 //! Statistics of a block.
 
-use super::{VirtualBlock, bins::NONE};
+use super::{bins::NONE, block::VirtualBlock};
 
 /// Figures of a block. Bytes where not said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,134 @@
+//! The commands that every ring has.
+
+use super::{atomic::Atomic, barrier::Barrier, error::Result, span::Span};
+use crate::{
+    cs::{Target, pm4::Compare},
+    vamgr::GpuVa,
+};
+
+/// A point in the pipeline that earlier work must have passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Point {
+    /// Nowhere: as soon as the command is fetched, by PFP on the graphics ring.
+    Top,
+    /// ME has passed on what came before.
+    Front,
+    /// Pixel shaders are done. Graphics rings only.
+    PixelShaders,
+    /// Compute shaders are done.
+    ComputeShaders,
+    /// Everything is done, copies too.
+    Bottom,
+}
+
+/// Value of an event that is set.
+pub const EVENT_SET: u32 = 1;
+
+/// Value of an event that is not set.
+pub const EVENT_RESET: u32 = 0;
+
+/// Commands that can be recorded for every ring. See the [module](crate::cs::commands) for the packets they become.
+///
+/// Every method can answer [`CommandError::Stream`](super::CommandError::Stream) with what
+/// [`Stream::push`](crate::cs::Stream::push) answers; the other errors are named.
+pub trait Commands {
+    /// Returns the ring and generation that the packets are for.
+    fn target(&self) -> Target;
+
+    /// Copies bytes between ranges of one length that do not overlap.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Lengths`](super::CommandError::Lengths),
+    /// [`CommandError::Overlap`](super::CommandError::Overlap).
+    fn copy(&mut self, to: Span, from: Span) -> Result<()>;
+
+    /// Stores `pattern` again and again.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless address and length are multiples of 4.
+    fn fill(&mut self, to: Span, pattern: u32) -> Result<()>;
+
+    /// Stores dwords that travel in the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Lengths`](super::CommandError::Lengths) unless the range is as long as the data,
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless it begins at a multiple of 4.
+    fn update(&mut self, to: Span, data: &[u32]) -> Result<()>;
+
+    /// Stores the GPU's reference counter, 64 bits. The copy engine always waits for what is before.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 8;
+    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for the end of shaders, and on the copy engine
+    /// of GFX6.
+    fn timestamp(&mut self, at: GpuVa, after: Point) -> Result<()>;
+
+    /// Stores a dword: an event, a marker, a fence.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4;
+    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) for pixel shaders where there are none.
+    fn store(&mut self, at: GpuVa, value: u32, after: Point) -> Result<()>;
+
+    /// Waits until the dword at `at`, masked, compares with `reference`.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4.
+    fn wait(&mut self, at: GpuVa, function: Compare, reference: u32, mask: u32) -> Result<()>;
+
+    /// Orders what is before and after, see [`Barrier`].
+    ///
+    /// # Errors
+    ///
+    /// Only the stream's.
+    fn barrier(&mut self, barrier: Barrier) -> Result<()>;
+
+    /// Changes a dword or qword in one step.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of the operand's size;
+    /// [`CommandError::Unsupported`](super::CommandError::Unsupported) on copy engines before 3.0.
+    fn atomic(&mut self, at: GpuVa, atomic: Atomic) -> Result<()>;
+
+    /// Waits for copies that may be under way, which the end of a list does too: before packets of one's own that touch
+    /// what was copied.
+    ///
+    /// # Errors
+    ///
+    /// Only the stream's.
+    fn settle(&mut self) -> Result<()>;
+
+    /// Sets an event when earlier work has come so far.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Commands::store`].
+    fn set_event(&mut self, at: GpuVa, after: Point) -> Result<()> {
+        self.store(at, EVENT_SET, after)
+    }
+
+    /// Resets an event when earlier work has come so far.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Commands::store`].
+    fn reset_event(&mut self, at: GpuVa, after: Point) -> Result<()> {
+        self.store(at, EVENT_RESET, after)
+    }
+
+    /// Waits until an event is set; the caches are the business of a [`Barrier`] behind it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Commands::wait`].
+    fn wait_event(&mut self, at: GpuVa) -> Result<()> {
+        self.wait(at, Compare::Equal, EVENT_SET, u32::MAX)
+    }
+}

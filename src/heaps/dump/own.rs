@@ -1,0 +1,155 @@
+//! The library's own form, which holds everything.
+
+use amdgpu_hw::num::wide;
+
+use super::json::{Json, names};
+use crate::heaps::{
+    BudgetRule, Budgets, MemoryProperties, OwnUsage, SystemUsage, UsageReading, budget::budget_monitor::Heaps,
+};
+use crate::{
+    vamgr::{VaManager, VaWindow},
+    winsys::{AddressBook, Place},
+};
+
+/// Changes when the meaning of something in [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json) does.
+pub const DUMP_SCHEMA: u64 = 1;
+
+/// Everything that is known about the device's memory: [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json).
+pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, book: &AddressBook) -> String {
+    let Heaps { device, properties } = heaps;
+    let mut json = Json::default();
+    json.object(|json| {
+        json.count("schema", DUMP_SCHEMA);
+        json.key("device").object(|json| {
+            json.key("chip").string(device.info().chip_name());
+            json.key("name").string(&device.info().marketing_name);
+        });
+        own(json.key("own"), &device.ledger().usage());
+        own(json.key("always_valid"), &device.ledger().always_valid());
+        let SystemUsage { vram, visible_vram, gtt } = reading.usage;
+        json.key("system").object(|json| {
+            json.count("vram", vram);
+            json.count("visible_vram", visible_vram);
+            json.count("gtt", gtt);
+            json.count("generation", reading.generation);
+        });
+        let [radv, corrected] =
+            [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| heaps.budgets(&reading.usage, rule));
+        write_heaps(json.key("heaps"), properties, &radv, &corrected);
+        types(json.key("types"), properties, book);
+        windows(json.key("windows"), device.addresses());
+        bos(json.key("bos"), book);
+        places(json.key("bound"), &book.live());
+        places(json.key("freed"), &book.freed());
+    });
+    json.finish()
+}
+
+fn write_heaps(json: &mut Json, properties: &MemoryProperties, radv: &Budgets, corrected: &Budgets) {
+    json.array(|json| {
+        let figures = radv.heaps().iter().zip(corrected.heaps());
+        for (heap, (radv, corrected)) in properties.heaps().iter().zip(figures) {
+            json.object(|json| {
+                json.key("kind").string(format_args!("{:?}", heap.kind));
+                names(json.key("flags"), heap.flags.iter_names().map(|(name, _)| name));
+                json.count("size", heap.size);
+                json.count("usage", radv.usage);
+                json.count("budget", radv.budget);
+                json.count("corrected_budget", corrected.budget);
+            });
+        }
+    });
+}
+
+fn types(json: &mut Json, properties: &MemoryProperties, book: &AddressBook) {
+    let bos = book.bos();
+    json.array(|json| {
+        for (index, ty) in (0..).zip(properties.types()) {
+            let of_type = || bos.iter().filter(|bo| bo.memory_type == Some(index));
+            json.object(|json| {
+                json.count("heap", ty.heap.into());
+                names(json.key("flags"), ty.properties.iter_names().map(|(name, _)| name));
+                json.count("allocations", wide(of_type().count()));
+                json.count("bytes", of_type().map(|bo| bo.size).sum());
+            });
+        }
+    });
+}
+
+fn own(json: &mut Json, usage: &OwnUsage) {
+    let OwnUsage { invisible_vram, visible_vram, gtt } = *usage;
+    json.object(|json| {
+        json.count("invisible_vram", invisible_vram);
+        json.count("visible_vram", visible_vram);
+        json.count("gtt", gtt);
+    });
+}
+
+/// Only those that have addresses of their own.
+fn windows(json: &mut Json, addresses: &VaManager) {
+    let all = addresses.windows();
+    json.array(|json| {
+        for window in VaWindow::ALL.into_iter().filter(|&window| all.serving(window) == window) {
+            let (range, stats) = (all.range(window), addresses.stats(window));
+            json.object(|json| {
+                json.key("window").string(window);
+                json.key("start").address(range.start().as_u64());
+                json.count("len", range.len());
+                json.count("leases", stats.leases);
+                json.count("leased", stats.leased);
+                json.count("free", stats.free);
+                json.count("holes", stats.holes);
+                json.count("largest_hole", stats.largest_hole);
+                json.count("fragmentation_permille", stats.fragmentation_permille());
+                json.key("hole_sizes").array(|json| {
+                    for (class, count) in addresses.hole_histogram(window).classes() {
+                        json.array(|json| {
+                            json.number(class.into());
+                            json.number(count);
+                        });
+                    }
+                });
+            });
+        }
+    });
+}
+
+fn bos(json: &mut Json, book: &AddressBook) {
+    json.array(|json| {
+        for bo in book.bos() {
+            json.object(|json| {
+                json.count("handle", bo.handle.into());
+                name(json, bo.name.as_deref());
+                json.count("size", bo.size);
+                names(json.key("domains"), bo.domains.iter_names().map(|(name, _)| name));
+                let json = json.key("memory_type");
+                match bo.memory_type {
+                    Some(index) => json.number(index.into()),
+                    None => json.null(),
+                }
+            });
+        }
+    });
+}
+
+fn places(json: &mut Json, places: &[Place]) {
+    json.array(|json| {
+        for place in places {
+            json.object(|json| {
+                json.count("handle", place.handle.into());
+                name(json, place.name.as_deref());
+                json.key("address").address(place.range.start().as_u64());
+                json.count("len", place.range.len());
+                json.count("offset", place.offset);
+            });
+        }
+    });
+}
+
+fn name(json: &mut Json, name: Option<&str>) {
+    let json = json.key("name");
+    match name {
+        Some(name) => json.string(name),
+        None => json.null(),
+    }
+}

@@ -1,0 +1,221 @@
+//! The buffer object and its creation.
+
+use std::sync::Arc;
+
+use amdgpu_hw::num::wide;
+use nix::errno::Errno;
+
+use super::{
+    handle::Handle,
+    request::{BoRequest, PAGE_SIZE},
+};
+use crate::uapi::{
+    Answered, Argument, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain, GemOp,
+    GemWaitIdle,
+};
+use crate::winsys::{
+    Deadline, Device, DeviceRef, Error, Event, LedgerEntry, Result, answers,
+    kernel::{send, send_raw},
+};
+
+/// The kernel's record of a BO's creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoCreateInfo {
+    /// Size in bytes, rounded to a page.
+    pub size: u64,
+    /// Physical alignment in bytes.
+    pub alignment: u64,
+    /// Domains in which the kernel prefers to place it.
+    pub domains: GemDomain,
+    /// Its flags: those asked for, plus VRAM_CLEARED and VRAM_WIPE_ON_RELEASE, less CPU_ACCESS_REQUIRED.
+    pub flags: GemCreateFlags,
+}
+
+/// A GEM buffer object. Dropping the last owner closes the handle; the kernel frees the storage once the GPU is done.
+#[derive(Debug)]
+pub struct Bo {
+    pub(super) handle: Handle,
+    pub(super) size: u64,
+    pub(super) domains: GemDomain,
+    pub(super) flags: GemCreateFlags,
+}
+
+impl Bo {
+    /// Creates a BO.
+    ///
+    /// Request: AMDGPU_GEM_CREATE.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
+    /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
+    pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
+        let raw = ask(device, &request)?;
+        let bo = Self::created(device.into(), raw, &request);
+        bo.announce();
+        Ok(bo)
+    }
+
+    /// As [`Bo::create`], for those who share it.
+    #[inline]
+    pub(crate) fn create_shared(device: DeviceRef, request: &BoRequest) -> Result<Arc<Self>> {
+        let is_heard = device.is_heard();
+        let raw = ask(&device, request)?;
+        let bo = Arc::new(Self::created(device, raw, request));
+        if is_heard {
+            bo.announce();
+        }
+        Ok(bo)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    fn created(device: DeviceRef, raw: u32, request: &BoRequest) -> Self {
+        let &BoRequest { size, domains, flags, .. } = request;
+        Self::own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
+    }
+
+    /// The BO of a handle that nobody else has, charged. Nobody has heard of it yet.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
+    pub(super) fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
+        let entry = device.ledger().enter_bo(domains, flags, size);
+        let handle = Handle::new(device, raw, entry);
+        Self { handle, size, domains, flags }
+    }
+
+    /// Tells of the BO, which owns its handle and its charge by now.
+    #[cold]
+    pub(super) fn announce(&self) {
+        let &Self { ref handle, size, domains, flags } = self;
+        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
+        handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
+    }
+
+    /// The kernel's name for the BO within the device's file.
+    pub fn handle(&self) -> u32 {
+        self.handle.raw()
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        self.handle.device()
+    }
+
+    /// Returns its charge on the device's [`Ledger`](crate::winsys::Ledger): once, however many values share the handle. `None` for
+    /// a BO that is in neither VRAM nor GTT.
+    pub fn charge(&self) -> Option<LedgerEntry> {
+        self.handle.entry()
+    }
+
+    /// Size in bytes, a multiple of the page size.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns the domains it was requested in; for an imported BO, those that the kernel prefers.
+    pub fn domains(&self) -> GemDomain {
+        self.domains
+    }
+
+    /// The flags it was asked to have; for an imported BO, those the kernel reports.
+    pub fn flags(&self) -> GemCreateFlags {
+        self.flags
+    }
+
+    /// Asks the kernel what it remembers of the BO's creation.
+    ///
+    /// Request: AMDGPU_GEM_OP (get creation info).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`].
+    pub fn create_info(&self) -> Result<BoCreateInfo> {
+        let mut answer = GemCreate::ZEROED;
+        let mut argument = GemOp {
+            handle: self.handle(),
+            op: GEM_OP_GET_CREATE_INFO,
+            value: wide(std::ptr::from_mut(&mut answer).expose_provenance()),
+        };
+        // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
+        unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(GemOp::NAME, errno))?;
+        Ok(BoCreateInfo {
+            size: answer.bo_size,
+            alignment: answer.alignment,
+            domains: GemDomain::from_bits_retain(answer.domains),
+            flags: GemCreateFlags::from_bits_retain(answer.domain_flags),
+        })
+    }
+
+    /// Waits until no submission that listed the BO is running; false when the deadline came first.
+    ///
+    /// Request: AMDGPU_GEM_WAIT_IDLE.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`].
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+        let mut argument = GemWaitIdle { handle: self.handle(), flags: 0, timeout: deadline.for_amdgpu() };
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemWaitIdle::NAME, errno))?;
+        Ok(argument.answer().status == 0)
+    }
+
+    /// Tells the kernel where to prefer the BO from its next validation on; nothing moves now. Exactly VRAM also allows GTT.
+    ///
+    /// Request: AMDGPU_GEM_OP (set placement).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`]: `EPERM` for user memory, `EINVAL` for VRAM and a BO of another GPU.
+    pub fn prefer(&self, domains: GemDomain) -> Result<()> {
+        let mut argument = GemOp { handle: self.handle(), op: GEM_OP_SET_PLACEMENT, value: domains.bits() };
+        // SAFETY: with this operation the value is a set of domains; the kernel follows no address.
+        unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
+            .map_err(|errno| self.refused(GemOp::NAME, errno))
+    }
+
+    /// Gives the BO a name for people: `vkSetDebugUtilsObjectNameEXT`. It stays in this process.
+    pub fn set_name(&self, name: &str) {
+        self.handle.set_name(name);
+    }
+
+    /// The name it was given last.
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.handle.name()
+    }
+
+    pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> Error {
+        Error::Bo { request, handle: self.handle(), errno }
+    }
+}
+
+/// Asks for a BO's handle.
+#[inline]
+fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
+    let &BoRequest { size, alignment, domains, flags } = request;
+    request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
+    let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
+    let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
+    send(device.kernel(), &mut argument).map_err(refused)?;
+    let answer = argument.answer().handle;
+    if answer == size as u32 && argument.domains == domains.bits() {
+        return ask_again(device, request).map_err(refused);
+    }
+    answers::handle(answer).map_err(refused)
+}
+
+/// Asks once more for a BO, after an answer that may not have been written: the handle is written over the size, and is
+/// equal to it, and what is behind it is as it was, while the kernel clears that (Linux 6.12 `amdgpu_gem.c`,
+/// `amdgpu_gem_create_ioctl`). The size is a byte off now, which comes to the same pages. An answer that equals that one, too,
+/// was not written. The first one is left alone: it may be the handle of something else.
+#[cold]
+fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
+    let &BoRequest { size, alignment, domains, flags } = request;
+    let bo_size = if size % PAGE_SIZE == 1 { size + 1 } else { size - 1 };
+    let mut argument = GemCreate { bo_size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
+    send(device.kernel(), &mut argument)?;
+    let answer = argument.answer().handle;
+    let is_unwritten = answer == bo_size as u32 && argument.domains == domains.bits();
+    if is_unwritten { Err(answers::UNWRITTEN) } else { answers::handle(answer) }
+}
