@@ -6,47 +6,11 @@ use amdgpu_hw::GfxLevel;
 
 use super::image::{Image, Layout, Level, MAX_EXTENT, MAX_LEVELS, Usage};
 use super::mode::{TileMode, TileType};
-use super::table::{self, NO_INDEX, TileInfo};
+use super::request::Request;
+use super::table::{self, NO_INDEX};
 use super::{setup, size};
 use crate::chip::{Chip, Family};
 use crate::error::{AddrError, Cause, invalid};
-
-/// One mip level of an image, in elements.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
-    pub(crate) mode: TileMode,
-    pub(crate) tile_type: TileType,
-    pub(crate) bits: u32,
-    pub(crate) block_compressed: bool,
-    /// Of a format that thick tiles cannot hold (GFX7-8).
-    pub(crate) packed: bool,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    pub(crate) slices: u32,
-    /// Stored fragments.
-    pub(crate) samples: u32,
-    pub(crate) coverage: u32,
-    pub(crate) level: u32,
-    pub(crate) base_pitch: u32,
-    pub(crate) usage: Usage,
-    /// Pipes, banks and indices that are given.
-    pub(crate) given: Option<(TileInfo, i32, i32)>,
-    /// The tile index alone is given.
-    pub(crate) given_index: Option<i32>,
-}
-
-impl Request {
-    fn setup(&self, mode: TileMode) -> setup::Request {
-        setup::Request {
-            mode,
-            tile_type: self.tile_type,
-            bits: self.bits,
-            samples: self.samples,
-            usage: self.usage,
-            given: self.given,
-        }
-    }
-}
 
 /// Large thick tiles become thinner until they fit a DRAM row (`DegradeLargeThickTile`).
 fn shrink_thick(chip: &Chip, mode: TileMode, bits: u32) -> TileMode {

@@ -6,7 +6,6 @@ use amdgpu_hw::GfxLevel;
 
 use super::address::pipe_of;
 use super::image::Level;
-use super::meta::covered;
 use super::table::{self, TileInfo};
 use crate::bits::align;
 use crate::chip::Chip;
@@ -137,4 +136,14 @@ impl Mask {
         let address = offset % 2048 + u64::from(pipe) * 2048 + offset / 2048 * 2048 * u64::from(self.info.pipes());
         (address / 8, (address % 8) as u32)
     }
+}
+
+/// The square that a cache of `bits` covers, in pixels, over all pipes.
+pub(super) fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
+    let (mut width, mut height) = (bits / element, 1);
+    while width > height * 2 * pipes && width & 1 == 0 {
+        width /= 2;
+        height *= 2;
+    }
+    [8 * width, 8 * height * pipes]
 }

@@ -5,8 +5,9 @@
 use amdgpu_hw::GfxLevel;
 
 use super::image::{Level, Usage};
-use super::level::{self, Request};
+use super::level;
 use super::mode::{TileMode, TileType};
+use super::request::Request;
 use super::table;
 use crate::bits::{align64, log2};
 use crate::chip::Chip;
@@ -73,16 +74,6 @@ pub struct HtileInfo {
     pub next_level: bool,
     /// TC-compatible: slices share alignment units.
     pub interleaved: bool,
-}
-
-/// The square that a cache of `bits` covers, in pixels, over all pipes.
-pub(super) fn covered(bits: u32, element: u32, pipes: u32) -> [u32; 2] {
-    let (mut width, mut height) = (bits / element, 1);
-    while width > height * 2 * pipes && width & 1 == 0 {
-        width /= 2;
-        height *= 2;
-    }
-    [8 * width, 8 * height * pipes]
 }
 
 /// Returns the size of HTILE.

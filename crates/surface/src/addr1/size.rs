@@ -5,8 +5,8 @@
 use amdgpu_hw::GfxLevel;
 
 use super::image::{Level, Usage};
-use super::level::Request;
 use super::mode::{TileMode, TileType};
+use super::request::Request;
 use super::setup::Setup;
 use super::table::TileInfo;
 use crate::bits::align;

@@ -4,7 +4,8 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::image::{Dimension, Format, Image, Usage};
+use super::dimension::Dimension;
+use super::image::{Format, Image, Usage};
 use super::mode::{Order, display_modes, sets_of};
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};

@@ -3,7 +3,8 @@
 use amdgpu_hw::GfxLevel;
 use bitflags::bitflags;
 
-use super::image::{Dimension, Format, Image, MAX_LEVELS, Usage};
+use super::dimension::Dimension;
+use super::image::{Format, Image, MAX_LEVELS, Usage};
 use super::mode::sets::{self, Sets};
 use super::mode::{Order, SwizzleMode, display_modes, sets_of};
 use super::{check, gfx9, gfx10, linear};

@@ -2,7 +2,8 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::image::{Dimension, Image};
+use super::dimension::Dimension;
+use super::image::Image;
 use super::mode::{Order, SwizzleMode};
 use crate::bits::log2;
 use crate::chip::Chip;

@@ -5,7 +5,8 @@
 use amdgpu_hw::GfxLevel;
 
 use super::block::{self, MICRO_2D, MICRO_3D};
-use super::image::{Dimension, Image, Layout, Levels, Usage};
+use super::dimension::Dimension;
+use super::image::{Image, Layout, Levels, Usage};
 use super::linear::custom_pitch;
 use crate::bits::{align, half_up};
 use crate::chip::Chip;

@@ -2,6 +2,7 @@
 
 use bitflags::bitflags;
 
+use super::dimension::Dimension;
 use super::mode::SwizzleMode;
 
 /// The most mip levels: 32768 elements down to one.
@@ -9,17 +10,6 @@ pub const MAX_LEVELS: usize = 16;
 
 /// The largest width, height or depth, in elements, for which sizes cannot overflow.
 pub(crate) const MAX_EXTENT: u32 = 1 << 20;
-
-/// The dimension of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dimension {
-    /// One row.
-    D1,
-    /// Rows and columns, perhaps in layers.
-    D2,
-    /// A volume.
-    D3,
-}
 
 /// The property of a format that restricts modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,7 +2,8 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::image::{Dimension, Image, Layout, Levels, Usage};
+use super::dimension::Dimension;
+use super::image::{Image, Layout, Levels, Usage};
 use crate::bits::{align, half_up, shift_up};
 use crate::chip::Chip;
 use crate::error::{AddrError, Cause, invalid};

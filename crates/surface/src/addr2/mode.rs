@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::image::Dimension;
+use super::dimension::Dimension;
 use crate::chip::Chip;
 
 /// A swizzle mode: the size of a block and the order of elements in it.

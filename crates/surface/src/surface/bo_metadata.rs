@@ -5,8 +5,9 @@
 use amdgpu_hw::GfxLevel;
 
 use super::config::{SurfaceConfig, SurfaceUsage, TilingMode};
-use super::layout::{DccSettings, SurfaceLayout};
+use super::layout::SurfaceLayout;
 use super::legacy::{LegacyTiles, LevelMode};
+use super::parts::DccSettings;
 use crate::bits::log2;
 use crate::chip::Chip;
 use crate::modifier::MaxBlock;

@@ -2,8 +2,8 @@
 
 use bitflags::bitflags;
 
-use super::layout::{DccSettings, SurfaceError};
 use super::legacy::LegacyTiles;
+use super::parts::{DccSettings, SurfaceError};
 use crate::modifier::Modifier;
 
 /// The dimension of an image.

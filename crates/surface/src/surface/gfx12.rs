@@ -2,7 +2,8 @@
 
 use super::choose12;
 use super::config::{Dimension, SurfaceConfig, SurfaceUsage, TilingMode};
-use super::layout::{HizHis, LevelPlace, Levels, Prt, SurfaceLayout};
+use super::layout::{HizHis, Prt, SurfaceLayout};
+use super::parts::{LevelPlace, Levels};
 use crate::addr2::{self, Format};
 use crate::addr3::{self, Image, Layout, Mode, Usage};
 use crate::bits::{align, align64, log2};

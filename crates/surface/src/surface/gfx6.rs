@@ -4,8 +4,9 @@ use amdgpu_hw::GfxLevel;
 
 use super::choose12::estimate_size;
 use super::config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
-use super::layout::{Cmask, Fmask, LevelPlace, Levels, MAX_LEVELS, Metadata, Prt, SurfaceError, SurfaceLayout};
+use super::layout::{Cmask, Fmask, Metadata, Prt, SurfaceLayout};
 use super::legacy::{Legacy, LegacyLevel, LegacyTiles, LevelMode};
+use super::parts::{LevelPlace, Levels, MAX_LEVELS, SurfaceError};
 use crate::addr1::meta::{self, DccInfo};
 use crate::addr1::{self, Level, Request, TileMode, TileType, Usage};
 use crate::bits::{align, align64, log2};

@@ -3,9 +3,8 @@
 use amdgpu_hw::GfxLevel;
 
 use super::config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
-use super::layout::{
-    Cmask, Dcc, DccSettings, DisplayDcc, Fmask, LevelPlace, Levels, Metadata, Prt, SurfaceError, SurfaceLayout,
-};
+use super::layout::{Cmask, Dcc, DisplayDcc, Fmask, Metadata, Prt, SurfaceLayout};
+use super::parts::{DccSettings, LevelPlace, Levels, SurfaceError};
 use crate::addr2::meta::{self, MetaImage, MetaKind, MetaLayout};
 use crate::addr2::{self, Blocks, Format, Image, Layout, Order, Orders, Restrictions, SwizzleMode, Usage};
 use crate::bits::{align, log2};

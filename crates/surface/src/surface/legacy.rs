@@ -1,6 +1,6 @@
 //! What images of GFX6 to GFX8 have beside what all have.
 
-use super::layout::{LevelPlace, MAX_LEVELS};
+use super::parts::{LevelPlace, MAX_LEVELS};
 
 /// The tiling of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

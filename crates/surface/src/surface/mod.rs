@@ -11,14 +11,13 @@ mod gfx9;
 mod layout;
 mod legacy;
 mod nbc;
+mod parts;
 mod planes;
 
 pub use bo_metadata::TilingFlagsError;
 pub use config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
-pub use layout::{
-    Cmask, Dcc, DccSettings, DisplayDcc, Fmask, HizHis, LevelPlace, Levels, Metadata, Prt, Stencil, SurfaceError,
-    SurfaceLayout,
-};
+pub use layout::{Cmask, Dcc, DisplayDcc, Fmask, HizHis, Metadata, Prt, Stencil, SurfaceLayout};
+pub use parts::{DccSettings, LevelPlace, Levels, SurfaceError};
 
 pub use legacy::{Legacy, LegacyLevel, LegacyTiles, LevelMode};
 pub use nbc::NbcView;

@@ -4,9 +4,10 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{MetaImage, MetaKind, MetaLayout, MetaLevel};
+use super::image::{MetaImage, MetaKind, MetaLayout, MetaLevel};
 use crate::addr2::block::MICRO_3D;
-use crate::addr2::image::{Dimension, MAX_LEVELS};
+use crate::addr2::dimension::Dimension;
+use crate::addr2::image::MAX_LEVELS;
 use crate::addr2::mode::Order;
 use crate::bits::{align, log2, shift_up};
 use crate::chip::Chip;

@@ -3,7 +3,7 @@
 //! Source: `Gfx9Lib::HwlComputeDccInfo`, `HwlComputeCmaskInfo`, `HwlComputeHtileInfo`, `GetMetaMipInfo`, `GetMetaMiptailInfo`.
 
 use super::gfx9_equation::pipe_bits;
-use super::{MetaImage, MetaKind, MetaLayout, MetaLevel};
+use super::image::{MetaImage, MetaKind, MetaLayout, MetaLevel};
 use crate::addr2::block::MICRO_2D;
 use crate::addr2::image::MAX_LEVELS;
 use crate::addr2::mode::Order;

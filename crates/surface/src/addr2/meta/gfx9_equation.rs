@@ -6,7 +6,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::coord::{Axis, BITS, CoordTerm, MetaEquation9};
-use super::{MetaImage, MetaKind, MetaLayout};
+use super::image::{MetaImage, MetaKind, MetaLayout};
 use crate::addr2::mode::{Order, SwizzleMode};
 use crate::bits::log2;
 use crate::chip::Chip;
