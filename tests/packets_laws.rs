@@ -209,7 +209,7 @@ fn has_two_spellings(target: pm4::Target, header: u32) -> bool {
         && (header >> 8) & 0xff == 0x58
 }
 
-/// Whether one dword was missing.
+/// Returns `true` if one dword was missing.
 fn is_no_room(written: Result<usize, EncodeError>, len: usize) -> bool {
     matches!(written, Err(EncodeError::NoRoom { needed, left, .. }) if (needed, left) == (len, len - 1))
 }

@@ -49,7 +49,7 @@ fn quieten() {
 struct Fuse {
     heard: AtomicU64,
     at: u64,
-    /// Whether it goes on panicking.
+    /// `true` if it goes on panicking.
     forever: bool,
     armed: AtomicBool,
 }
@@ -127,7 +127,7 @@ fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Whether a request gives something back.
+/// Returns `true` if a request gives something back.
 fn gives_back(attempt: &Attempt<'_>) -> bool {
     match attempt {
         Attempt::Munmap { .. } => true,

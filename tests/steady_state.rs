@@ -21,7 +21,7 @@ use support::{chip, job_time};
 thread_local! {
     /// Allocations of this thread outside the kernel.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Whether this thread is inside the kernel, whose allocations are its own affair.
+    /// `true` if this thread is inside the kernel, whose allocations are its own affair.
     static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
 }
 

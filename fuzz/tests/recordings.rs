@@ -33,7 +33,7 @@ static EDITED: Reach = Reach::new("recordings::no_recording_touches_what_it_did_
 static ANY: Reach = Reach::new("recordings::any_bytes_are_no_recording_or_one_that_ends");
 
 thread_local! {
-    /// Whether the last life got as far as a device.
+    /// `true` if the last life got as far as a device.
     static BORN: Cell<bool> = const { Cell::new(false) };
 }
 

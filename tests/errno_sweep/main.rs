@@ -52,7 +52,7 @@ const MOST_CALLS: u64 = 500;
 /// done in the meantime.
 const MOST_TRIES: u32 = 1000;
 
-/// Whether an error says which errno it came from, or what that errno means there.
+/// Returns `true` if an error says which errno it came from, or what that errno means there.
 fn names(error: &Trouble, errno: Errno) -> bool {
     let means: &[&str] = match errno {
         // A kernel that does not know the capability, or not what it is asked to do.

@@ -280,7 +280,7 @@ impl Driver {
         }
     }
 
-    /// Whether nothing is left then.
+    /// Returns `true` if nothing is left then.
     fn give_everything_back(&mut self) -> bool {
         self.rig.kernel.stop();
         // A dma-buf is one open file, which the parent's copy of the simulated kernel has too: that keeps the BO.
@@ -320,7 +320,7 @@ impl Driver {
         done
     }
 
-    /// Whether a refusal is in the nature of the operation, and no failure of the kernel.
+    /// Returns `true` if a refusal is in the nature of the operation, and no failure of the kernel.
     fn may_refuse(&self, op: &Op) -> bool {
         let of = |index: &Index| pick(&self.memories, *index).map(|index| &self.memories[index].1);
         match op {

@@ -19,7 +19,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether it is this request, whatever size it is sent with.
+    /// Returns `true` if it is this request, whatever size it is sent with.
     pub(crate) fn is<A: Argument>(&self) -> bool {
         (self.request.kind(), self.request.number()) == (A::REQUEST.kind(), A::REQUEST.number())
     }

@@ -8,7 +8,7 @@ use crate::row::Row;
 pub(crate) struct Wanted(pub(crate) Option<String>);
 
 impl Wanted {
-    /// Whether this one.
+    /// Returns `true` if this one.
     pub(crate) fn has(&self, bench: &str) -> bool {
         self.0.as_ref().is_none_or(|part| bench.contains(part))
     }

@@ -248,7 +248,7 @@ impl<'a> Churner<'a> {
 }
 
 impl Live {
-    /// Whether the CPU sees what was written last.
+    /// Checks that the CPU sees what was written last.
     fn check(&mut self) -> Result<(), Failure> {
         let Some(value) = self.value.filter(|_| self.memory.memory_type() == MAPPABLE) else { return Ok(()) };
         let found = self.memory.map()?.load_u32(0)?;

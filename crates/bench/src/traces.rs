@@ -106,7 +106,7 @@ impl Trace {
         }
     }
 
-    /// Whether it is the trace that its checksum is of.
+    /// Returns `true` if it is the trace that its checksum is of.
     pub(crate) fn is_genuine(&self) -> bool {
         let (mut draws, mut sum) = (self.draws(), 0xCBF2_9CE4_8422_2325);
         for _ in 0..self.live {

@@ -333,7 +333,7 @@ fn numbers_of_contexts_and_sync_objects_are_given_out_once_at_a_time() {
     is_nonsense(&replayed(&changed, contexts), "another object has");
 }
 
-/// Whether it is a context's beginning.
+/// Returns `true` if it is a context's beginning.
 fn is_context(record: &Record) -> bool {
     matches!(record, Record::Call(Call { action: Action::Ioctl(ioctl), .. })
         if ioctl.request == Ctx::REQUEST.bits() && ioctl.input[0] == 1)

@@ -92,7 +92,7 @@ pub(crate) unsafe fn map(
     Some(mapped.map(|mapped| mapped.as_ptr().cast()))
 }
 
-/// Whether an address is in a mapping of the null kernel, which needs no unmapping.
+/// Returns `true` if an address is in a mapping of the null kernel, which needs no unmapping.
 #[inline]
 pub(crate) fn owns(address: *mut c_void) -> bool {
     // Not `kernel`: it is not for this to make one, and it may be called while one is made.

@@ -79,8 +79,8 @@ fn is_ours(path: &[u8]) -> bool {
     REPLACED.iter().any(below) || path.starts_with(DRM_DEVICES) || is_device(path)
 }
 
-/// Whether it is on the root complex of one of the world's devices: `/sys/devices/pciDDDD:BB`, where `DDDD:BB:00.0` is a
-/// slot of the world.
+/// Returns `true` if it is on the root complex of one of the world's devices: `/sys/devices/pciDDDD:BB`, where
+/// `DDDD:BB:00.0` is a slot of the world.
 fn is_device(path: &[u8]) -> bool {
     let Some(rest) = path.strip_prefix(PCI_ROOTS) else { return false };
     let Some(bus) = rest.split(|&byte| byte == b'/').next().filter(|bus| !bus.is_empty()) else { return false };

@@ -47,7 +47,7 @@ static WORLD: OnceLock<Result<World, Errno>> = OnceLock::new();
 /// The server, if this process runs it, and the process that does: a forked child has only a copy of the value.
 static SERVER: Mutex<Option<Running>> = Mutex::new(None);
 static HOST: AtomicI32 = AtomicI32::new(0);
-/// Whether the world is being looked for or made. The threads of a server that starts here use the C library too, and must
+/// `true` if the world is being looked for or made. The threads of a server that starts here use the C library too, and must
 /// not wait for the world that they are making.
 static SEEKING: AtomicBool = AtomicBool::new(false);
 static SAID: AtomicBool = AtomicBool::new(false);

@@ -12,22 +12,22 @@ pub struct SimOptions {
     pub drm_minor: i32,
     /// How long a ring may be stuck before it is reset. Real kernels wait ten seconds, or sixty on compute rings.
     pub hang_timeout: Duration,
-    /// Whether the copy engines are there, which no capture holds.
+    /// `true` if the copy engines are there, which no capture holds.
     pub sdma: bool,
-    /// Whether INFO knows MAX_IBS.
+    /// `true` if INFO knows MAX_IBS.
     pub max_ibs: bool,
-    /// Whether the process may have context priorities above normal.
+    /// `true` if the process may have context priorities above normal.
     pub may_raise_priority: bool,
-    /// Whether a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset alone:
-    /// its job is lost and nobody is guilty. Otherwise the whole GPU is reset.
+    /// `true` if a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset
+    /// alone: its job is lost and nobody is guilty. Otherwise the whole GPU is reset.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
-    /// Whether a job that touches a BO that its submission does not list, and that is not always valid, faults there and is
-    /// complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that shows
-    /// only when memory is short.
+    /// `true` if a job that touches a BO that its submission does not list, and that is not always valid, faults there and
+    /// is complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that
+    /// shows only when memory is short.
     pub strict: bool,
-    /// Whether compute shaders are executed; otherwise dispatches are counted and told to what is plugged, as draws are.
+    /// `true` if compute shaders are executed; otherwise dispatches are counted and told to what is plugged, as draws are.
     pub shaders: bool,
     /// How many instructions the waves of a dispatch may execute; one that goes on after them hangs its ring.
     pub shader_instructions: u64,

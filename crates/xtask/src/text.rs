@@ -15,7 +15,7 @@ pub struct SpecError {
 pub(crate) struct Line<'t> {
     rest: &'t str,
     number: usize,
-    /// Whether the line is indented, and so belongs to the last one that is not.
+    /// `true` if the line is indented, and so belongs to the last one that is not.
     pub(crate) is_indented: bool,
 }
 

@@ -54,7 +54,7 @@ struct Plan {
     /// Calls of the kind still to let through.
     left: u64,
     errno: Errno,
-    /// Whether every later call of the kind fails too.
+    /// `true` if every later call of the kind fails too.
     forever: bool,
     fired: bool,
 }

@@ -123,7 +123,7 @@ pub(crate) fn written_user_pages(request: Request, input: &[u8]) -> Option<(u64,
     user_pages(request, input).filter(|_| !flags.contains(UserptrFlags::READONLY))
 }
 
-/// Whether a request gives a handle or another number back, which the kernel may give out again at once.
+/// Returns `true` if a request gives a handle or another number back, which the kernel may give out again at once.
 pub(crate) fn closes(request: Request) -> bool {
     matches!(request.number(), GEM_CLOSE | CTX | BO_LIST | SYNCOBJ_DESTROY)
 }
@@ -190,7 +190,7 @@ pub(crate) fn neutralise(bytes: &mut [u8], fields: &[Field]) {
     }
 }
 
-/// Whether a moment is one that clients name to wait for ever: the largest signed or unsigned number.
+/// Returns `true` if a moment is one that clients name to wait for ever: the largest signed or unsigned number.
 fn is_never(bytes: &[u8]) -> bool {
     u64_at(bytes, 0).is_some_and(|moment| moment | 1 << 63 == u64::MAX)
 }

@@ -57,9 +57,9 @@ pub enum Action {
         offset: u64,
         /// Bytes.
         len: u64,
-        /// Whether the client may write.
+        /// `true` if the client may write.
         writable: bool,
-        /// Whether the client named the address.
+        /// `true` if the client named the address.
         fixed: bool,
     },
     /// A mapping was removed.

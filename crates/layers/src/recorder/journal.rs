@@ -48,7 +48,7 @@ pub(super) struct Journal {
     begun: u64,
     /// Calls that are not over.
     under_way: u32,
-    /// Whether anything was ever submitted.
+    /// `true` if anything was ever submitted.
     submitted: bool,
 }
 
@@ -256,7 +256,7 @@ impl Journal {
         self.watched.get(&node_offset)?.windows.values().next()?.dwords(offset, dwords)
     }
 
-    /// Whether anything that happens now is written.
+    /// Returns `true` if anything that happens now is written.
     pub(super) fn is_open(&self) -> bool {
         self.writer.is_some()
     }

@@ -60,7 +60,7 @@ struct Object {
     handles: usize,
     offset: Option<u64>,
     memory: Option<(u32, Memory)>,
-    /// Whether somebody besides the client may store into it.
+    /// `true` if somebody besides the client may store into it.
     has_writers: bool,
 }
 

@@ -70,7 +70,7 @@ impl Replay {
         self.shared.lock().error.clone()
     }
 
-    /// Whether all was played that was recorded.
+    /// Checks that all was played that was recorded.
     ///
     /// # Errors
     ///

@@ -210,7 +210,7 @@ impl State {
     }
 }
 
-/// Whether a call is the recorded one: what went in, not what came out.
+/// Returns `true` if a call is the recorded one: what went in, not what came out.
 fn is_same(recorded: &Call, came: &Call) -> bool {
     recorded.file == came.file
         && match (&recorded.action, &came.action) {

@@ -45,7 +45,7 @@ pub struct Origin {
     pub ib: usize,
     /// Its place there in dwords.
     pub offset: usize,
-    /// Whether the engine does not come back.
+    /// `true` if the engine does not come back.
     pub is_chain: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct Next {
     pub va: GpuVa,
     /// Its length in dwords.
     pub dwords: usize,
-    /// Whether the engine does not come back.
+    /// `true` if the engine does not come back.
     pub is_chain: bool,
     /// What was made of it.
     pub shown: Shown,

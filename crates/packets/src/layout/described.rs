@@ -188,7 +188,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         }
     }
 
-    /// Whether the field means anything beside the others.
+    /// Returns `true` if the field means anything beside the others.
     fn is_meant(&self, field: &Field) -> bool {
         let met = |when: &When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
         field.when.as_ref().is_none_or(met)

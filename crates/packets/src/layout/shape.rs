@@ -79,8 +79,8 @@ impl Layout {
         self.forms.iter().filter(move |form| takes && form.levels.has(level))
     }
 
-    /// Whether a form has a field of this name, or the two halves of one: what [`packet!`](crate::packet) asks at compile
-    /// time.
+    /// Returns `true` if a form has a field of this name, or the two halves of one: what [`packet!`](crate::packet) asks at
+    /// compile time.
     pub const fn has(&self, name: FieldName) -> bool {
         let mut form = 0;
         while form < self.forms.len() {
@@ -135,7 +135,7 @@ impl Form {
 }
 
 impl Reader {
-    /// Whether there is such a packet for this reader.
+    /// Returns `true` if there is such a packet for this reader.
     #[inline]
     pub const fn takes(self, layout: &Layout) -> bool {
         let levels = match self {

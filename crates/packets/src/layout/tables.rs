@@ -70,7 +70,7 @@ impl Reader {
     }
 }
 
-/// Whether only the kernel's interface queue takes packets of this opcode.
+/// Returns `true` if only the kernel's interface queue takes packets of this opcode.
 pub fn is_for_the_interface_queue(opcode: u8, level: GfxLevel) -> bool {
     Reader::Interface(level).layouts(opcode.into()).next().is_some()
 }

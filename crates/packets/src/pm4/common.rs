@@ -94,7 +94,7 @@ choices! {
 }
 
 impl Compare {
-    /// Whether `value` passes against `reference`. The mask has been applied to `value` before.
+    /// Returns `true` if `value` passes against `reference`. The mask has been applied to `value` before.
     ///
     /// ```
     /// use amdgpu_packets::pm4::Compare;

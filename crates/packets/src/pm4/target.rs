@@ -38,7 +38,7 @@ impl Target {
         Self { level, ring: Ring::Compute }
     }
 
-    /// Whether MEC executes the packets. Compute rings of GFX6 take the graphics forms.
+    /// Returns `true` if MEC executes the packets. Compute rings of GFX6 take the graphics forms.
     ///
     /// Source: Linux 6.12 `drivers/gpu/drm/radeon/si.c`, `si_vm_packet3_compute_check`; Mesa 25.0.7
     /// `src/amd/vulkan/radv_cs.c`, where `is_mec` asks for GFX7.

@@ -262,7 +262,7 @@ impl RegisterWriter {
         })
     }
 
-    /// Whether nothing is to be written.
+    /// Returns `true` if nothing is to be written.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

@@ -23,7 +23,7 @@ unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
     })
 }
 
-/// Whether a directory stream is the world's `/dev/dri`.
+/// Returns `true` if a directory stream is the world's `/dev/dri`.
 ///
 /// # Safety
 ///

@@ -153,7 +153,7 @@ stat_hooks! {
     stat64, lstat64, fstat64, fstatat64;
 }
 
-/// Whether an `at` function is asked about its descriptor: AT_EMPTY_PATH and an empty path.
+/// Returns `true` if an `at` function is asked about its descriptor: AT_EMPTY_PATH and an empty path.
 ///
 /// # Safety
 ///

@@ -107,7 +107,7 @@ impl Files {
         self.opened.lock().get(&number).map(|opened| Arc::clone(&opened.file))
     }
 
-    /// Whether a descriptor is one of the file's.
+    /// Returns `true` if a descriptor is one of the file's.
     pub(crate) fn is_of(&self, number: u64, descriptor: impl AsFd) -> bool {
         let Ok(about) = fstat(descriptor) else { return false };
         let opened = self.opened.lock();
@@ -215,7 +215,7 @@ fn lock_of(file: u64, kind: libc::c_int) -> libc::flock {
     }
 }
 
-/// Whether a mapping that a file made is still there. If in doubt, it is.
+/// Returns `true` if a mapping that a file made is still there. If in doubt, it is.
 fn is_mapped(bo: &Mappable, file: u64) -> bool {
     let Ok(memory) = bo.file() else { return true };
     let mut lock = lock_of(file, libc::F_WRLCK);

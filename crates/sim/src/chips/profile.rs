@@ -20,7 +20,7 @@ pub struct Profile {
     pub dev_info: DevInfo,
     /// The answer to MEMORY on an idle device.
     pub memory: MemoryInfo,
-    /// Whether the usable sizes and the largest allocations in `memory` were captured, not only the totals.
+    /// `true` if the usable sizes and the largest allocations in `memory` were captured, not only the totals.
     pub memory_usable_captured: bool,
     /// The graphics block; no ring on a chip without.
     pub gfx: InfoHwIp,

@@ -45,7 +45,7 @@ enum Operation {
 pub(super) struct Done {
     /// What was there before.
     pub(super) before: u64,
-    /// Whether a comparison held; true for operations without one.
+    /// `true` if a comparison held; true for operations without one.
     pub(super) matched: bool,
 }
 

@@ -43,13 +43,13 @@ impl Registers {
         self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
     }
 
-    /// Whether a user stream may write the register: configuration registers on GFX6 only, where the user's copy of
-    /// them does not exist yet.
+    /// Returns `true` if a user stream may write the register: configuration registers on GFX6 only, where the user's copy
+    /// of them does not exist yet.
     pub(super) fn may_write(register: Register, level: GfxLevel) -> bool {
         Self::may_read(register, level) && (level == GfxLevel::Gfx6 || !within(&CONFIG, register))
     }
 
-    /// Whether a user stream may read the register.
+    /// Returns `true` if a user stream may read the register.
     pub(super) fn may_read(register: Register, level: GfxLevel) -> bool {
         [CONFIG, PERSISTENT, CONTEXT].iter().any(|range| within(range, register))
             || (level >= GfxLevel::Gfx7 && within(&USER_CONFIG, register))

@@ -16,7 +16,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Whether a value passes.
+    /// Returns `true` if a value passes.
     pub(super) const fn is_met(&self, value: u64) -> bool {
         holds(self.function, value & self.mask, self.reference)
     }

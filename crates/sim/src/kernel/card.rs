@@ -117,7 +117,7 @@ impl Gpu {
         self.events.ring();
     }
 
-    /// Whether the GPU is gone, which every request asks first.
+    /// Returns `true` if the GPU is gone, which every request asks first.
     pub(crate) fn is_unplugged(&self) -> bool {
         self.unplugged.load(Ordering::Acquire)
     }
@@ -154,7 +154,7 @@ impl Gpu {
         self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
     }
 
-    /// Whether a ring of an IP has a job that is to come, waits or runs.
+    /// Returns `true` if a ring of an IP has a job that is to come, waits or runs.
     pub(crate) fn is_busy(&self, ip: Ip) -> bool {
         self.rings.lock().iter().any(|((of, _), ring)| *of == ip && ring.load() > 0)
     }

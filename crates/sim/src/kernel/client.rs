@@ -35,7 +35,7 @@ pub trait Client: fmt::Debug + Send + Sync {
     /// EMFILE when it has too many.
     fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, Errno>;
 
-    /// Whether a signal arrived that ends the call, or the process is gone.
+    /// Returns `true` if a signal arrived that ends the call, or the process is gone.
     fn is_interrupted(&self) -> bool;
 }
 
@@ -44,7 +44,7 @@ struct Call {
     client: Arc<dyn Client>,
     /// Copies of descriptors that the argument named; closed when the call ends.
     borrowed: Vec<OwnedFd>,
-    /// Whether a wait was given up.
+    /// `true` if a wait was given up.
     interrupted: bool,
 }
 
@@ -52,7 +52,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-/// Whether any thread ever served a client: where none does, asking for the thread's costs more than what is asked for.
+/// `true` if any thread ever served a client: where none does, asking for the thread's costs more than what is asked for.
 static HAS_CLIENTS: AtomicBool = AtomicBool::new(false);
 
 /// Serves a client until dropped.
@@ -65,7 +65,7 @@ pub(crate) fn enter(client: Arc<dyn Client>) -> Entered {
     Entered(())
 }
 
-/// Whether a wait of this call was given up because the client was interrupted.
+/// Returns `true` if a wait of this call was given up because the client was interrupted.
 pub(crate) fn was_interrupted() -> bool {
     CURRENT.with_borrow(|call| call.as_ref().is_some_and(|call| call.interrupted))
 }
@@ -125,12 +125,12 @@ fn closes_on_exec(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     fcntl(fd, FcntlArg::F_GETFD).map(|flags| FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC))
 }
 
-/// Whether this thread waits for somebody who may go away meanwhile.
+/// Returns `true` if this thread waits for somebody who may go away meanwhile.
 pub(crate) fn is_foreign() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }
 
-/// Whether the wait of this thread is to be given up; remembered until the call ends.
+/// Returns `true` if the wait of this thread is to be given up; remembered until the call ends.
 pub(crate) fn is_interrupted() -> bool {
     let interrupted = current().is_some_and(|client| client.is_interrupted());
     if interrupted {

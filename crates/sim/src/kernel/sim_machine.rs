@@ -57,7 +57,7 @@ impl SimMachine {
         &self.machine
     }
 
-    /// Whether the descriptor is a dma-buf, sync file or shared sync object of this machine.
+    /// Returns whether the descriptor is a dma-buf, sync file or shared sync object of this machine.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl SimMachine {
         Ok(self.machine.events.wait(Until::after(timeout_ns), ready).unwrap_or(PollFlags::empty()))
     }
 
-    /// Whether `len` bytes of a dma-buf from `offset` may be mapped. The mapping itself is the C library's: it refuses
+    /// Checks that `len` bytes of a dma-buf from `offset` may be mapped. The mapping itself is the C library's: it refuses
     /// write access where the export did not allow it, with EACCES.
     ///
     /// # Errors

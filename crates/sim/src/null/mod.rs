@@ -75,12 +75,12 @@ impl NullKernel {
         Ok(Self { facts: SimKernel::open(profile), handles, submissions, memory: NullMemory::reserve()? })
     }
 
-    /// Whether `mmap` at this offset is meant for a null kernel. No file is that long.
+    /// Returns `true` if `mmap` at this offset is meant for a null kernel. No file is that long.
     pub const fn is_offset(offset: u64) -> bool {
         memory::handle_of(offset).is_some()
     }
 
-    /// Whether an address lies in what `mmap` hands out.
+    /// Returns `true` if an address lies in what `mmap` hands out.
     pub fn owns(&self, address: usize) -> bool {
         self.memory.contains(address)
     }

@@ -33,7 +33,7 @@ pub(crate) struct Control {
     mutation: AtomicU8,
     /// The IP whose rings alone are broken, plus 1; or 0.
     broken_ip: AtomicU8,
-    /// Whether `schedule` draws.
+    /// `true` if `schedule` draws.
     seeded: AtomicBool,
     schedule: Mutex<Schedule>,
 }

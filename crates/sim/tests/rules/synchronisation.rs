@@ -42,7 +42,7 @@ impl Rig {
         seq
     }
 
-    /// Whether a job is still not done after everything else on the graphics ring had its turn.
+    /// Returns `true` if a job is still not done after everything else on the graphics ring had its turn.
     fn is_held_back(&self, context: u32, ip: Ip, seq: u64) -> bool {
         let witness = self.file.context();
         let number = self.job_of(witness, Ip::Gfx, 0, &[]).send(&self.file).unwrap();

@@ -260,7 +260,7 @@ fn index_7(chip: &Chip, request: &Request, tile_type: TileType, tc: bool) -> i32
     }
 }
 
-/// Whether the texture units can read it compressed: macro tiles, and no tile is split (`CheckTcCompatibility`).
+/// Returns `true` if the texture units can read it compressed: macro tiles, and no tile is split (`CheckTcCompatibility`).
 pub(crate) fn can_be_tc_compatible(
     chip: &Chip,
     info: &TileInfo,

@@ -54,7 +54,7 @@ pub(crate) struct Step {
     pub(crate) id: String,
     /// What it proves, in a sentence.
     pub(crate) proves: &'static str,
-    /// Whether it harms others who use the device.
+    /// `true` if it harms others who use the device.
     pub(crate) disruptive: bool,
     body: Body,
     kind: Kind,

@@ -90,7 +90,7 @@ pub(crate) struct Lane {
 
 /// A logical device with everything enabled that the checks use and the driver offers.
 pub(crate) struct Gpu {
-    /// Whether a device of another vendor would have been taken.
+    /// `true` if a device of another vendor would have been taken.
     pub(crate) any_device: bool,
     /// What was enabled besides the core.
     pub(crate) extensions: Extensions,
@@ -139,7 +139,7 @@ impl Gpu {
         opening.bring_up(physical, &properties, any_device)
     }
 
-    /// Whether the checks of what AMD's memory does apply.
+    /// Returns `true` if the checks of what AMD's memory does apply.
     pub(crate) const fn is_amd(&self) -> bool {
         self.properties.vendor_id == AMD
     }

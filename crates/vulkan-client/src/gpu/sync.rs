@@ -156,7 +156,7 @@ impl Fence<'_> {
         self.gpu.wait_fences(&[self], false, time)
     }
 
-    /// Whether it is signalled.
+    /// Returns whether it is signalled.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Fence<'_> {
 }
 
 impl Event<'_> {
-    /// Whether it is set.
+    /// Returns whether it is set.
     ///
     /// # Errors
     ///

@@ -41,7 +41,7 @@ pub(crate) struct Packet {
     /// The readers that take it, and on which generations.
     pub(crate) rings: Vec<(String, u16)>,
     pub(crate) forms: Vec<Form>,
-    /// Whether code that writes it is generated.
+    /// `true` if code that writes it is generated.
     pub(crate) is_typed: bool,
 }
 

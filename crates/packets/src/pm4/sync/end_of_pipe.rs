@@ -34,7 +34,7 @@ choices! {
 }
 
 impl EopEvent {
-    /// Whether the event is an end of shaders, not of the whole pipe.
+    /// Returns `true` if the event is an end of shaders, not of the whole pipe.
     pub const fn is_end_of_shader(self) -> bool {
         matches!(self, Self::ComputeDone | Self::PixelDone)
     }

@@ -58,13 +58,13 @@ impl Event {
         NAMES.iter().find(known).map(|&(_, name, ..)| name)
     }
 
-    /// Whether there is such an event on this generation.
+    /// Returns `true` if there is such an event on this generation.
     #[inline]
     pub fn exists(self, level: GfxLevel) -> bool {
         KNOWN.get(level as usize).is_some_and(|events| events >> (self.0 & 63) & 1 != 0)
     }
 
-    /// Whether the event stores something at an address.
+    /// Returns `true` if the event stores something at an address.
     pub fn samples(self, level: GfxLevel) -> bool {
         matches!(self.index(level), 1..=3)
     }

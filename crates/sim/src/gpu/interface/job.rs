@@ -4,8 +4,8 @@ use super::{ib::Ib, memory::PageFault, stop::Place};
 
 /// The job that an engine runs.
 pub trait Job {
-    /// Whether a wait goes on. Asked after each look at memory that did not satisfy it; may sleep for a while before it
-    /// answers. False means that the job has timed out or was cancelled.
+    /// Returns `true` if a wait goes on. Asked after each look at memory that did not satisfy it; may sleep for a while
+    /// before it answers. False means that the job has timed out or was cancelled.
     fn keep_waiting(&self) -> bool;
 
     /// A packet's data was not there. The packet goes on: what it wrote there is lost, what it read there is zero. Told
@@ -17,7 +17,7 @@ pub trait Job {
         let _ = reason;
     }
 
-    /// Whether the job shall end where it is. Asked whenever another IB begins, and now and then in
+    /// Returns `true` if the job shall end where it is. Asked whenever another IB begins, and now and then in
     /// between; does not sleep.
     fn is_cancelled(&self) -> bool {
         false

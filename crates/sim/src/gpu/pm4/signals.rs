@@ -230,7 +230,7 @@ const fn indices(event: u32, level: GfxLevel) -> &'static [u32] {
     }
 }
 
-/// Whether a packet's ring is the graphics one, or one of GFX6's, which read the graphics forms.
+/// Returns `true` if a packet's ring is the graphics one, or one of GFX6's, which read the graphics forms.
 pub(super) fn is_graphics(step: &Step<'_, '_>) -> bool {
     !matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute && target.is_mec())
 }

@@ -51,7 +51,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether a client may still come with the descriptor.
+    /// Returns `true` if a client may still come with the descriptor.
     fn is_open(&self) -> bool {
         match (&self.shared, &self.end) {
             (Shared::DmaBuf(dma_buf), _) => dma_buf.is_open(),
@@ -62,7 +62,7 @@ impl Entry {
     }
 }
 
-/// Whether anybody has the other end.
+/// Returns `true` if anybody has the other end.
 fn has_peer(end: &UnixStream) -> bool {
     let mut fds = [PollFd::new(end.as_fd(), PollFlags::empty())];
     let found = poll(&mut fds, PollTimeout::ZERO);

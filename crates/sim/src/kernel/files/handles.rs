@@ -34,7 +34,7 @@ impl Handles {
         self.bos.get(handle)
     }
 
-    /// Whether the BO has a handle here.
+    /// Returns `true` if the BO has a handle here.
     pub(crate) fn holds(&self, bo: &Bo) -> bool {
         self.counts.contains_key(&bo.mmap_offset())
     }

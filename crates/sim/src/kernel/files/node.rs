@@ -41,7 +41,7 @@ pub(crate) struct Masters(Mutex<State>);
 struct State {
     /// The master's file.
     current: Option<u64>,
-    /// Whether the master asked for an interface version, which gives it a bus id.
+    /// `true` if the master asked for an interface version, which gives it a bus id.
     has_unique: bool,
     magics: HashMap<u32, Arc<AtomicBool>>,
     last_magic: u32,

@@ -55,8 +55,8 @@ impl Access {
 }
 
 impl Entry {
-    /// Whether the argument is copied in, and whether it is copied out: where both the caller's number and the kernel's
-    /// definition say so.
+    /// Returns whether the argument is copied in, and whether it is copied out: where both the caller's number and the
+    /// kernel's definition say so.
     pub(crate) fn directions(&self, request: Request) -> (bool, bool) {
         let copy_in = request.writes_to_kernel() && self.request.writes_to_kernel();
         let copy_out = request.reads_from_kernel() && self.request.reads_from_kernel();

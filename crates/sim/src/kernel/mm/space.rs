@@ -37,7 +37,7 @@ impl Listed {
         Self { offsets: bos.iter().map(|bo| bo.mmap_offset()).collect(), complaints: Arc::clone(complaints) }
     }
 
-    /// Whether a BO is resident for the job; complains if not. Those that the file created always valid are.
+    /// Returns `true` if a BO is resident for the job; complains if not. Those that the file created always valid are.
     fn has(&self, bo: &Bo, va: GpuVa) -> bool {
         let is_resident =
             bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());

@@ -167,7 +167,7 @@ impl Context {
         self.guilty.store(true, Ordering::Release);
     }
 
-    /// Whether VRAM was lost since it was made: all its submissions are refused from then on.
+    /// Returns `true` if VRAM was lost since it was made: all its submissions are refused from then on.
     pub(crate) fn is_stale(&self, losses: u32) -> bool {
         self.losses_at_birth != losses
     }

@@ -26,8 +26,8 @@ impl Gang {
         Self { leader: Arc::clone(leader), gangs: Arc::clone(gangs) }
     }
 
-    /// Whether a job of it may start, which makes it the one that starts: when all of the one before has started. A
-    /// leader starts last, so it speaks for its gang.
+    /// Returns `true` if a job of it may start, which makes it the one that starts: when all of the one before has started.
+    /// A leader starts last, so it speaks for its gang.
     ///
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_switch_gang`.
     pub(crate) fn may_start(&self) -> bool {

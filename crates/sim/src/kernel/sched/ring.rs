@@ -62,19 +62,19 @@ pub(crate) struct Job {
     pub(crate) meter: Arc<Meter>,
     /// What the job uses lives until it is done.
     pub(crate) keep: Vec<Arc<Bo>>,
-    /// Whether it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
+    /// `true` if it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
     pub(crate) is_on_the_ring: bool,
 }
 
 impl Job {
-    /// Whether what it waits for is there.
+    /// Returns `true` if what it waits for is there.
     fn is_due(&self) -> bool {
         self.dependencies.iter().all(|fence| fence.is_signalled())
             && self.scheduled.iter().all(|fence| fence.has_started())
     }
 
-    /// Whether its gang may start, if it has one. A gang that may is the one that starts, so only a job that is about to
-    /// run asks.
+    /// Returns `true` if its gang may start, if it has one. A gang that may is the one that starts, so only a job that is
+    /// about to run asks.
     fn may_start(&self) -> bool {
         self.gang.as_ref().is_none_or(Gang::may_start)
     }
@@ -389,7 +389,7 @@ impl Shared {
         }
     }
 
-    /// Whether a job of the entity is on the hardware ring.
+    /// Returns `true` if a job of the entity is on the hardware ring.
     fn is_followed_by(&self, entity: &Arc<Entity>) -> bool {
         self.waiting.lock().iter().any(|job| job.is_on_the_ring && Arc::ptr_eq(&job.entity, entity))
     }

@@ -35,7 +35,7 @@ impl DmaBuf {
         &self.bo
     }
 
-    /// Whether the BO still has handles, or somebody a descriptor or a mapping.
+    /// Returns `true` if the BO still has handles, or somebody a descriptor or a mapping.
     pub(crate) fn is_open(&self) -> bool {
         self.bo.sharing.has_handles() || self.bo.is_dma_buf_open()
     }
@@ -59,7 +59,7 @@ impl DmaBuf {
         ready
     }
 
-    /// Whether `len` bytes from `offset` may be mapped.
+    /// Checks that `len` bytes from `offset` may be mapped.
     ///
     /// Source: `dma_buf_mmap`; `amdgpu_gem_prime_mmap` and `drm_gem_prime_mmap`.
     pub(crate) fn check_map(&self, offset: u64, len: u64) -> Result<(), Errno> {

@@ -159,7 +159,7 @@ impl Fence {
         }
     }
 
-    /// Whether the job behind it has started, which scheduled dependencies wait for.
+    /// Returns `true` if the job behind it has started, which scheduled dependencies wait for.
     pub(crate) fn has_started(&self) -> bool {
         match self {
             Self::Single(single) => single.started.load(Ordering::Acquire) || single.end.get().is_some(),

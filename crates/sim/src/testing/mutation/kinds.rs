@@ -99,7 +99,7 @@ impl Mutation {
         Self::LeakedSyncobj,
     ];
 
-    /// Whether it is a mistake of a ring, and can be made by the rings of one IP only.
+    /// Returns `true` if it is a mistake of a ring, and can be made by the rings of one IP only.
     pub const fn is_of_a_ring(self) -> bool {
         matches!(
             self,
@@ -133,7 +133,7 @@ impl Mutation {
 pub(crate) struct Scope(pub(crate) Option<Ip>);
 
 impl Scope {
-    /// Whether rings of an IP are in it.
+    /// Returns `true` if rings of an IP are in it.
     pub(crate) fn holds(self, ip: Ip) -> bool {
         self.0.is_none_or(|only| only == ip)
     }

@@ -25,7 +25,7 @@ const VA_OPERATION: usize = 8;
 const METADATA_OPERATION: usize = 4;
 
 impl Mutation {
-    /// Whether the request is answered with yes, and nothing done.
+    /// Returns `true` if the request is answered with yes, and nothing done.
     fn shrugs_at(self, number: u8, bytes: &[u8]) -> bool {
         let is = |request: u8| number == request;
         let maps = |operations: &[VaOperation]| {

@@ -48,7 +48,7 @@ pub(crate) fn sync_file_info(
     Ok((info, fences))
 }
 
-/// Whether a descriptor is readable, now or within a time in ms.
+/// Returns `true` if a descriptor is readable, now or within a time in ms.
 pub(crate) fn is_readable(fd: &impl AsFd, within: u16) -> bool {
     let mut fds = [PollFd::new(fd.as_fd(), PollFlags::POLLIN)];
     poll(&mut fds, PollTimeout::from(within)).unwrap();

@@ -35,7 +35,7 @@ pub(crate) fn open(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &request)
 }
 
-/// Whether the BO belongs to another file's address space, or is made of another process's memory.
+/// Returns `true` if the BO belongs to another file's address space, or is made of another process's memory.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_open`.
 fn is_private(file: &File, bo: &Bo) -> bool {

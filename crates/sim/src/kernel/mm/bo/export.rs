@@ -27,8 +27,8 @@ impl Bo {
         Ok(file.into())
     }
 
-    /// Whether the dma-buf is open: by the BO's own link to it, by a descriptor or by a mapping made through one, in any
-    /// process.
+    /// Returns `true` if the dma-buf is open: by the BO's own link to it, by a descriptor or by a mapping made through one,
+    /// in any process.
     pub(crate) fn is_dma_buf_open(&self) -> bool {
         let Some(Ok(memory)) = self.backing().map(Backing::file) else { return false };
         let mut found = lock(libc::F_WRLCK);

@@ -172,12 +172,12 @@ impl Bo {
         self.identity.mmap_offset
     }
 
-    /// Whether it is another device's.
+    /// Returns `true` if it is another device's.
     pub(crate) fn is_imported(&self) -> bool {
         matches!(self.storage, Storage::Imported(_))
     }
 
-    /// Whether it is a BO of the device whose offsets these are.
+    /// Returns `true` if it is a BO of the device whose offsets these are.
     pub(crate) fn is_of(&self, offsets: &Arc<Offsets<Self>>) -> bool {
         Arc::ptr_eq(&self.offsets, offsets)
     }
@@ -206,7 +206,7 @@ impl Bo {
         self.taken.set_domains(preferred, allowed);
     }
 
-    /// Whether the GPU's page tables can point at it: BOs in system memory stay out of its reach.
+    /// Returns `true` if the GPU's page tables can point at it: BOs in system memory stay out of its reach.
     pub(crate) fn is_reachable(&self) -> bool {
         self.taken.is_reachable()
     }
@@ -223,12 +223,12 @@ impl Bo {
         self.user_pages().is_some()
     }
 
-    /// Whether its page-table entries may allow writes.
+    /// Returns `true` if its page-table entries may allow writes.
     pub(crate) fn is_writable(&self) -> bool {
         self.user_pages().is_none_or(|pages| !pages.is_read_only())
     }
 
-    /// Whether the CPU may map it.
+    /// Returns `true` if the CPU may map it.
     pub(crate) fn is_mappable(&self) -> bool {
         !self.is_user_memory() && !self.identity.attributes.lock().flags.contains(GemCreateFlags::NO_CPU_ACCESS)
     }
@@ -258,7 +258,7 @@ impl Bo {
         Ok(file)
     }
 
-    /// Whether others may have it too.
+    /// Returns `true` if others may have it too.
     ///
     /// Source: Linux 6.12 `drm_gem.h`, `drm_gem_object_is_shared_for_memory_stats`.
     pub(crate) fn is_shared(&self) -> bool {

@@ -12,7 +12,7 @@ pub(crate) struct Use {
     /// The file whose job it is; 0 for what did not come from a job.
     pub(crate) file: u64,
     pub(crate) fence: Arc<Fence>,
-    /// Whether it writes.
+    /// `true` if it writes.
     pub(crate) writes: bool,
 }
 

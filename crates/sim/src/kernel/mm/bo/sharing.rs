@@ -36,7 +36,7 @@ impl Sharing {
         self.handles.load(Ordering::Acquire) > 0
     }
 
-    /// Whether others may have it too.
+    /// Returns `true` if others may have it too.
     pub(super) fn is_shared(&self) -> bool {
         self.handles.load(Ordering::Acquire) > 1 || self.dma_buf.lock().is_some()
     }

@@ -30,17 +30,17 @@ impl UserPages {
         self.address..self.address + self.len
     }
 
-    /// Whether they are of the process that is being served.
+    /// Returns `true` if they are of the process that is being served.
     pub(crate) fn are_the_callers(&self) -> bool {
         client::pid() == self.pid
     }
 
-    /// Whether the GPU may only read them.
+    /// Returns `true` if the GPU may only read them.
     pub(crate) const fn is_read_only(&self) -> bool {
         self.flags.contains(UserptrFlags::READONLY)
     }
 
-    /// Whether the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
+    /// Checks that the range is still what it must be: what GEM_USERPTR with VALIDATE looks at, and every CS that lists it.
     ///
     /// Source: Linux 6.12 `amdgpu_ttm.c`, `amdgpu_ttm_tt_get_user_pages`; `mm/hmm.c`, `hmm_vma_walk_test`, `hmm_vma_fault`.
     ///

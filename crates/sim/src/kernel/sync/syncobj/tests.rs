@@ -17,7 +17,7 @@ type Jobs = BTreeSet<usize>;
 /// A sync object as its rules tell it.
 #[derive(Clone, Debug, Default)]
 struct Model {
-    /// Whether there is any fence.
+    /// `true` if there is any fence.
     attached: bool,
     /// What must signal before the first point: a plain fence, or points before the order was broken.
     before: Jobs,

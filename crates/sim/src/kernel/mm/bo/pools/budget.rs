@@ -44,7 +44,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Whether another BO may be moved where it prefers to be, into visible VRAM or elsewhere.
+    /// Returns `true` if another BO may be moved where it prefers to be, into visible VRAM or elsewhere.
     pub(super) const fn is_left(&self, visible: bool) -> bool {
         self.moved < self.most && (!visible || self.moved_visible < self.most_visible)
     }

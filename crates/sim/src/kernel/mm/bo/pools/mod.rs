@@ -55,7 +55,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// Whether all of it is where the CPU sees it.
+    /// Returns `true` if all of it is where the CPU sees it.
     pub(crate) fn is_visible(&self) -> bool {
         self.place == Place::Vram { visible: self.bytes }
     }
@@ -286,12 +286,12 @@ impl Taken {
         Some(Standing { place, bytes, preferred, for_cpu })
     }
 
-    /// Whether page tables can point at it.
+    /// Returns `true` if page tables can point at it.
     pub(crate) fn is_reachable(&self) -> bool {
         self.signs.reachable.load(Ordering::Relaxed)
     }
 
-    /// Whether what was in it is gone; said once.
+    /// Returns `true` if what was in it is gone; said once.
     pub(crate) fn take_loss(&self) -> bool {
         self.signs.lost.load(Ordering::Relaxed) && self.signs.lost.swap(false, Ordering::AcqRel)
     }

@@ -19,7 +19,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Whether page tables can point there.
+    /// Returns `true` if page tables can point there.
     pub(super) const fn is_in_reach(self) -> bool {
         matches!(self, Self::Vram { .. } | Self::Gtt)
     }

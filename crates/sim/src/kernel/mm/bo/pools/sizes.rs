@@ -38,12 +38,12 @@ impl Sizes {
         }
     }
 
-    /// Whether the CPU sees all VRAM.
+    /// Returns `true` if the CPU sees all VRAM.
     pub(super) const fn is_all_visible(&self) -> bool {
         self.visible == self.vram
     }
 
-    /// Whether a request is beyond its heap at once. The GTT counts where it is among the domains, else VRAM.
+    /// Returns `true` if a request is beyond its heap at once. The GTT counts where it is among the domains, else VRAM.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_validate_size`.
     pub(super) fn is_too_large(&self, bytes: u64, domains: GemDomain) -> bool {
@@ -56,7 +56,7 @@ impl Sizes {
         }
     }
 
-    /// Whether the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
+    /// Returns `true` if the chip has that much of an on-chip resource. Sizes are pages, one for each unit.
     pub(super) fn has_on_chip(&self, bytes: u64, domains: GemDomain) -> bool {
         let config = gds_config(self.gfx_level);
         let units = if domains.contains(GemDomain::GDS) {
@@ -97,7 +97,7 @@ impl Used {
         Some(Place::Vram { visible: bytes - invisible })
     }
 
-    /// Whether a BO finds room in VRAM where the CPU does not see it.
+    /// Returns `true` if a BO finds room in VRAM where the CPU does not see it.
     pub(super) const fn has_invisible_room(&self, sizes: &Sizes, bytes: u64) -> bool {
         sizes.vram - sizes.visible - self.invisible >= bytes
     }

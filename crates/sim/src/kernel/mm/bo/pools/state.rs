@@ -29,7 +29,7 @@ pub(super) struct Resident {
     pub(super) bytes: u64,
     pub(super) preferred: GemDomain,
     pub(super) allowed: GemDomain,
-    /// Whether it has to be where the CPU sees it.
+    /// `true` if it has to be where the CPU sees it.
     pub(super) for_cpu: bool,
     pub(super) class: Class,
     /// The file whose page tables it shares a reservation with, for a BO that was created VM_ALWAYS_VALID.
@@ -42,7 +42,7 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Whether it may stay where it is. When others would have to go for it, a BO that is as good as placed stays.
+    /// Returns `true` if it may stay where it is. When others would have to go for it, a BO that is as good as placed stays.
     fn is_compatible(&self, sizes: &Sizes, domains: GemDomain, force: bool) -> bool {
         match self.place {
             Place::Vram { visible } => domains.contains(GemDomain::VRAM) && (!self.for_cpu || visible == self.bytes),
@@ -57,7 +57,7 @@ impl Resident {
         !sizes.is_apu && (domains & self.preferred).contains(GemDomain::VRAM)
     }
 
-    /// Whether it is where it wants to be.
+    /// Returns `true` if it is where it wants to be.
     pub(super) fn is_content(&self, sizes: &Sizes) -> bool {
         if self.is_on_chip() {
             return sizes.has_on_chip(self.bytes, self.preferred);
@@ -65,7 +65,7 @@ impl Resident {
         self.is_compatible(sizes, self.preferred, false)
     }
 
-    /// Whether it is in a domain that it prefers, if not in the best: an always-valid BO is then left in peace.
+    /// Returns `true` if it is in a domain that it prefers, if not in the best: an always-valid BO is then left in peace.
     ///
     /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other ones are on the list of the evicted.
     fn is_at_home(&self, sizes: &Sizes) -> bool {
