@@ -67,7 +67,7 @@ impl SimDevice {
         &self.gpu.profile
     }
 
-    /// What clients asked for that is wrong or not simulated, in words, oldest first.
+    /// Returns the complaints about requests that are wrong or not simulated, in words, oldest first.
     pub fn complaints(&self) -> Vec<String> {
         self.gpu.complaints.list()
     }
@@ -79,7 +79,7 @@ impl SimDevice {
         self.gpu.shaders.plug(shaders);
     }
 
-    /// How many draws and dispatches were started since the device came to life.
+    /// Returns the number of draws and dispatches started since the device was created.
     pub fn tally(&self) -> Tally {
         self.gpu.shaders.tally()
     }
@@ -129,7 +129,7 @@ impl SimDevice {
         Clock::ticks(&self.gpu.clock)
     }
 
-    /// What is alive on the whole device.
+    /// Returns the census of the whole device.
     pub fn census(&self) -> DeviceCensus {
         self.gpu.machine.descriptors.sweep();
         let memory = self.gpu.pools.memory_info();

@@ -1,4 +1,4 @@
-//! What a test can choose about a simulated device.
+//! Options of a simulated device.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::sysfs::Place;
 pub struct SimOptions {
     /// Minor version of the driver. What a minor before the reference kernel's did not have is refused.
     pub drm_minor: i32,
-    /// How long a ring may be stuck before it is reset. Real kernels wait ten seconds, or sixty on compute rings.
+    /// Time after which a stuck ring is reset. Real kernels wait ten seconds, or sixty on compute rings.
     pub hang_timeout: Duration,
     /// `true` if the copy engines are there, which no capture holds.
     pub sdma: bool,
@@ -29,9 +29,9 @@ pub struct SimOptions {
     pub strict: bool,
     /// `true` if compute shaders are executed; otherwise dispatches are counted and told to what is plugged, as draws are.
     pub shaders: bool,
-    /// How many instructions the waves of a dispatch may execute; one that goes on after them hangs its ring.
+    /// Number of instructions that the waves of a dispatch may execute; one that goes on after them hangs its ring.
     pub shader_instructions: u64,
-    /// Where it sits among its siblings: the PCI slot and the minor numbers.
+    /// Place among its siblings: the PCI slot and the minor numbers.
     pub place: Place,
 }
 
@@ -56,10 +56,10 @@ impl SimOptions {
     /// Instructions of a dispatch by default: minutes of a shader that never ends.
     pub const SHADER_INSTRUCTIONS: u64 = 1 << 28;
 
-    /// What Linux 6.12 reports.
+    /// The minor version that Linux 6.12 reports.
     pub const REFERENCE_MINOR: i32 = 61;
 
-    /// What the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
+    /// The kernel that the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
     pub const RECORDING: Self = Self {
         drm_minor: 54,
         hang_timeout: Duration::from_millis(200),

@@ -24,7 +24,7 @@ use proptest::{collection::vec, prelude::*};
 
 /// As much as the simulator reads or writes at one address, and what is before it.
 const ARENA: usize = (64 << 20) + (64 << 10);
-/// What the GPU may write.
+/// Size of the memory that the GPU may write.
 const USER_PAGES: usize = 1 << 20;
 /// The stride of a BO list's entries, bytes: at most so much that the longest list stays inside of the arena.
 const MOST_STRIDE: u32 = 256;
@@ -54,7 +54,7 @@ struct Shot {
     /// Bytes, or what is right for the number.
     size: Option<usize>,
     words: Vec<u32>,
-    /// Which addresses are null.
+    /// Mask of addresses that are null.
     nulls: u8,
     chunks: Vec<(u32, u32)>,
 }

@@ -272,7 +272,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
-    /// Whatever is loaded can be opened: what user space would refuse is refused when the capture is read.
+    /// Loaded captures can be opened: what user space would refuse is refused when the capture is read.
     #[test]
     fn a_damaged_capture_is_refused_or_makes_a_gpu_that_opens(
         name in prop::sample::select(vec!["pitcairn", "polaris10", "renoir", "navi31"]),

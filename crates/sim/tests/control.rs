@@ -1,4 +1,4 @@
-//! What tests can do to a simulated device: hold its rings, stop its clock, and make chosen calls fail.
+//! Test controls of a simulated device: hold its rings, stop its clock, and make chosen calls fail.
 
 use std::{sync::Arc, time::Duration};
 

@@ -17,7 +17,7 @@ use nix::errno::Errno;
 use serde_json::Value;
 use zerocopy::IntoBytes;
 
-/// What answers are read into, so that what the kernel leaves alone can be told from what it writes.
+/// Fill pattern of answers, to tell what the kernel leaves alone from what it writes.
 const UNTOUCHED: u8 = 0x5a;
 /// VRAM that the kernel never counts as usable, bytes.
 const RESERVED_VRAM: u64 = 8 << 20;

@@ -12,7 +12,7 @@ pub(super) struct Atomic {
     operation: Operation,
     /// The operand is a qword.
     wide: bool,
-    /// What was there before is kept for COPY_DATA.
+    /// `true` if the previous value is kept for COPY_DATA.
     returns: bool,
     source: u64,
     compare: u64,
@@ -40,10 +40,10 @@ enum Operation {
     FloatMax,
 }
 
-/// What an atomic did.
+/// Result of an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
-    /// What was there before.
+    /// The previous value.
     pub(super) before: u64,
     /// `true` if a comparison held; true for operations without one.
     pub(super) matched: bool,
@@ -122,7 +122,7 @@ impl Atomic {
         if self.wide { bits.cast_signed() } else { (bits as u32).cast_signed() as i64 }
     }
 
-    /// What is there afterwards; of a dword the lower half counts.
+    /// Returns the new value; of a dword the lower half counts.
     fn result(&self, old: u64) -> u64 {
         let source = if self.wide { self.source } else { self.source & 0xffff_ffff };
         let choose = |first: bool| if first { old } else { source };

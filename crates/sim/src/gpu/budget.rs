@@ -1,4 +1,4 @@
-//! How much a job may do before it is taken to run in circles.
+//! Work budget of a job: beyond it the job is taken to be an endless loop.
 
 use std::cell::Cell;
 
@@ -9,25 +9,25 @@ use super::{Environment, Ib, Place, Stop};
 pub(super) struct Budget {
     left: Cell<u64>,
     packets: Cell<u64>,
-    /// What may still be spent before the job is asked whether it still wants to.
+    /// Budget left until the job is asked again.
     until_asked: Cell<u64>,
 }
 
 impl Budget {
-    /// What a job may spend: one for each packet and each dword fetched. No honest stream has 4 GiB of commands.
+    /// Budget of a job: one unit for each packet and each dword fetched. No honest stream has 4 GiB of commands.
     const WHOLE: u64 = 1 << 30;
-    /// What it costs to begin another IB, besides its dwords.
+    /// Cost of beginning another IB, besides its dwords.
     const JUMP: u64 = 1 << 10;
-    /// How often the job is asked.
+    /// Interval at which the job is asked, in units of the budget.
     const ASK: u64 = 1 << 16;
-    /// What a draw or dispatch costs that a packet starts besides its first.
+    /// Cost of each further draw or dispatch started by one packet.
     pub(super) const DRAW: u64 = 1 << 8;
 
     pub(super) const fn new() -> Self {
         Self { left: Cell::new(Self::WHOLE), packets: Cell::new(0), until_asked: Cell::new(Self::ASK) }
     }
 
-    /// What copying or filling `bytes` bytes costs: no honest IB moves a tebibyte.
+    /// Returns the cost of copying or filling `bytes` bytes: no honest IB moves a tebibyte.
     pub(super) const fn of_bytes(bytes: u64) -> u64 {
         bytes >> 10
     }

@@ -2,7 +2,7 @@
 
 use super::ram::Ram;
 
-/// What the constant engine owns.
+/// State of the constant engine.
 #[derive(Clone, Debug)]
 pub(super) struct Constant {
     pub(super) ram: Ram,
@@ -17,7 +17,7 @@ impl Constant {
         Self { ram: Ram::new(), ce: 0, de: 0 }
     }
 
-    /// How far the constant engine is ahead.
+    /// Returns the lead of the constant engine.
     pub(super) const fn lead(&self) -> i32 {
         self.ce.wrapping_sub(self.de).cast_signed()
     }

@@ -77,12 +77,12 @@ impl Engine {
         Self { render_backends: mask, ..self }
     }
 
-    /// What the engine speaks.
+    /// Returns the target that the engine executes.
     pub const fn target(&self) -> Target {
         self.target
     }
 
-    /// What earlier packets left behind. It outlives a job.
+    /// Returns the state that earlier packets left. It outlives a job.
     pub const fn state(&self) -> &State {
         &self.state
     }

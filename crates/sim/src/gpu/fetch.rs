@@ -62,7 +62,7 @@ impl Frame {
         &self.dwords
     }
 
-    /// Where the next packet starts.
+    /// Returns the index of the next packet.
     pub(super) const fn next(&self) -> usize {
         self.next
     }

@@ -23,7 +23,7 @@ impl Registers {
         Self(BTreeMap::new())
     }
 
-    /// What was written last; zero if nothing was.
+    /// Returns the value written last; zero if there is none.
     pub fn get(&self, register: Register) -> u32 {
         self.0.get(&register).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What packets leave behind for later packets: registers, bases, predication.
+//! State that packets leave for later packets: registers, bases, predication.
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::pm4::Register;
@@ -11,28 +11,28 @@ use super::{IndexBuffer, Registers};
 #[derive(Clone, Debug)]
 pub struct State {
     pub(super) registers: Registers,
-    /// Whether packets that ask for it are executed.
+    /// Predicate that decides if packets that ask for predication are executed.
     pub(super) predicate: Predicate,
-    /// What SET_BASE set, by index.
+    /// Addresses set by SET_BASE, by index.
     pub(super) bases: [GpuVa; Self::BASES],
-    /// Where indexed draws read.
+    /// Index buffer of indexed draws.
     pub(super) index: IndexBuffer,
     /// The instances of a direct draw.
     pub(super) instances: u32,
-    /// How far each stream-out buffer is filled.
+    /// Fill level of each stream-out buffer.
     pub(super) filled: [u32; 4],
-    /// What the last returning atomic found.
+    /// Previous value found by the last returning atomic.
     pub(super) atomic_return: u64,
     pub(super) gds: Ram,
     pub(super) constant: Constant,
-    /// What CLEAR_STATE put aside.
+    /// Registers that CLEAR_STATE put aside.
     pub(super) pushed: Vec<Registers>,
-    /// What the copy engine's own counter is ahead of the GPU's, modulo 2^64.
+    /// Lead of the copy engine's own counter over the GPU's, modulo 2^64.
     pub(super) counter_lead: u64,
     pub(super) tally: Tally,
 }
 
-/// How much work a context has started.
+/// Amount of work that a context has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tally {
     /// Draws, mesh draws included; each one of a multi-draw counts.
@@ -82,12 +82,12 @@ impl State {
         self.registers.get(register)
     }
 
-    /// What was started.
+    /// Returns the work started.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// What SET_BASE set for an index; null for one that does not exist.
+    /// Returns the address that SET_BASE set for an index; null for one that does not exist.
     pub(super) fn base(&self, index: u32) -> GpuVa {
         self.bases.get(index as usize).copied().unwrap_or(GpuVa::NULL)
     }

@@ -21,7 +21,7 @@ impl Step<'_, '_> {
         self.port.place()
     }
 
-    /// What the packet asks for must not be, or is not simulated.
+    /// Returns the stop for a packet that asks for something illegal or not simulated.
     pub(super) const fn refuse(&self, what: &'static str) -> Stop {
         Stop::Refused { place: self.place(), what }
     }

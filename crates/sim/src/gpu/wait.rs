@@ -7,7 +7,7 @@ use super::port::Port;
 use super::step::holds;
 use super::{Stop, Watched};
 
-/// What a wait is for.
+/// Condition of a wait.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
     pub(super) function: Compare,

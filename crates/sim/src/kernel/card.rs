@@ -149,7 +149,7 @@ impl Gpu {
         self.profile.ip(ip).filter(|_| ip != Ip::Sdma || self.options.sdma)
     }
 
-    /// How many rings of an IP the chip has for user space.
+    /// Returns the number of rings of an IP that the chip has for user space.
     pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
         self.ip(ip).map_or(0, |block| block.available_rings.count_ones())
     }

@@ -1,4 +1,4 @@
-//! Who is calling: the process whose memory and descriptors an ioctl's argument names.
+//! The calling process: its memory and descriptors are those that an ioctl's argument names.
 //!
 //! The library calls [`SimKernel`](crate::SimKernel) from its own process, and nothing here is needed. A server that
 //! answers for other processes wraps each call in [`enter`], as the kernel has its `current`: everything the handlers

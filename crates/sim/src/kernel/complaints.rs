@@ -1,4 +1,4 @@
-//! What a client asked for that is wrong or not simulated, in words.
+//! Complaints about requests that are wrong or not simulated, in words.
 
 use parking_lot::Mutex;
 

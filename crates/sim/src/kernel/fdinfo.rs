@@ -1,4 +1,4 @@
-//! What `/proc/PID/fdinfo` tells of an open file.
+//! Contents of `/proc/PID/fdinfo` for an open file.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Where the device is when nobody says so.
+/// Default PCI address of the device.
 const PCI_ADDRESS: &str = "0000:03:00.0";
 /// The first number of an address space among 65536 (`amdgpu_pasid_alloc` with 16 bits).
 const FIRST_PASID: u64 = 0x8000;

@@ -1,4 +1,4 @@
-//! What the devices of a simulated computer share.
+//! State shared by the devices of a simulated computer.
 
 use std::sync::{
     Arc,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use crate::kernel::{files::descriptors::Descriptors, sync::events::Events};
 
-/// What all devices of a machine share.
+/// State shared by all devices of a machine.
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// Rung by all devices: a wait may be for another one's fence.

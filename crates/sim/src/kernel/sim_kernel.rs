@@ -65,7 +65,8 @@ impl SimKernel {
         self.dispatch(request, address)
     }
 
-    /// What mapping `len` bytes of the node at `offset` would map, for a client that does the mapping itself.
+    /// Returns the object that mapping `len` bytes of the node at `offset` would map, for a client that does the mapping
+    /// itself.
     ///
     /// # Errors
     ///
@@ -102,12 +103,13 @@ impl SimKernel {
         result.map(|()| 0)
     }
 
-    /// What the file holds.
+    /// Returns the objects of the file.
     pub fn census(&self) -> Census {
         self.file.census()
     }
 
-    /// What clients of the device asked for that is wrong or not simulated, in words, oldest first.
+    /// Returns the complaints about requests of the device's clients that are wrong or not simulated, in words, oldest
+    /// first.
     pub fn complaints(&self) -> Vec<String> {
         self.file.gpu.complaints.list()
     }

@@ -1,4 +1,4 @@
-//! What a client names inside ioctl arguments: memory by address, files by descriptor.
+//! Access to what a client names in ioctl arguments: memory by address, files by descriptor.
 //!
 //! When the client is our own process, everything here is called under the contract of `Kernel::ioctl`: the addresses in
 //! an argument are valid for what the request does there. Null is refused with EFAULT; other bad addresses are the caller's

@@ -113,7 +113,7 @@ impl NullMemory {
         Ok(unsafe { self.base.add(start) })
     }
 
-    /// Where a BO was mapped last.
+    /// Returns the address at which a BO was mapped last.
     pub(super) fn mapping_of(&self, handle: u32) -> Option<u64> {
         self.place(handle).map(|place| place.load(Relaxed)).filter(|&address| address != 0)
     }

@@ -29,7 +29,7 @@ use zerocopy::{Immutable, IntoBytes};
 use self::{memory::NullMemory, numbers::Numbers};
 use crate::{Profile, SimKernel, kernel::user};
 
-/// What a timeline has reached, whatever it is asked for.
+/// The point that every timeline reports as reached.
 const REACHED: u64 = u64::MAX >> 1;
 
 /// A kernel that does nothing and is done at once: what remains is the time that user space takes.

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// How many numbers a thread takes at a time.
+/// Size of the block of numbers that a thread takes at a time.
 const BLOCK: u32 = 64;
 
 /// Numbers that were not given out yet, from 2 on (1 as a context's id would have to be proved to be one), for any number of threads. Each takes a block of them at a time: if all
@@ -17,7 +17,7 @@ pub(super) struct Numbers {
     blocks: AtomicU32,
 }
 
-/// What is left of a thread's block.
+/// The rest of a thread's block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     of: u32,

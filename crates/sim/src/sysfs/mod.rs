@@ -1,4 +1,4 @@
-//! What `/dev` and `/sys` say about simulated devices: a tree of directories, files, links and nodes as data.
+//! The `/dev` and `/sys` of simulated devices: a tree of directories, files, links and nodes as data.
 //!
 //! Everything is derived from the chip's profile; what no capture holds is what the kernel would print for a card on a
 //! root port of its own. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,

@@ -11,7 +11,7 @@ pub const FIRST_RENDER_MINOR: u32 = 128;
 /// Devices of one world at most: minors of primary nodes below those of the render nodes (Linux 6.12 `drm_drv.c`).
 pub const MOST_DEVICES: usize = 64;
 
-/// Where a device sits among its siblings.
+/// Place of a device among its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     index: u8,

@@ -23,11 +23,11 @@ const RUNNING: u64 = u64::MAX;
 /// The switches of a device. All of them are off at first, and cost one load where they are looked at.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// Which rings are held, as often as they are.
+    /// Held rings, once for each hold.
     held: Mutex<Vec<RingName>>,
-    /// Whose next job hangs, and how, as often as it is to.
+    /// Rings whose next job hangs, and how, once for each job.
     hanging: Mutex<Vec<(RingName, Hang)>>,
-    /// What the clock shows, or [`RUNNING`].
+    /// Time of a stopped clock, or [`RUNNING`].
     clock: AtomicU64,
     /// [`Mutation::number`], or 0.
     mutation: AtomicU8,
@@ -53,7 +53,7 @@ impl Default for Control {
 }
 
 impl Control {
-    /// What is wrong with the device.
+    /// Returns the device's mutation, if any.
     pub(crate) fn mutation(&self) -> Option<Mutation> {
         Mutation::numbered(self.mutation.load(Ordering::Acquire))
     }
@@ -172,13 +172,13 @@ impl Hooks for Control {
     }
 }
 
-/// Which job starts next, drawn by chance among all that can.
+/// Random choice of the next job among all that can start.
 #[derive(Debug, Default)]
 struct Schedule {
     random: u64,
     /// The ring that has the turn.
     running: Option<RingName>,
-    /// Whose turn it is, and which job of its queue.
+    /// The ring whose turn it is, and the job of its queue.
     drawn: Option<(RingName, usize)>,
     rings: BTreeMap<(u32, u32), (RingName, Weak<dyn Queue>)>,
 }

@@ -20,7 +20,7 @@ pub(crate) type RingName = (Ip, u32);
 
 /// A ring's permission to start a job.
 pub(crate) enum Turn {
-    /// Whatever it likes: chance decides nothing.
+    /// Any job: the choice is not random.
     Free,
     /// Nothing: it is another one's turn.
     NotYet,

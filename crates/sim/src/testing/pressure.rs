@@ -5,7 +5,7 @@ use nix::errno::Errno;
 
 use crate::{device::SimDevice, kernel::mm::bo::Pinned};
 
-/// What is taken away from.
+/// The resource that is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pressed {
     /// VRAM, the part that the CPU does not see first.

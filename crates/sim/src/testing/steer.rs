@@ -1,4 +1,4 @@
-//! What a test can do to a simulated device from outside, beside what clients do: hold rings, stop the clock, break it.
+//! Test controls of a simulated device, besides what clients do: hold rings, stop the clock, break it.
 
 use std::{fmt, sync::Arc};
 

@@ -11,7 +11,7 @@ use std::{
 
 /// Rules are numbered from 1 to this.
 const RULES: u32 = 134;
-/// How a reason begins.
+/// Openings of a reason.
 const REASONS: [&str; 2] = ["not simulated: ", "reached only through "];
 
 /// A line of the README's tables: `| R7 | what holds | checked by |`.
@@ -20,7 +20,7 @@ struct Row {
     sentence: String,
     /// Tests named there.
     tests: BTreeSet<String>,
-    /// What else is said there.
+    /// The rest of the note.
     note: String,
 }
 
@@ -37,7 +37,7 @@ impl Row {
         Some(Self { rule, sentence: sentence.to_owned(), tests: tests.collect(), note: note.to_owned() })
     }
 
-    /// Why there is no test, after the words that say that none is to be expected.
+    /// Returns the reason why there is no test, after the opening.
     fn reason(&self) -> Option<&str> {
         REASONS.iter().find_map(|start| self.note.strip_prefix(start))
     }

@@ -16,7 +16,7 @@ const GTT: GemDomain = GemDomain::GTT;
 const PLAIN: GemCreateFlags = GemCreateFlags::empty();
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// Where the BOs of a test are bound, one behind the other.
+/// Address of a test's BOs, bound one behind the other.
 const VA: u64 = 0x100_0000_0000;
 const STEP: u64 = 1 << 36;
 
@@ -32,7 +32,7 @@ fn moves(rig: &Rig) -> [u64; 3] {
         .map(|query| rig.file.info(query, [0; 4]).unwrap())
 }
 
-/// What the rig itself has in GTT.
+/// Returns the rig's own bytes in GTT.
 fn own(rig: &Rig, device: &SimDevice) -> u64 {
     assert_eq!(rig.file.0.census().handles, 2, "the rig's BOs come first");
     device.census().gtt_bytes

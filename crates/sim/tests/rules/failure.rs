@@ -44,7 +44,7 @@ impl Rig {
     }
 }
 
-/// What depends on how fast the machine is, tried until it goes the way that is asked about.
+/// Repeats an attempt that depends on the machine's speed until it goes the way that is wanted.
 fn sometime<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     (0..100).find_map(|_| attempt()).expect("one of 100 attempts should have gone that way")
 }

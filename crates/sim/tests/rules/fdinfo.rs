@@ -14,7 +14,7 @@ const GIB: u64 = 1 << 30;
 const VRAM: GemDomain = GemDomain::VRAM;
 const GTT: GemDomain = GemDomain::GTT;
 const PLAIN: GemCreateFlags = GemCreateFlags::empty();
-/// Where the BOs of a test are bound, one behind the other.
+/// Address of a test's BOs, bound one behind the other.
 const VA: u64 = 0x100_0000_0000;
 
 /// Keys and values. A space may precede the tab.

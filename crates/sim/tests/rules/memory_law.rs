@@ -1,4 +1,4 @@
-//! Whatever two files do with BOs, in any order: usage stays within the heaps, contents stay, and nothing is left.
+//! Two files do anything with BOs, in any order: usage stays within the heaps, contents stay, and nothing is left.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::support::{Chunk, DATA, Job, Rig, card};
 const GIB: u64 = 1 << 30;
 const VRAM: GemDomain = GemDomain::VRAM;
 const GTT: GemDomain = GemDomain::GTT;
-/// Where BOs are bound, each at a place of its own.
+/// Base of the BOs' addresses, each at a place of its own.
 const VA: u64 = 0x100_0000_0000;
 
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What a handle stands for: the BO's number, which is written into it, and its size.
+/// The BO of a handle: its number, which is written into it, and its size.
 type Known = (u32, u64);
 
 /// As much as two BOs can always change places beside: of memory that is full to the last page nothing can be moved, and
@@ -159,7 +159,7 @@ impl World {
     }
 }
 
-/// Where a BO is bound in every file.
+/// Returns the address at which a BO is bound in every file.
 fn place(number: u32) -> u64 {
     VA + u64::from(number) * 16 * GIB
 }

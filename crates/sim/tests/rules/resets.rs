@@ -21,7 +21,7 @@ use nix::{
 
 use crate::support::{Chunk, DATA, PAGE, Rig, long, open, patient_card};
 
-/// Where a test binds a BO of its own.
+/// Address of a test's own BO.
 const VA: u64 = 0x100_0000;
 
 #[test]

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 
 use crate::support::{DATA, HANG, Rig, card};
 
-/// Where the program is in the data, and where it stores.
+/// Offset of the program in the data.
 const PROGRAM: u64 = 0x4000;
 const RESULTS: u64 = 0x8000;
 

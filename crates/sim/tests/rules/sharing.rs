@@ -30,7 +30,7 @@ use crate::support::{
 };
 
 const SHARED: u32 = PRIME_CLOEXEC | PRIME_RDWR;
-/// Where tests bind what is shared.
+/// Address of shared BOs.
 const VA: u64 = 0x40_0000;
 const SOON: u16 = 20_000;
 

@@ -273,7 +273,7 @@ fn one_preemptible_ib_a_submission_and_engine() {
     assert_eq!(job().with(ib(IbFlags::from_bits_retain(!IbFlags::PREEMPT.bits()))).send(&file), Ok(1));
 }
 
-/// What one submission makes the simulator hold is bounded in sum, not only chunk by chunk: a server has many clients.
+/// The sum of what one submission makes the simulator hold is bounded, not only each chunk: a server has many clients.
 #[test]
 fn the_chunks_of_a_submission_are_bounded_together() {
     let file = file();

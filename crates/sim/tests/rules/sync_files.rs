@@ -307,7 +307,7 @@ fn r108_a_fence_by_number_becomes_a_sync_object_its_descriptor_or_a_sync_file() 
     assert_eq!(sync_file_info(&device.machine(), &done, 1).unwrap().1[0].driver_name[..5], *b"stub\0");
 }
 
-/// Whoever waits for submission takes the fence that arrives, whatever becomes of the sync object right afterwards.
+/// A waiter for submission takes the fence that arrives, even if the sync object is reset right afterwards.
 #[test]
 fn r33_a_waiter_keeps_the_fence_that_a_reset_takes_away() {
     const WAITERS: usize = 4;

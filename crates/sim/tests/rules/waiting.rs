@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::support::{Chunk, HANG, Rig, address, after, card, long, patient_card};
 
 const FOREVER: u64 = u64::MAX;
-/// What first_signaled is when nothing is.
+/// Value of first_signaled if nothing has signalled.
 const NONE: u32 = u32::MAX;
 
 /// The dwords that end a job when the byte at `at` of the data is 1.

@@ -1,4 +1,4 @@
-//! What jobs leave on the GPU, what they start there, and what happens to one without end.
+//! State that jobs leave on the GPU, the work they start, and the end of an endless job.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What an engine works on besides memory: a clock and a job.
+//! Environment of an engine besides memory: a clock and a job.
 
 use super::{job::Job, memory::Memory, work::Shaders};
 
@@ -17,6 +17,6 @@ pub struct Environment<'e> {
     pub clock: &'e dyn Clock,
     /// The job that is run.
     pub job: &'e dyn Job,
-    /// What executes shaders; [`NoShaders`](super::NoShaders) for nothing.
+    /// Executes shaders; [`NoShaders`](super::NoShaders) executes none.
     pub shaders: &'e dyn Shaders,
 }

@@ -5,7 +5,7 @@ use amdgpu_hw::GpuVa;
 /// An IB in GPU memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ib {
-    /// Where it starts: a multiple of 4.
+    /// Start address: a multiple of 4.
     pub va: GpuVa,
     /// Its length in dwords.
     pub dwords: u32,

@@ -2,12 +2,12 @@
 
 use amdgpu_hw::GpuVa;
 
-/// Where indices are.
+/// An index buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexBuffer {
     /// The first one.
     pub va: GpuVa,
-    /// How many there are.
+    /// Number of indices.
     pub count: u32,
     /// The length of one: 1, 2 or 4 bytes.
     pub bytes: u32,

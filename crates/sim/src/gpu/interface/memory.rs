@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GpuVa;
 
-/// What was tried at an address.
+/// Kind of access to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A packet read data.
@@ -19,7 +19,7 @@ pub enum Access {
 pub struct PageFault {
     /// The first byte that could not be accessed.
     pub va: GpuVa,
-    /// What was tried.
+    /// Kind of access.
     pub access: Access,
 }
 

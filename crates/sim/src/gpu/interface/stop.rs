@@ -1,4 +1,4 @@
-//! Why an engine came to a stop, and where.
+//! Reasons why an engine stops, with the place.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use amdgpu_packets::{DecodeError, Target};
 
 use crate::gpu::{Ib, PageFault};
 
-/// Where in a job an engine is.
+/// Place in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Who executes.
+    /// The engine.
     pub target: Target,
     /// The IB that is executed.
     pub ib: Ib,
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a wait looks at.
+/// Location that a wait polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// A dword or qword of memory.
@@ -48,14 +48,14 @@ impl fmt::Display for Watched {
     }
 }
 
-/// Why an engine stopped in the middle of a job. Hardware would hang, or do something it should not.
+/// Reason why an engine stopped in the middle of a job. Hardware would hang, or do something it should not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Stop {
     /// The ring does not take the packet, or this simulator does not know it.
     #[error("{place}: unknown packet with opcode {opcode:#x}")]
     Unknown {
-        /// Where.
+        /// The place.
         place: Place,
         /// The opcode; for SDMA the sub-opcode in bits 15:8.
         opcode: u16,
@@ -63,23 +63,23 @@ pub enum Stop {
     /// The dwords are no packet.
     #[error("{place}: {source}")]
     Malformed {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What is wrong with them.
+        /// The error.
         source: DecodeError,
     },
     /// The packet is known, but does something that must not be, or that is not simulated.
     #[error("{place}: {what}")]
     Refused {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What it does.
+        /// Description of the fault.
         what: &'static str,
     },
     /// The IB lies where nothing is mapped, in part at least.
     #[error("{place}: fetching commands failed: {fault}")]
     Fetch {
-        /// Where.
+        /// The place.
         place: Place,
         /// The first dword that could not be fetched.
         fault: PageFault,
@@ -87,37 +87,37 @@ pub enum Stop {
     /// A wait was not satisfied before the job's patience ended.
     #[error("{place}: gave up waiting for ({last:#x} at {at} & {mask:#x}) {function:?} {reference:#x}")]
     GaveUp {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What was watched.
+        /// The location polled.
         at: Watched,
-        /// How it should have compared, after masking.
+        /// The comparison that should have held, after masking.
         function: Compare,
         /// The bits that count.
         mask: u64,
-        /// What it was compared with.
+        /// The reference value.
         reference: u64,
-        /// What was there last, unmasked.
+        /// The last value read, unmasked.
         last: u64,
     },
     /// The job ran for longer than any stream does: its IBs chain in a circle.
     #[error("{place}: still not at the end after {packets} packets")]
     Endless {
-        /// Where.
+        /// The place.
         place: Place,
-        /// How many packets were executed.
+        /// Number of packets executed.
         packets: u64,
     },
     /// A wave of what the packet started can not go on; the job was told why.
     #[error("{place}: a wave hangs")]
     Wave {
-        /// Where.
+        /// The place.
         place: Place,
     },
     /// The job was cancelled.
     #[error("{place}: cancelled")]
     Cancelled {
-        /// Where.
+        /// The place.
         place: Place,
     },
 }

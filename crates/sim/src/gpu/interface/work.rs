@@ -5,7 +5,7 @@ use amdgpu_hw::GpuVa;
 use super::{index_buffer::IndexBuffer, job::Job, memory::Memory, stop::Place};
 use crate::gpu::state::State;
 
-/// What executes shaders. The engine itself has none: it tells what was started, with all the state that was set for it,
+/// An executor of shaders. The engine itself has none: it hands over the work started, with all the state set for it,
 /// and takes it to be finished when the call returns.
 ///
 /// ```
@@ -50,7 +50,7 @@ impl Shaders for NoShaders {
     }
 }
 
-/// What shaders see besides the work itself.
+/// State that shaders see besides the work itself.
 #[derive(Clone, Copy)]
 pub struct Scene<'s> {
     /// The registers that the stream has set.
@@ -88,7 +88,7 @@ pub struct Draw {
     pub vertex_offset: u32,
     /// The first instance.
     pub first_instance: u32,
-    /// Where the indices are; none for a draw without.
+    /// The index buffer; none for a draw without indices.
     pub indices: Option<IndexBuffer>,
     /// The number within a multi-draw.
     pub number: u32,

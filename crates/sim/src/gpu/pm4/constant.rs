@@ -19,7 +19,7 @@ use crate::gpu::{
 
 use super::{Flow, Walk};
 
-/// What the place of a packet says about the level of the constant engine's IB.
+/// Level of the constant engine's IB in the place of a packet.
 const LEVEL: u8 = 1;
 
 impl Engine {
@@ -30,7 +30,7 @@ impl Engine {
         self.run_constant(frame, walk)
     }
 
-    /// What the constant engine still has to do must not wait for a draw engine that is done.
+    /// Finishes the constant engine's work, which must not wait for a draw engine that has ended.
     pub(super) fn finish_constant(&mut self, frame: &mut Frame, walk: &Walk<'_>) -> Result<(), Stop> {
         self.run_constant(frame, walk)?;
         if frame.next() < frame.dwords().len() {

@@ -29,7 +29,7 @@ use super::signals::is_graphics;
 /// COMPUTE_DISPATCH_INITIATOR: groups run at all.
 const SHADER_EN: u32 = 1;
 
-/// Where the arguments of draws and dispatches lie, and how often there are some.
+/// Arguments of indirect draws and dispatches: their address, stride and number.
 #[derive(Clone, Copy)]
 struct Arguments {
     count: u32,
@@ -41,7 +41,7 @@ struct Arguments {
 impl Arguments {
     const ONCE: Self = Self { count: 1, count_address: None, stride: 0 };
 
-    /// How many draws the packet stands for.
+    /// Returns the number of draws that the packet stands for.
     fn draws(self, step: &Step<'_, '_>) -> Result<u32, Stop> {
         let Some(address) = self.count_address else { return Ok(self.count) };
         Ok(self.count.min(step.port.read_u32(step.aligned("count_addr_lo", address, 4)?)))
@@ -53,7 +53,7 @@ pub(super) struct IndirectDraw {
     is_indexed: bool,
     offset: u32,
     arguments: Arguments,
-    /// Where the shader is told of them; 0 names no register.
+    /// Register that passes them to the shader; 0 names no register.
     vertex_location: u32,
     instance_location: u32,
     index_location: u32,
@@ -129,7 +129,7 @@ pub(super) struct IndirectMesh {
     /// An address for task shaders, else an offset from a base.
     address: u64,
     arguments: Arguments,
-    /// Where the shader is told of them; 0 names no register.
+    /// Register that passes them to the shader; 0 names no register.
     grid_location: u32,
     number_location: u32,
     /// The shader is told of the grid.

@@ -1,4 +1,4 @@
-//! What each packet does: one table from packets to deeds.
+//! Dispatch from packets to their executors.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};

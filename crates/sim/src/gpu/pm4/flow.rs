@@ -93,7 +93,7 @@ impl Engine {
 
 /// The rules of levels: MEC chains only, and says `valid`; level 2 does not call; a chain leads somewhere.
 pub(super) fn indirect_buffer(packet: &IndirectBuffer, step: &Step<'_, '_>) -> Result<Flow, Stop> {
-    /// What the kernel sets in its own IBs: an address space, and what is to be done after a preemption.
+    /// Bits that the kernel sets in its own IBs: an address space, and the action after a preemption.
     const KERNEL: u32 = !(CACHE_POLICY | VALID | PREAMBLE | CHAIN | SIZE);
     const CACHE_POLICY: u32 = 3 << 28;
     const VALID: u32 = 1 << 23;

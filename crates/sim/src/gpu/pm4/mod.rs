@@ -21,7 +21,7 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::{Engine, Environment, Ib, Place, Registers, Stop};
 
-/// Where the engine goes on.
+/// The continuation after a packet.
 enum Flow {
     /// Behind the packet.
     On,
@@ -37,7 +37,7 @@ enum Flow {
     Blocked,
 }
 
-/// What all levels of a job share.
+/// State shared by all levels of a job.
 struct Walk<'w> {
     target: Target,
     env: &'w Environment<'w>,
@@ -173,7 +173,7 @@ fn understand(frame: &Frame, level: u8, target: Target) -> Result<Option<Underst
     Ok(Some(Understood { packet, name, dwords, is_predicated }))
 }
 
-/// What is wrong with the packet at the frame's place: as the library says it, where it has a type for the packet.
+/// Returns the stop for a packet that cannot be decoded, with the library's error if it has a type for the packet.
 fn misunderstood(frame: &Frame, level: u8, target: Target, error: DecodeError) -> Stop {
     let typed = match pm4::decode_at(frame.dwords(), frame.next(), target) {
         Some(Err(typed)) => return malformed(frame, target.into(), level, typed),

@@ -126,7 +126,7 @@ impl Engine {
         self.event(event, at, target, step.port)
     }
 
-    /// What an event stores. Nothing is ever drawn, so every count is zero; bit 63 says that it was stored.
+    /// Stores the result of an event. Nothing is ever drawn, so every count is zero; bit 63 says that it was stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
     fn event(&self, event: u32, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {

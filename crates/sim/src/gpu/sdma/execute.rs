@@ -1,4 +1,4 @@
-//! What each copy-engine packet does.
+//! Executors of the copy engine's packets.
 
 use amdgpu_packets::FieldError;
 use amdgpu_packets::layout::records::sdma::{
@@ -14,8 +14,8 @@ use crate::gpu::{State, Stop, Watched, atomic::Atomic, dma, step::Step, wait::se
 use super::poll::poll_reg_mem;
 use super::windows::{SWAPPED, copy_sub_window};
 
-/// How often an atomic that loops tries before the engine's own timer ends it. Memory is left alone then, and the job goes
-/// on.
+/// Number of attempts after which the engine's own timer ends an atomic that loops. Memory is left alone then, and the job
+/// goes on.
 ///
 /// Source: libdrm 2.4.124 `tests/amdgpu/basic_tests.c`, `amdgpu_command_submission_write_linear_helper_with_secure`, which
 /// expects the end; how long it takes is not said.

@@ -67,7 +67,7 @@ fn understand(frame: &Frame, version: Version) -> Result<Option<Understood<'_>>,
     }
 }
 
-/// What is wrong with the packet at the frame's place: as the library says it, where it has a type for the packet.
+/// Returns the stop for a packet that cannot be decoded, with the library's error if it has a type for the packet.
 fn misunderstood(frame: &Frame, version: Version, error: DecodeError) -> Stop {
     let target = Target::Sdma(version);
     if let Some(Err(typed)) = sdma::decode_at(frame.dwords(), frame.next(), version) {

@@ -6,7 +6,7 @@ use amdgpu_packets::layout::records::sdma::{CopyLinearSubWindow, CopyLinearSubWi
 
 use crate::gpu::{Stop, dma, step::Step};
 
-/// What is said of a packet that changes the order of bytes.
+/// Complaint about a packet that changes the order of bytes.
 pub(super) const SWAPPED: &str = "swaps bytes, which is not simulated";
 
 /// One side of a sub-window, as the packet says it: pitches are one less.
@@ -96,7 +96,7 @@ impl Window {
         Ok(Self { base, x, y, z, pitch: u64::from(side.pitch) + 1, slice: side.slice + 1 })
     }
 
-    /// Where a row starts; `None` beyond the end of the address space.
+    /// Returns the start of a row; `None` beyond the end of the address space.
     fn row(&self, y: u64, z: u64, shift: u32) -> Option<GpuVa> {
         // Fields have 48 and 32 bits at most: 128 hold every product.
         let slices = u128::from(self.z + z) * u128::from(self.slice);

@@ -1,4 +1,4 @@
-//! Whatever the dwords: no panic, no end of work that is not told, no byte outside the bindings.
+//! Arbitrary dwords cause no panic, no unreported end of work, and no write outside the bindings.
 
 use amdgpu_packets::pm4::{self, Target as Pm4};
 use amdgpu_packets::sdma::Version;

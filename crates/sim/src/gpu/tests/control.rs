@@ -1,4 +1,4 @@
-//! What is skipped, what is waited for, and where a stream goes on.
+//! Predication, waits, and the continuation of streams.
 
 use amdgpu_hw::GfxLevel::*;
 use amdgpu_packets::pm4::Target as Pm4;
@@ -69,7 +69,7 @@ fn packets_for_other_devices_are_skipped() {
     }
 }
 
-/// How many of two draws, of which the second asks for predication, are started.
+/// Returns the number of started draws of two, of which the second asks for predication.
 fn draws(rig: &Rig, target: Pm4, set: &[Vec<u32>]) -> u64 {
     let draws = [packet(0x2d, &[3, 2]), predicated(0x2d, &[3, 2])];
     run(rig, target, &[set, &draws].concat()).unwrap().state().tally().draws

@@ -1,4 +1,4 @@
-//! Where engines go: chains, calls and waits.
+//! Control flow: chains, calls and waits.
 
 use amdgpu_packets::pm4::{Compare, IndirectBuffer, Target, WaitRegMem, WriteData};
 

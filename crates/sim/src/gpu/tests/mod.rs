@@ -25,14 +25,14 @@ use super::{
     Access, Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, State, Stop, Tally, Watched,
 };
 
-/// Where memory begins, and how much there is.
+/// Start and size of memory.
 const BASE: u64 = 0x10_0000;
 const SIZE: usize = 0x1_0000;
 /// A page that nobody can access, in the middle of it, and one that can only be read.
 const HOLE: u64 = BASE + 0x8000;
 const READ_ONLY: u64 = BASE + 0xc000;
 const PAGE: u64 = 0x1000;
-/// Where IBs lie, and where data does.
+/// Addresses of IBs and data.
 const IB: u64 = BASE;
 const DATA: u64 = BASE + 0x4000;
 

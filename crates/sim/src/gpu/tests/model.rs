@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::*;
 
-/// What a stream may do to the data, in offsets from [`DATA`].
+/// An operation of a stream on the data, in offsets from [`DATA`].
 #[derive(Clone, Debug)]
 enum Op {
     Copy { to: u64, from: u64, bytes: u64 },
@@ -82,7 +82,7 @@ fn sdma(version: Version, ops: &[Op]) -> Vec<u32> {
     ops.iter().fold(Stream::new(version), add).padded()
 }
 
-/// What the data is after the stream, on a memory that held `start`.
+/// Returns the data after the stream, on a memory that held `start`.
 fn run(target: Target, start: &[u8], stream: &[u32]) -> Vec<u8> {
     let rig = Rig::new();
     rig.memory.write(va(DATA), start).unwrap();

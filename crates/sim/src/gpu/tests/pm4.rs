@@ -1,4 +1,4 @@
-//! What each PM4 packet does, on every generation and ring.
+//! The effect of each PM4 packet, on every generation and ring.
 
 use amdgpu_packets::pm4::{
     AcquireMem, CacheActions, CopyData, CopySize, CopySource, CopyTo, CpDma, DmaTo, EndOfPipe, EopEvent, EopStore,

@@ -32,7 +32,7 @@ pub(super) fn run(rig: &Rig, target: impl Into<Target>, packets: &[Vec<u32>]) ->
     rig.run(&mut engine, &packets.concat()).map(|()| engine)
 }
 
-/// What a register holds, by byte offset.
+/// Returns the value of a register, by byte offset.
 pub(super) fn register(engine: &Engine, byte: u32) -> u32 {
     engine.registers().get(Register::at_byte(byte).unwrap())
 }
@@ -47,7 +47,7 @@ pub(super) fn rings(first: GfxLevel) -> impl Iterator<Item = Pm4> {
     Pm4::all().filter(move |target| target.level >= first)
 }
 
-/// What the engine says when it will not do what a packet asks.
+/// Returns the engine's words for refusing a packet.
 pub(super) fn refusal(target: impl Into<Target>, packets: &[Vec<u32>]) -> String {
     run(&Rig::new(), target, packets).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! What each copy-engine packet does, in every version.
+//! The effect of each copy-engine packet, in every version.
 
 use amdgpu_packets::pm4::Compare;
 use amdgpu_packets::sdma::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};

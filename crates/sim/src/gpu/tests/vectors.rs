@@ -63,7 +63,7 @@ impl Memory for Windows {
     }
 }
 
-/// What is there before a packet, what follows it in the stream, and what is there afterwards.
+/// Memory before a packet, the packets after it in the stream, and memory afterwards.
 #[derive(Default)]
 struct Case {
     before: Vec<u32>,
@@ -170,7 +170,7 @@ fn case(id: &str) -> Case {
     }
 }
 
-/// What lies at B: dwords that count, or an IB that stores.
+/// Returns the contents of B: dwords that count, or an IB that stores.
 fn source(id: &str) -> Vec<u32> {
     if !id.starts_with("ib") {
         return (0..0x2000).collect();

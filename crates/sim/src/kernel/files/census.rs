@@ -1,6 +1,6 @@
 //! Head counts, for tests that look for leaks.
 
-/// What one open file holds.
+/// Objects of one open file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// GEM handles.
@@ -23,7 +23,7 @@ pub struct Census {
     pub syncobjs: usize,
 }
 
-/// What is alive on a device, over all files.
+/// Live objects of a device, over all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCensus {
     /// Open files.

@@ -1,4 +1,4 @@
-//! What clients hold by descriptor: sync files, shared sync objects and dma-bufs.
+//! Objects that clients hold by descriptor: sync files, shared sync objects and dma-bufs.
 //!
 //! Descriptors are duplicated, inherited and sent to other processes, so their numbers mean nothing: a file is recognised
 //! by its device and inode number. The table keeps what a descriptor names alive, as the kernel's open file does, and so it
@@ -33,7 +33,7 @@ use crate::kernel::{
     sync::{dma_buf::DmaBuf, sync_file::SyncFile, syncobj::Syncobj},
 };
 
-/// What a descriptor names.
+/// The object of a descriptor.
 #[derive(Clone, Debug)]
 pub(crate) enum Shared {
     SyncFile(Arc<SyncFile>),
@@ -87,7 +87,7 @@ struct Table {
 const GROWTH: usize = 64;
 
 impl Descriptors {
-    /// What the descriptor names; `None` for any other file.
+    /// Returns the object of the descriptor; `None` for any other file.
     pub(crate) fn find(&self, fd: impl AsFd) -> Result<Option<Shared>, Errno> {
         let id = FileId::of(fd)?;
         Ok(self.0.lock().entries.get(&id).map(|entry| entry.shared.clone()))

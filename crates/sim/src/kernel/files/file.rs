@@ -34,7 +34,7 @@ const MOST_CONTEXTS: u32 = 4095;
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
 
-/// What one `open` of the node made.
+/// An open file of the node.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) gpu: Arc<Gpu>,

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use nix::{errno::Errno, sys::stat::fstat};
 
-/// What tells one open file from another.
+/// Identity of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileId {
     device: u64,

@@ -32,7 +32,7 @@ pub(crate) struct Entry {
     handler: Option<Handler>,
 }
 
-/// Who may call.
+/// Permissions that a request requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
     /// Files of the render node.

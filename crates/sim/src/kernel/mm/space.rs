@@ -1,4 +1,4 @@
-//! What a job sees of memory: the bindings of its submission, and which of the BOs there it may count on.
+//! A job's view of memory: the bindings of its submission, and the BOs that are resident for it.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     table: Table,
-    /// What the job may touch, where that is enforced.
+    /// BOs that the job may touch, if that is enforced.
     listed: Option<Arc<Listed>>,
 }
 

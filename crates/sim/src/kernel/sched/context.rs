@@ -45,7 +45,7 @@ pub(crate) struct Context {
     /// VRAM-lost counter when it was made.
     losses_at_birth: u32,
     guilty: AtomicBool,
-    /// What its jobs are scheduled by.
+    /// Scheduling priority of its jobs.
     priority: AtomicI32,
     entities: Mutex<HashMap<(Ip, u32), Arc<Entity>>>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct Entity {
     state: Mutex<EntityState>,
-    /// What its jobs set on the GPU, while none of them runs.
+    /// GPU state set by its jobs, while none of them runs.
     pub(crate) gpu: Mutex<gpu::State>,
 }
 
@@ -67,11 +67,11 @@ struct EntityState {
     /// The ring that took its last job, and that job's fence, whether it has a number or not.
     ring: u32,
     last: Option<Arc<Fence>>,
-    /// What the last job that reached the hardware ended with.
+    /// Error of the last job that reached the hardware.
     error: Option<Errno>,
 }
 
-/// What a sequence number stands for.
+/// Meaning of a sequence number.
 #[derive(Debug)]
 pub(crate) enum Numbered {
     /// So long ago that it is forgotten, or nothing at all.
@@ -222,7 +222,7 @@ impl Entity {
         state.fences.front().filter(|_| full).cloned()
     }
 
-    /// What a number stands for.
+    /// Returns the meaning of a sequence number.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_get_fence`.
     pub(crate) fn numbered(&self, number: u64) -> Result<Numbered, Errno> {
@@ -244,7 +244,7 @@ impl Entity {
         self.state.lock().error.get_or_insert(errno);
     }
 
-    /// What its jobs end with, once one has failed.
+    /// Returns the error of its jobs, once one has failed.
     pub(crate) fn error(&self) -> Option<Errno> {
         self.state.lock().error
     }

@@ -64,7 +64,7 @@ fn claimed(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.flush()
 }
 
-/// What the ring speaks, for a file's name.
+/// Returns the ring's language, for a file's name.
 fn language(target: Target) -> String {
     match target {
         Target::Pm4(target) if target.ring == Ring::Gfx => format!("gfx-{}", target.level),

@@ -55,12 +55,12 @@ pub(crate) struct Job {
     pub(crate) scheduled: Vec<Arc<Fence>>,
     /// The gang it belongs to, when it is not alone.
     pub(crate) gang: Option<Gang>,
-    /// Where the sequence number goes.
+    /// Destination of the sequence number.
     pub(crate) user_fence: Option<(Arc<Bo>, u64, u64)>,
     pub(crate) faults: Arc<FaultCell>,
-    /// Where its time is added up.
+    /// Meter that its time is added to.
     pub(crate) meter: Arc<Meter>,
-    /// What the job uses lives until it is done.
+    /// BOs that live until the job has ended.
     pub(crate) keep: Vec<Arc<Bo>>,
     /// `true` if it is on the hardware ring already, behind the one that runs: errors of its entity come too late for it.
     pub(crate) is_on_the_ring: bool,
@@ -214,7 +214,7 @@ impl Drop for Ring {
     }
 }
 
-/// What a ring does next.
+/// Next action of a ring.
 enum Next {
     Run(Box<Job>),
     Stop,
@@ -294,8 +294,8 @@ impl Shared {
         }
     }
 
-    /// Why a job is not even started: errors are inherited within an entity, a guilty or stale context runs nothing any
-    /// more, and nothing runs on a GPU that is gone.
+    /// Returns the reason why a job is not even started: errors are inherited within an entity, a guilty or stale context
+    /// runs nothing, and nothing runs on a GPU that is gone.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_run`; `sched_entity.c`, `drm_sched_entity_error`.
     fn refusal(&self, job: &Job) -> Option<Errno> {
@@ -329,8 +329,8 @@ impl Shared {
         }
     }
 
-    /// What hardware does with a stream it cannot follow: nothing, until the ring times out and the GPU is reset. When
-    /// another ring's job is the first to time out, this one is lost with all others, and is not to blame.
+    /// Hangs, as hardware does with a stream it cannot follow, until the ring times out and the GPU is reset. If another
+    /// ring's job is the first to time out, this one is lost with all others, and is not to blame.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`, and `amdgpu_device.c`, `amdgpu_device_gpu_recover`: a full
     /// reset without loss of VRAM.
@@ -342,8 +342,8 @@ impl Shared {
         self.time_out(job, started, stop, hang)
     }
 
-    /// What the kernel does with a ring that is stuck: it kills the job's waves, resets the ring, or resets the GPU, whichever
-    /// helps first.
+    /// Recovers a ring that is stuck, as the kernel does: it kills the job's waves, resets the ring, or resets the GPU,
+    /// whichever helps first.
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
         self.complaints.say(format!("{} hangs: {why}", self.target));
         let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
@@ -402,7 +402,7 @@ impl Queue for Shared {
     }
 }
 
-/// Where the jobs are that are due and the oldest of their entities.
+/// Returns the indices of the jobs that are due and the oldest of their entities.
 fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
     // Entities whose oldest job was looked at: what comes behind it waits for it.
     let mut seen = HashSet::new();
@@ -427,7 +427,7 @@ struct Running<'r> {
     started: Instant,
 }
 
-/// How long a wait sleeps between two looks at memory.
+/// Time that a wait sleeps between two polls of memory.
 const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
 impl gpu::Job for Running<'_> {

@@ -1,4 +1,4 @@
-//! What executes a device's shaders, and how much it was given to do.
+//! Executor of a device's shaders, and the amount of work it was given.
 
 use std::{
     fmt,
@@ -32,7 +32,7 @@ impl ShaderSlot {
         *self.plugged.write() = shaders;
     }
 
-    /// What was started so far.
+    /// Returns the work started so far.
     pub(crate) fn tally(&self) -> Tally {
         let (draws, dispatches) = (self.draws.load(Ordering::Relaxed), self.dispatches.load(Ordering::Relaxed));
         Tally { draws, dispatches }

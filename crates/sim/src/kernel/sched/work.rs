@@ -1,4 +1,4 @@
-//! How long the engines worked for a file.
+//! Engine time of a file.
 
 use std::{
     sync::Arc,

@@ -21,7 +21,7 @@ pub(crate) const NAME: usize = 32;
 #[derive(Debug)]
 pub(crate) struct DmaBuf {
     bo: Arc<Bo>,
-    /// What SET_NAME called it, without NUL.
+    /// Name given by SET_NAME, without NUL.
     name: Mutex<Vec<u8>>,
 }
 
@@ -71,7 +71,7 @@ impl DmaBuf {
         if private { Err(Errno::EPERM) } else { Ok(()) }
     }
 
-    /// Where lseek ends up: the start or the end, and nowhere else.
+    /// Returns the new position of lseek: the start or the end, and nothing else.
     ///
     /// Source: `dma_buf_llseek`.
     pub(crate) fn seek(&self, offset: i64, whence: i32) -> Result<u64, Errno> {

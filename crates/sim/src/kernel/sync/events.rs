@@ -73,7 +73,7 @@ impl Events {
     }
 }
 
-/// How long to wait.
+/// Duration of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
     /// Only look.
@@ -84,7 +84,7 @@ pub(crate) enum Until {
     Never,
 }
 
-/// How often a wait on behalf of another process looks whether that process is still there.
+/// Interval at which a wait on behalf of another process checks that the process still exists.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Until {

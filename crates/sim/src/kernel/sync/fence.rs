@@ -38,7 +38,7 @@ pub(crate) struct Single {
     callbacks: Mutex<Vec<Callback>>,
 }
 
-/// How and when a job ended.
+/// Result and time of a job's end.
 #[derive(Clone, Copy, Debug)]
 struct End {
     outcome: Result<(), Errno>,
@@ -46,7 +46,7 @@ struct End {
     at: u64,
 }
 
-/// What happens when a fence signals.
+/// A function called when a fence signals.
 struct Callback(Box<dyn FnOnce() + Send + Sync>);
 
 impl fmt::Debug for Callback {
@@ -116,7 +116,7 @@ impl Fence {
         leaves
     }
 
-    /// What came of it; `None` before it signals. A timeline does not tell of its fences' errors.
+    /// Returns the result; `None` before it signals. A timeline does not report its fences' errors.
     pub(crate) fn outcome(&self) -> Option<Result<(), Errno>> {
         match self {
             Self::Single(single) => single.end.get().map(|end| end.outcome),
@@ -255,7 +255,7 @@ pub(crate) struct Link {
     /// The same for all points that were added in order.
     order: Arc<()>,
     own: Arc<Fence>,
-    /// What must signal first: the point before, or a plain fence that was there before the timeline.
+    /// The fence that must signal first: the point before, or a plain fence that was there before the timeline.
     previous: Mutex<Option<Arc<Fence>>>,
 }
 
@@ -299,7 +299,7 @@ impl Link {
         &self.own
     }
 
-    /// What comes before it and is not over. Points whose own fence has signalled are taken out of the chain.
+    /// Returns the earlier fence that has not signalled. Points whose own fence has signalled are taken out of the chain.
     ///
     /// Source: `dma_fence_chain_walk`.
     pub(crate) fn walk(&self) -> Option<Arc<Fence>> {

@@ -16,7 +16,7 @@ pub(crate) const NAME: usize = 32;
 #[derive(Debug)]
 pub(crate) struct SyncFile {
     fence: Arc<Fence>,
-    /// What MERGE called it; empty for one that has no name of its own.
+    /// Name given by MERGE; empty for a file without a name of its own.
     name: [u8; NAME],
 }
 
@@ -82,7 +82,7 @@ impl SyncFile {
     }
 }
 
-/// Where a fence stands: 0 active, 1 signalled, or the error it ended with, negative.
+/// Returns the status of a fence: 0 active, 1 signalled, or the error it ended with, negative.
 fn status(fence: &Fence) -> i32 {
     match fence.outcome() {
         None => 0,

@@ -11,7 +11,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mutation {
-    /// What packets write from their own data never arrives.
+    /// Packets do not write their own data.
     DropWrite,
     /// A copy leaves its last byte out.
     ShortCopy,
@@ -49,7 +49,7 @@ pub enum Mutation {
     IgnoredUnmap,
     /// Replacing what addresses are bound to changes nothing.
     IgnoredReplace,
-    /// What is to be in VRAM is in GTT.
+    /// BOs requested in VRAM are placed in GTT.
     WrongDomain,
     /// The words to store with a BO are forgotten.
     LostMetadata,

@@ -1,4 +1,4 @@
-//! What a broken kernel makes of requests.
+//! Mutations of requests.
 
 use amdgpu_uapi::{
     Argument, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemMmap, GemVa, METADATA_OP_SET, SYNCOBJ_SIGNAL,
@@ -15,13 +15,13 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     word.map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// Where the domains of `drm_amdgpu_gem_create_in` are.
+/// Offset of the domains in `drm_amdgpu_gem_create_in`.
 const DOMAINS: usize = 16;
 
-/// Where the operation of `drm_amdgpu_gem_va` is.
+/// Offset of the operation in `drm_amdgpu_gem_va`.
 const VA_OPERATION: usize = 8;
 
-/// Where the operation of `drm_amdgpu_gem_metadata` is.
+/// Offset of the operation in `drm_amdgpu_gem_metadata`.
 const METADATA_OPERATION: usize = 4;
 
 impl Mutation {

@@ -19,7 +19,7 @@ use super::{File, address};
 pub(crate) struct Chunk {
     id: u32,
     payload: Vec<u32>,
-    /// What an address in the payload points at: clones share it.
+    /// The list that an address in the payload points at: clones share it.
     #[expect(dead_code, reason = "it is the kernel that reads it")]
     keep: Arc<[BoListEntry]>,
 }
@@ -79,7 +79,7 @@ impl Chunk {
         Self::new(chunk_id::SYNCOBJ_TIMELINE_SIGNAL, &[CsChunkSyncobj { handle, flags: 0, point }])
     }
 
-    /// Where the sequence number goes.
+    /// Creates the chunk with the destination of the sequence number.
     pub(crate) fn user_fence(handle: u32, offset: u32) -> Self {
         Self::new(chunk_id::FENCE, &[CsChunkFence { handle, offset }])
     }

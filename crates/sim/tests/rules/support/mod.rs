@@ -1,4 +1,4 @@
-//! What the rule tests share: any argument under any request, and the memory and jobs to try them on.
+//! Support of the rule tests: any argument under any request, and the memory and jobs to try them on.
 #![expect(unsafe_code, reason = "the seam is unsafe; here it is made safe for the tests")]
 
 mod job;
@@ -29,7 +29,7 @@ pub(crate) use self::{
 /// Page size, bytes.
 pub(crate) const PAGE: u64 = 4096;
 
-/// How long a hanging job may hang in a test.
+/// Time that a hanging job may hang in a test.
 pub(crate) const HANG: Duration = Duration::from_millis(30);
 
 /// A card with more VRAM than the CPU can see, whose stuck rings are given up soon. Like the kernel, and unlike a strict
@@ -68,12 +68,12 @@ pub(crate) fn open(device: &SimDevice) -> File {
     File(device.open())
 }
 
-/// Where a slice lies, for addresses inside arguments.
+/// Returns the address of a slice, for arguments.
 pub(crate) fn address<T>(slice: &[T]) -> u64 {
     slice.as_ptr().expose_provenance() as u64
 }
 
-/// Where a slice lies that the kernel writes to.
+/// Returns the address of a slice that the kernel writes to.
 pub(crate) fn address_mut<T>(slice: &mut [T]) -> u64 {
     slice.as_mut_ptr().expose_provenance() as u64
 }
@@ -232,7 +232,7 @@ impl File {
         self.info_into(query, input, value.as_mut_bytes()).map(|()| value)
     }
 
-    /// What was complained of, as one text.
+    /// Returns the complaints, as one text.
     pub(crate) fn complaints(&self) -> String {
         self.0.complaints().join("\n")
     }
@@ -241,7 +241,7 @@ impl File {
 /// Every right a binding can give.
 pub(crate) const RWX: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE).union(VaFlags::EXECUTABLE);
 
-/// Where GEM_VA works.
+/// A range for GEM_VA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub(crate) va: u64,

@@ -13,7 +13,7 @@ use nix::errno::Errno;
 
 use super::{Chunk, File, Job, long, open};
 
-/// Where the IBs are bound, and where the data is.
+/// Addresses of the IBs and of the data.
 pub(crate) const IBS: u64 = 0x10_0000;
 pub(crate) const DATA: u64 = 0x80_0000;
 /// Bytes of each.

@@ -9,7 +9,7 @@ use crate::kernel::{
     user,
 };
 
-/// What VERSION tells.
+/// Answer of VERSION.
 ///
 /// Source: Linux 6.12 `drm_ioctl.c`, `drm_version`; `amdgpu_drv.c`.
 const NAME: &str = "amdgpu";

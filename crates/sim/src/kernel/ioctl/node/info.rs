@@ -68,7 +68,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Where the answer goes.
+/// Destination of an answer.
 struct Answer {
     address: u64,
     room: usize,

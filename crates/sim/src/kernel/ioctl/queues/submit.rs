@@ -90,7 +90,7 @@ const MOST_CHUNKS: u32 = 1 << 16;
 /// client has any use for takes a tenth of this.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What the chunks of a submission may still take.
+/// Bytes that the chunks of a submission may still take.
 struct Allowance(usize);
 
 impl Allowance {
@@ -381,8 +381,8 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     Ok(number)
 }
 
-/// Who uses a listed BO is waited for: fences that are no jobs of amdgpu's always, jobs of other files unless the BO opts
-/// out.
+/// Returns the fences of other users of the listed BOs that a submission waits for: fences that are no jobs of amdgpu's
+/// always, jobs of other files unless the BO opts out.
 ///
 /// Source: Linux 6.12 `amdgpu_sync.c`, `amdgpu_sync_test_fence`.
 fn implicit_dependencies(file: &File, bos: &[Arc<Bo>]) -> Vec<Arc<Fence>> {

@@ -19,7 +19,7 @@ use crate::kernel::{
     user,
 };
 
-/// What a number stands for.
+/// Returns the meaning of a sequence number.
 fn look_up(file: &File, fence: &CsFence) -> Result<Numbered, Errno> {
     let context = file.context(fence.ctx_id)?;
     let (_, entity) = context.entity(fence.ip_type, fence.ip_instance, fence.ring)?;
@@ -80,7 +80,7 @@ fn wait_for_all(file: &File, numbers: &[CsFence], until: Until) -> Result<bool, 
     Ok(true)
 }
 
-/// What a job ended with.
+/// Result of a job.
 type Outcome = Result<(), Errno>;
 
 /// The first fence found signalled, with its outcome. One that is forgotten ends the search before others are looked up.

@@ -27,7 +27,7 @@ use crate::kernel::{
     user,
 };
 
-/// How long CS and TRANSFER wait for a point to be submitted.
+/// Time that CS and TRANSFER wait for a point to be submitted.
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// SYNCOBJ_CREATE.

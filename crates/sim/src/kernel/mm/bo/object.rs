@@ -17,7 +17,7 @@ use super::{
     sharing::Sharing, user_pages::UserPages,
 };
 
-/// What GEM_CREATE fixed, and GEM_OP tells or changes.
+/// Attributes that GEM_CREATE fixed, and GEM_OP reports or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attributes {
     /// Bytes, whole pages.
@@ -44,7 +44,7 @@ impl Default for Metadata {
     }
 }
 
-/// Where the bytes are.
+/// Storage of the bytes.
 #[derive(Debug)]
 enum Storage {
     /// In memory of its own.
@@ -55,7 +55,7 @@ enum Storage {
     Imported(Imported),
 }
 
-/// What a BO is.
+/// Kind of a BO.
 #[derive(Debug)]
 pub(crate) struct Identity {
     attributes: Mutex<Attributes>,
@@ -98,14 +98,14 @@ pub(crate) struct Bo {
     identity: Arc<Identity>,
     storage: Storage,
     offsets: Arc<Offsets<Self>>,
-    /// What it takes from the pools while it lives, and where.
+    /// Its share of the pools while it lives, and its place.
     pub(crate) taken: Taken,
     pub(crate) reservation: Arc<Reservation>,
     pub(crate) sharing: Sharing,
     touched_by_cpu: AtomicBool,
 }
 
-/// What a new BO needs.
+/// Requirements of a new BO.
 pub(crate) struct New {
     pub(crate) identity: Arc<Identity>,
     pub(crate) offsets: Arc<Offsets<Bo>>,
@@ -167,7 +167,7 @@ impl Bo {
         }
     }
 
-    /// Where mmap of the node finds it, unique on the device. So it names the BO in tables too.
+    /// Returns its mmap offset on the node, unique on the device. So it names the BO in tables too.
     pub(crate) fn mmap_offset(&self) -> u64 {
         self.identity.mmap_offset
     }

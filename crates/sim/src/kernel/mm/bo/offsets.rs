@@ -1,4 +1,4 @@
-//! Where mmap of the node finds BOs.
+//! mmap offsets of BOs on the node.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,4 @@
-//! Who uses a BO.
+//! Users of a BO.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Reservation {
         self.push([Use { file, fence: Arc::clone(fence), writes: true }]);
     }
 
-    /// Whoever a fence stands for uses it too, reading or writing.
+    /// Adds a fence as a user, reading or writing.
     ///
     /// Source: Linux 6.12 `dma-buf.c`, `dma_buf_import_sync_file`.
     pub(crate) fn import(&self, fence: &Arc<Fence>, writes: bool) {
@@ -41,14 +41,14 @@ impl Reservation {
         uses.extend(more);
     }
 
-    /// Who uses it now.
+    /// Returns its current users.
     pub(crate) fn uses(&self) -> Vec<Use> {
         let mut uses = self.0.lock();
         uses.retain(|earlier| !earlier.fence.is_signalled());
         uses.clone()
     }
 
-    /// What to wait for before reading it, or before writing it: the writers, or everybody.
+    /// Returns the fence to wait for before reading it, or before writing it: that of the writers, or of all users.
     pub(crate) fn fence(&self, for_writing: bool) -> Arc<Fence> {
         Fence::merge(
             self.uses().into_iter().filter(|earlier| for_writing || earlier.writes).map(|earlier| earlier.fence),

@@ -1,4 +1,4 @@
-//! How a BO is shared: its handles, its name and its dma-buf.
+//! Sharing of a BO: its handles, its name and its dma-buf.
 
 use std::{
     os::fd::OwnedFd,
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::page::errno_of;
 
-/// Who knows a BO. Changes of it are ordered by the device's lock for names and exports (`Gpu::names`).
+/// References to a BO. Changes of it are ordered by the device's lock for names and exports (`Gpu::names`).
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
     /// Handles in all files.

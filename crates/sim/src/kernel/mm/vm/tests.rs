@@ -48,14 +48,14 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What a page is bound to: the first page of its binding, the BO and the BO's page.
+/// The binding of a page: the first page of its binding, the BO and the BO's page.
 type Page = (u64, Option<usize>, u64);
 
 #[derive(Clone, Debug, Default)]
 struct Model(BTreeMap<u64, Page>);
 
 impl Model {
-    /// What the address space answers, and what becomes of the pages.
+    /// Returns the answer of the address space, and applies it to the pages.
     fn apply(&mut self, op: &Op) -> Result<(), Errno> {
         match *op {
             Op::Map { first, count, bo, offset } => {

@@ -21,7 +21,7 @@ pub(crate) struct Syncobj(Mutex<State>);
 struct State {
     /// Nothing was submitted yet, a plain fence, or the newest point of a timeline.
     fence: Option<Arc<Fence>>,
-    /// Who waits for a point to be submitted.
+    /// Waiters for a point to be submitted.
     watchers: Vec<Watcher>,
 }
 

@@ -11,7 +11,7 @@ use proptest::{collection::vec, prelude::*};
 use super::*;
 use crate::kernel::sync::events::Events;
 
-/// What a fence waits for: the numbers of jobs.
+/// The jobs that a fence waits for, by number.
 type Jobs = BTreeSet<usize>;
 
 /// A sync object as its rules tell it.
@@ -19,7 +19,7 @@ type Jobs = BTreeSet<usize>;
 struct Model {
     /// `true` if there is any fence.
     attached: bool,
-    /// What must signal before the first point: a plain fence, or points before the order was broken.
+    /// Fences that must signal before the first point: a plain fence, or points before the order was broken.
     before: Jobs,
     /// Ascending points, each with what it waits for itself.
     points: Vec<(u64, Jobs)>,
@@ -50,7 +50,7 @@ impl Model {
         self.before.iter().chain(self.points[..end].iter().flat_map(|(_, jobs)| jobs)).copied().collect()
     }
 
-    /// What a wait for a point waits for.
+    /// Returns the jobs that a wait for a point waits for.
     fn find(&self, point: u64) -> Option<Jobs> {
         if point == 0 {
             return self.attached.then(|| self.whole());

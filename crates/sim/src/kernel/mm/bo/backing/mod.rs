@@ -51,7 +51,7 @@ struct Shared {
     view: OnceLock<Option<View>>,
 }
 
-/// Where the bytes are, as long as this lives.
+/// Location of the bytes, for as long as this lives.
 enum Home<'b> {
     Nowhere,
     Heap(RwLockReadGuard<'b, Option<Block>>),
@@ -163,7 +163,7 @@ impl Backing {
         true
     }
 
-    /// Where the bytes are; for a write, they are somewhere if there is any memory.
+    /// Returns the location of the bytes; for a write, they are somewhere if there is any memory.
     fn home(&self, to_write: bool) -> Home<'_> {
         loop {
             if let Some(shared) = self.file.get() {

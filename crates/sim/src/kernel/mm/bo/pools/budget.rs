@@ -1,4 +1,4 @@
-//! How much a submission may move.
+//! Budget of bytes that a submission may move.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub(super) struct Budget {
     saved_visible: i64,
 }
 
-/// How full a heap is, bytes.
+/// Fill level of a heap, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) total: u64,
@@ -34,7 +34,7 @@ impl Fill {
     }
 }
 
-/// What one submission may move, and has moved, bytes. It may go on as long as it has moved less than it may.
+/// Bytes that one submission may move, and has moved. It may go on while it has moved less than it may.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Allowance {
     most: u64,
@@ -58,7 +58,7 @@ impl Allowance {
 }
 
 impl Budget {
-    /// What a submission may move now. `visible` is `None` where the CPU sees all VRAM.
+    /// Returns the bytes that a submission may move now. `visible` is `None` if the CPU sees all VRAM.
     pub(super) fn open(&mut self, now: Instant, is_apu: bool, vram: Fill, visible: Option<Fill>) -> Allowance {
         let passed = self.last.map_or(Duration::MAX, |last| now.saturating_duration_since(last));
         let passed = i64::try_from(passed.as_micros()).unwrap_or(MOST_SAVED).min(MOST_SAVED + self.debt());
@@ -84,7 +84,7 @@ impl Budget {
         Self { last: None, saved: MOST_SAVED, saved_visible: MOST_SAVED }
     }
 
-    /// What it has moved.
+    /// Accounts for the bytes moved.
     pub(super) fn close(&mut self, allowance: Allowance) {
         self.saved = self.saved.saturating_sub(microseconds(allowance.moved));
         self.saved_visible = self.saved_visible.saturating_sub(microseconds(allowance.moved_visible));
@@ -96,12 +96,12 @@ impl Budget {
     }
 }
 
-/// How long moving takes at the allowed rate.
+/// Returns the time that moving takes at the allowed rate.
 fn microseconds(bytes: u64) -> i64 {
     (bytes >> LOG2_BYTES_PER_MICROSECOND).cast_signed()
 }
 
-/// How much may be moved in that time.
+/// Returns the bytes that may be moved in that time.
 fn bytes(microseconds: i64) -> u64 {
     u64::try_from(microseconds).unwrap_or(0) << LOG2_BYTES_PER_MICROSECOND
 }

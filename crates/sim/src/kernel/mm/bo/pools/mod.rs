@@ -33,7 +33,7 @@ pub(crate) use self::{pinned::Pinned, place::Place};
 use super::reservation::Reservation;
 use crate::Profile;
 
-/// What a new BO asks for.
+/// Request of a new BO.
 #[derive(Debug)]
 pub(crate) struct Request {
     /// Bytes, whole pages.
@@ -45,7 +45,7 @@ pub(crate) struct Request {
     pub(crate) reservation: Arc<Reservation>,
 }
 
-/// Where a BO is and wants to be, for statistics.
+/// Current and preferred place of a BO, for statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub(crate) place: Place,
@@ -70,7 +70,7 @@ pub(crate) struct Pools {
     state: Mutex<State>,
 }
 
-/// What a BO takes from the pools, given back on drop.
+/// A BO's share of the pools, given back on drop.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pools: Arc<Pools>,
@@ -235,7 +235,7 @@ impl Pools {
         self.state.lock().forget_vm(vm);
     }
 
-    /// What moved.
+    /// Returns the moves.
     pub(crate) fn moves(&self) -> Moves {
         self.state.lock().moves
     }
@@ -270,7 +270,7 @@ impl Pools {
     }
 }
 
-/// Where a BO may be that prefers these domains.
+/// Returns the allowed domains of a BO that prefers these.
 ///
 /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_create`; `amdgpu_gem.c`, `amdgpu_gem_op_ioctl`.
 pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
@@ -279,7 +279,7 @@ pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
 }
 
 impl Taken {
-    /// Where it is, and wants to be.
+    /// Returns its current and preferred place.
     pub(crate) fn standing(&self) -> Option<Standing> {
         let state = self.pools.state.lock();
         let &Resident { place, bytes, preferred, for_cpu, .. } = state.get(self.id)?;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-/// Where a BO is.
+/// Place of a BO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// VRAM.
     Vram {
-        /// How many of its bytes lie where the CPU can map them.
+        /// Number of its bytes that the CPU can map.
         visible: u64,
     },
     /// System memory that the GPU can map.
@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-/// What moved since the device came to life.
+/// Moves since the device was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moves {
     /// Bytes copied, evictions included.
@@ -36,11 +36,11 @@ pub(crate) struct Moves {
     pub(crate) cpu_page_faults: u64,
 }
 
-/// What the pools tell a BO, which it looks at without their lock.
+/// State that the pools publish for a BO, which it reads without their lock.
 #[derive(Debug, Default)]
 pub(crate) struct Signs {
     /// Page tables can point at it, by the last time it was placed on purpose.
     pub(super) reachable: AtomicBool,
-    /// What was in it is gone.
+    /// `true` if its contents are gone.
     pub(super) lost: AtomicBool,
 }

@@ -1,8 +1,8 @@
-//! Which BO of a heap goes first when it is full.
+//! Eviction order of the BOs of a heap.
 
 use std::collections::BTreeSet;
 
-/// What goes before what else, whenever it was used.
+/// Eviction class: a lower one goes first, whenever it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     /// Its contents may be thrown away.

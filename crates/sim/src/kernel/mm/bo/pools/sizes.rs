@@ -1,4 +1,4 @@
-//! How large the heaps are, and what is in use of each.
+//! Sizes of the heaps, and the bytes in use of each.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_uapi::{GemDomain, MemoryInfo};
@@ -9,7 +9,7 @@ use crate::{Profile, chips::gds_config, kernel::mm::bo::PAGE};
 /// VRAM that the kernel keeps for page tables (`AMDGPU_VM_RESERVED_VRAM`), bytes.
 const RESERVED_VRAM: u64 = 8 << 20;
 
-/// What BOs can be in, bytes.
+/// Sizes of the domains of BOs, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) vram: u64,
@@ -84,7 +84,7 @@ impl Used {
         self.invisible + self.visible
     }
 
-    /// Where in VRAM a BO finds room: all of it visible where the CPU needs it, else as little as there can be.
+    /// Returns a place in VRAM with room for a BO: all of it visible if the CPU needs it, else as little as possible.
     pub(super) fn room_in_vram(&self, sizes: &Sizes, bytes: u64, for_cpu: bool) -> Option<Place> {
         let fits = |used: u64, size: u64| used.checked_add(bytes).is_some_and(|sum| sum <= size);
         if !fits(self.vram(), sizes.vram.saturating_sub(sizes.reserved)) {

@@ -1,4 +1,4 @@
-//! Who is where, and who has to go.
+//! Placement and eviction of BOs.
 //!
 //! Source: Linux 6.12 `ttm_bo.c`, `ttm_bo_validate`, `ttm_bo_alloc_resource`, `ttm_bo_evict`; `amdgpu_object.c`,
 //! `amdgpu_bo_placement_from_domain`; `amdgpu_ttm.c`, `amdgpu_evict_flags`, `amdgpu_bo_move`.
@@ -81,7 +81,7 @@ impl Resident {
     }
 }
 
-/// Why something moves.
+/// Reason of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
     /// Others need the room.
@@ -90,7 +90,7 @@ pub(super) enum Why {
     Use,
 }
 
-/// What a place is looked for.
+/// Requirements of a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Want {
     pub(super) bytes: u64,
@@ -100,7 +100,7 @@ pub(super) struct Want {
     pub(super) gtt_is_fallback: bool,
 }
 
-/// Who must not go: what was used since, and what shares its reservation with these page tables.
+/// BOs that must not be evicted: those used since, and those that share their reservation with these page tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
     pub(super) since: u64,
@@ -127,9 +127,9 @@ pub(super) struct State {
     free: Vec<usize>,
     /// Counts uses.
     now: u64,
-    /// What has bytes in visible VRAM.
+    /// BOs with bytes in visible VRAM.
     visible: Queue,
-    /// What is in VRAM otherwise.
+    /// BOs elsewhere in VRAM.
     invisible: Queue,
     gtt: Queue,
     /// When page tables were last used by a submission, and with them the BOs that are always valid there.
@@ -345,7 +345,7 @@ impl State {
         None
     }
 
-    /// Where a BO goes when it must.
+    /// Returns the place that a BO is evicted to.
     fn refuge(&self, id: usize, heap: Heap, sizes: &Sizes) -> Option<Place> {
         let resident = self.get(id)?;
         let bytes = resident.bytes;
