@@ -79,7 +79,7 @@ pub enum UmdError {
     Field(#[from] FieldError),
 }
 
-/// Metadata words, of which the first [`len`](Self::len) are to be kept.
+/// Metadata words, of which the first `len` are to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UmdWords {
     words: [u32; MOST_WORDS],

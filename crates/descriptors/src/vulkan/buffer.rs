@@ -54,7 +54,7 @@ impl VulkanBuffer {
     ///
     /// # Errors
     ///
-    /// [`DescriptorError::NoFormat`] for a format that buffers cannot have.
+    /// [`DescriptorError::Format`] for a format that buffers cannot have.
     pub fn descriptor(&self, level: GfxLevel) -> Result<BufferDescriptor, DescriptorError> {
         self.view(level).descriptor(level)
     }

@@ -107,7 +107,7 @@ pub enum Shown {
     As(usize),
     /// It could not be read.
     Unreadable,
-    /// A [limit](Limits) was met.
+    /// A [limit](crate::dump::Limits) was met.
     Limit,
 }
 

@@ -35,7 +35,7 @@ impl Choice {
     }
 }
 
-/// The name of a field, or of a number in two fields; all are constants in [`names`].
+/// The name of a field, or of a number in two fields; all are constants of the module `names`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FieldName(pub(super) u16);
 

@@ -23,7 +23,7 @@ use crate::kernel::{
     user,
 };
 
-/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`]).
+/// One open file of a simulated node: a render node, or a primary one ([`SimDevice::open_primary`](crate::SimDevice::open_primary)).
 #[derive(Debug)]
 pub struct SimKernel {
     file: File,

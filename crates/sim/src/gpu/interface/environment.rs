@@ -17,6 +17,6 @@ pub struct Environment<'e> {
     pub clock: &'e dyn Clock,
     /// The job that is run.
     pub job: &'e dyn Job,
-    /// Executes shaders; [`NoShaders`](super::NoShaders) executes none.
+    /// Executes shaders; [`NoShaders`](crate::gpu::NoShaders) executes none.
     pub shaders: &'e dyn Shaders,
 }
