@@ -7,7 +7,7 @@ use amdgpu_winsys::winsys::{GpuInfo, Ip, Mecs};
 use serde_json::{Map, Value, json};
 use support::{CHIPS, device_like_the_recording};
 
-/// What the library says, in the keys of the file.
+/// Returns the library's facts, in the keys of the file.
 fn ours(info: &GpuInfo) -> Value {
     let (units, peaks, topology) = (info.units(), info.peaks(), info.topology());
     let mut facts = json!({

@@ -19,7 +19,7 @@ use crate::{
 
 const BASE: u64 = 0x12_0000_0000;
 
-/// What a list does to memory: pieces of copies, fills and updates, by address.
+/// Effects of a list on memory: pieces of copies, fills and updates, by address.
 #[derive(Default)]
 struct Effects {
     copies: Vec<(u64, u64, u64)>,
@@ -173,7 +173,7 @@ fn every_command_is_understood_by_the_decoder_of_its_generation() {
     });
 }
 
-/// What a barrier records on a ring of shaders: whether CP DMA was waited for, and the events.
+/// Returns the waits and events that a barrier records on a ring of shaders: whether CP DMA was waited for, and the events.
 fn waits_of(device: &Arc<Device>, target: Target, ring: pm4::Target, from: Stages) -> (bool, Vec<pm4::Event>) {
     let list = record(device, target, |commands| {
         commands.copy(span(0, 64), span(4096, 64)).unwrap();

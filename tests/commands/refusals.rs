@@ -1,4 +1,4 @@
-//! What no engine can do is refused, and nothing of it is recorded.
+//! Commands that an engine cannot execute are refused, and nothing of them is recorded.
 
 use amdgpu_winsys::{
     cs::{

@@ -1,4 +1,4 @@
-//! What command streams, queues and submissions promise, on the simulator.
+//! Promises of command streams, queues and submissions, on the simulator.
 
 #[path = "../support/spy.rs"]
 mod spy;

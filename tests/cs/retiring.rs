@@ -1,4 +1,5 @@
-//! What submissions use lives as long as they run, is let go of under no lock that others need, and queues wait for it.
+//! Resources of submissions live for as long as they run, are dropped under no lock that others need, and queues wait for
+//! them.
 
 use std::{
     sync::{
@@ -140,7 +141,7 @@ impl Gate {
         (Arc::new(Self { arrived, go: Mutex::new(gone), armed: AtomicBool::new(false) }), arrivals, go)
     }
 
-    /// Whoever comes first after it was armed waits here.
+    /// Blocks the first caller after it was armed.
     fn pass(&self) {
         if self.armed.swap(false, Ordering::SeqCst) {
             self.arrived.send(()).unwrap();

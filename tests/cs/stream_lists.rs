@@ -1,4 +1,4 @@
-//! What becomes of streams: run within others, chained, used again, annotated, and short of memory.
+//! Streams run within others, chained, used again, annotated, and short of memory.
 
 use std::sync::Arc;
 
@@ -515,7 +515,7 @@ fn a_burst_counts_what_was_put_and_takes_no_more_than_it_was_asked_for() {
     assert_eq!(payloads(&list, gfx(&device)), expected);
 }
 
-/// What the NOPs of a list skip, but for those that end IBs, which skip zeros.
+/// Returns the dwords skipped by a list's NOPs, except those that end IBs, which skip zeros.
 fn payloads(list: &CommandList, target: pm4::Target) -> Vec<Vec<u32>> {
     let payload = |packet: pm4::Decoded<'_>| match packet.command {
         pm4::Command::Nop(pm4::Nop::Skip(payload)) if payload[0] != 0 => Some(payload.to_vec()),

@@ -1,4 +1,4 @@
-//! What a submission consists of when it reaches the kernel: flags of IBs, priorities, signals, and which BOs are listed.
+//! The parts of a submission that reach the kernel: flags of IBs, priorities, signals, and the listed BOs.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ fn ibs_are_listed_with_the_highest_priority_and_memory_with_its_own() {
     assert_eq!((ibs, priorities), (1, known));
 }
 
-/// What a stream keeps is listed and alive, in whatever way it came into the submission.
+/// A stream's kept memory is listed and alive, in whatever way the stream came into the submission.
 #[test]
 fn what_a_stream_keeps_is_listed_with_it() {
     let (gpu, device, _calls) = watched();
@@ -164,7 +164,7 @@ fn run(queue: &Queue, list: &CommandList) {
     assert!(fence.wait(job_time()).unwrap());
 }
 
-/// What lies in the first IB of a list.
+/// Returns the contents of a list's first IB.
 fn first_dwords(list: &CommandList) -> Vec<u32> {
     list.dwords().next().unwrap().to_vec()
 }

@@ -1,4 +1,5 @@
-//! What a queue makes of a submission: calls, chunks, retries and sync objects. Checklist rows 87 to 90, 95 to 102.
+//! The requests that a queue makes for a submission: calls, chunks, retries and sync objects. Checklist rows 87 to 90, 95 to
+//! 102.
 
 use std::{
     os::fd::AsFd,

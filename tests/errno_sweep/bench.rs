@@ -39,7 +39,7 @@ pub(crate) struct Bench {
     pub(crate) place: Pages,
 }
 
-/// What must be as it was.
+/// Counts that must be unchanged.
 pub(crate) type Counts = (Census, u64, OwnUsage);
 
 impl Bench {

@@ -1,4 +1,4 @@
-//! What can be refused: requests, and mappings.
+//! Calls that can be refused: requests, and mappings.
 
 use std::fmt;
 

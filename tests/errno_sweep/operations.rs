@@ -35,7 +35,7 @@ type Outcome = Result<(), Trouble>;
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Bench) -> Outcome,
-    /// What it makes at least.
+    /// Calls that it makes at least.
     pub(crate) calls: &'static [Call],
 }
 
@@ -76,7 +76,7 @@ fn exportable(bench: &Bench) -> AllocateInfo {
     AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(bench.cached, SIZE) }
 }
 
-/// Whether something is as it must be.
+/// Returns an error if a condition does not hold.
 fn expect(is_so: bool) -> Outcome {
     if is_so { Ok(()) } else { Err(Trouble::NotDone) }
 }

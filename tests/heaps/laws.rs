@@ -1,4 +1,4 @@
-//! What holds for every device and every option, hostile numbers included.
+//! Laws that hold for every device and every option, hostile numbers included.
 
 use amdgpu_winsys::{
     heaps::*,
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(budgets.heaps().iter().map(|heap| heap.usage).sum::<u64>(), invisible_vram + visible_vram + gtt);
     }
 
-    /// What others take can only shrink what is left for us.
+    /// Memory of others can only shrink what is left for this process.
     #[test]
     fn more_system_usage_never_raises_the_sum_of_budgets(memory in any_tables(), usage in any_usage(), more in any_bytes()) {
         let (own, system) = usage;

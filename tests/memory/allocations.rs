@@ -1,4 +1,4 @@
-//! What allocating can be asked for: sizes, rights, residency, gaps, priorities.
+//! Options of an allocation: sizes, rights, residency, gaps, priorities.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What device memory, its addresses and its sub-allocators promise, on the simulator.
+//! Promises of device memory, its addresses and its sub-allocators, on the simulator.
 
 #[path = "../support/pages.rs"]
 #[expect(unsafe_code, reason = "host memory of the test's own")]

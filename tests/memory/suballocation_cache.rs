@@ -226,7 +226,7 @@ fn the_oldest_goes_when_the_heap_has_its_share() {
     assert_eq!(rig.bos(), kept);
 }
 
-/// Whatever the sizes: the ages of pieces in different lists are compared too.
+/// For any sizes, the ages of pieces in different lists are compared too.
 #[test]
 fn the_oldest_goes_among_pieces_of_all_sizes() {
     let heap = rig(CacheLimits::default()).cache.manager().properties().heaps()[1].size;

@@ -1,4 +1,4 @@
-//! What is let in, and what is refused with a reason.
+//! Admission of allocations, and refusals with a reason.
 
 use std::{
     sync::{Arc, mpsc},

@@ -1,4 +1,4 @@
-//! What a process may use, asked for cheaply and told truly.
+//! Budgets are cheap to query and true.
 
 use std::{
     sync::{

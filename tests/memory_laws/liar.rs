@@ -11,7 +11,7 @@ pub(crate) type Told = Arc<Mutex<Option<[u64; 3]>>>;
 
 pub(crate) struct Liar(pub(crate) Told);
 
-/// Where `heap_usage` of each pool is in the answer.
+/// Offset of `heap_usage` of each pool in the answer.
 const USAGE: [usize; 3] = [16, 48, 80];
 
 impl Layer for Liar {

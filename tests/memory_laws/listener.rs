@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 pub(crate) struct Listener(Mutex<Vec<Event>>);
 
 impl Listener {
-    /// What was heard since the last time.
+    /// Returns the events since the last call.
     pub(crate) fn take(&self) -> Vec<Event> {
         std::mem::take(&mut *self.0.lock())
     }

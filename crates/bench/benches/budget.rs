@@ -1,4 +1,4 @@
-//! What asking for the budget costs: remembered, and asked of the kernel.
+//! Cost of querying the budget: cached, and from the kernel.
 //!
 //! `cargo bench -p amdgpu-bench --bench budget` prints one line a row: ours, the floor, and their ratio, medians of rounds in turn. The
 //! floors of a remembered answer are what reading a clock once costs.

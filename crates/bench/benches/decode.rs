@@ -1,4 +1,4 @@
-//! How fast IBs are decoded, in megabytes of IB per second on one core, beside copying them.
+//! Speed of decoding IBs, in megabytes of IB per second on one core, beside copying them.
 //!
 //! `cargo bench -p amdgpu-bench --bench decode` prints one line a decoder.
 

@@ -1,4 +1,4 @@
-//! What the simulated kernel and GPU cost, as ratios measured in one run.
+//! Costs of the simulated kernel and GPU, as ratios measured in one run.
 //!
 //! `cargo bench -p amdgpu-bench --bench kernel` prints what one more BO or binding costs among many, what copies cost against
 //! plain memcpy, and how many empty submissions go through in a second. The sides of a ratio are measured in turn, several
@@ -28,7 +28,7 @@ const LIVE: [u64; 4] = [100, 1_000, 10_000, 100_000];
 const PAGE: u64 = 4096;
 /// Generation of the chip that is measured, navi21.
 const GFX_LEVEL: GfxLevel = GfxLevel::Gfx10_3;
-/// Where bindings begin.
+/// Start of the bindings.
 const VA: u64 = 0x1_0000_0000;
 
 /// One open file, with a context.

@@ -1,4 +1,4 @@
-//! What a look costs: cold on the simulator, and on a captured tree with five hundred processes, first and again.
+//! Cost of a snapshot: cold on the simulator, and on a captured tree with five hundred processes, first and again.
 //!
 //! `cargo bench -p amdgpu-bench --bench look`. The floor is reading the fdinfo of each client once, with nothing around it:
 //! no look can be cheaper. Times are medians.

@@ -1,4 +1,4 @@
-//! What recording a packet costs, against storing as many dwords one by one.
+//! Cost of recording a packet, against storing its dwords one by one.
 //!
 //! `cargo bench -p amdgpu-bench --bench packets` prints one line a packet: ours, the floor, and their ratio. Both are measured in turn,
 //! several times, and the medians are compared, because the machine is shared and noisy.

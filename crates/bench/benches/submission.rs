@@ -1,4 +1,4 @@
-//! What recording, submitting and bring-up cost, each against a floor measured in the same run.
+//! Cost of recording, submitting and bring-up, each against a floor measured in the same run.
 //!
 //! `cargo bench -p amdgpu-bench --bench submission` prints one line a row: ours, the floor, and their ratio. Ours and the floor are
 //! measured in turn, several times, and the medians are compared, because the machine is shared and noisy.
@@ -114,8 +114,8 @@ fn submitting(device: &Arc<Device>, memories: u32) {
     row(&name, SUBMITS, "submit", compare(through_queue, bare), "bare CS and WAIT_CS");
 }
 
-/// What the library does for a submission with a set of so many memories that has not changed, against the same without
-/// a set. The kernel answers at once.
+/// Measures a submission with a set of `memories` allocations that has not changed, against the same without a set. The
+/// kernel answers at once.
 fn submitting_sets(memories: usize) {
     const SUBMITS: u32 = 1000;
     let profile = amdgpu_sim::profile("navi21").expect("a chip of the simulator");

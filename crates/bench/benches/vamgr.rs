@@ -159,7 +159,7 @@ fn equal_sizes<C: Candidate>(n: u64) -> (f64, f64) {
     (median(&mut batches), first_decile(&mut batches))
 }
 
-/// What reading the clock costs, in ns.
+/// Returns the cost of reading the clock, in ns.
 fn clock() -> f64 {
     let start = Instant::now();
     for _ in 0..1000 {

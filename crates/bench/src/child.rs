@@ -4,7 +4,7 @@ use std::{env, ffi::OsString, path::PathBuf, process::Command};
 
 use crate::row::Row;
 
-/// Which benches to run.
+/// Selection of benches to run.
 pub(crate) struct Wanted(pub(crate) Option<String>);
 
 impl Wanted {
@@ -14,7 +14,7 @@ impl Wanted {
     }
 }
 
-/// Where a driver finds the device: the child's is the preload library's.
+/// Path of the device node for drivers: the child's is the preload library's.
 pub(crate) const NODE: &str = "/dev/dri/renderD128";
 const SHIM: &str = "libamdgpu_sim_shim.so";
 

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const TYPES: [u32; 2] = [5, 0];
 const MAPPABLE: u32 = TYPES[0];
 
-/// What everyone shares.
+/// State shared by all threads.
 struct Shared {
     manager: MemoryManager,
     /// Resident for every submission; members come and go under them.
@@ -122,7 +122,7 @@ struct Churner<'a> {
 
 struct Live {
     memory: DeviceMemory,
-    /// What the first dword was last set to, by the CPU or the GPU.
+    /// Value that the first dword was last set to, by the CPU or the GPU.
     value: Option<u32>,
     is_resident: bool,
     /// Of the same BO, made anew of a descriptor.

@@ -8,7 +8,7 @@ use crate::traces::{Draws, Kind, Pair, Trace, Wanted};
 
 /// Something that hands out ranges.
 pub(crate) trait Allocator {
-    /// What is kept of a range.
+    /// State kept for a range.
     type Lease;
 
     /// Bytes, and what their start is a multiple of.
@@ -27,7 +27,7 @@ const CHUNK: usize = 250;
 const BATCH: usize = 1000;
 const BATCHES: usize = 201;
 
-/// What came of one side.
+/// Result of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     /// Median over the chunks of all turns, ns a pair.
@@ -44,7 +44,7 @@ struct Side<A: Allocator> {
     trace: Trace,
     draws: Draws,
     live: Vec<Option<A::Lease>>,
-    /// What was asked for in each slot; kept apart, as nobody who is timed needs it.
+    /// Size requested in each slot; kept apart, because no side needs it while it is timed.
     sizes: Vec<u64>,
     failed: u64,
     times: Vec<f64>,

@@ -1,4 +1,4 @@
-//! How much memory this program has allocated.
+//! Counter of the memory that this program has allocated.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

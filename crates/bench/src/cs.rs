@@ -18,7 +18,7 @@ use crate::{
 
 /// Dwords reserved at a time.
 const RESERVED: [usize; 3] = [16, 64, 256];
-/// What is measured in the child.
+/// Benches that run in the child.
 const NULL: [&str; 6] =
     ["submit-empty", "submit-100", "record-update", "record-copy", "record-timestamp", "submit-listed"];
 

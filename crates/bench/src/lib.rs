@@ -1,4 +1,4 @@
-//! What all benchmarks of the workspace share: how times are taken and compared.
+//! Timing and comparison, shared by all benchmarks of the workspace.
 //!
 //! Those that cargo runs lie in `benches/`; the program `amdgpu-bench` compares the library with its peers.
 

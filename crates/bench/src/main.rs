@@ -64,10 +64,10 @@ enum Area {
     },
     /// Threads that use the simulator until the time is up; fails if anything is lost.
     Churn {
-        /// How long.
+        /// Duration
         #[arg(long, default_value_t = 5)]
         seconds: u64,
-        /// How many threads.
+        /// Number of threads
         #[arg(long, default_value_t = 4)]
         threads: u32,
     },

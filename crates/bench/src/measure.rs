@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-/// How often [`in_turn`] times each side; odd, so that there is a median.
+/// Number of times [`in_turn`] times each side; odd, so that there is a median.
 const ROUNDS: usize = 101;
 
 /// Something to be timed: so many repetitions.

@@ -47,7 +47,7 @@ fn target(device: &Device) -> pm4::Target {
     pm4::Target::gfx(device.info().gfx_level)
 }
 
-/// What an application asks of a driver, one command at a time.
+/// Measures the commands that an application records, one at a time.
 fn recording(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut impl FnMut(Row)) -> Result<(), Missing> {
     let target = target(manager.device());
     let memory = allocate(manager, AllocateFlags::empty(), 2 * BUFFER);

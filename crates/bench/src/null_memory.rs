@@ -214,7 +214,7 @@ fn beside_radv(
     kept.1.into_iter().for_each(|memory| theirs.free(memory));
 }
 
-/// What a pair takes of the null kernel: GEM_CREATE, GEM_VA twice and GEM_CLOSE. It is in everybody's figures.
+/// Measures the null kernel's part of a pair: GEM_CREATE, GEM_VA twice and GEM_CLOSE. It is included in every row.
 fn requests(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
     const REQUESTS: u64 = 4;
     let Ok(memory) = manager.allocate(&AllocateInfo::new(0, PAGE)) else { return };

@@ -1,4 +1,4 @@
-//! What is ours.
+//! The library's side of the comparison.
 
 use amdgpu_winsys::{
     heaps::suballocation::{Chunk, VirtualBlock},

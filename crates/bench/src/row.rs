@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One measurement against one peer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// What was measured.
+    /// Name of the bench.
     pub(crate) bench: String,
     /// Live ranges.
     pub(crate) n: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) note: Option<String>,
 }
 
-/// What a figure counts.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Unit {
@@ -39,7 +39,7 @@ pub(crate) enum Unit {
     Mbps,
 }
 
-/// What is wanted.
+/// Goal of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Goal {

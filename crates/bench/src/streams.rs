@@ -1,4 +1,4 @@
-//! What is recorded into, and what it is compared with.
+//! Streams that are recorded into, and their peers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use amdgpu_winsys::{
 /// Dwords, and packets, recorded before a stream starts over.
 pub(crate) const DWORDS: usize = 64 << 10;
 pub(crate) const PACKETS: usize = 4096;
-/// What recording is compared with.
+/// Name of the peer of recording.
 pub(crate) const PLAIN: &str = "plain stores";
 
 pub(crate) fn target() -> pm4::Target {

@@ -26,7 +26,7 @@
 //! `holes(n)` needs no draws: n ranges of 64 KiB at multiples of 64 KiB, every odd one freed; then batches of n/8
 //! allocations of 128 KiB at 64 KiB (all holes too small), of 64 KiB at 128 KiB (all misaligned), of 64 KiB at 64 KiB.
 
-/// What a trace draws.
+/// Parameters of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) name: &'static str,
@@ -97,8 +97,8 @@ impl Trace {
         Draws { state: seed + self.live, trace: *self }
     }
 
-    /// How many pairs are timed before it is the peer's turn. So many that what they share, the caches, is one's own
-    /// for most of a turn: each part is replaced twice. With addresses the slowest peer would take minutes for that.
+    /// Returns the number of pairs timed before it is the peer's turn: enough that each part of the shared caches is
+    /// replaced twice within a turn. With addresses the slowest peer would take minutes for that.
     pub(crate) fn turn(&self) -> u64 {
         match self.kind {
             Kind::Addresses => 10_000,

@@ -39,7 +39,7 @@ pub(crate) fn all(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Ro
     rows::<6>("nop", &Nop, wanted, device, add);
 }
 
-/// What takes packets.
+/// Receiver of packets.
 trait Taker {
     fn take(&mut self, packet: &impl Packet<Language = pm4::Target>);
 }
@@ -60,7 +60,7 @@ impl Taker for Burst<'_, pm4::Target> {
     }
 }
 
-/// What makes a packet of a number.
+/// Makes a packet of a number.
 trait Maker {
     fn give(&self, taker: &mut impl Taker, value: u32);
 }

@@ -48,7 +48,7 @@ enum Task {
         /// The chip or generation, such as navi21 or gfx10_3 [default: what the file's name says]
         #[arg(long)]
         chip: Option<String>,
-        /// Whose language it is in [default: what the file's name says, else gfx]
+        /// Engine whose language it is in [default: from the file's name, else gfx]
         #[arg(long)]
         ip: Option<Engine>,
         /// JSON instead of text
@@ -105,7 +105,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     })
 }
 
-/// Who reads the file: what the command line says, else its name.
+/// Returns the reader of a file: from the command line, else from its name.
 fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target, Option<GpuVa>), Error> {
     let named = Kept::name(file);
     let va = named.map(|named| named.1);

@@ -13,7 +13,7 @@ use crate::level_of;
 /// Bytes of a file at most: sixteen of the longest IBs.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Why a file is no IB.
+/// The reason why a file is no IB.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -22,7 +22,7 @@ pub enum InputError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// It is too long to be one.
@@ -112,16 +112,16 @@ impl Content {
 pub struct Kept {
     /// The file.
     pub path: PathBuf,
-    /// Who read it.
+    /// The ring and generation that executed it.
     pub target: Target,
-    /// Where it lay.
+    /// GPU address.
     pub va: GpuVa,
-    /// What it holds.
+    /// Contents.
     pub content: Content,
 }
 
 impl Kept {
-    /// What a file's name says: `NUMBER-LANGUAGE-ADDRESS.ib`.
+    /// Returns the target and address that a file's name gives: `NUMBER-LANGUAGE-ADDRESS.ib`.
     pub fn name(path: &Path) -> Option<(Target, GpuVa)> {
         let name = path.file_name()?.to_str()?.strip_suffix(".ib")?;
         let parts: Vec<_> = name.split('-').collect();

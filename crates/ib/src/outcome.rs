@@ -1,4 +1,4 @@
-//! How a command prints and ends.
+//! Output and exit status of a command.
 
 use std::{io, path::PathBuf};
 
@@ -7,7 +7,7 @@ use amdgpu_layers::format::FileError;
 use crate::chip::UnknownChip;
 use crate::files::InputError;
 
-/// How the command ended.
+/// Exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything was understood.
@@ -20,7 +20,7 @@ pub enum Exit {
     Input = 3,
 }
 
-/// How a dump is printed.
+/// Style of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Text,

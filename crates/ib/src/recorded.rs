@@ -18,7 +18,7 @@ use crate::{
     outcome::{Error, Exit, Style},
 };
 
-/// Which submissions of a recording are wanted.
+/// Selection of a recording's submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     All,
@@ -44,7 +44,7 @@ struct Shown {
     ibs: Vec<(SubmittedIb, Content)>,
 }
 
-/// What is known of an IB.
+/// Known contents of an IB.
 enum Content {
     Decoded(Dump),
     /// It was not recorded.
@@ -114,7 +114,7 @@ fn decode<R: io::Read>(submissions: &Submissions<R>, level: GfxLevel, number: u6
 struct Printer<W> {
     out: W,
     style: Style,
-    /// What was shown, for JSON.
+    /// IBs shown, for JSON.
     shown: Vec<Value>,
     exit: Exit,
 }

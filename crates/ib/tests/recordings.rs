@@ -176,7 +176,7 @@ fn everything_that_was_submitted_is_shown_as_the_golden_files_have_it() {
     }
 }
 
-/// What umr and `ac_parse_ib` show, one by one, in the text for people.
+/// The text for people has everything that umr and `ac_parse_ib` show, one by one.
 #[test]
 fn nothing_is_missing_that_other_disassemblers_show() {
     let scratch = Scratch::new("others");

@@ -24,7 +24,7 @@ impl<T> Mutex<T> {
 #[derive(Debug)]
 pub(crate) struct OnceLock<T> {
     cell: std::sync::OnceLock<T>,
-    /// Who fills waits here, where the scheduler sees it.
+    /// Lock on which a thread that fills waits, so that the scheduler sees it.
     filling: Mutex<()>,
 }
 
@@ -61,7 +61,7 @@ impl<T> From<T> for OnceLock<T> {
 #[derive(Debug)]
 pub(crate) struct OnceCell<T> {
     cell: std::sync::OnceLock<T>,
-    /// Who fills waits here, where the scheduler sees it.
+    /// Lock on which a thread that fills waits, so that the scheduler sees it.
     filling: Mutex<()>,
 }
 

@@ -1,4 +1,4 @@
-//! What is charged adds up in every order.
+//! Charges add up in every order.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn charges_of_several_threads_add_up_and_end_at_zero() {
     });
 }
 
-/// What would pass `u64::MAX` is cut, and each charge takes off what it really added.
+/// Charges that would pass `u64::MAX` are cut, and each takes off what it really added.
 #[test]
 fn charges_that_would_wrap_are_cut_and_taken_off_as_they_were_added() {
     in_many_orders(|| {

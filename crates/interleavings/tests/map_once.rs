@@ -16,7 +16,7 @@ fn memory(rig: &Rig) -> Arc<DeviceMemory> {
     Arc::new(manager.allocate(&AllocateInfo::new(CACHED, 4096)).expect("memory"))
 }
 
-/// Where the mapping is that a thread gets, by storing through it and telling what it sees.
+/// Maps in several threads, each of which stores through its mapping and returns if it sees its value.
 fn map_in_threads(memory: &Arc<DeviceMemory>, threads: u64) -> Vec<bool> {
     let threads: Vec<_> = (0..threads)
         .map(|number| {

@@ -23,7 +23,7 @@ use crate::{
 /// One submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Which call of the recording it was, from 0.
+    /// Number of the call in the recording, from 0.
     pub call: u64,
     /// The open file.
     pub file: u32,
@@ -79,13 +79,13 @@ impl<R: Read> Submissions<R> {
         self.level
     }
 
-    /// What lay at an address when the last submission was made; `None` if it was not recorded: recordings of version 1 hold
+    /// Returns the contents of memory at the last submission; `None` if they were not recorded: recordings of version 1 hold
     /// no IBs, and not all memory can be read.
     pub fn content(&self, file: u32, va: GpuVa, dwords: usize) -> Option<&[u32]> {
         self.contents.get(&(file, va.as_u64(), dwords)).map(Vec::as_slice).filter(|content| content.len() == dwords)
     }
 
-    /// What was, or had been, bound at an address of a file when the last submission was made, in words.
+    /// Describes the BO that was, or had been, bound at an address of a file at the last submission.
     pub fn name(&self, file: u32, address: u64) -> Option<String> {
         self.spaces.get(&file).map(|space| space.name(address))
     }

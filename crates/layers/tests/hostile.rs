@@ -43,7 +43,7 @@ impl Write for Tape {
     }
 }
 
-/// What a client does with a device, as it is recorded.
+/// Records a client's use of a device.
 fn records<T>(client: impl FnOnce(&Arc<Device>) -> winsys::Result<T>) -> Vec<Record> {
     let tape = Tape::default();
     let recording = Recording::new(tape.clone()).unwrap();
@@ -116,7 +116,7 @@ fn mapped(records: &[Record]) -> Vec<(usize, u32)> {
     records.iter().enumerate().filter_map(of).collect()
 }
 
-/// What is done with a device.
+/// A client's use of a device.
 type Client<T> = fn(&Arc<Device>) -> winsys::Result<T>;
 
 /// One flag says that the kernel made no descriptor; the answer has the number of one that the client has.

@@ -248,7 +248,7 @@ fn a_dump_has_a_line_for_each_call_with_its_name() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever stands in a record that is framed well, the client gets answers or errors, and the replay says why.
+    /// For any contents of a well-framed record, the client gets answers or errors, and the replay reports the reason.
     #[test]
     fn a_hostile_recording_harms_nobody(edits in prop::collection::vec(any::<Edit>(), 1..4)) {
         static TAPE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();

@@ -32,7 +32,7 @@ impl Write for Tape {
     }
 }
 
-/// What a client submitted: place and dwords of the IBs of each submission, called ones included.
+/// Submissions of a client: place and dwords of the IBs of each, called ones included.
 type Truth = Vec<Vec<(GpuVa, Vec<u32>)>>;
 
 fn ibs(list: &CommandList) -> Vec<(GpuVa, Vec<u32>)> {

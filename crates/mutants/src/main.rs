@@ -41,7 +41,7 @@ struct Options {
     /// Seed of the sample.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many mutants to draw; 0 takes all.
+    /// Number of mutants to draw; 0 takes all
     #[arg(long, default_value_t = 240)]
     sample: usize,
     /// Only this part of the sample, as in 2/5.
@@ -65,7 +65,7 @@ struct Options {
     /// Packages whose tests are asked, besides those that are mutated.
     #[arg(long, value_delimiter = ',', default_value = "amdgpu-sim,amdgpu-layers,amdgpu-ib,amdgpu-fuzz")]
     tests: Vec<String>,
-    /// How many tests run at a time.
+    /// Number of tests that run at a time
     #[arg(long, default_value_t = thread::available_parallelism().map_or(1, usize::from))]
     jobs: usize,
     /// Seconds of tests for each mutant, where a look is enough. Some that survive would not survive all tests.

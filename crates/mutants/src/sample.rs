@@ -1,4 +1,4 @@
-//! Which mutants are drawn.
+//! Drawing of mutants.
 
 use std::{fmt, ops::RangeInclusive, path::Path, process::Command};
 

@@ -16,7 +16,7 @@ pub struct Choice(&'static Value);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enum(u16);
 
-/// What a field of a register holds.
+/// Value of a register's field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldValue {
     /// The field.

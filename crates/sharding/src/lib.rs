@@ -1,4 +1,4 @@
-//! Which of several counters, caches or reference counts a thread uses, where all threads could use one.
+//! Per-thread shards of counters, caches and reference counts.
 //!
 //! A cache line that two processors write travels between them each time, which takes as long as twenty additions. What
 //! every allocation of every thread touches is therefore there [`STRIPES`] times, each on lines of its own, and a thread
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU8, Ordering::Relaxed},
 };
 
-/// How many stripes there are.
+/// Number of shards.
 pub const STRIPES: usize = 8;
 
 /// The stripes are given out in turn, to threads as they ask for the first time. A number and no state: devices do not

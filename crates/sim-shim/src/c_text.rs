@@ -53,7 +53,7 @@ impl PathText {
         self.bytes.as_ptr().cast()
     }
 
-    /// What a symbolic link says; `None` when it is none or too long.
+    /// Returns the target of a symbolic link; `None` if it is not a link or too long.
     pub(crate) fn of_link(link: &Self) -> Option<Self> {
         let mut text = Self::new();
         // SAFETY: `link` ends in a zero, and there is room for as many bytes as are named.
@@ -62,7 +62,7 @@ impl PathText {
         Some(text)
     }
 
-    /// Where a directory descriptor is.
+    /// Returns the path of a directory descriptor.
     pub(crate) fn of_descriptor(fd: c_int) -> Option<Self> {
         let mut digits = [0; 10];
         let mut link = Self::new();

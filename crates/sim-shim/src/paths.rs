@@ -1,4 +1,4 @@
-//! Which paths are the world's, and where they lead.
+//! Translation of paths into the world's tree.
 
 use std::{ffi::c_int, os::fd::RawFd};
 
@@ -26,7 +26,7 @@ pub(crate) struct Place {
     pub(crate) world: &'static World,
 }
 
-/// Where a path leads, seen from a directory descriptor; `None` for a path that is none of the world's business.
+/// Returns the place of a path, seen from a directory descriptor; `None` for a path outside the world.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Which world this process is in.
+//! The world of this process.
 
 use std::{
     ffi::{OsString, c_int},

@@ -8,7 +8,7 @@ use std::{
 
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_amdgpu-sim");
 
-/// Where cargo puts programs of this build.
+/// Returns the folder of this build's programs.
 fn programs() -> PathBuf {
     Path::new(LAUNCHER).parent().expect("a directory").to_owned()
 }
@@ -117,7 +117,7 @@ fn whatever_a_driver_and_its_forked_children_do_its_books_are_right() {
     launched("renoir", &["books"]);
 }
 
-/// What `Device` says of fork: the file is one, so what a child drops is gone for its parent, who is told so.
+/// The rule that `Device` states for fork: the file is one, so what a child drops is gone for its parent, which is told so.
 #[test]
 fn what_a_forked_child_drops_is_refused_to_its_parent_and_nothing_worse() {
     launched("navi21", &["fork-and-drop"]);

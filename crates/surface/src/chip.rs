@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use thiserror::Error;
 
-/// What the kernel reports about a chip, and what layouts depend on.
+/// The kernel's facts about a chip that layouts depend on.
 ///
 /// Sources: the kernel's `amdgpu_device_info` and `READ_MMR_REG` queries; Mesa's `ac_gpu_info.c` for the last group.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Where every texel of an AMD image lies in memory, from Southern Islands (GFX6) to RDNA 4 (GFX12).
+//! Memory layout of AMD images: the address of every texel, from Southern Islands (GFX6) to RDNA 4 (GFX12).
 //!
 //! The crate has three floors, the lowest first:
 //!

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How the run ended.
+/// Exit status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything that ran passed.
@@ -16,7 +16,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// How a run ended in which this many checks passed and failed.
+    /// Returns the exit status of a run in which this many checks passed and failed.
     pub(crate) const fn of(passed: usize, failed: usize) -> Self {
         match (passed, failed) {
             (0, 0) => Self::Skip,

@@ -1,8 +1,8 @@
-//! How a check says what it found.
+//! Results of a check's body.
 
 use std::fmt::{Debug, Display};
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It does not hold: the evidence.
@@ -11,7 +11,7 @@ pub(crate) enum Stop {
     Skip(String),
 }
 
-/// What a check returns: figures for its line, or why it stopped.
+/// Result of a check's body: figures for its line, or the reason it stopped.
 pub(crate) type Outcome = Result<String, Stop>;
 
 /// Ends a check as failed.

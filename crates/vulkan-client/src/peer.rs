@@ -39,7 +39,7 @@ const MESSAGE: usize = 512;
 /// Long enough for work of the asking process.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the other process is to do with the descriptor beside it.
+/// Task of the other process for the descriptor beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Import this memory, find our pattern there, leave another.

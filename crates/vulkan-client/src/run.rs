@@ -1,4 +1,4 @@
-//! Which checks are tried, and how: each in a process of its own.
+//! Selection and running of checks: each in a process of its own.
 
 use std::{
     io::{self, Read, Write},

@@ -17,7 +17,7 @@ pub enum Access {
 pub struct PageFault {
     /// The first address that faulted: 48 bits.
     pub va: u64,
-    /// What was tried.
+    /// Kind of access.
     pub access: Access,
 }
 

@@ -13,7 +13,7 @@ pub enum Outcome {
     Fault {
         /// The first access that faulted, of the lowest group.
         fault: PageFault,
-        /// What was done.
+        /// Counts of the work done.
         counters: Counters,
     },
     /// A wave can not go on.
@@ -55,7 +55,7 @@ pub enum Reason {
     NotExecuted {
         /// The instruction's text.
         instruction: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// The shader uses a VGPR that was not allocated.
@@ -82,7 +82,7 @@ pub enum Reason {
     Halt,
 }
 
-/// What a dispatch did.
+/// Counts of a dispatch's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Waves that ended.

@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// What threads share.
+/// State shared by the threads.
 struct Shared<'s> {
     dispatch: &'s Dispatch,
     limits: Limits,

@@ -7,7 +7,7 @@ use amdgpu_isa::{WaveSize, decode};
 use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, Reason, run};
 use proptest::prelude::*;
 
-/// Where the program is, and how much memory there is around it.
+/// Address of the program, and size of the memory around it.
 const PROGRAM: u64 = 0x10_0000;
 const DATA: u64 = 0x1000;
 

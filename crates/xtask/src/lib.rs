@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use text::SpecError;
 
-/// Why nothing was generated.
+/// The reason why nothing was generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read or written.

@@ -1,4 +1,4 @@
-//! What is measured: the index that ships, the manager around it, and the structures it was chosen over.
+//! Candidates of the measurement: the index that ships, the manager around it, and the structures it was chosen over.
 
 use std::num::NonZeroU64;
 
@@ -10,7 +10,7 @@ pub(crate) const END: u64 = 1 << 35;
 
 /// A first-fit allocator of pages.
 pub(crate) trait Candidate {
-    /// What is kept of a run.
+    /// State kept for a taken range.
     type Lease;
     const NAME: &'static str;
     /// Live ranges it is not measured beyond: it would take minutes.

@@ -93,7 +93,7 @@ pub(crate) fn checksum(n: u64) -> Checksum {
     sum
 }
 
-/// What [`checksum`] must be.
+/// Expected values of [`checksum`].
 pub(crate) const VA: [(u64, Checksum); 4] = [
     (1_000, Checksum(0xe9f8_e85e_c148_c911)),
     (10_000, Checksum(0xd787_f830_b7cc_21a2)),

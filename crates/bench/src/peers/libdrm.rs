@@ -23,7 +23,7 @@ type Deinitialize = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Alloc = unsafe extern "C" fn(*mut c_void, c_int, u64, u64, u64, *mut u64, *mut *mut c_void, u64) -> c_int;
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// Why libdrm cannot be measured.
+/// The reason why libdrm cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Missing {
     #[error(transparent)]

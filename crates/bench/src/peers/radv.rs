@@ -10,7 +10,7 @@ const FAMILY: u32 = 0;
 /// Commands recorded at most between two resets.
 const QUERIES: u32 = 16;
 
-/// Why RADV cannot be measured.
+/// The reason why RADV cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Missing {
     #[error("no Vulkan loader: {0}")]

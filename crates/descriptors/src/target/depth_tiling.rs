@@ -1,4 +1,4 @@
-//! Where depth and stencil lie.
+//! Memory layout of depth and stencil.
 
 /// HiZ or HiS of GFX12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! Where an image lies in memory, as descriptors and targets take it.
+//! Place of an image in memory, as descriptors and targets take it.
 
 use amdgpu_hw::GpuVa;
 
 use crate::error::DescriptorError;
 
-/// How the texels of an image lie.
+/// Arrangement of an image's texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
     /// GFX6 to GFX8.

@@ -20,7 +20,7 @@ pub(crate) struct Turns {
     pub(crate) counts: Arc<Counts>,
 }
 
-/// What was called.
+/// Counts of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// mmap calls that succeeded.

@@ -1,4 +1,4 @@
-//! What the tables of a generation hold.
+//! Tables of a generation.
 
 use super::{Format, FormatLayout, Opcode};
 

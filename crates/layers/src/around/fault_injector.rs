@@ -23,7 +23,7 @@ pub enum Attempt<'c> {
     Mmap {
         /// Bytes.
         len: usize,
-        /// Where in the node.
+        /// Offset in the node.
         offset: u64,
     },
     /// The end of a mapping.
@@ -45,7 +45,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Which calls a fault counts.
+/// Selects the calls that a fault counts.
 type Counts = Box<dyn Fn(&Attempt<'_>) -> bool + Send>;
 
 /// A planned failure.

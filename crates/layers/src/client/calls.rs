@@ -1,4 +1,4 @@
-//! What each request reads and writes outside of its argument, and which fields differ from run to run.
+//! The memory that each request reads and writes outside of its argument, and the fields that differ from run to run.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/drm.h` and `amdgpu_drm.h`; the handlers named in `amdgpu_uapi`.
 
@@ -21,7 +21,7 @@ pub(crate) struct Field {
     pub(crate) kind: FieldKind,
 }
 
-/// What it holds, and so what is left of it in a recording.
+/// Kind of a field, which decides what a recording keeps of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     /// An address: null or 1.
@@ -42,7 +42,7 @@ pub(crate) struct Piece {
     pub(crate) fields: Vec<Field>,
 }
 
-/// Who reads it.
+/// Direction in which a field is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// The kernel.
@@ -51,7 +51,7 @@ pub(crate) enum Way {
     Out,
 }
 
-/// What a request does to what its client sees of the GPU.
+/// Effect of a request on the client's view of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Jobs may begin: what the client has stored must be in memory before.
@@ -93,7 +93,7 @@ const QUERY: u8 = SyncobjTimelineArray::REQUEST.number();
 const TIMELINE_SIGNAL: u8 = SYNCOBJ_TIMELINE_SIGNAL.number();
 const EVENTFD: u8 = SyncobjEventfd::REQUEST.number();
 
-/// What a request does, by its number.
+/// Returns the effect of a request, by its number.
 pub(crate) fn effect(request: Request) -> Effect {
     match request.number() {
         CS => Effect::Submits,

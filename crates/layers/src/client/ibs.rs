@@ -1,4 +1,4 @@
-//! What a submission gives the GPU to read, as it is at that moment.
+//! The memory that a submission gives the GPU to read, as it is at that moment.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -25,14 +25,14 @@ pub struct SubmittedIb {
     pub ring: u32,
     /// Flags of the IB.
     pub flags: IbFlags,
-    /// Where it lies.
+    /// GPU address.
     pub va: GpuVa,
     /// Its length.
     pub dwords: usize,
 }
 
 impl SubmittedIb {
-    /// Who reads it on a chip of this generation; `None` for a video block.
+    /// Returns the engine that reads it on a chip of this generation; `None` for a video block.
     pub fn reader(&self, level: GfxLevel) -> Option<Reader> {
         Some(match self.ip {
             Ip::Gfx if self.flags.contains(IbFlags::CE) => Reader::Constant(level),

@@ -53,7 +53,7 @@ pub(crate) fn peek(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     }
 }
 
-/// Whether memory can be read this way at all: some sandboxes forbid it, and recordings would miss what calls point at.
+/// Checks that memory can be read this way at all: some sandboxes forbid it, and recordings would miss what calls point at.
 pub(crate) fn can_peek() -> std::io::Result<()> {
     let there = [7_u8; 8];
     Ok(peek(there.as_ptr().expose_provenance() as u64, &mut [0; 8])?)

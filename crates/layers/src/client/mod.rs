@@ -1,4 +1,4 @@
-//! What a client hands to its kernel, and sees of it: arguments, what they point at, and mapped memory.
+//! A client's side of the kernel interface: arguments, the memory they point at, and mapped memory.
 
 pub(crate) mod calls;
 pub(crate) mod chunks;

@@ -58,7 +58,7 @@ impl Question {
         runs
     }
 
-    /// What the kernel has written elsewhere.
+    /// Returns the memory that the kernel has written outside of the argument.
     pub(crate) fn written(&self) -> Vec<Vec<u8>> {
         let out = self.pieces.iter().filter(|piece| piece.way == Way::Out);
         out.map(|piece| memory::peek_vec(piece.address, piece.len).unwrap_or_default()).collect()

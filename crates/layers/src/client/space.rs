@@ -1,4 +1,4 @@
-//! What a client has bound where, learnt from its calls.
+//! A client's bindings, learnt from its calls.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,7 +24,7 @@ const USERPTR: u8 = GemUserptr::REQUEST.number();
 #[derive(Debug)]
 pub(crate) struct Space {
     live: IntervalMap<Bound>,
-    /// What went, oldest first, with the moment.
+    /// Freed pieces, oldest first, with their time.
     freed: VecDeque<(Piece, u64)>,
     /// Bindings that came and went so far.
     clock: u64,
@@ -79,7 +79,7 @@ impl fmt::Display for Piece {
     }
 }
 
-/// What backs some addresses.
+/// The memory behind some addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Backing {
     pub(crate) handle: u32,
@@ -188,7 +188,7 @@ impl Space {
         self.offsets.get(&handle).copied()
     }
 
-    /// Where the client's own pages are that a BO is made of.
+    /// Returns the address of the client's own pages that a BO is made of.
     pub(crate) fn user_pages(&self, handle: u32) -> Option<u64> {
         self.user_pages.get(&handle).map(|pages| pages.0)
     }

@@ -48,7 +48,7 @@ pub(crate) fn call(call: &Call) -> String {
     line
 }
 
-/// What was recorded and what came, with the first byte that differs where the requests are the same.
+/// Describes the recorded call and the one that came, with the first byte that differs if the requests are the same.
 pub(crate) fn both(recorded: &Call, came: &Call) -> (String, String) {
     let (mut left, mut right) = (call(recorded), call(came));
     if let (Action::Ioctl(a), Action::Ioctl(b)) = (&recorded.action, &came.action)

@@ -11,7 +11,7 @@ use super::{
     wire::{Malformed, checksum},
 };
 
-/// What a recording begins with.
+/// First bytes of a recording.
 const MAGIC: [u8; 8] = *b"AMDGPUrr";
 /// The version of the format that this crate writes.
 pub const VERSION: u32 = 2;
@@ -20,16 +20,16 @@ pub const OLDEST_VERSION: u32 = 1;
 /// Bytes of a record at most. A longer one is not written by us, so it is damage.
 const MOST_BYTES: u32 = 128 << 20;
 
-/// Why a recording cannot be read on.
+/// The reason why a recording cannot be read further.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The file cannot be read or written.
     #[error("at byte {offset}: {error}")]
     Io {
-        /// Where, in bytes from the start.
+        /// Offset from the start, bytes.
         offset: u64,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// The file does not begin as a recording does.
@@ -41,25 +41,25 @@ pub enum FileError {
     /// The file ends before the recording does: whoever wrote it was stopped.
     #[error("cut off at byte {offset}: the file ends inside of a record, or before the record that ends it")]
     CutOff {
-        /// Where the last complete record ends, in bytes from the start.
+        /// End of the last complete record, bytes from the start.
         offset: u64,
     },
     /// A record whose bytes are not those that were written.
     #[error("damaged at byte {offset}: checksum {found:#010x}, recorded {recorded:#010x}")]
     Checksum {
-        /// Where the record begins, in bytes from the start.
+        /// Start of the record, bytes from the start.
         offset: u64,
-        /// What the bytes give.
+        /// Checksum of the bytes.
         found: u32,
-        /// What the frame says.
+        /// Checksum in the frame.
         recorded: u32,
     },
     /// A record that makes no sense.
     #[error("malformed at byte {offset}: {why}")]
     Malformed {
-        /// Where the record begins, in bytes from the start.
+        /// Start of the record, bytes from the start.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault.
         why: Malformed,
     },
 }
@@ -69,7 +69,7 @@ pub struct Writer<W: Write> {
     out: BufWriter<W>,
 }
 
-/// What is gathered before it is written.
+/// Number of bytes gathered before they are written.
 const BUFFER_BYTES: usize = 256 << 10;
 
 impl<W: Write> Writer<W> {

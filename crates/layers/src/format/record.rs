@@ -1,4 +1,4 @@
-//! What a recording consists of.
+//! Records of a recording.
 
 use super::wire::{Fields, Malformed, put, put_bytes};
 
@@ -11,16 +11,16 @@ pub(crate) const GENERATION: &str = "generation";
 pub enum Record {
     /// Something about the whole run, by name.
     Note {
-        /// What it is about.
+        /// The subject.
         key: String,
-        /// What is to be said.
+        /// The text.
         value: String,
     },
     /// A call of the client, written when it had returned.
     Call(Call),
-    /// What the GPU wrote into memory that the client sees, since the last such record of the page.
+    /// Changes by the GPU to memory that the client sees, since the last such record of the page.
     Page(Page),
-    /// What the GPU is given to read by the submissions that follow.
+    /// Memory that the following submissions give the GPU to read.
     Ib(Ib),
     /// The recording was finished: nothing follows.
     End,
@@ -33,13 +33,13 @@ pub struct Call {
     pub file: u32,
     /// The calling thread, numbered from 0 in the order of first calls.
     pub lane: u32,
-    /// What was called.
+    /// The call.
     pub action: Action,
     /// The errno, or 0.
     pub errno: i32,
 }
 
-/// What was called.
+/// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -51,7 +51,7 @@ pub enum Action {
     Ioctl(Ioctl),
     /// A mapping was made.
     Map {
-        /// What is mapped, numbered from 0; mappings of the same BO have the same number.
+        /// Number of the mapped memory, from 0; mappings of the same BO have the same number.
         memory: u32,
         /// Offset in the node.
         offset: u64,
@@ -64,7 +64,7 @@ pub enum Action {
     },
     /// A mapping was removed.
     Unmap {
-        /// What was mapped.
+        /// Number of the mapped memory.
         memory: u32,
         /// Bytes.
         len: u64,
@@ -76,16 +76,16 @@ pub enum Action {
 pub struct Ioctl {
     /// The request number.
     pub request: u32,
-    /// What the kernel returned when it succeeded.
+    /// The kernel's return value on success.
     pub returned: i32,
     /// The argument as it went in, with addresses, times and descriptors made [the same](crate#what-is-compared) in
     /// every run.
     pub input: Vec<u8>,
-    /// What the request made the kernel read elsewhere, piece by piece, likewise.
+    /// Memory that the kernel read outside of the argument, piece by piece, likewise.
     pub read: Vec<Vec<u8>>,
     /// The bytes of the argument that the kernel changed, by offset.
     pub changed: Vec<(u32, Vec<u8>)>,
-    /// What the request made the kernel write elsewhere, piece by piece.
+    /// Memory that the kernel wrote outside of the argument, piece by piece.
     pub written: Vec<Vec<u8>>,
     /// The size of the file behind the descriptor that the kernel made, if it made one.
     pub descriptor: Option<u64>,
@@ -110,9 +110,9 @@ pub struct Ib {
 /// Dwords that changed in one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Whose page.
+    /// Number of the memory.
     pub memory: u32,
-    /// Which one, from 0.
+    /// Index of the page, from 0.
     pub page: u64,
     /// Runs of dwords, by the index of the first in the page.
     pub runs: Vec<Run>,
@@ -132,7 +132,7 @@ pub enum Run {
     Fill {
         /// Index in the page of the first.
         first: u16,
-        /// How many.
+        /// Number of dwords.
         count: u16,
         /// Their value.
         dword: u32,
@@ -369,7 +369,7 @@ pub(crate) type Dwords = [u32; DWORDS];
 /// Runs shorter than this are not worth a record of their own.
 const SHORTEST_FILL: usize = 4;
 
-/// What makes `old` into `new`, nothing when they are equal.
+/// Returns the runs that turn `old` into `new`, none if they are equal.
 pub(crate) fn difference(old: &Dwords, new: &Dwords) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut index = 0;

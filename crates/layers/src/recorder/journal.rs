@@ -1,4 +1,4 @@
-//! What a recording writes, in the order in which calls return.
+//! The records of a recording, in the order in which calls return.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,13 +21,12 @@ use crate::{
     format::{Action, Call, FileError, Ib, Page, Record, Writer},
 };
 
-/// How long a client that makes no call is left alone before it is shown what the GPU has written meanwhile: it may be
-/// waiting for just that.
+/// Time after which a client that makes no call is shown the GPU's writes: it may be waiting for just those.
 const QUIET: Duration = Duration::from_millis(500);
 /// The longest pause between two such looks, as a multiple.
 const MOST_QUIETS: u32 = 32;
 
-/// What a recording writes, and what it knows for that.
+/// The records of a recording, and the state needed to write them.
 pub(super) struct Journal {
     writer: Option<Writer<Box<dyn Write + Send>>>,
     error: Option<io::Error>,
@@ -39,8 +38,8 @@ pub(super) struct Journal {
     watched: BTreeMap<u64, Watched>,
     /// By file and handle.
     user_pages: BTreeMap<(u32, u32), (u32, UserPages)>,
-    /// What had changed in user pages when a submission began. The client's own part of it is there in a replay, too, once
-    /// the submission comes.
+    /// Changes in user pages when a submission began. The client's own part of them exists in a replay, too, once the
+    /// submission comes.
     held: Vec<Page>,
     /// A hash of each IB as it was recorded last, by file, address and length.
     ibs: HashMap<(u32, u64, u32), u64>,
@@ -198,7 +197,7 @@ impl Journal {
         memory
     }
 
-    /// What the client has stored goes to the BOs.
+    /// Copies the client's stores to the BOs.
     fn push(&mut self) {
         for watched in self.watched.values_mut() {
             let Watched { view, windows, .. } = watched;
@@ -251,7 +250,7 @@ impl Journal {
         self.user_pages.remove(&key);
     }
 
-    /// What a BO holds that is mapped, as it is now.
+    /// Returns the current contents of a mapped BO.
     pub(super) fn mapped_dwords(&self, node_offset: u64, offset: u64, dwords: usize) -> Option<Vec<u32>> {
         self.watched.get(&node_offset)?.windows.values().next()?.dwords(offset, dwords)
     }

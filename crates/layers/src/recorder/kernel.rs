@@ -86,7 +86,7 @@ impl<K: Kernel> Recorder<K> {
     }
 }
 
-/// What a submission gives the GPU to read.
+/// The memory that a submission gives the GPU to read.
 impl<K: Kernel> Recorder<K> {
     /// The IBs of a submission that is about to be made, and those they lead to.
     fn ibs(&self, question: &Question) -> Vec<Ib> {

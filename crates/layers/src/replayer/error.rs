@@ -1,10 +1,10 @@
-//! Why replays end early.
+//! Errors that end a replay early.
 
 use nix::errno::Errno;
 
 use crate::format::FileError;
 
-/// Why a replay did not go on. Calls are numbered from 0.
+/// The reason why a replay ended early. Calls are numbered from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -14,53 +14,53 @@ pub enum ReplayError {
     /// The client does something else than it did when it was recorded.
     #[error("call {call} diverges: recorded {recorded}, came {came}")]
     Diverged {
-        /// Which call.
+        /// Number of the call.
         call: u64,
-        /// What was recorded.
+        /// The recorded call.
         recorded: String,
-        /// What came.
+        /// The call that came.
         came: String,
     },
     /// The client goes on after the recording's last call.
     #[error("the recording ends before call {call}: {came}")]
     Ended {
-        /// Which call it would have been.
+        /// Number that the call would have had.
         call: u64,
-        /// What came.
+        /// The call that came.
         came: String,
     },
     /// A thread waited for its turn in vain: the call before its own never came.
     #[error("call {call} did not come, while {came} waited for it: recorded {recorded}")]
     Stalled {
-        /// Which call.
+        /// Number of the call.
         call: u64,
-        /// What was recorded.
+        /// The recorded call.
         recorded: String,
-        /// What waited.
+        /// The call that waited.
         came: String,
     },
     /// The recording says what no kernel could have done.
     #[error("call {call} cannot be replayed: {why}")]
     Nonsense {
-        /// Which call.
+        /// Number of the call.
         call: u64,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// The host has no room for what was recorded.
     #[error("call {call} cannot be replayed on this host: {errno}")]
     Host {
-        /// Which call.
+        /// Number of the call.
         call: u64,
-        /// Why not.
+        /// The cause.
         errno: Errno,
     },
     /// The client ended before the recording did.
     #[error("call {call} was recorded and did not come: {recorded}")]
     Unplayed {
-        /// Which call.
+        /// Number of the call.
         call: u64,
-        /// What was recorded.
+        /// The recorded call.
         recorded: String,
     },
 }

@@ -29,7 +29,7 @@ use crate::{
 /// A BO of the recorded kernel.
 type Id = u64;
 
-/// Why a recorded call is refused.
+/// The reason why a recorded call is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// No kernel could have answered so.
@@ -44,7 +44,7 @@ impl From<Errno> for Refused {
     }
 }
 
-/// What is behind a BO, by the number that the recording has for it.
+/// The memory of a BO, by its number in the recording.
 #[derive(Debug)]
 enum Memory {
     /// Memory of the replay's own, mapped by the client as often as `mappings` says.
@@ -87,7 +87,7 @@ pub(crate) struct Wanted {
     pub(crate) at: Option<NonNull<u8>>,
 }
 
-/// What else has numbers in a file.
+/// Other objects that have numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Other {
     Context,

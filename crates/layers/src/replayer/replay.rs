@@ -39,12 +39,12 @@ impl Replay {
         Ok(Self { shared: Arc::new(Shared::begin(Box::new(input))?) })
     }
 
-    /// What was noted before the first call.
+    /// Returns a note made before the first call.
     pub fn note(&self, key: &str) -> Option<&str> {
         self.shared.notes.get(key).map(String::as_str)
     }
 
-    /// How long a thread waits for another one's call that comes before its own: ten seconds unless set.
+    /// Sets the time that a thread waits for another one's call that comes before its own: ten seconds by default.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         self.shared.lock().patience = patience;
@@ -65,7 +65,7 @@ impl Replay {
         Ok(Replayer::new(Arc::clone(&self.shared), file))
     }
 
-    /// Why the replay stopped, if it did.
+    /// Returns the reason why the replay stopped, if it did.
     pub fn error(&self) -> Option<Arc<ReplayError>> {
         self.shared.lock().error.clone()
     }

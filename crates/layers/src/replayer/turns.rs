@@ -17,10 +17,10 @@ use super::{
 };
 use crate::format::{Action, Call, Reader, Record, describe};
 
-/// What the client is told once a replay cannot go on: that the device is gone, after which it asks for nothing more.
+/// Errno of all calls after a replay has stopped: the device is gone, after which a client asks for nothing more.
 pub(super) const DIVERGED: Errno = Errno::ENODEV;
 
-/// How long a thread waits for the call of another one that comes before its own, unless it is told otherwise.
+/// Default time that a thread waits for the call of another one that comes before its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A recording, of which every file plays its own calls.
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// How far the replay has come.
+/// Progress of the replay.
 pub(super) struct State {
     reader: Reader<Box<dyn Read + Send>>,
     /// The next call, unless the recording is over.
@@ -114,7 +114,7 @@ impl Shared {
     }
 }
 
-/// What is to be done with a call.
+/// Decision about a call.
 enum Verdict {
     Play(Call),
     Wait,
@@ -172,8 +172,8 @@ impl State {
         errno
     }
 
-    /// What the client is told of a call that is refused. What makes no sense stops the replay; where only the host has no
-    /// room, the client hears so.
+    /// Returns the errno for a refused call. A call that makes no sense stops the replay; if only the host has no room, the
+    /// client is told so.
     pub(super) fn refuse(&mut self, refused: Refused) -> Errno {
         match refused {
             Refused::Nonsense(why) => self.nonsense(why),

@@ -1,4 +1,4 @@
-//! What the library counts, in several processes on one GPU.
+//! The library's accounts in several processes on one GPU.
 
 use std::{
     io::{IoSlice, Read as _, Write as _},
@@ -35,12 +35,12 @@ fn manager(device: &Arc<Device>) -> MemoryManager {
     MemoryManager::new(device, &TableOptions::default()).expect("its memory")
 }
 
-/// What a device's own ledger says, bytes.
+/// Returns the bytes on a device's own accounts.
 fn own(device: &Device) -> u64 {
     device.ledger().usage().total()
 }
 
-/// What all processes together have on the GPU, bytes.
+/// Returns the bytes of all processes together on the GPU.
 fn on_gpu(device: &Device) -> u64 {
     let info = device.memory_info().expect("MEMORY");
     info.vram.heap_usage + info.gtt.heap_usage
@@ -209,7 +209,7 @@ impl Driver {
         what
     }
 
-    /// What a child may do: see the memory, and use a device of its own.
+    /// Uses the memory as a child may: sees it, and uses a device of its own.
     fn as_a_child(&self) {
         for (id, memory) in &self.memories {
             assert_eq!(memory.mapping().map(|mapping| mapping.load_u32(0)), Some(Ok(*id)), "mappings are inherited");

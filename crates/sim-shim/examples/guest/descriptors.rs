@@ -1,4 +1,4 @@
-//! What becomes of node descriptors.
+//! Node descriptors across dup, fork and exec.
 
 use std::{
     fs::File,

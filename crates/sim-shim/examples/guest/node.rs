@@ -103,7 +103,7 @@ impl Mapped {
     }
 }
 
-/// What is alive in the world.
+/// Returns the census of the world.
 pub(crate) fn census() -> String {
     let launcher = std::env::var("GUEST_LAUNCHER").expect("the test says where the launcher is");
     let output = Command::new(launcher).arg("census").output().expect("the census");

@@ -1,4 +1,4 @@
-//! What `/dev`, `/sys` and `/proc` show.
+//! Contents of `/dev`, `/sys` and `/proc`.
 
 use std::{
     fs,
@@ -89,7 +89,7 @@ pub(crate) fn fdinfo() {
     });
 }
 
-/// What open must refuse.
+/// Opens that must be refused.
 pub(crate) fn refused() {
     assert_eq!(open_with("/dev/dri/renderD129", 0).unwrap_err(), Errno::ENOENT);
     assert_eq!(open_with("/dev/dri/card7", 0).unwrap_err(), Errno::ENOENT);

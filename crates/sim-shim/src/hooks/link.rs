@@ -1,4 +1,4 @@
-//! Where links and paths lead.
+//! Hooks that follow links and paths.
 
 use std::ffi::{c_char, c_int};
 
@@ -34,7 +34,7 @@ unsafe fn read_link(directory: c_int, path: *const c_char, out: *mut c_char, siz
     })
 }
 
-/// What a link in `/proc` leads to in the world: node descriptors are nodes, and the tree is not seen.
+/// Returns the target of a link in `/proc` in the world: node descriptors are nodes, and the tree is not seen.
 fn as_shown(found: &[u8]) -> Option<Vec<u8>> {
     let world = world::known()?;
     if let Some(inside) = paths::inside(world, found) {
@@ -104,7 +104,7 @@ unsafe extern "C" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_c
     unsafe { resolve(path, out) }
 }
 
-/// What `_FORTIFY_SOURCE` makes of `realpath`. The size of the buffer is at least `PATH_MAX`, or the program is stopped.
+/// Replaces the `realpath` of `_FORTIFY_SOURCE`. The size of the buffer is at least `PATH_MAX`, or the program is stopped.
 ///
 /// # Safety
 ///

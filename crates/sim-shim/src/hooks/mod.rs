@@ -35,7 +35,8 @@ fn guarded<T>(failed: T, work: impl FnOnce() -> Result<T, Errno>) -> T {
     })
 }
 
-/// Whether a path is the world's. Whatever goes wrong on the way to a path that is not leaves errno as it was.
+/// Returns the place of a path in the world, if it is one of the world's. Errors on the way to another path leave errno
+/// unchanged.
 ///
 /// # Safety
 ///

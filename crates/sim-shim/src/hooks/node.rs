@@ -1,4 +1,4 @@
-//! What is done with node descriptors.
+//! Hooks on node descriptors.
 
 use std::{
     ffi::{c_int, c_ulong, c_void},

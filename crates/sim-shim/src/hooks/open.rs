@@ -125,7 +125,7 @@ open_hooks! {
     open64, openat64;
 }
 
-/// What `_FORTIFY_SOURCE` makes of `open` without a mode.
+/// Replaces the `open` of `_FORTIFY_SOURCE` without a mode.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What files are.
+//! Hooks that describe files.
 
 use std::{
     ffi::{c_char, c_int},

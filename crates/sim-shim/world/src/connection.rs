@@ -20,10 +20,10 @@ pub struct Connection {
     fd: OwnedFd,
 }
 
-/// How a call ended.
+/// Result of a call.
 #[derive(Debug)]
 pub struct Answer {
-    /// What it returned.
+    /// The return value.
     pub value: u64,
     /// The descriptor that came with it.
     pub descriptor: Option<OwnedFd>,

@@ -30,7 +30,7 @@ const PARENTS: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Names that are tried before the parent is given up.
 const ATTEMPTS: usize = 8;
 
-/// Where things are in a world's directory.
+/// Paths in a world's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     directory: PathBuf,
@@ -102,7 +102,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Where things are.
+    /// Returns the paths.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -130,7 +130,7 @@ impl Drop for Directory {
     }
 }
 
-/// Where worlds are made: `TMPDIR` if set, else memory, else `/tmp`.
+/// Returns the parent folder of worlds: `TMPDIR` if set, else memory, else `/tmp`.
 ///
 /// The tree is dozens of small files that live as long as a program; on a disk they cost more than the program's calls.
 fn parent() -> PathBuf {

@@ -1,10 +1,10 @@
-//! Why there is no world.
+//! Errors of creating a world.
 
 use std::{io, path::PathBuf};
 
 use nix::errno::Errno;
 
-/// What can go wrong while a world is made.
+/// The reason why a world was not created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -14,23 +14,23 @@ pub enum WorldError {
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {
-        /// How many were asked for.
+        /// Number of GPUs requested.
         count: usize,
     },
     /// The directory could not be made.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// What could not be written.
+        /// The file that could not be written.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The server could not start.
     #[error("cannot {what}: {errno}")]
     Start {
-        /// What failed.
+        /// The step that failed.
         what: &'static str,
-        /// Why.
+        /// The cause.
         errno: Errno,
     },
 }

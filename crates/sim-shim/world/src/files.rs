@@ -24,13 +24,13 @@ use parking_lot::Mutex;
 
 use crate::NodeName;
 
-/// What epoll says when it is not about a file; files count from 1.
+/// epoll's data for events that concern no file; files count from 1.
 const MAPPINGS: u64 = 0;
 
 /// Open files of a world at most, each of which takes a descriptor of the server's.
 const MOST_FILES: usize = 1 << 14;
 
-/// What one `open` of a node made.
+/// An open file of a node.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     pub(crate) number: u64,
@@ -42,7 +42,7 @@ pub(crate) struct OpenFile {
 #[derive(Debug)]
 struct Opened {
     file: Arc<OpenFile>,
-    /// Which file system the client's end is on, and which of its files.
+    /// File system and inode of the client's end.
     device: u64,
     inode: u64,
     _end: OwnedFd,
@@ -120,7 +120,7 @@ impl Files {
         opened.values().find(|opened| opened.inode == inode).map(|opened| Arc::clone(&opened.file))
     }
 
-    /// How many are open, and how many mappings keep something alive.
+    /// Returns the number of open files, and of mappings that keep something alive.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.opened.lock().len(), self.mapped.lock().len())
     }

@@ -10,7 +10,7 @@ use nix::sys::socket::{UnixAddr, getsockname};
 /// First part of every name.
 const PREFIX: &str = "amdgpu-sim/";
 
-/// Which open file a node descriptor is: the abstract Unix address its socket is bound to.
+/// The open file of a node descriptor: the abstract Unix address that its socket is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeName {
     /// The world's name: the last part of its directory.
@@ -46,7 +46,7 @@ impl NodeName {
         Some(Self { world: parts.next()?.to_owned(), minor, file, nonce })
     }
 
-    /// What a descriptor is; `None` for one that is no node of any world.
+    /// Returns the file of a descriptor; `None` for one that is no node of any world.
     pub fn of(fd: RawFd) -> Option<Self> {
         let address = getsockname::<UnixAddr>(fd).ok()?;
         Self::parse(address.as_abstract()?)

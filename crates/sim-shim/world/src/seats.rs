@@ -1,4 +1,4 @@
-//! How many connections are served at a time. Each takes a thread and a descriptor of the server's.
+//! Limits on connections served at a time. Each takes a thread and a descriptor of the server's.
 
 use std::{collections::HashMap, sync::Arc};
 

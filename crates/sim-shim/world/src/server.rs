@@ -36,7 +36,7 @@ use crate::{
     wire::{Call, Message, send},
 };
 
-/// How long the server waits when it has no descriptor left for a connection: until some client closes one.
+/// Time that the server waits if it has no descriptor left for a connection: until a client closes one.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(5);
 
 /// Returns the chips of a list such as `navi21,renoir`; a path in it is that of a captured GPU's file.
@@ -56,13 +56,13 @@ pub fn gpus(list: &str) -> Result<Vec<Arc<Profile>>, WorldError> {
 #[derive(Debug)]
 pub struct Server {
     layout: Layout,
-    /// What the devices share: their dma-bufs and fences go between them.
+    /// The machine of the devices: their dma-bufs and fences go between them.
     machine: SimMachine,
     devices: Vec<(SimDevice, Place)>,
     directory: Mutex<Option<Directory>>,
     files: Files,
     seats: Arc<Seats>,
-    /// How many complaints of each device were printed.
+    /// Number of printed complaints of each device.
     printed: Mutex<Vec<usize>>,
 }
 
@@ -74,7 +74,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Where the world's things are.
+    /// Returns the paths of the world.
     pub fn layout(&self) -> &Layout {
         &self.server.layout
     }
@@ -186,8 +186,8 @@ impl Server {
         }
     }
 
-    /// Whether a process gets a connection. The directory is its user's alone; so this is for descriptors of it that went
-    /// to others.
+    /// Decides if a process gets a connection. The directory is its user's alone; so this is for descriptors of it that were
+    /// passed to others.
     fn admit(&self, peer: &UnixCredentials) -> Result<Seat, Errno> {
         if peer.uid() != 0 && peer.uid() != geteuid().as_raw() {
             return Err(Errno::EACCES);
@@ -300,7 +300,7 @@ impl Server {
         file.kernel.fdinfo_as(file.number, &pci.unwrap_or_default())
     }
 
-    /// What is alive, one line for the world and one for each device.
+    /// Returns the live objects, one line for the world and one for each device.
     fn census(&self) -> String {
         let (open, mapped) = self.files.counts();
         let mut text = format!("open {open} mapped {mapped}\n");

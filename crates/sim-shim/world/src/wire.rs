@@ -1,4 +1,4 @@
-//! What client and server say to each other: one fixed structure, with a descriptor beside it at most.
+//! Messages between client and server: one fixed structure, with at most one descriptor beside it.
 //!
 //! Both directions are one message per datagram of a `SOCK_SEQPACKET` socket. Nothing here allocates: the client's side
 //! runs inside other programs' calls of ioctl.
@@ -11,7 +11,7 @@ use std::{
 use nix::errno::Errno;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// What a message is.
+/// Kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Call {
@@ -96,7 +96,7 @@ impl Message {
         }
     }
 
-    /// What it is; `None` for what this version does not know.
+    /// Returns the kind; `None` for one that this version does not know.
     pub fn call(&self) -> Option<Call> {
         Call::ALL.into_iter().find(|call| *call as u32 == self.kind)
     }

@@ -1,4 +1,4 @@
-//! What is asked of one mip level.
+//! Request for the layout of one mip level.
 
 use super::image::Usage;
 use super::mode::{TileMode, TileType};

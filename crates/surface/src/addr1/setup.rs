@@ -1,4 +1,4 @@
-//! Which entry of the tile table an image takes.
+//! Choice of an image's entry in the tile table.
 //!
 //! Reference: addrlib's `SiLib::HwlSetupTileInfo` and `CiLib::HwlSetupTileInfo`.
 
@@ -9,7 +9,7 @@ use super::mode::{TileMode, TileType};
 use super::table::{self, INDEX_LINEAR_GENERAL, NO_INDEX, NO_MACRO, TileInfo};
 use crate::chip::{Chip, Family};
 
-/// What is asked about.
+/// The image asked about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) mode: TileMode,

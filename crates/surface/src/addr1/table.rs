@@ -5,7 +5,7 @@ use amdgpu_hw::GfxLevel;
 use super::mode::{TileMode, TileType};
 use crate::chip::Chip;
 
-/// How macro tiles are spread over pipes and banks.
+/// Distribution of macro tiles over pipes and banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TileInfo {
     /// Banks.
@@ -23,7 +23,7 @@ pub struct TileInfo {
 }
 
 impl TileInfo {
-    /// What linear images of unaligned pitch have.
+    /// The values of linear images of unaligned pitch.
     pub(crate) const GENERAL: Self =
         Self { banks: 2, bank_width: 1, bank_height: 1, aspect: 1, tile_split: 64, pipe_config: 1 };
 
@@ -102,7 +102,7 @@ pub(crate) fn macro_entry(chip: &Chip, index: i32) -> TileInfo {
     }
 }
 
-/// What the tables say about images of one kind of texel.
+/// The tables' entry for images of one kind of texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MacroMode {
     pub(crate) index: i32,

@@ -1,4 +1,4 @@
-//! How surfaces are spread over banks and pipes.
+//! Distribution of surfaces over banks and pipes.
 //!
 //! Reference: addrlib's `EgBasedLib::HwlComputeBaseSwizzle`, `ComputeSliceTileSwizzle` and `HwlCombineBankPipeSwizzle`.
 

@@ -49,7 +49,7 @@ bitflags! {
     }
 }
 
-/// What the one who asks for a mode can restrict.
+/// Restrictions by the caller on the choice of a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Restrictions {
     /// Block types that must not be used.
@@ -60,7 +60,7 @@ pub struct Restrictions {
     pub no_xor: bool,
     /// The largest block in bytes; 0 for no limit.
     pub max_align: u32,
-    /// How many times the smallest size is acceptable; 0 to weigh sizes as addrlib does by default.
+    /// Multiple of the smallest size that is acceptable; 0 to weigh sizes as addrlib does by default.
     pub memory_budget: f64,
 }
 
@@ -419,7 +419,7 @@ fn size_with(chip: &Chip, image: &Image, mode: SwizzleMode) -> Result<u64, AddrE
     })
 }
 
-/// How two sizes are weighed (`Addr2BlockTypeWithinMemoryBudget`).
+/// Weights of two sizes (`Addr2BlockTypeWithinMemoryBudget`).
 #[derive(Clone, Copy)]
 struct Scale {
     low: u64,

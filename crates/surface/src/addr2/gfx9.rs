@@ -12,7 +12,7 @@ use crate::bits::{align, half_up};
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// Where the levels of a mip tail begin, in units of 256 bytes, for a block of 1 MiB (`MipTailOffset256B`).
+/// Starts of the levels of a mip tail, in units of 256 bytes, for a block of 1 MiB (`MipTailOffset256B`).
 const TAIL_OFFSETS: [u32; 16] = [2048, 1024, 512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
 
 /// The axis along which the sheet of levels grows.

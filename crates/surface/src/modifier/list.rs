@@ -5,7 +5,7 @@ use amdgpu_hw::GfxLevel;
 use super::amd::{AmdModifier, DccModifier, MaxBlock, Modifier, TileVersion};
 use crate::chip::{Chip, Family};
 
-/// What a format's support depends on.
+/// Properties of a format that its support depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormatClass {
     /// Bits of a texel, or of a compressed block.
@@ -18,7 +18,7 @@ pub struct FormatClass {
     pub planes: u32,
 }
 
-/// What the one who asks can do with compression.
+/// The caller's capabilities with compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListOptions {
     /// List modifiers with DCC.

@@ -7,7 +7,8 @@ use crate::bits::log2;
 use crate::chip::Chip;
 use crate::error::AddrError;
 
-/// How far a size may exceed the tight one. The driver keeps these as single-precision constants and compares doubles.
+/// Limits on how far a size may exceed the tight one. The driver keeps these as single-precision constants and compares
+/// doubles.
 mod limits {
     pub(super) const D3_256K: f64 = 1.1f32 as f64;
     pub(super) const D3_64K: f64 = 1.2f32 as f64;

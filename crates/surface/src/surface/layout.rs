@@ -15,7 +15,7 @@ pub struct Prt {
     pub tile: [u32; 3],
     /// The first level that is not made of whole pages.
     pub first_tail: u32,
-    /// Where each level's pages begin, with the pitch in elements (GFX9 and later).
+    /// Start of each level's pages, with the pitch in elements (GFX9 and later).
     pub levels: Levels,
 }
 
@@ -62,7 +62,7 @@ pub struct Dcc {
     pub pitch_max: u32,
     /// Height in elements.
     pub height: u32,
-    /// What addresses are computed from, of a 2D image.
+    /// Inputs of the address computation, of a 2D image.
     pub image: Option<MetaImage>,
 }
 
@@ -79,7 +79,7 @@ pub struct DisplayDcc {
     pub pitch_max: u32,
     /// Height in elements.
     pub height: u32,
-    /// What addresses are computed from.
+    /// Inputs of the address computation.
     pub image: Option<MetaImage>,
 }
 
@@ -136,7 +136,7 @@ pub struct Cmask {
     pub height: u32,
     /// Offset and size of level 0 (GFX10).
     pub level0: LevelPlace,
-    /// What addresses are computed from.
+    /// Inputs of the address computation.
     pub image: Option<MetaImage>,
 }
 
@@ -208,9 +208,9 @@ pub struct SurfaceLayout {
     pub hiz: Option<HizHis>,
     /// GFX12: HiS of stencil.
     pub his: Option<HizHis>,
-    /// What HTILE's addresses are computed from.
+    /// Inputs of HTILE's address computation.
     pub htile_image: Option<MetaImage>,
-    /// What only GFX6 to GFX8 have.
+    /// Values that only GFX6 to GFX8 have.
     pub legacy: Option<Legacy>,
 }
 

@@ -1,4 +1,4 @@
-//! What images of GFX6 to GFX8 have beside what all have.
+//! The part of a layout that only images of GFX6 to GFX8 have.
 
 use super::parts::{LevelPlace, MAX_LEVELS};
 
@@ -31,7 +31,7 @@ pub struct LegacyLevel {
     pub tile_index: i32,
 }
 
-/// How macro tiles lie over pipes and banks.
+/// Distribution of macro tiles over pipes and banks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LegacyTiles {
     /// Micro tiles next to each other in a bank.
@@ -55,7 +55,7 @@ impl LegacyTiles {
     }
 }
 
-/// What images of GFX6 to GFX8 have beside what all have.
+/// The part of a layout that only images of GFX6 to GFX8 have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Legacy {
     /// Levels.

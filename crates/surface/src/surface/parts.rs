@@ -33,7 +33,7 @@ impl SurfaceError {
 /// The most mip levels (`RADEON_SURF_MAX_LEVELS`).
 pub(super) const MAX_LEVELS: usize = 15;
 
-/// How DCC compresses.
+/// Compression settings of DCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DccSettings {
     /// 64-byte parts of a block can be read by themselves.
@@ -44,7 +44,7 @@ pub struct DccSettings {
     pub max_block: MaxBlock,
 }
 
-/// Where a level lies.
+/// Place of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelPlace {
     /// Offset in bytes.

@@ -8,7 +8,7 @@ pub(crate) struct PatternSet {
     pub(crate) terms: &'static [u64],
     /// For each pattern, one index of `terms` per address bit.
     pub(crate) words: &'static [u16],
-    /// Where each pattern begins in `words`; one more than there are patterns.
+    /// Start of each pattern in `words`; one more than there are patterns.
     pub(crate) starts: &'static [u16],
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct BlockPlan {
     pub(crate) slice_bytes: u64,
 }
 
-/// What the low and the high byte of a coordinate give to the offset in a block.
+/// Contributions of the low and the high byte of a coordinate to the offset in a block.
 type Axis = [[u32; 256]; 2];
 
 /// A level in blocks, prepared: an address is the sum of a block's place and the XOR of eight table entries at most. Takes

@@ -13,7 +13,7 @@ pub(crate) struct Check {
     disruptive: bool,
 }
 
-/// How a check is tried.
+/// The code of a check, by what it runs on.
 #[derive(Clone, Copy)]
 enum Body {
     /// Once for the device.
@@ -52,7 +52,7 @@ impl Check {
 pub(crate) struct Step {
     /// The name for `--only`.
     pub(crate) id: String,
-    /// What it proves, in a sentence.
+    /// The claim that a pass proves, in a sentence.
     pub(crate) proves: &'static str,
     /// `true` if it harms others who use the device.
     pub(crate) disruptive: bool,

@@ -18,7 +18,7 @@ const ROOM: u64 = 8192;
 pub(crate) const COPY: u64 = 4092;
 /// The most bytes that RADV updates without a shader.
 pub(crate) const UPDATE: usize = 1020;
-/// What is in a buffer before a check touches it.
+/// Fill pattern of a buffer before a check touches it.
 const BEFORE: u8 = 0x5a;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -47,7 +47,7 @@ fn fresh(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
     Ok(buffer)
 }
 
-/// What the buffer must hold after `bytes` were written at `at`.
+/// Returns the expected contents of the buffer after `bytes` were written at `at`.
 fn expected(at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut all = vec![BEFORE; ROOM as usize];
     all.splice(at..at + bytes.len(), bytes.iter().copied());

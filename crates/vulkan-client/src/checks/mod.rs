@@ -1,4 +1,4 @@
-//! What is proved, one function a check.
+//! Checks, one function each.
 
 mod check;
 pub(crate) mod copies;

@@ -14,7 +14,7 @@ pub(crate) struct Buffer<'g> {
     pub(super) raw: vk::Buffer,
     /// Bytes.
     pub(crate) size: u64,
-    /// What it is bound to; a sparse buffer has none of its own.
+    /// The memory it is bound to; a sparse buffer has none of its own.
     memory: Option<Memory<'g>>,
 }
 
@@ -99,7 +99,7 @@ impl<'g> Buffer<'g> {
         memory
     }
 
-    /// What memory it needs.
+    /// Returns its memory requirements.
     pub(crate) fn requirements(&self) -> vk::MemoryRequirements {
         // SAFETY: alive.
         unsafe { self.gpu.device.get_buffer_memory_requirements(self.raw) }

@@ -11,10 +11,10 @@ use super::{
     time::Timestamps,
 };
 
-/// How long unfinished work is waited for before the process gives up.
+/// Time after which the process gives up waiting for work.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a submission waits for, and what it signals; the value of a binary semaphore means nothing.
+/// Semaphores that a submission waits for and signals; the value of a binary semaphore is ignored.
 #[derive(Default)]
 pub(crate) struct Order<'a> {
     /// Before the first command.

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
-/// What the checks would like to have.
+/// Extensions that the checks use.
 const WANTED: [&CStr; 7] = [
     khr::external_memory_fd::NAME,
     khr::external_semaphore_fd::NAME,

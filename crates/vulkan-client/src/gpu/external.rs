@@ -1,4 +1,4 @@
-//! What leaves the process as a descriptor, and what arrives as one.
+//! Export and import of objects as descriptors.
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 

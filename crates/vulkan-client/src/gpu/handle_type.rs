@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-/// What kind of descriptor.
+/// Kind of descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HandleType {
     /// Means something to the same driver only.

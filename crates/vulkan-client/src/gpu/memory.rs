@@ -9,16 +9,16 @@ use ash::{prelude::VkResult, vk};
 
 use super::{Gpu, handle_type::HandleType};
 
-/// Where memory is wanted.
+/// Preferred place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Near the GPU.
     Device,
-    /// Where the CPU reads and writes; cached if possible.
+    /// Memory for the CPU to read and write; cached if possible.
     Host,
 }
 
-/// Where memory comes from.
+/// Source of memory.
 pub(crate) enum Source<'a> {
     /// New, for this device only.
     Fresh,

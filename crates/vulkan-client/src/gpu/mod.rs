@@ -37,7 +37,7 @@ use crate::outcome::{Doing, Stop, skip};
 /// The PCI vendor id of AMD.
 const AMD: u32 = 0x1002;
 
-/// What a queue is there for.
+/// Purpose of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Draws, and all the others can.
@@ -80,7 +80,7 @@ impl Kind {
 /// The first queue of the family that fits a kind best.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
-    /// What it is there for.
+    /// Purpose of the queue.
     pub(crate) kind: Kind,
     /// Bits of its timestamps that count; 0 without timestamps.
     pub(crate) timestamp_bits: u32,
@@ -92,7 +92,7 @@ pub(crate) struct Lane {
 pub(crate) struct Gpu {
     /// `true` if a device of another vendor would have been taken.
     pub(crate) any_device: bool,
-    /// What was enabled besides the core.
+    /// Extensions enabled besides the core.
     pub(crate) extensions: Extensions,
     /// Limits and names.
     pub(crate) properties: vk::PhysicalDeviceProperties,

@@ -11,7 +11,7 @@ pub(crate) struct Timestamps<'g> {
     pub(super) count: u32,
 }
 
-/// What the kernel says about the heaps.
+/// The kernel's figures about the heaps.
 pub(crate) struct Budget {
     /// Bytes of each heap this process uses.
     pub(crate) usage: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What vector and scalar operations compute.
+//! Results of vector and scalar operations.
 
 mod class;
 mod compare;

@@ -20,7 +20,7 @@ pub(crate) struct Input {
     pub(crate) mode: Mode,
 }
 
-/// What an operation gives.
+/// Result of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Output {
     /// A value; SCC stays.
@@ -299,7 +299,7 @@ pub(crate) fn operation(name: &str) -> Option<Scalar> {
     BY_NAME.get(name).copied()
 }
 
-/// How a `saveexec` or `wrexec` operation combines its source (first) with EXEC.
+/// Combination of a `saveexec` or `wrexec` operation's source (first) with EXEC.
 pub(crate) type Combine = fn(u64, u64) -> u64;
 
 /// Returns the combination of a `saveexec` or `wrexec` operation, and whether it is a `wrexec` one.

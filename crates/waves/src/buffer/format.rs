@@ -7,7 +7,7 @@ use crate::number::{
     round::{Direction, encode},
 };
 
-/// How the bits of a channel are a number.
+/// Interpretation of a channel's bits as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Unorm,

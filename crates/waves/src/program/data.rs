@@ -1,6 +1,6 @@
 //! Sizes of accesses to memory, from the names of operations.
 
-/// What an access moves between memory and registers.
+/// Data that an access moves between memory and registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DataKind {
     Load(Data),

@@ -129,7 +129,7 @@ pub(crate) struct Part {
     pub(crate) signed: bool,
 }
 
-/// What becomes of the bits that the result does not have.
+/// Treatment of the bits that the result does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unused {
     Zero,

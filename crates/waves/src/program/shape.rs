@@ -1,4 +1,4 @@
-//! What decoding depends on besides the bytes.
+//! Inputs of decoding besides the bytes.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;

@@ -36,7 +36,7 @@ pub(crate) enum Condition {
     ExecZero(bool),
 }
 
-/// What an instruction does.
+/// Action of an instruction.
 #[derive(Clone)]
 pub(crate) enum Action {
     Nothing,
@@ -174,7 +174,7 @@ pub(crate) enum Half {
     High,
 }
 
-/// What is done to operands and the result.
+/// Modifiers of operands and the result.
 #[derive(Clone)]
 pub(crate) struct Modifiers {
     /// Sources whose sign is changed, a bit each.
@@ -326,7 +326,7 @@ pub(crate) enum Segment {
     Scratch,
 }
 
-/// What an access to memory does.
+/// Kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
     Access(DataKind),

@@ -62,13 +62,13 @@ pub(crate) struct Indexing {
     pub(crate) offset: u32,
 }
 
-/// What is around a wave while it runs.
+/// Environment of a wave while it runs.
 pub(crate) struct Surroundings<'s> {
     pub(crate) memory: &'s dyn Memory,
     pub(crate) lds: &'s mut [u8],
 }
 
-/// Where a wave goes on.
+/// Continuation of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Next,

@@ -222,7 +222,7 @@ fn arm(members: &[Member<'_>], has_data: bool, form: &Form) -> String {
     arm
 }
 
-/// How a member is read from a form; `None` where the form has no such field.
+/// Returns the expression that reads a member from a form; `None` if the form has no such field.
 fn value(member: &Member<'_>, form: &Form) -> Option<String> {
     let fields: Vec<&Field> = form
         .fields

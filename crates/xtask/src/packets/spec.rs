@@ -70,7 +70,7 @@ pub(crate) struct Field {
     pub(crate) when: Option<(String, Vec<u32>)>,
 }
 
-/// What a field may hold.
+/// Values that a field may hold.
 #[derive(Debug)]
 pub(crate) enum Holds {
     Anything,

@@ -9,7 +9,7 @@ use crate::Error;
 
 /// A way to write a packet: the form of each level.
 struct Variant<'s> {
-    /// What its type is called besides the packet's name; empty for the packet itself.
+    /// Suffix of its type's name after the packet's; empty for the packet itself.
     suffix: &'s str,
     /// The levels, the language and the form.
     forms: Vec<(u16, &'s str, &'s Form)>,
@@ -56,7 +56,7 @@ impl Variant<'_> {
         self.forms.iter().fold(0, |bits, (levels, ..)| bits | levels)
     }
 
-    /// What a level has, put together so that a level is asked for only where the levels differ.
+    /// Joins the expressions of the levels, so that a level is tested only where the levels differ.
     fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
         let mut groups: Vec<(u16, String)> = Vec::new();
         for &(levels, _, form) in &self.forms {
@@ -316,7 +316,7 @@ fn store_part(text: &mut String, record: &Record<'_>, part: &Variant<'_>, member
 /// A dword, the bits in it, and the levels that have a field there.
 type Place = (u32, (u8, u8), u16);
 
-/// What goes into a dword.
+/// Returns the terms of a dword.
 fn terms(dword: u32, part: &Variant<'_>, members: &[Member<'_>]) -> Vec<String> {
     let mut found = Vec::new();
     for member in members {

@@ -10,10 +10,10 @@ use crate::{
     workspace::Package,
 };
 
-/// Which file uses which, and the names for which it does.
+/// Files that each file uses, and the names it uses them for.
 pub(crate) type Edges = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
-/// Where a name leads.
+/// Target of a name.
 #[derive(Clone, Debug, PartialEq)]
 enum Found {
     Module(usize),

@@ -58,7 +58,7 @@ fn no_file_uses_what_uses_it() {
     assert!(worse.is_empty(), "files that use one another, by part: {worse:?}");
 }
 
-/// What several files of a folder use has a file of its own; `mod.rs` only names it.
+/// Types that several files of a folder use have a file of their own; `mod.rs` only names them.
 #[test]
 fn no_file_of_the_library_uses_what_the_mod_rs_above_it_defines() {
     let root = root();

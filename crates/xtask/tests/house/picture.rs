@@ -8,11 +8,11 @@ use std::{
 
 use crate::graph::Edges;
 
-/// What stands around the picture in ARCHITECTURE.md.
+/// The lines around the picture in ARCHITECTURE.md.
 pub(crate) const BEGIN: &str = "```text floors\n";
 pub(crate) const END: &str = "```\n";
 
-/// Which part uses which.
+/// Parts that each part uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the part that a file belongs to: its crate, or its folder in the library.

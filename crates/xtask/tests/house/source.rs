@@ -1,4 +1,4 @@
-//! What a file of Rust defines, imports and names, as far as the import graph needs it.
+//! Definitions, imports and names of a Rust file, as far as the import graph needs them.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::Command};
 
 use serde_json::Value;
 
-/// What cargo builds from one root file.
+/// A target that cargo builds from one root file.
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) source: PathBuf,

@@ -19,7 +19,7 @@ pub(crate) struct Cli {
     pub(crate) task: Task,
 }
 
-/// What to do.
+/// Tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     /// Run a command, and all it starts, in a world of its own

@@ -36,7 +36,7 @@ const SIGNALLED: i32 = 128;
 /// The preload library's file name.
 const SHIM: &str = "libamdgpu_sim_shim.so";
 
-/// Why a command was not run.
+/// The reason why a command was not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     #[error(transparent)]

@@ -168,7 +168,7 @@ fn chain(image: &MetaImage, block: [u32; 3], thick: bool, levels: &mut [MetaLeve
     blocks
 }
 
-/// Where the smallest levels lie in a tail, relative to the first of 16x16: width, x, y.
+/// Places of the smallest levels in a tail, relative to the first of 16x16: width, x, y.
 const SMALLEST: [[u32; 3]; 8] =
     [[16, 32, 0], [8, 0, 32], [8, 16, 32], [8, 32, 32], [8, 48, 32], [8, 0, 48], [8, 16, 48], [8, 32, 48]];
 
