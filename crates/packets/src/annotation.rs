@@ -12,7 +12,7 @@ const HEAD_DWORDS: usize = 2;
 /// The longest annotation, in bytes of UTF-8.
 pub const MAX_ANNOTATION_BYTES: usize = 4 * (0x3fff - HEAD_DWORDS);
 
-/// What a NOP skips, if it is an annotation: the text that [`annotation`] was given.
+/// Returns the text of a NOP if it is an annotation: the text that [`annotation`] was given.
 ///
 /// | dword | meaning                                    |
 /// |-------|--------------------------------------------|
@@ -37,7 +37,7 @@ pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
     Annotations { packets: layout::packets(ib, target) }
 }
 
-/// What [`annotations`] answers.
+/// Iterator that [`annotations`] returns.
 #[derive(Clone, Debug)]
 pub struct Annotations<'ib> {
     packets: Packets<'ib>,

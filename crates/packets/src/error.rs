@@ -1,10 +1,10 @@
-//! What can be wrong with a value of a packet.
+//! Errors of a packet's values.
 
 #![expect(clippy::inline_always, reason = "a check whose outcome is known costs nothing once it is inlined")]
 
 use amdgpu_hw::{GpuVa, InTheHole};
 
-/// Why a value does not fit its packet, or dwords do not make one.
+/// The reason why a value does not fit its packet, or dwords do not make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldError {
@@ -13,7 +13,7 @@ pub enum FieldError {
     TooWide {
         /// The field's name.
         field: &'static str,
-        /// What was to be stored.
+        /// The value.
         value: u64,
         /// The largest value that fits.
         max: u64,
@@ -57,7 +57,7 @@ pub enum FieldError {
         field: &'static str,
         /// The address or length.
         value: u64,
-        /// What it should be a multiple of, in bytes.
+        /// Required multiple, bytes.
         multiple: u64,
     },
     /// The value is zero where the hardware has no way to say zero, or gives it another meaning.
@@ -69,7 +69,7 @@ pub enum FieldError {
     /// This generation or ring has no such variant of the packet.
     #[error("{form} is not possible here")]
     NoSuchForm {
-        /// What was asked for, in words.
+        /// The form requested, in words.
         form: &'static str,
     },
     /// This generation or ring has no such field in the packet, or another field says that it means nothing.
@@ -87,7 +87,7 @@ pub enum FieldError {
     /// The packet ends before its dwords do.
     #[error("{dwords} dwords follow the last field")]
     Surplus {
-        /// How many dwords no field claims.
+        /// Number of dwords that no field claims.
         dwords: usize,
     },
 }

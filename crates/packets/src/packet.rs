@@ -1,4 +1,4 @@
-//! What all packets have in common, whatever language they belong to.
+//! Traits and errors shared by the packets of all languages.
 
 use std::fmt;
 
@@ -31,8 +31,8 @@ pub trait Language: Copy + Into<Target> {
     /// As [`Packet::encode`]; [`EncodeError::NoSuchPacket`] where there is no such packet.
     fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError>;
 
-    /// How many dwords of filler an IB of `used` dwords needs so that, with `reserve` more behind them (4 where a chain
-    /// packet follows, else 0), it ends on a multiple of [`Self::PAD_DWORDS`].
+    /// Returns the dwords of filler that an IB of `used` dwords needs so that, with `reserve` more behind them (4 where a
+    /// chain packet follows, else 0), it ends on a multiple of [`Self::PAD_DWORDS`].
     fn padding(self, used: usize, reserve: usize) -> usize {
         (Self::PAD_DWORDS - (used % Self::PAD_DWORDS + reserve % Self::PAD_DWORDS) % Self::PAD_DWORDS)
             % Self::PAD_DWORDS
@@ -83,8 +83,8 @@ pub fn own<P>(packet: &mut P) {
     std::hint::black_box(packet);
 }
 
-/// Who reads the packets: a language, a generation and a ring, for error messages and where the language is only known
-/// at run time.
+/// Target of packets: a language, a generation and a ring, for error messages and where the language is only known at run
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A graphics or compute ring.
@@ -94,8 +94,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// What the rings of `ip` speak on chips of `level`; `None` for the video blocks. GFX8 is taken to have SDMA 3.0,
-    /// see [`sdma::Version::of`].
+    /// Returns the target of the rings of `ip` on chips of `level`; `None` for the video blocks. GFX8 is taken to have SDMA
+    /// 3.0, see [`sdma::Version::of`].
     pub const fn new(level: GfxLevel, ip: Ip) -> Option<Self> {
         match ip {
             Ip::Gfx => Some(Self::Pm4(pm4::Target::gfx(level))),
@@ -151,7 +151,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Why a packet was not written.
+/// The reason why a packet was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -160,7 +160,7 @@ pub enum EncodeError {
     NoSuchPacket {
         /// The packet's name.
         packet: &'static str,
-        /// Who would have read it.
+        /// The packet's target.
         target: Target,
     },
     /// A value does not fit, or this generation or ring lacks the variant.
@@ -168,9 +168,9 @@ pub enum EncodeError {
     Field {
         /// The packet's name.
         packet: &'static str,
-        /// Who would have read it.
+        /// The packet's target.
         target: Target,
-        /// What does not fit.
+        /// The value that does not fit.
         source: FieldError,
     },
     /// The space handed over is too short.
@@ -185,21 +185,21 @@ pub enum EncodeError {
     },
 }
 
-/// Why dwords are not a packet.
+/// The reason why dwords are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("dword {offset} ({header:#010x}) for {target}: {fault}")]
 pub struct DecodeError {
-    /// Where the packet starts, in dwords from the start of the IB.
+    /// Start of the packet, in dwords from the start of the IB.
     pub offset: usize,
     /// The dword found there.
     pub header: u32,
-    /// Who reads it.
+    /// The packet's target.
     pub target: Target,
-    /// What is wrong.
+    /// The fault.
     pub fault: DecodeFault,
 }
 
-/// What is wrong with the dwords.
+/// Fault of a packet's dwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeFault {
@@ -208,7 +208,7 @@ pub enum DecodeFault {
     PastTheEnd {
         /// The packet's length in dwords, at least.
         needed: usize,
-        /// What the IB still has from the header on, in dwords.
+        /// Number of dwords left in the IB from the header on.
         left: usize,
     },
     /// A PM4 header of type 0 (register write) or 1 (reserved), which no driver puts into an IB.
@@ -228,7 +228,7 @@ pub enum DecodeFault {
     Field {
         /// The packet's name.
         packet: &'static str,
-        /// What is wrong.
+        /// The value at fault.
         source: FieldError,
     },
 }

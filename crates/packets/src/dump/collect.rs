@@ -58,7 +58,7 @@ fn describe(packet: &mut Packet, settings: &Settings<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// What a NOP says.
+/// Returns the note of a NOP.
 fn note(data: &[u32]) -> Option<Note> {
     match *data {
         [mark] if mark >> 16 == TRACE_POINT => Some(Note::TracePoint(mark as u16)),
@@ -148,7 +148,7 @@ fn register(offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
     content(known, offset, value, set)
 }
 
-/// What a value means in a register.
+/// Returns a register with the meaning of its value.
 fn content(register: registers::Register, offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
     let meant = value.into_iter().flat_map(|value| register.decode(value, set)).filter(|field| field.value != 0);
     Register {

@@ -1,4 +1,4 @@
-//! What a dump says.
+//! Contents of a dump.
 
 use crate::DecodeError;
 use crate::layout::Reader;
@@ -8,14 +8,14 @@ use amdgpu_hw::GpuVa;
 /// IBs made readable; `Display` writes them as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// Who reads them.
+    /// The engine and generation that read them.
     pub reader: Reader,
     /// The IBs: first the one asked for, then those it leads to, in the order in which they were met.
     pub ibs: Vec<Ib>,
 }
 
 impl Dump {
-    /// What could not be understood, with the index of its IB.
+    /// Returns the packets that could not be decoded, with the index of their IB.
     pub fn problems(&self) -> impl Iterator<Item = (usize, &DecodeError)> {
         self.ibs.iter().enumerate().flat_map(|(index, ib)| {
             ib.packets.iter().filter_map(move |packet| packet.problem.as_ref().map(|problem| (index, problem)))
@@ -26,13 +26,13 @@ impl Dump {
 /// An IB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ib {
-    /// Where it lies.
+    /// GPU address.
     pub va: Option<GpuVa>,
     /// The first of its dwords that was shown.
     pub first: usize,
-    /// How many were shown.
+    /// Number of dwords shown.
     pub dwords: usize,
-    /// How it was reached; `None` for the first one.
+    /// The packet that led to it; `None` for the first one.
     pub from: Option<Origin>,
     /// Its packets.
     pub packets: Vec<Packet>,
@@ -52,13 +52,13 @@ pub struct Origin {
 /// A packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Where it starts, in dwords from the start of the IB.
+    /// Start, in dwords from the start of the IB.
     pub offset: usize,
     /// All of it, header included.
     pub dwords: Vec<u32>,
     /// Its name in AMD's headers.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Description, in a few words.
     pub about: &'static str,
     /// Flags of its header.
     pub flags: HeaderFlags,
@@ -68,15 +68,15 @@ pub struct Packet {
     pub registers: Vec<Register>,
     /// Dwords behind the fields that are no register values.
     pub data: Vec<u32>,
-    /// What a NOP says to whoever reads the dump.
+    /// Note of a NOP for the reader of the dump.
     pub note: Option<Note>,
     /// The IBs that it leads to.
     pub next: Vec<Next>,
-    /// Why it could not be understood.
+    /// The reason why it could not be decoded.
     pub problem: Option<DecodeError>,
 }
 
-/// What a NOP that skips dwords is there for.
+/// Purpose of a NOP that skips dwords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Words that [`annotation`](crate::annotation) left there.
@@ -87,20 +87,20 @@ pub enum Note {
     TracePoint(u16),
 }
 
-/// Where a packet leads.
+/// IB that a packet leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    /// Where the IB lies.
+    /// GPU address of the IB.
     pub va: GpuVa,
     /// Its length in dwords.
     pub dwords: usize,
     /// `true` if the engine does not come back.
     pub is_chain: bool,
-    /// What was made of it.
+    /// The form in which it is shown.
     pub shown: Shown,
 }
 
-/// What was made of an IB that a packet leads to.
+/// The form in which an IB that a packet leads to is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// It is the IB with this index.
@@ -116,13 +116,13 @@ pub enum Shown {
 pub struct Field {
     /// Its name; for two halves the common part.
     pub name: &'static str,
-    /// What it holds.
+    /// Value.
     pub value: u64,
-    /// What that means, beyond the number.
+    /// Meaning of the value, beyond the number.
     pub meaning: Meaning,
 }
 
-/// What a number means.
+/// Meaning of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Nothing else.
@@ -138,16 +138,16 @@ pub enum Meaning {
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// Where it is, in bytes.
+    /// Offset of the register, bytes.
     pub offset: u32,
     /// Its name, where it is known.
     pub name: Option<&'static str>,
-    /// What goes into it, where it is known.
+    /// Value written, if it is known.
     pub value: Option<u32>,
-    /// What that means: name, number and the number's name.
+    /// Fields of the value: name, number and the number's name.
     pub fields: Vec<(&'static str, u32, Option<&'static str>)>,
     /// Bits that are set and that no field has.
     pub unnamed: u32,
-    /// Where a shader begins of which this register and the next one hold the address, and what lies there.
+    /// Address of the shader of which this register and the next one hold the address, and the name of what is there.
     pub shader: Option<(u64, Option<String>)>,
 }

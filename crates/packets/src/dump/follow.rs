@@ -38,7 +38,7 @@ pub(super) fn follow(settings: &Settings<'_>, part: &[u32], first: usize, va: Op
 struct Walk<'w, 'd> {
     settings: &'w Settings<'d>,
     dump: Dump,
-    /// Which IB was shown as which.
+    /// Index under which each IB was shown.
     seen: HashMap<(GpuVa, usize), usize>,
     waiting: VecDeque<Waiting>,
     left: usize,

@@ -1,10 +1,10 @@
-//! What a dump is made with.
+//! Settings of a dump.
 
 use crate::layout::Reader;
 use crate::registers::RegisterSet;
 use amdgpu_hw::{GfxLevel, GpuVa};
 
-/// How far a dump goes.
+/// Limits of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Levels of calls and chains.
@@ -25,11 +25,10 @@ impl Default for Limits {
 /// Reads so many dwords of GPU memory at an address; `None` if they are not there.
 pub type ReadMemory<'d> = dyn Fn(GpuVa, usize) -> Option<Vec<u32>> + 'd;
 
-/// What lies at an address, in words; `None` if nobody knows.
-/// `AddressBook::lookup` of `amdgpu-winsys` knows.
+/// Names the object at an address; returns `None` for an unknown address.
 pub type NameAddress<'d> = dyn Fn(u64) -> Option<String> + 'd;
 
-/// What a dump is made with.
+/// Settings of a dump.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'d> {
     pub(super) reader: Reader,

@@ -83,7 +83,7 @@ impl Packet {
         writeln!(f)
     }
 
-    /// What it holds.
+    /// Writes the fields of a packet.
     fn write_body(&self, f: &mut Formatter<'_>, raw: &[u32]) -> Result {
         self.fields.iter().try_for_each(|field| field.fmt(f))?;
         self.registers.iter().try_for_each(|register| writeln!(f, "            {register}"))?;

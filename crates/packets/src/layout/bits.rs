@@ -1,18 +1,18 @@
-//! What the generated records take packets apart with.
+//! Helpers with which the generated records decode packets.
 
-/// What the generated records take a field apart with; zero where the packet is shorter.
+/// Extracts a field; zero where the packet is shorter.
 #[inline]
 pub(super) fn bits(packet: &[u32], dword: usize, high: u32, low: u32) -> u32 {
     packet.get(dword).map_or(0, |dword| dword << (31 - high) >> (31 - high + low))
 }
 
-/// What the generated records take a part of a wide number apart with.
+/// Extracts a part of a wide number.
 #[inline]
 pub(super) fn wide(packet: &[u32], dword: usize, high: u32, low: u32, shift: u32) -> u64 {
     u64::from(bits(packet, dword, high, low)) << shift
 }
 
-/// What the generated records leave a field out with: 1 for a level that has it.
+/// Returns 1 for a level that has a field, else 0.
 #[inline]
 pub(super) const fn on(level: u8, levels: u16) -> u32 {
     (levels >> level & 1) as u32

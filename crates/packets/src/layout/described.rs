@@ -51,7 +51,7 @@ pub struct Described<'a, L> {
     pub fields: &'a [(FieldName, u64)],
     /// The dwords behind the described ones.
     pub data: &'a [u32],
-    /// Who reads it.
+    /// The language of the ring that reads it.
     pub language: PhantomData<L>,
 }
 
@@ -153,7 +153,7 @@ impl<L: DescribedLanguage> Described<'_, L> {
         self.fields.iter().find(|field| field.0 == name).map_or(0, |field| field.1)
     }
 
-    /// What goes into a field: all of the value of its name, or its half of it.
+    /// Returns the number to store in a field: the whole value of its name, or its half of it.
     fn part(&self, form: &Form, field: &Field, level: u8) -> Result<u32, FieldError> {
         let Some(&(name, value)) = self.fields.iter().find(|given| field.is_called(given.0)) else {
             let only = match field.choices {

@@ -1,4 +1,4 @@
-//! What a packet by its layout takes and refuses: for every field of every packet on every reader the largest number and the
+//! A packet by its layout takes and refuses, for every field of every packet on every reader, the largest number and the
 //! one behind it, every bit that belongs to no field, and one dword too few or too many.
 
 use std::marker::PhantomData;

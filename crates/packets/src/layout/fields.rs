@@ -13,7 +13,7 @@ pub struct Fields<'p> {
     level: u8,
 }
 
-/// Why dwords are not a packet that the tables know.
+/// The reason why dwords are not a packet that the tables know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// The reader takes no packet with this opcode.
@@ -112,7 +112,7 @@ impl<'p> Fields<'p> {
         Ok(self)
     }
 
-    /// How many dwords a count in the packet adds.
+    /// Returns the number of dwords that a count in the packet adds.
     fn tail_dwords(&self) -> usize {
         self.form.tail.as_ref().map_or(0, |tail| self.named(tail.field) as usize * tail.times + tail.plus)
     }

@@ -8,11 +8,11 @@ use crate::{DecodeError, DecodeFault, FieldError};
 /// A packet, and what the tables make of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'ib> {
-    /// Where the packet starts, in dwords from the start of the IB.
+    /// Start of the packet, in dwords from the start of the IB.
     pub offset: usize,
     /// All of it, header included.
     pub dwords: &'ib [u32],
-    /// What a PM4 header says; none for a filler and for the copy engine.
+    /// Flags of the PM4 header; none for a filler and for the copy engine.
     pub flags: pm4::HeaderFlags,
     /// Its fields; nothing for a filler without any; or why there are none.
     pub content: Result<Option<Fields<'ib>>, DecodeError>,

@@ -29,7 +29,7 @@ impl Choice {
         self.value
     }
 
-    /// What it is called.
+    /// Returns the name.
     pub const fn name(&self) -> &'static str {
         self.name
     }
@@ -166,12 +166,12 @@ impl Field {
     }
 }
 
-/// What the generated tables say a value with.
+/// Creates a choice of the generated tables.
 pub(super) const fn choice(value: u32, name: &'static str, levels: u16) -> Choice {
     Choice { value, name, levels: Levels(levels) }
 }
 
-/// What the generated tables say a field with.
+/// Creates a field of the generated tables.
 pub(super) const fn field(part: Part, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
     Field { part, dword, high, low, levels: Levels(levels), choices, when: None }
 }

@@ -1,11 +1,11 @@
-//! Who reads packets.
+//! Readers of packets.
 
 use crate::Target;
 use crate::pm4;
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
-/// Who reads a packet.
+/// A reader of packets: an engine of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A graphics or compute ring.
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// Whose errors these are.
+    /// Returns the target named in error messages.
     pub const fn target(self) -> Target {
         match self {
             Self::Ring(target) => Target::Pm4(target),

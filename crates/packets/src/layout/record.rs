@@ -1,4 +1,4 @@
-//! What the generated code that writes typed packets is made of.
+//! Helpers of the generated code that writes typed packets.
 
 #![expect(
     clippy::inline_always,

@@ -80,7 +80,7 @@ fn read(wire: &[u32], opcode: u16, reader: Reader) -> Option<Fields<'_>> {
     }
 }
 
-/// What a record prints of itself: its name, and its members by name.
+/// Returns the parts of a record's debug text: its name, and its members by name.
 fn printed(record: &str) -> (String, BTreeMap<String, String>) {
     let (name, rest) = record.split_once('(').expect("a record in its variant");
     let members = rest.split_once("{ ").and_then(|(_, rest)| rest.strip_suffix(" })"));

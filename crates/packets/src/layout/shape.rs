@@ -63,12 +63,12 @@ impl Layout {
         self.opcode
     }
 
-    /// What AMD's headers call it.
+    /// Returns the packet's name in AMD's headers.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it does, in a few words.
+    /// Returns a description, in a few words.
     pub const fn about(&self) -> &'static str {
         self.about
     }
@@ -98,7 +98,7 @@ impl Layout {
     }
 }
 
-/// What the generated tables say a form with.
+/// Creates a form of the generated tables.
 pub(super) const fn form(number: u16, levels: u16, payload: (u16, u16), fields: &'static [Field]) -> Form {
     Form { number, levels: Levels(levels), payload, tail: None, fields, masks: &[], selectors: &[] }
 }

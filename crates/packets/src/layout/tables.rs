@@ -6,7 +6,7 @@ use super::shape::Layout;
 use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
-/// How many layouts may share a slot.
+/// Number of layouts that may share a slot.
 const DEPTH: usize = 6;
 
 /// The layouts of a language, by opcode.

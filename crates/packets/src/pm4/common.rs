@@ -1,4 +1,4 @@
-//! What several packets share: who executes, how an access is cached, registers and comparisons.
+//! Types shared by several packets: engines, caching, registers and comparisons.
 
 use crate::FieldError;
 use crate::choices::choices;
@@ -7,7 +7,7 @@ use crate::layout::values::{cache_policy, compare, engine_sel};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
-    /// Which half of the graphics front end executes a packet. MEC has one processor and ignores the field.
+    /// Half of the graphics front end that executes a packet. MEC has one processor and ignores the field.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `S_370_ENGINE_SEL` and its like.
     #[derive(Default)]
@@ -21,7 +21,7 @@ choices! {
 }
 
 choices! {
-    /// How long L2 keeps what an access brings in. It never changes what is read or written.
+    /// L2's retention policy for the data of an access. It never changes what is read or written.
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `CACHE_POLICY`; on GFX12 the same two bits are the temporal
     /// hint.
@@ -39,10 +39,10 @@ choices! {
     }
 }
 
-/// How an access is cached; four neighbouring bits in every packet that has them. The default fits every generation.
+/// Caching of an access; four neighbouring bits in every packet that has them. The default fits every generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Caching {
-    /// How long L2 keeps the data. GFX7 and later.
+    /// Retention policy of L2. GFX7 and later.
     pub policy: Policy,
     /// The address is translated by the IOMMU. GFX7 and GFX8.
     pub atc: bool,
@@ -70,7 +70,7 @@ impl Caching {
 }
 
 choices! {
-    /// How the masked value is compared with the reference, both unsigned.
+    /// Comparison of the masked value with the reference, both unsigned.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `WAIT_REG_MEM_*`; Linux 6.12 `soc15d.h`, `WAIT_REG_MEM_FUNCTION`.
     #[derive(Default)]

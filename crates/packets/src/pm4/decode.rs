@@ -133,7 +133,7 @@ impl Packet for Flagged<Command<'_>> {
 /// A packet and where it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded<'ib> {
-    /// Where the packet starts, in dwords from the start of the IB.
+    /// Start of the packet, in dwords from the start of the IB.
     pub offset: usize,
     /// Its length with the header, in dwords.
     pub len: usize,

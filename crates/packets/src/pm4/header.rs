@@ -46,7 +46,7 @@ pub(crate) const fn type3(opcode: u8, payload: usize, flags: HeaderFlags) -> u32
     3 << 30 | ((payload as u32).wrapping_sub(1) & 0x3fff) << 16 | (opcode as u32) << 8 | flags.bits()
 }
 
-/// What the header of a packet says.
+/// Header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Header {
     /// A single dword that does nothing.

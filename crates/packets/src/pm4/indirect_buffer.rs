@@ -27,7 +27,7 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 /// `radv_amdgpu_cs_grow` and `radv_amdgpu_cs_execute_ib`; Linux 6.12 `gfx_v10_0.c`, `gfx_v10_0_ring_emit_ib_gfx`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndirectBuffer {
-    /// Where the IB starts: a multiple of 4.
+    /// Start address of the IB: a multiple of 4.
     pub va: GpuVa,
     /// Its length in dwords: at most [`IndirectBuffer::MAX_DWORDS`].
     pub dwords: u32,
@@ -37,7 +37,7 @@ pub struct IndirectBuffer {
     pub valid: bool,
     /// Replay the IB when the context comes back.
     pub preamble: bool,
-    /// How the fetch is cached.
+    /// Caching of the fetch.
     pub policy: Policy,
 }
 

@@ -3,7 +3,7 @@
 use crate::layout::opcodes::NAMES;
 pub use crate::layout::opcodes::*;
 
-/// What AMD's headers call the packet with this opcode; `None` for numbers no header lists. Where a number has changed
+/// Returns the name of the packet with this opcode in AMD's headers; `None` for numbers no header lists. Where a number has changed
 /// its meaning over the generations, the newest.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`; Linux 6.12 `drivers/gpu/drm/amd/amdgpu/` `sid.h`, `cikd.h`, `vid.h`,

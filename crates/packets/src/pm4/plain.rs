@@ -62,7 +62,7 @@ plain! {
         y,
         /// Groups in z.
         z,
-        /// What goes into [`COMPUTE_DISPATCH_INITIATOR`](crate::registers::COMPUTE_DISPATCH_INITIATOR).
+        /// Value of [`COMPUTE_DISPATCH_INITIATOR`](crate::registers::COMPUTE_DISPATCH_INITIATOR).
         initiator,
     }
 
@@ -72,7 +72,7 @@ plain! {
     DrawIndexAuto = DRAW_INDEX_AUTO [3] {
         /// Vertices.
         vertices,
-        /// What goes into [`VGT_DRAW_INITIATOR`](crate::registers::VGT_DRAW_INITIATOR): 2 for vertices counted up.
+        /// Value of [`VGT_DRAW_INITIATOR`](crate::registers::VGT_DRAW_INITIATOR): 2 for vertices counted up.
         initiator,
     }
 
@@ -80,7 +80,7 @@ plain! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_NUM_INSTANCES`.
     NumInstances = NUM_INSTANCES [2] {
-        /// How many.
+        /// Number of instances.
         instances,
     }
 
@@ -88,7 +88,7 @@ plain! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_INDEX_BUFFER_SIZE`.
     IndexBufferSize = INDEX_BUFFER_SIZE [2] {
-        /// How many.
+        /// Number of indices.
         indices,
     }
 
@@ -97,9 +97,9 @@ plain! {
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_CONTEXT_CONTROL`, `CC0_UPDATE_LOAD_ENABLES`,
     /// `CC1_UPDATE_SHADOW_ENABLES`: bit 31 of each makes the other bits count.
     ContextControl = CONTEXT_CONTROL [3] {
-        /// What is loaded.
+        /// Registers that are loaded.
         load,
-        /// What is mirrored.
+        /// Registers that are mirrored.
         shadow,
     }
 }

@@ -1,4 +1,4 @@
-//! Who executes PM4: a generation and a ring.
+//! Targets of PM4: a generation and a ring.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Ring {
     Compute,
 }
 
-/// Who executes PM4 packets: the generation and the kind of ring decide which packets there are and how they look.
+/// Target of PM4 packets: the generation and the kind of ring decide which packets there are and how they look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The graphics generation.

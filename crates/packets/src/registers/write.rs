@@ -9,7 +9,7 @@ use crate::pm4::{HeaderFlags, Target, type3};
 use crate::{EncodeError, FieldError, Packet};
 use amdgpu_hw::GfxLevel;
 
-/// Why a register cannot be written.
+/// The reason why a register cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -53,7 +53,7 @@ pub struct SetRegisters<'a> {
     pub first: u32,
     /// Flags of the header; [`HeaderFlags::COMPUTE`] for COMPUTE_* on the graphics ring.
     pub flags: HeaderFlags,
-    /// What goes into the first register and those behind it: at least one.
+    /// Values of the first register and those behind it: at least one.
     pub values: &'a [u32],
 }
 
@@ -131,7 +131,7 @@ impl Packet for SetRegisters<'_> {
     }
 }
 
-/// What is known to be in registers, because a stream has written it.
+/// Known contents of registers, because a stream has written them.
 ///
 /// What it holds is true only as long as nobody else writes: another IB, another stream of the same context, CLEAR_STATE,
 /// a register load. Whoever does such a thing calls [`RegisterShadow::forget`].
@@ -146,7 +146,7 @@ impl RegisterShadow {
         Self::default()
     }
 
-    /// What the register at this byte offset holds, if that is known.
+    /// Returns the value of the register at this byte offset, if it is known.
     pub fn get(&self, offset: u32) -> Option<u32> {
         self.known.get(&offset).copied()
     }
@@ -201,7 +201,7 @@ impl RegisterWriter {
         Self { shadow: Some(RegisterShadow::new()), ..Self::new(target) }
     }
 
-    /// What is known about the registers; `None` without a shadow.
+    /// Returns the known contents of the registers; `None` without a shadow.
     pub const fn shadow(&mut self) -> Option<&mut RegisterShadow> {
         self.shadow.as_mut()
     }

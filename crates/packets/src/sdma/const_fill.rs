@@ -38,11 +38,11 @@ choices! {
 /// less one on 2.x and 3.x too, where the kernel writes bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstFill {
-    /// Where to; a multiple of 4 for whole dwords.
+    /// Destination; a multiple of 4 for whole dwords.
     pub to: GpuVa,
     /// The pattern.
     pub pattern: u32,
-    /// How much, in bytes: at least 1, a multiple of 4 for whole dwords. What one packet should set is
+    /// Size, bytes: at least 1, a multiple of 4 for whole dwords. The most that one packet should set is
     /// [`Version::max_fill_bytes`].
     pub bytes: u32,
     /// The unit; 1.0 has dwords only.

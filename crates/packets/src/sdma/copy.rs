@@ -35,7 +35,7 @@ pub struct CopyLinear {
     pub to: GpuVa,
     /// From where.
     pub from: GpuVa,
-    /// How much, in bytes: at least 1. What one packet should move is [`Version::max_copy_bytes`].
+    /// Size, bytes: at least 1. The most that one packet should move is [`Version::max_copy_bytes`].
     pub bytes: u32,
     /// 1.0 only: count in dwords, which needs both addresses and the length to be multiples of 4 and reaches four times
     /// as far.

@@ -21,11 +21,11 @@ use amdgpu_hw::GpuVa;
 /// `sdma_v5_0_ring_emit_fence`; Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
-    /// Where: a multiple of 4.
+    /// Destination: a multiple of 4.
     pub va: GpuVa,
-    /// What.
+    /// Value.
     pub value: u32,
-    /// How the store is cached, 0 to 7; none on 1.0.
+    /// Memory type of the store, 0 to 7; none on 1.0.
     pub mtype: u8,
 }
 

@@ -30,15 +30,15 @@ use amdgpu_hw::GpuVa;
 pub struct PollMem {
     /// The dword watched: a multiple of 4.
     pub va: GpuVa,
-    /// How the masked value and the reference compare when the wait is over.
+    /// Comparison of the masked value with the reference that ends the wait.
     pub function: Compare,
-    /// What the masked value is compared with.
+    /// Reference value.
     pub reference: u32,
     /// The bits of the value that count.
     pub mask: u32,
-    /// How often the engine looks, in units of 16 clocks.
+    /// Interval between polls, in units of 16 clocks.
     pub interval: u16,
-    /// How many looks before it gives up and goes on: at most [`PollMem::FOREVER`], which means it never does.
+    /// Number of polls after which it gives up and goes on: at most [`PollMem::FOREVER`], which means it never does.
     pub retries: u16,
 }
 

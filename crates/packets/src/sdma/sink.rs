@@ -1,4 +1,4 @@
-//! Where a packet goes.
+//! Destination of a packet.
 
 use super::version::Version;
 use crate::layout::record::{Record, is_on};
@@ -7,7 +7,7 @@ use crate::{EncodeError, FieldError};
 /// Every version, one bit for each.
 const ALL_VERSIONS: u16 = 0x1ff;
 
-/// Where a packet goes: into a stream, or nowhere, to be measured.
+/// Destination of a packet: a stream, or none, to be measured.
 pub(super) struct Sink<'o> {
     /// The packet's name in errors.
     packet: &'static str,

@@ -17,7 +17,7 @@ use amdgpu_hw::GpuVa;
 /// `src/amd/vulkan/radv_sdma.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Where: a multiple of 8.
+    /// Destination: a multiple of 8.
     pub va: GpuVa,
 }
 

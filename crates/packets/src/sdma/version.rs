@@ -86,7 +86,7 @@ impl Version {
         }
     }
 
-    /// What is taken off a count before it is written: one, from 4.0 on.
+    /// Returns the number subtracted from a count before it is written: one, from 4.0 on.
     pub(super) const fn count_bias(self) -> u32 {
         match self {
             Self::V1_0 | Self::V2_0 | Self::V2_4 | Self::V3_0 => 0,

@@ -21,9 +21,9 @@ use amdgpu_hw::GpuVa;
 /// `si_dma_vm_write_pte`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteLinear<'a> {
-    /// Where to: a multiple of 4.
+    /// Destination: a multiple of 4.
     pub to: GpuVa,
-    /// What is stored: 1 to [`Version::max_write_dwords`] dwords.
+    /// Dwords to store: 1 to [`Version::max_write_dwords`].
     pub data: &'a [u32],
 }
 

@@ -23,7 +23,7 @@ pub(super) fn language(spec: &Spec, names: &[&str], records: &[Record<'_>]) -> R
             write_variant(&mut body, spec, record, &variant)?;
         }
     }
-    let mut text = format!("//! What writes the typed packets of {}.\n\n", names.join(" and "));
+    let mut text = format!("//! Encoders of the typed packets of {}.\n\n", names.join(" and "));
     let helpers = ["copy", "fixed", "flag", "fits", "is_on", "meant", "one_of", "ranged", "tailed", "within"];
     let used: Vec<_> = helpers.into_iter().filter(|helper| body.contains(&format!("{helper}("))).collect();
     let _ = writeln!(text, "use super::{}_records::*;", names.first().unwrap_or(&""));

@@ -11,7 +11,7 @@ use crate::{EncodeError, FieldError};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
-    /// How much COPY_DATA moves.
+    /// Size that COPY_DATA moves.
     pub enum CopySize {
         /// 32 bits.
         Dword = count_sel::DWORD,
@@ -20,7 +20,7 @@ choices! {
     }
 }
 
-/// Where COPY_DATA reads.
+/// Source of COPY_DATA.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `COPY_DATA_*`; the numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl CopySource {
     }
 }
 
-/// Where COPY_DATA writes; the numbers are the selectors.
+/// Destination of COPY_DATA; the numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyTo {
     /// 0: a register, or it and the next one.
@@ -153,19 +153,19 @@ fn require_aligned(field: &'static str, va: GpuVa, size: CopySize) -> Result<(),
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_COPY_DATA`; Linux 6.12 `soc15d.h`, `PACKET3_COPY_DATA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyData {
-    /// Who copies.
+    /// Engine that copies.
     pub engine: Engine,
     /// From where.
     pub from: CopySource,
     /// To where.
     pub to: CopyTo,
-    /// How much.
+    /// Size.
     pub size: CopySize,
     /// The next packet waits until the store is done.
     pub confirm: bool,
-    /// How the read is cached.
+    /// Caching of the read.
     pub from_caching: Caching,
-    /// How the store is cached.
+    /// Caching of the store.
     pub to_caching: Caching,
 }
 

@@ -19,7 +19,7 @@ choices! {
     }
 }
 
-/// Where CP DMA reads.
+/// Source of CP DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DmaSource {
     /// Memory from any byte on.
@@ -33,7 +33,7 @@ pub enum DmaSource {
     Pattern(u32),
 }
 
-/// Where CP DMA writes.
+/// Destination of CP DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DmaTo {
     /// Memory from any byte on.
@@ -106,13 +106,13 @@ impl DmaTo {
 /// `radv_emit_cp_dma`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpDma {
-    /// Who is held up by `sync`.
+    /// Engine that `sync` holds up.
     pub engine: Engine,
     /// From where.
     pub from: DmaSource,
     /// To where.
     pub to: DmaTo,
-    /// How much, in bytes; 0 moves nothing. At most [`CpDma::max_bytes`].
+    /// Size, bytes; 0 moves nothing. At most [`CpDma::max_bytes`].
     pub bytes: u32,
     /// The next packet waits for this and all earlier CP DMA.
     pub sync: bool,
@@ -120,9 +120,9 @@ pub struct CpDma {
     pub raw_wait: bool,
     /// The stores count as done only when confirmed.
     pub confirm: bool,
-    /// How the reads are cached.
+    /// Caching of the reads.
     pub from_caching: Caching,
-    /// How the stores are cached.
+    /// Caching of the stores.
     pub to_caching: Caching,
 }
 
@@ -146,7 +146,7 @@ impl CpDma {
         }
     }
 
-    /// How this generation reaches memory: through L2 from GFX9 on, as RADV does.
+    /// Returns this generation's path to memory: through L2 from GFX9 on, as RADV does.
     fn path(level: GfxLevel) -> DmaPath {
         if level >= GfxLevel::Gfx9 { DmaPath::L2 } else { DmaPath::Memory }
     }

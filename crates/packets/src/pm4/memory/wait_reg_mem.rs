@@ -28,19 +28,19 @@ use amdgpu_hw::GpuVa;
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_WAIT_REG_MEM`; `src/amd/vulkan/radv_cs.h`, `radv_cp_wait_mem`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitRegMem {
-    /// Who waits.
+    /// Engine that waits.
     pub engine: Engine,
-    /// How the masked value and the reference compare when the wait is over.
+    /// Comparison of the masked value with the reference that ends the wait.
     pub function: Compare,
     /// The dword watched: a multiple of 4.
     pub va: GpuVa,
-    /// What the masked value is compared with.
+    /// Reference value.
     pub reference: u32,
     /// The bits of the value that count.
     pub mask: u32,
-    /// How often the engine looks, in units of 16 clocks.
+    /// Interval between polls, in units of 16 clocks.
     pub poll_interval: u16,
-    /// How the reads are cached.
+    /// Caching of the reads.
     pub caching: Caching,
 }
 

@@ -25,7 +25,7 @@ choices! {
     }
 }
 
-/// Where WRITE_DATA stores.
+/// Destination of WRITE_DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteTo {
     /// Memory from an address on, a multiple of 4.
@@ -61,17 +61,17 @@ impl WriteTo {
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_WRITE_DATA`; Linux 6.12 `soc15d.h`, `PACKET3_WRITE_DATA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteData<'a> {
-    /// Who stores.
+    /// Engine that stores.
     pub engine: Engine,
-    /// Where to.
+    /// Destination.
     pub to: WriteTo,
     /// Every dword goes to the same place, the last one stays.
     pub no_increment: bool,
     /// The next packet waits until the stores are done.
     pub confirm: bool,
-    /// How the stores are cached.
+    /// Caching of the stores.
     pub caching: Caching,
-    /// What is stored: 1 to [`WriteData::MAX_DATA`] dwords.
+    /// Dwords to store: 1 to [`WriteData::MAX_DATA`].
     pub data: &'a [u32],
 }
 

@@ -17,7 +17,7 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 pub struct CacheRange {
     /// The first block: its address divided by 256.
     pub base: u64,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: u64,
 }
 
@@ -44,7 +44,7 @@ impl CacheRange {
 }
 
 choices! {
-    /// Where in the pipeline a pixel-wait-sync holds things up.
+    /// Pipeline stage that a pixel-wait-sync holds up.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_580_CP_PFP` and its like.
     pub enum PwsStage {
@@ -64,7 +64,7 @@ choices! {
 }
 
 choices! {
-    /// Which of the three pixel-wait-sync counters is waited for.
+    /// One of the three pixel-wait-sync counters to wait for.
     pub enum PwsCounter {
         /// End-of-pipe events.
         EndOfPipe = pws_counter::TS,
@@ -75,24 +75,24 @@ choices! {
     }
 }
 
-/// What the packet waits for, and who waits.
+/// Condition that the packet waits for, and the engine or stage that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcquireWait {
     /// The engine waits for its own cache actions.
     Actions {
-        /// Who executes and waits. MEC ignores it.
+        /// Engine that executes and waits. MEC ignores it.
         engine: Engine,
-        /// How often it looks, in units of 16 clocks.
+        /// Interval between polls, in units of 16 clocks.
         poll_interval: u16,
     },
     /// A stage of the pipeline waits for an event that bumped a counter, see
     /// [`EndOfPipe::pws`](super::EndOfPipe::pws). The graphics ring of GFX11 and later.
     Pws {
-        /// Who waits.
+        /// Stage that waits.
         stage: PwsStage,
         /// For what.
         counter: PwsCounter,
-        /// How many newer events may still be outstanding: 0 to 63.
+        /// Number of newer events that may still be outstanding: 0 to 63.
         outstanding: u8,
     },
 }
@@ -123,7 +123,7 @@ pub struct AcquireMem {
     pub gcr: Gcr,
     /// The memory meant.
     pub range: CacheRange,
-    /// Who waits, and for what.
+    /// Condition, and the engine or stage that waits for it.
     pub wait: AcquireWait,
 }
 

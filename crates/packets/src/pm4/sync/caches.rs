@@ -1,4 +1,4 @@
-//! Which caches a packet writes back or throws away, as each generation spells it.
+//! Cache write-backs and invalidations of a packet, in each generation's encoding.
 
 use bitflags::bitflags;
 
@@ -7,7 +7,7 @@ use crate::error::require;
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
-    /// What shall happen to the caches, in words that hold on every generation.
+    /// Cache operations, in terms that hold on every generation.
     ///
     /// [`CoherCntl::new`], [`TcActions::new`] and [`Gcr::new`] translate, and do more than was asked where the hardware
     /// has no smaller step.
@@ -263,7 +263,8 @@ impl Gcr {
         require((self.bits() >> 16) & 3 != 3, unknown("gcr_seq", 3))
     }
 
-    /// What an end-of-pipe event can carry: everything from GLM up to the sequence. GLK only from GFX11 on.
+    /// Returns the operations that an end-of-pipe event can carry: everything from GLM up to the sequence. GLK only from
+    /// GFX11 on.
     pub(in crate::pm4) const fn in_event(level: GfxLevel) -> Self {
         match level {
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => Self::from_bits_retain(0x3_ff30),

@@ -71,7 +71,7 @@ choices! {
     }
 }
 
-/// What is stored, and where.
+/// Value stored, and its destination.
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EOP_DATA_SEL_*`; the numbers are the selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,26 +80,26 @@ pub enum EopStore {
     Nothing,
     /// 1: 32 bits, at a multiple of 4.
     Dword {
-        /// Where.
+        /// Destination.
         va: GpuVa,
-        /// What.
+        /// Value.
         value: u32,
     },
     /// 2: 64 bits, at a multiple of 8.
     Qword {
-        /// Where.
+        /// Destination.
         va: GpuVa,
-        /// What.
+        /// Value.
         value: u64,
     },
     /// 3: the GPU's reference counter, 64 bits at a multiple of 8.
     GpuClock {
-        /// Where.
+        /// Destination.
         va: GpuVa,
     },
     /// 4: the system's counter, 64 bits at a multiple of 8. GFX9 and later.
     SystemClock {
-        /// Where.
+        /// Destination.
         va: GpuVa,
     },
 }
@@ -193,13 +193,13 @@ pub struct EndOfPipe {
     pub tc: TcActions,
     /// The cache actions from GFX10 on; empty before.
     pub gcr: Gcr,
-    /// What is stored.
+    /// The store.
     pub store: EopStore,
     /// The way the store takes.
     pub path: EopPath,
-    /// Whether an interrupt is raised, and what the store waits for.
+    /// Interrupt to raise, if any, and the condition of the store.
     pub interrupt: EopInterrupt,
-    /// How the store is cached.
+    /// Caching of the store.
     pub caching: Caching,
     /// Nothing is stored; a counter goes up that an [`AcquireWait::Pws`](super::AcquireWait::Pws) waits for. GFX11 and
     /// later, graphics ring.

@@ -52,7 +52,7 @@ impl Event {
         self.0
     }
 
-    /// What AMD's headers call the event on this generation; `None` where there is no such event.
+    /// Returns the event's name in AMD's headers on this generation; `None` where there is no such event.
     pub fn name(self, level: GfxLevel) -> Option<&'static str> {
         let known = |&&(number, _, first, last): &&Row| number == self.0 && (first..=last).contains(&level);
         NAMES.iter().find(known).map(|&(_, name, ..)| name)
@@ -109,7 +109,7 @@ impl fmt::Debug for Event {
 pub struct EventWrite {
     /// The event.
     pub event: Event,
-    /// Where it stores; needed by the events that [sample](Event::samples), and by no others.
+    /// Destination of the store; needed by the events that [sample](Event::samples), and by no others.
     pub at: Option<GpuVa>,
 }
 
