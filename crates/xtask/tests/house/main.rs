@@ -5,6 +5,7 @@ mod casts;
 mod graph;
 mod map;
 mod picture;
+mod prose;
 mod rooms;
 mod source;
 mod workspace;
