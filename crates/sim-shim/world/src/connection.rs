@@ -9,10 +9,12 @@ use nix::{
     errno::Errno,
     fcntl::{FcntlArg, FdFlag, fcntl},
     sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket, sockopt::PeerCredentials},
-    unistd::geteuid,
 };
 
-use crate::wire::{Call, Message, receive, send};
+use crate::{
+    trust::is_trusted,
+    wire::{Call, Message, receive, send},
+};
 
 /// A connection to a world's server. It carries one call at a time.
 #[derive(Debug)]
@@ -40,8 +42,7 @@ impl Connection {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;
         again(|| connect(fd.as_raw_fd(), &address))?;
-        let server = getsockopt(&fd, PeerCredentials)?.uid();
-        if server != 0 && server != geteuid().as_raw() {
+        if !is_trusted(&getsockopt(&fd, PeerCredentials)?) {
             return Err(Errno::EACCES);
         }
         let (message, _) = again(|| receive(fd.as_fd(), 0))?;

@@ -59,6 +59,8 @@ struct Mapped {
 /// All open files.
 #[derive(Debug)]
 pub(crate) struct Files {
+    /// Number of open files at most.
+    most: usize,
     next: AtomicU64,
     epoll: Epoll,
     inotify: Inotify,
@@ -71,10 +73,15 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new() -> Result<Self, Errno> {
+        Self::of_at_most(MOST_FILES)
+    }
+
+    fn of_at_most(most: usize) -> Result<Self, Errno> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?;
         epoll.add(inotify.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, MAPPINGS))?;
         Ok(Self {
+            most,
             next: AtomicU64::new(1),
             epoll,
             inotify,
@@ -86,7 +93,7 @@ impl Files {
 
     /// Makes a node descriptor for a file; the client's end.
     pub(crate) fn add(&self, world: &str, minor: u32, kernel: SimKernel) -> Result<OwnedFd, Errno> {
-        if self.opened.lock().len() >= MOST_FILES {
+        if self.opened.lock().len() >= self.most {
             return Err(Errno::ENFILE);
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -222,5 +229,25 @@ fn is_mapped(bo: &Mappable, file: u64) -> bool {
     match fcntl(memory, FcntlArg::F_OFD_GETLK(&mut lock)) {
         Ok(_) => lock.l_type != libc::F_UNLCK as libc::c_short,
         Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimDevice, SimOptions, profile};
+
+    use super::*;
+
+    #[test]
+    fn a_world_has_a_number_of_open_files_at_most_and_a_closed_one_makes_room() {
+        let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+        let files = Files::of_at_most(2).unwrap();
+        let open = || files.add("world", 128, device.open());
+        let (first, _second) = (open().unwrap(), open().unwrap());
+        assert_eq!(open().unwrap_err(), Errno::ENFILE);
+        assert_eq!(device.census().files, 2, "the refused file is gone");
+        drop(first);
+        files.release();
+        open().unwrap();
     }
 }

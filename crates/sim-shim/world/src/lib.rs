@@ -28,6 +28,7 @@ mod server;
 #[expect(unsafe_code, reason = "leaving the process's descriptor table")]
 mod table;
 mod text;
+mod trust;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
 

@@ -21,7 +21,6 @@ use nix::{
             socket, sockopt::PeerCredentials,
         },
     },
-    unistd::geteuid,
 };
 use parking_lot::Mutex;
 
@@ -33,6 +32,7 @@ use crate::{
     seats::{Seat, Seats},
     table,
     text::text_file,
+    trust::is_trusted,
     wire::{Call, Message, send},
 };
 
@@ -189,7 +189,7 @@ impl Server {
     /// Decides if a process gets a connection. The directory is its user's alone; so this is for descriptors of it that were
     /// passed to others.
     fn admit(&self, peer: &UnixCredentials) -> Result<Seat, Errno> {
-        if peer.uid() != 0 && peer.uid() != geteuid().as_raw() {
+        if !is_trusted(peer) {
             return Err(Errno::EACCES);
         }
         self.seats.take(peer.pid())
