@@ -371,4 +371,19 @@ mod tests {
             [(0x1000, 16, 2), (0x2000, 16, 1), (0x4000, 32, 0), (0x3000, 16, 1), (0x5000, 24, 1), (0x6000, 24, 0)];
         assert_eq!(found, expected);
     }
+
+    #[test]
+    fn pieces_of_a_call_are_bounded_in_sum_and_one_that_passes_the_bound_is_left_out() {
+        let half = MOST_BYTES as u64 / 2;
+        let lengths = |lens: [u64; 3]| {
+            let [name, date, text] = lens;
+            let version: Vec<u8> =
+                [0, 0, name, 0x1000, date, 0x2000, text, 0x3000].iter().flat_map(|word| word.to_le_bytes()).collect();
+            let found = pieces(Version::REQUEST, &version, &|_, _| None);
+            found.iter().map(|piece| (piece.address, piece.len as u64)).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths([half, half, 0]), [(0x1000, half), (0x2000, half)]);
+        assert_eq!(lengths([half, half + 1, half]), [(0x1000, half), (0x3000, half)]);
+        assert_eq!(lengths([u64::MAX, 1, half * 2]), [(0x2000, 1)]);
+    }
 }
