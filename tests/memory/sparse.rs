@@ -377,3 +377,17 @@ fn pages_beyond_the_fourth_gibibyte_of_a_memory_back_a_range() {
     range.bind(&[change(1, 2, Some((&memory, far)))]).unwrap();
     assert_eq!(seen_by_gpu(&queue, &range), [0, 77, 78, 0]);
 }
+
+#[test]
+fn what_is_left_of_a_large_piece_keeps_its_place_in_the_memory() {
+    const GIB: u64 = 1 << 30;
+    let device = device("navi21");
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let memory = manager.allocate(&AllocateInfo::new(0, 7 * GIB)).unwrap();
+    let range = sparse_range(&device, 6 * GIB / PAGE);
+    range.bind(&[change(0, 6 * GIB / PAGE, Some((&memory, GIB / PAGE)))]).unwrap();
+    range.bind(&[change(0, 5 * GIB / PAGE, None)]).unwrap();
+    assert!(range.lookup(0).is_none());
+    let (piece, backing) = range.lookup(5 * GIB).unwrap();
+    assert_eq!((piece, backing.offset), (5 * GIB..6 * GIB, 6 * GIB));
+}

@@ -143,4 +143,15 @@ mod tests {
         assert_eq!(ring.take(u64::MAX, 1, 'a'), None);
         assert_eq!(ring.take(1, 1 << 63, 'a'), Some(0));
     }
+
+    #[test]
+    fn sizes_and_places_beyond_32_bits_are_whole() {
+        const UNIT: u64 = 1 << 32;
+        let mut ring = RingSpace::new(8 * UNIT);
+        assert_eq!((ring.take(5 * UNIT, 1, 'a'), ring.take(5 * UNIT, 1, 'b')), (Some(0), None));
+        assert_eq!(ring.take(UNIT, 2 * UNIT, 'b'), Some(6 * UNIT));
+        assert_eq!((ring.used(), ring.give_back(|who| *who == 'a')), (7 * UNIT, vec!['a']));
+        assert_eq!((ring.take(2 * UNIT, 1, 'c'), ring.used()), (Some(0), 5 * UNIT), "over the end");
+        assert_eq!((ring.take(4 * UNIT, 1, 'd'), ring.take(3 * UNIT, 1, 'd')), (None, Some(2 * UNIT)));
+    }
 }
