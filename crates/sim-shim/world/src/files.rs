@@ -147,7 +147,7 @@ impl Files {
         Ok(theirs)
     }
 
-    /// Lets go of what nobody holds any more; all that was closed before the call.
+    /// Drops the files and mappings that no client holds any more: all that were closed before the call.
     pub(crate) fn release(&self) {
         self.release_after(EpollTimeout::ZERO);
     }
