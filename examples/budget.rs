@@ -1,4 +1,4 @@
-//! How much memory may I use? The budget three ways, as it changes while another process fills the GPU.
+//! The memory that a program may use: the budget in three forms, as it changes while another process fills the GPU.
 //!
 //! `cargo run --example budget` runs on a simulated APU, where the question is hardest: carve-out and GTT are the same
 //! memory, and the heaps promise more than the machine has.

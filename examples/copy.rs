@@ -16,7 +16,7 @@ use amdgpu_winsys::{
 };
 
 const BYTES: u64 = 1 << 20;
-/// Where the copy goes, and two timestamps behind it.
+/// Destination of the copy, with two timestamps behind it.
 const TO: u64 = 2 << 20;
 const STAMPS: u64 = 4 << 20;
 
@@ -69,7 +69,8 @@ fn record(
     })
 }
 
-/// What to do, whoever does it. Ranges are checked against the memory, and long ones are cut to what a packet holds.
+/// Records the same commands on any ring. Ranges are checked against the memory, and long ones are cut to what a packet
+/// holds.
 fn copy(commands: &mut dyn Commands, memory: &DeviceMemory) -> Result<(), Box<dyn std::error::Error>> {
     let span = |offset, bytes| Span::of(memory.binding(), offset, bytes);
     commands.timestamp(span(STAMPS, 8)?.address(), Point::Bottom)?;

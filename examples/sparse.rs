@@ -16,7 +16,7 @@ use amdgpu_winsys::{
     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
 };
 
-/// What Vulkan calls a sparse block.
+/// Vulkan's sparse block size, bytes.
 const BLOCK: u64 = 64 << 10;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a stream is recorded in depends on the ring: PM4 for graphics and compute, SDMA packets for the copy engine.
+/// Records in the language of the ring: PM4 for graphics and compute, SDMA packets for the copy engine.
 fn record(device: &Arc<Device>, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, Error> {
     match queue.target() {
         Target::Pm4(target) => record_in(device, target, at, value),

@@ -1,4 +1,4 @@
-//! What the parts that need no lock, or hardly one, are made of.
+//! Synchronization primitives of the parts that need few locks or none.
 //!
 //! As shipped these are the standard library's and parking_lot's own, and nothing stands between. The package
 //! `amdgpu-interleavings` builds the library a second time with `cfg(interleaved)`; there each of them is a moment in which a

@@ -37,7 +37,7 @@ pub enum VkResult {
 }
 
 impl Error {
-    /// What RADV returns in that case. Work that was lost, in whichever request that shows, is a lost device.
+    /// Returns RADV's result for this error. Lost work is a lost device, whichever request reports it.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c` and `radv_amdgpu_cs.c`.
     pub fn vk_result(&self) -> VkResult {

@@ -189,7 +189,7 @@ fn any_sdma() -> impl Strategy<Value = sdma::Command<'static>> {
     prop_oneof![copy, fill, fence, poll, write, stamp, nop]
 }
 
-/// What a driver may flip without knowing.
+/// Returns bits that a driver may flip without knowing.
 fn flips() -> impl Strategy<Value = Vec<(usize, u32)>> {
     vec((0..8usize, 0..32u32), 0..4)
 }

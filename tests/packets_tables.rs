@@ -40,7 +40,7 @@ fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(FieldNam
     all.into_iter().map(|(field, value)| (field.key(), value)).collect()
 }
 
-/// What the tables make of a packet, as fields by name and the dwords behind them.
+/// Reads a packet through the tables, as fields by name and the dwords behind them.
 fn read(dwords: &[u32], reader: Reader) -> Option<(Fields<'_>, Vec<(FieldName, u64)>)> {
     let first = layout::packets(dwords, reader).next()?;
     assert_eq!(first.dwords.len(), dwords.len());

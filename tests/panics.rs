@@ -1,5 +1,5 @@
-//! Whoever is told of what happens may panic: an observer, a tracing subscriber. What the kernel had agreed to by then has an
-//! owner, which gives it back, and no address is given away that is still bound.
+//! Observers and tracing subscribers may panic. What the kernel had agreed to by then has an owner, which gives it back, and
+//! no address is given away that is still bound.
 
 #[path = "support/scenario.rs"]
 mod scenario;
@@ -117,7 +117,7 @@ impl Subscriber for Subscribed {
 type Kernel = Arc<FaultInjector<SimKernel>>;
 type Scenario = fn(&Arc<Device>) -> Result<(), Trouble>;
 
-/// What a file holds by the kernel's count, and by the library's own.
+/// Returns the objects of a file by the kernel's count, and by the library's own.
 fn counts(kernel: &Kernel, device: &Device) -> (Census, u64, OwnUsage) {
     (kernel.inner().census(), device.addresses().leased_bytes(), device.ledger().usage())
 }
@@ -206,7 +206,7 @@ fn survives(name: &str, scenario: Scenario, fuse: &Arc<Fuse>, kind: Told, refuse
     blown
 }
 
-/// Who is told, and panics.
+/// The listener that panics.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Observer,

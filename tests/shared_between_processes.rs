@@ -50,7 +50,7 @@ fn receive(socket: &UnixStream) -> OwnedFd {
     }
 }
 
-/// What the other process does: it knows the descriptor and nothing else.
+/// Runs the other process: it knows the descriptor and nothing else.
 fn other_process() {
     let input = std::io::stdin().as_raw_fd();
     #[expect(unsafe_code, reason = "the socket is our standard input")]

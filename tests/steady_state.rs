@@ -1,4 +1,4 @@
-//! What recording and submitting cost once they are warm: no heap allocation, one ioctl.
+//! Cost of recording and submitting once they are warm: no heap allocation, one ioctl.
 #![expect(unsafe_code, reason = "a counting allocator")]
 
 mod support;
@@ -129,7 +129,7 @@ impl Steady {
         Queue::with_options(&context, Ip::Compute, ring, QueueOptions { listing, ..QueueOptions::default() }).unwrap()
     }
 
-    /// What a submission costs once the queue is warm: allocations and ioctls.
+    /// Returns the cost of a submission once the queue is warm: allocations and ioctls.
     fn cost(&self, queue: &Queue, submission: &Submission<'_>) -> Vec<(u64, u64)> {
         let counts = || (ALLOCATIONS.get(), ioctls(&self.kernel));
         let submit = || {

@@ -11,7 +11,7 @@ use std::{
 struct Row {
     /// The number, as it stands there.
     number: String,
-    /// How important it is.
+    /// Importance.
     class: String,
     /// The last cell.
     shown_by: String,

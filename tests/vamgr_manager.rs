@@ -224,7 +224,7 @@ fn leases_of_several_threads_never_overlap() {
     assert_eq!(manager.stats(VaWindow::Low32).holes, 1);
 }
 
-/// Which pages of a small world are leased.
+/// The leased pages of a small world.
 struct Bitmap {
     pages: Vec<bool>,
 }
@@ -348,7 +348,7 @@ fn a_histogram_counts_the_holes_that_surely_fit() {
     }
 }
 
-/// What was given back rests, up to 64 MiB; longer leases go where they came from.
+/// Freed leases rest, up to 64 MiB; longer ones go where they came from.
 #[test]
 fn leases_of_up_to_64_mebibytes_rest_and_longer_ones_do_not() {
     const LONGEST: u64 = 64 << 20;

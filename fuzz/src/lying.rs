@@ -32,7 +32,7 @@ use amdgpu_winsys::{
 use nix::{errno::Errno, sys::eventfd::EventFd};
 use parking_lot::Mutex;
 
-/// What is done with a request.
+/// Treatment of a request.
 #[derive(Clone, Copy)]
 enum Lie {
     /// Nothing: it is the simulator's.
@@ -62,7 +62,7 @@ struct State {
     violations: Vec<String>,
 }
 
-/// What the simulator lies by.
+/// A layer that lies according to the input.
 #[derive(Debug, Default)]
 struct Liar {
     state: Mutex<State>,
@@ -291,7 +291,7 @@ fn settle(kernel: &LyingKernel) -> Result<(), Errno> {
     Ok(())
 }
 
-/// What the driver has.
+/// Objects of the driver.
 #[derive(Default)]
 struct Belongings {
     bos: Vec<Arc<Bo>>,

@@ -31,7 +31,7 @@ pub fn records(bytes: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// Where a record of this length lies behind the length.
+/// Returns the range of a record of this length behind the length.
 fn range(len: u32) -> Option<Range<usize>> {
     Some(4..usize::try_from(len).ok()?.checked_add(4)?)
 }

@@ -1,4 +1,4 @@
-//! What a program asks of a VA manager, in any order.
+//! Requests of a program to a VA manager, in any order.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 static ANY: Reach = Reach::new("dumps::any_ib_is_shown_with_all_it_leads_to_for_every_reader");
 static FRAMED: Reach = Reach::new("dumps::any_body_behind_a_true_header_is_shown");
 
-/// Where the IB lies.
+/// Address of the IB.
 const IB: u64 = 0x8000;
 
 /// The dwords of an IB that lies at [`IB`] and is all the memory there is: calls and chains lead into it again.

@@ -1,4 +1,4 @@
-//! What a client of a world's server sends. A client may be killed in the middle, or be somebody else's program.
+//! Messages of a client of a world's server. A client may be killed in the middle, or be a hostile program.
 
 use std::{
     os::fd::{AsRawFd, OwnedFd},

@@ -14,7 +14,7 @@ static FRAMED: Reach = Reach::new("packets::any_body_behind_a_true_header_is_exe
 
 /// All that is bound, bytes from address 0 on.
 const SIZE: usize = 1 << 16;
-/// Where the IB lies.
+/// Address of the IB.
 const IB: u64 = 0x8000;
 
 /// Memory that faults where nothing is bound.

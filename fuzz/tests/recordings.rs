@@ -57,7 +57,7 @@ impl Write for Tape {
     }
 }
 
-/// What belongs to the client, and that nothing but the client may touch.
+/// Memory and descriptors of the client, which nothing else may touch.
 struct Belongings {
     /// A file that is nobody's but the client's, and what is in it.
     file: std::fs::File,
@@ -258,7 +258,7 @@ fn the_recordings_of_the_corpus_are_lived_on() {
     assert!(corpus().iter().all(|recording| play(recording.clone()) >= Played::Partly));
 }
 
-/// How far a recording goes.
+/// Progress of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Played {
     /// It is none.

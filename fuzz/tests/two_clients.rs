@@ -30,7 +30,7 @@ use nix::{
 
 static REACH: Reach = Reach::new("two_clients::any_ioctls_of_two_clients_are_answered_and_stay_their_own");
 
-/// Whose call, request's number, shape of it, the file that is named, and words of the argument.
+/// A call: the client that makes it, the request's number and shape, the file that it names, and words of the argument.
 type Asked = (bool, u8, u8, u8, [(u8, u32); 8]);
 
 /// A client's process.

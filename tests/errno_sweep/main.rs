@@ -27,9 +27,8 @@ use crate::{
     support::Trouble,
 };
 
-/// What the kernel answers when it will not: Linux 6.12, `amdgpu_gem.c`, `amdgpu_cs.c`, `amdgpu_ctx.c`, `drm_syncobj.c`,
-/// `drm_prime.c`, and `mmap`. ENODEV is a case of its own, EINTR never gets
-/// through a `Kernel`, and EAGAIN is asked again.
+/// Errnos with which the kernel refuses: Linux 6.12, `amdgpu_gem.c`, `amdgpu_cs.c`, `amdgpu_ctx.c`, `drm_syncobj.c`,
+/// `drm_prime.c`, and `mmap`. ENODEV is a case of its own, EINTR never gets through a `Kernel`, and EAGAIN is asked again.
 const ERRNOS: [Errno; 12] = [
     Errno::ENOMEM,
     Errno::EINVAL,
@@ -48,8 +47,8 @@ const ERRNOS: [Errno; 12] = [
 /// Calls of one kind in one operation, at most.
 const MOST_CALLS: u64 = 500;
 
-/// How often a call is waited for that an operation makes only sometimes: nobody asks the kernel for a job that the GPU has
-/// done in the meantime.
+/// Number of attempts for a call that an operation makes only sometimes: the kernel is not asked for a job that the GPU has
+/// finished in the meantime.
 const MOST_TRIES: u32 = 1000;
 
 /// Returns `true` if an error says which errno it came from, or what that errno means there.
@@ -71,7 +70,7 @@ fn names(error: &Trouble, errno: Errno) -> bool {
     text.contains(&format!("{errno:?}")) || means.iter().any(|word| text.contains(word))
 }
 
-/// How often the operation makes the call. What is no good answer to it is added to `wrong`.
+/// Returns the number of times that the operation makes the call. A wrong answer to its refusal is added to `wrong`.
 fn sweep(bench: &Bench, operation: &Operation, call: Call, errno: Errno, wrong: &mut Vec<String>) -> u64 {
     let before = bench.counts();
     for n in 0..MOST_CALLS {

@@ -49,7 +49,7 @@ enum Op {
     Fork,
 }
 
-/// What happens, and which call of the kernel fails while it does.
+/// An operation, and the call of the kernel that fails during it.
 type Step = (Op, Option<(u64, Errno)>);
 
 fn any_step() -> impl Strategy<Value = Step> {
@@ -93,7 +93,7 @@ struct Model {
     sparse: [Option<u32>; SPARSE as usize],
 }
 
-/// What can be compared.
+/// Figures that can be compared.
 #[derive(Debug, PartialEq, Eq)]
 struct Books {
     home: Census,

@@ -79,7 +79,7 @@ pub(crate) fn shared(info: AllocateInfo) -> AllocateInfo {
     AllocateInfo { flags: info.flags | AllocateFlags::EXPORTABLE, ..info }
 }
 
-/// What a refusal says.
+/// Returns the refusal of an outcome.
 pub(crate) fn refusal(outcome: Result<DeviceMemory, MemoryError>) -> amdgpu_winsys::heaps::Refusal {
     match outcome {
         Err(MemoryError::Refused(refusal)) => *refusal,

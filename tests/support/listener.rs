@@ -34,7 +34,7 @@ pub(crate) enum Change {
 /// The kind of a chunk, and its dwords; those of BO_HANDLES are the entries of the list.
 type HeardChunk = (u32, Vec<u32>);
 
-/// What was asked.
+/// The calls that were heard.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// The numbers of INFO queries.

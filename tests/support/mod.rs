@@ -1,4 +1,4 @@
-//! What the tests on the simulator share.
+//! Helpers shared by the tests on the simulator.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub(crate) mod jobs;
@@ -57,7 +57,7 @@ pub(crate) enum Trouble {
     NotDone,
 }
 
-/// What RADV made of a chip.
+/// RADV's answers for a chip.
 pub(crate) struct RadvResults(Value);
 
 impl RadvResults {
@@ -67,7 +67,7 @@ impl RadvResults {
         Self(serde_json::from_str(&text).unwrap())
     }
 
-    /// What it answers without options.
+    /// Returns the answers without options.
     pub(crate) fn default(&self) -> &Value {
         &self.0["default"]
     }

@@ -57,7 +57,7 @@ impl Pages {
         unsafe { self.base.as_ptr().wrapping_add(index).read_volatile() }
     }
 
-    /// What /proc says may be done at the first byte, such as "rw-s"; `None` if nothing is mapped there.
+    /// Returns the access rights of the first byte in `/proc`, such as "rw-s"; `None` if nothing is mapped there.
     pub(crate) fn rights(&self) -> Option<String> {
         let address = self.base.addr().get();
         std::fs::read_to_string("/proc/self/maps").unwrap().lines().find_map(|line| {

@@ -1,4 +1,4 @@
-//! What a driver does between two frames, for tests that disturb it at every place.
+//! The work of a driver between two frames, for tests that disturb it at every place.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use amdgpu_winsys::{
 
 use crate::support::{Trouble, job_time};
 
-/// What a driver does between two frames, once over: every kind of call the library makes is in it.
+/// Does a driver's work between two frames once: every kind of call the library makes is in it.
 pub(crate) fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
     let mut memories = Vec::new();
@@ -101,7 +101,7 @@ fn run(device: &Arc<Device>, ip: Ip, memory: &DeviceMemory) -> Result<(), Troubl
     Ok(())
 }
 
-/// What the queues of one context do besides.
+/// Does the work that queues of one context do together.
 fn run_together(device: &Arc<Device>, memory: &DeviceMemory) -> Result<(), Trouble> {
     let context = Arc::new(Context::new_at_most(device, Priority::High)?);
     let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
@@ -135,7 +135,8 @@ fn run_together(device: &Arc<Device>, memory: &DeviceMemory) -> Result<(), Troub
     if report.queues.iter().all(|trace| trace.excerpt.is_none()) { Ok(()) } else { Err(Trouble::NotDone) }
 }
 
-/// What [`scenario`] leaves out: memory that is bound page by page, imported, kept for later and cut to pieces.
+/// Does the work that [`scenario`] leaves out: memory that is bound page by page, imported, kept for later and cut to
+/// pieces.
 pub(crate) fn heaps(device: &Arc<Device>) -> Result<(), Trouble> {
     let manager = Arc::new(MemoryManager::new(device, &TableOptions::default())?);
     let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(5, 64 << 10) };

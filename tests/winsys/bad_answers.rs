@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use proptest::prelude::*;
 
-/// What a lying kernel does to one INFO query.
+/// Effect of a lying kernel on one INFO query.
 #[derive(Clone, Debug)]
 enum Lie {
     /// Writes these bytes over the true answer, from an offset on.
@@ -109,7 +109,7 @@ fn a_node_of_another_driver_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever bytes any answer holds, bring-up ends with a device or a typed error, and the tables can be built or are
+    /// For any bytes of any answer, bring-up ends with a device or a typed error, and the tables can be built or are
     /// refused.
     #[test]
     fn no_answer_makes_bring_up_panic(

@@ -1,4 +1,4 @@
-//! What can be asked of GEM_CREATE: the rules know the simulated kernel's answer before it gives it.
+//! Rules of GEM_CREATE: they know the simulated kernel's answer before it gives it.
 #![expect(unsafe_code, reason = "the same request behind the library's back")]
 
 use std::sync::Arc;

@@ -57,7 +57,7 @@ fn is_not_derived(path: &str) -> bool {
     })
 }
 
-/// What the library knows, in the words and roundings of RADV's own report.
+/// Returns the library's facts, in the words and roundings of RADV's own report.
 fn derive(device: &Device) -> Value {
     let info = device.info();
     let flag = |capability: Capabilities| u32::from(info.capabilities.contains(capability));

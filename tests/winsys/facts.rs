@@ -1,5 +1,4 @@
-//! What is known of a GPU, where the kernel is older, or the chip is, or a question is not about a capture: checklist rows
-//! 5, 10, 15 and 16.
+//! Facts about a GPU whose kernel or chip is older, or that no capture holds: checklist rows 5, 10, 15 and 16.
 
 use crate::listener::{Change, Listener};
 use crate::support::{CHIPS, chip, host_memory, number};

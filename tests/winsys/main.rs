@@ -1,4 +1,4 @@
-//! What opening a device and the objects of its kernel promise, on the simulator.
+//! Promises of opening a device and of the objects of its kernel, on the simulator.
 
 #[path = "../support/listener.rs"]
 mod listener;

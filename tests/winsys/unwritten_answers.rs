@@ -32,7 +32,7 @@ type Lie = Arc<dyn for<'c> Fn(Ioctl<'c>) -> Answered<'c> + Send + Sync>;
 /// The simulator, but for one lie at a time.
 struct Liar {
     lie: Mutex<Option<Lie>>,
-    /// What a fresh mapping of one page is filled with.
+    /// Fill pattern of a fresh mapping of one page.
     used_pages: Option<u8>,
 }
 
@@ -127,7 +127,7 @@ impl Rig {
     }
 }
 
-/// What nothing was made of, for a kernel that writes nothing.
+/// Asserts that nothing was made, for a kernel that writes nothing.
 #[track_caller]
 fn refused<T>(outcome: Result<T>) {
     let error = outcome.map(|_| ()).expect_err("an answer that was not written was believed");

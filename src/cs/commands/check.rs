@@ -1,4 +1,4 @@
-//! What every ring wants of the ranges of a command.
+//! Checks of the ranges of a command that every ring requires.
 
 use amdgpu_hw::num::wide;
 

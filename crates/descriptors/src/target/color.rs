@@ -9,7 +9,7 @@ use amdgpu_registers::fields::{
 };
 use amdgpu_registers::{RegisterValue, constants as r};
 
-use super::write::{Base, RegisterWrite};
+use super::write::{Base, RegisterWrite, less_one, one};
 use crate::error::{DescriptorError, Feature};
 use crate::format::{Format, Swizzle};
 use crate::view::{ImageMeta, address, log2_samples};
@@ -169,9 +169,7 @@ impl ColorRegisters {
     /// Returns the register writes of target 0.
     pub fn writes(&self, level: GfxLevel) -> impl Iterator<Item = RegisterWrite> {
         let control = if level >= GfxLevel::Gfx11 { r::CB_COLOR0_FDCC_CONTROL } else { r::CB_COLOR0_DCC_CONTROL };
-        let one = |register, value: Option<u32>| value.map(|value| RegisterWrite { register, value });
-        let two =
-            move |low, high, base: Option<Base>| base.into_iter().flat_map(move |base| base.writes(low, high, level));
+        let two = |low, high, base| Base::writes(base, low, high, level);
         let plain = [
             one(r::CB_COLOR0_INFO, Some(self.info)),
             one(r::CB_COLOR0_VIEW, Some(self.view)),
@@ -202,10 +200,6 @@ const CLAMPED: [u32; 3] = [0, 1, 6];
 const INTEGERS: [u32; 2] = [4, 5];
 /// `COLOR_8_24`, `COLOR_24_8`, `COLOR_X24_8_32_FLOAT`: no blending.
 const WITH_STENCIL: [u32; 3] = [20, 21, 22];
-
-fn less_one(value: u32, what: &'static str) -> Result<u32, DescriptorError> {
-    value.checked_sub(1).ok_or(DescriptorError::Zero(what))
-}
 
 impl ColorTarget {
     /// Returns the values of the registers.

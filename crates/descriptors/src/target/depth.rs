@@ -11,7 +11,7 @@ use amdgpu_registers::fields::{
 use amdgpu_registers::{RegisterValue, constants as r};
 
 use super::depth_tiling::DepthTiling;
-use super::write::{Base, RegisterWrite};
+use super::write::{Base, RegisterWrite, less_one, one};
 use crate::error::{DescriptorError, Feature};
 use crate::format::Format;
 use crate::view::{address, log2_samples};
@@ -123,9 +123,7 @@ impl DepthRegisters {
     /// Returns the register writes of the target.
     pub fn writes(&self, level: GfxLevel) -> impl Iterator<Item = RegisterWrite> {
         let size = if level >= GfxLevel::Gfx10 { r::DB_DEPTH_SIZE_XY } else { r::DB_DEPTH_SIZE };
-        let one = |register, value: Option<u32>| value.map(|value| RegisterWrite { register, value });
-        let two =
-            move |low, high, base: Option<Base>| base.into_iter().flat_map(move |base| base.writes(low, high, level));
+        let two = |low, high, base| Base::writes(base, low, high, level);
         let (depth, stencil) = (Some(self.depth_base), Some(self.stencil_base));
         let plain = [
             one(r::DB_Z_INFO, Some(self.z_info)),
@@ -154,10 +152,6 @@ impl DepthRegisters {
             .chain(two(r::PA_SC_HIS_BASE, r::PA_SC_HIS_BASE_EXT, self.his_base))
             .flatten()
     }
-}
-
-fn less_one(value: u32, what: &'static str) -> Result<u32, DescriptorError> {
-    value.checked_sub(1).ok_or(DescriptorError::Zero(what))
 }
 
 impl DepthTarget {

@@ -207,9 +207,9 @@ impl Journal {
         }
     }
 
-    /// What the GPU has stored goes to the client and into the recording. Clients poll user fences, which are exactly one
-    /// page (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`), without any call: as long as those stay as they are,
-    /// they may be all that is looked at. They come first, so that nothing is shown older than the fence behind it.
+    /// Copies the GPU's stores to the client and into the recording. Clients poll user fences, which are exactly one page
+    /// (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`), without any call: as long as those stay as they are, they may
+    /// be all that is looked at. They come first, so that nothing is shown older than the fence behind it.
     fn pull(&mut self, only_fences: bool) {
         let mut pages = Vec::new();
         self.pull_views(&mut pages, |view| view.len() == PAGE);

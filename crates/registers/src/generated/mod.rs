@@ -1,4 +1,4 @@
-//! What the generator wrote, but for this list.
+//! The generator's output; only this list is written by hand.
 
 pub(crate) mod choices;
 pub mod constants;

@@ -714,7 +714,7 @@ pub(crate) static REGISTERS: [Row; 2831] = [
     register(0, 0, 3684, 1), register(1194, 1, 3685, 1),
 ];
 
-/// Where they are.
+/// The places.
 pub(crate) static PLACES: [Place; 3686] = [
     place(0x37500, 0x10, 0), place(0x37504, 0x10, 1), place(0x35404, 0x10, 2), place(0x35400, 0x10, 3),
     place(0x37508, 0x10, 4), place(0x28780, 0x3ff, 5), place(0x28784, 0x3ff, 6), place(0x28788, 0x3ff, 7),

@@ -172,7 +172,7 @@ fn registers_file(spec: &Spec, names: &Names<'_>) -> Result<String, Error> {
     text.push_str("use crate::rows::{Bits, Place, Row, bits, place, register};\n\n");
     let _ = write!(text, "/// The registers, by name.\npub(crate) static REGISTERS: [Row; {count}] = [\n");
     rows(&mut text, table);
-    let _ = write!(text, "];\n\n/// Where they are.\npub(crate) static PLACES: [Place; {place_count}] = [\n");
+    let _ = write!(text, "];\n\n/// The places.\npub(crate) static PLACES: [Place; {place_count}] = [\n");
     rows(&mut text, places);
     let _ = write!(text, "];\n\n/// The places, by offset.\npub(crate) static BY_OFFSET: [u16; {place_count}] = [\n");
     rows(&mut text, by_offset.iter().map(|(_, place)| place));

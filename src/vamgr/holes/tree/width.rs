@@ -1,6 +1,6 @@
 //! The two hot paths, compiled for the vectors of the processor.
 //!
-//! What the tree does is mostly [lanes](super::nodes::lanes): plain loops over short arrays. For x86-64 at large the compiler
+//! The tree mostly computes [lanes](super::nodes::lanes): plain loops over short arrays. For x86-64 at large the compiler
 //! makes instructions on 16 bytes of them, without a maximum of two vectors, as SSE2 has none. Nearly every processor
 //! since 2013 has 32 bytes and the maximum. So taking and giving are compiled twice, and the tree chooses when it is
 //! made. All they are made of is inlined into them; whatever is not is rare. A tenth of the time of a pair.
