@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use amdgpu_sim::{Mappable, SimKernel};
@@ -18,6 +19,8 @@ use nix::{
         inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor},
         socket::{AddressFamily, SockFlag, SockType, UnixAddr, bind, socketpair},
         stat::{Mode, fstat},
+        time::TimeSpec,
+        timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
     },
 };
 use parking_lot::Mutex;
@@ -26,6 +29,16 @@ use crate::NodeName;
 
 /// epoll's data for events that concern no file; files count from 1.
 const MAPPINGS: u64 = 0;
+
+/// epoll's data for the time to look at doubtful mappings again.
+const DOUBTS: u64 = u64::MAX;
+
+/// Time between two looks at doubtful mappings while nobody calls.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// Time for which a mapping stays doubtful: far more than a thread needs from telling that a file is closed to giving up its
+/// locks, however loaded the machine is.
+const DOUBTED_FOR: Duration = Duration::from_secs(5);
 
 /// Open files of a world at most, each of which takes a descriptor of the server's.
 const MOST_FILES: usize = 1 << 14;
@@ -67,6 +80,12 @@ pub(crate) struct Files {
     opened: Mutex<HashMap<u64, Opened>>,
     /// By the watch on the BO's memory, and the number of the file.
     mapped: Mutex<HashMap<(WatchDescriptor, u64), Mapped>>,
+    /// Watches that told of a close while the lock on the memory was still there, and until when they are looked at again.
+    ///
+    /// The kernel tells of a close first and gives up the locks after that (Linux 6.12 `file_table.c`, `__fput`), and tells
+    /// nothing more.
+    doubted: Mutex<HashMap<WatchDescriptor, Instant>>,
+    timer: TimerFd,
     /// Held while what is over is released, so that whoever comes next sees it gone.
     releasing: Mutex<()>,
 }
@@ -79,7 +98,9 @@ impl Files {
     fn of_at_most(most: usize) -> Result<Self, Errno> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK)?;
         epoll.add(inotify.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, MAPPINGS))?;
+        epoll.add(timer.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, DOUBTS))?;
         Ok(Self {
             most,
             next: AtomicU64::new(1),
@@ -87,6 +108,8 @@ impl Files {
             inotify,
             opened: Mutex::default(),
             mapped: Mutex::default(),
+            doubted: Mutex::default(),
+            timer,
             releasing: Mutex::default(),
         })
     }
@@ -164,31 +187,65 @@ impl Files {
             let _ = self.epoll.wait(&mut events[..1], timeout);
         }
         let _releasing = self.releasing.lock();
-        let count = self.epoll.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
-        for event in events.iter().take(count) {
-            match event.data() {
-                MAPPINGS => self.release_mappings(),
-                number => {
-                    // What the client writes to a node goes nowhere; only its hang-up counts.
-                    if event.events().intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
-                        let gone = self.opened.lock().remove(&number);
-                        drop(gone);
-                    }
+        loop {
+            let count = self.epoll.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
+            for event in events.iter().take(count) {
+                self.release_what_is_over(*event);
+            }
+            if count < events.len() {
+                break;
+            }
+        }
+        self.look_again();
+    }
+
+    fn release_what_is_over(&self, event: EpollEvent) {
+        match event.data() {
+            MAPPINGS => self.release_mappings(),
+            // Fails where another thread was faster.
+            DOUBTS => drop(self.timer.wait()),
+            number => {
+                // What the client writes to a node goes nowhere; only its hang-up counts.
+                if event.events().intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                    let gone = self.opened.lock().remove(&number);
+                    drop(gone);
                 }
             }
+        }
+    }
+
+    /// Releases the doubtful mappings that are over, and sets the timer for those that are not.
+    fn look_again(&self) {
+        let doubted: Vec<_> = self.doubted.lock().iter().map(|(watch, until)| (*watch, *until)).collect();
+        if doubted.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        for (watch, until) in doubted {
+            if !self.release_mappings_of(watch) || until <= now {
+                self.doubted.lock().remove(&watch);
+            }
+        }
+        if !self.doubted.lock().is_empty() {
+            let expiration = Expiration::OneShot(TimeSpec::from_duration(LOOK_AGAIN));
+            // Fails for no duration that is a constant; and the next call looks again without it.
+            let _ = self.timer.set(expiration, TimerSetTimeFlags::empty());
         }
     }
 
     fn release_mappings(&self) {
         while let Ok(events) = self.inotify.read_events() {
             for event in events {
-                self.release_mappings_of(event.wd);
+                if self.release_mappings_of(event.wd) {
+                    self.doubted.lock().insert(event.wd, Instant::now() + DOUBTED_FOR);
+                }
             }
         }
     }
 
-    fn release_mappings_of(&self, watch: WatchDescriptor) {
-        let gone = {
+    /// Releases the mappings of a watch that are over. Returns `true` if any is left.
+    fn release_mappings_of(&self, watch: WatchDescriptor) -> bool {
+        let (gone, left) = {
             let mut mapped = self.mapped.lock();
             let over: Vec<_> = mapped
                 .iter()
@@ -196,13 +253,15 @@ impl Files {
                 .map(|(key, _)| *key)
                 .collect();
             let gone: Vec<_> = over.into_iter().filter_map(|key| mapped.remove(&key)).collect();
-            if !gone.is_empty() && !mapped.keys().any(|(of, _)| *of == watch) {
+            let left = mapped.keys().any(|(of, _)| *of == watch);
+            if !gone.is_empty() && !left {
                 // Fails where the memory went first.
                 let _ = self.inotify.rm_watch(watch);
             }
-            gone
+            (gone, left)
         };
         drop(gone);
+        left
     }
 }
 
@@ -235,6 +294,7 @@ fn is_mapped(bo: &Mappable, file: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use amdgpu_sim::{SimDevice, SimOptions, profile};
+    use amdgpu_uapi::{Answered as _, GemCreate, GemDomain, GemMmap, send};
 
     use super::*;
 
@@ -249,5 +309,60 @@ mod tests {
         drop(first);
         files.release();
         open().unwrap();
+    }
+
+    #[test]
+    fn more_files_than_one_look_tells_of_are_released_at_once() {
+        let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+        let files = Files::new().unwrap();
+        let open: Vec<_> = (0..100).map(|_| files.add("world", 128, device.open()).unwrap()).collect();
+        drop(open);
+        files.release();
+        assert_eq!((files.counts(), device.census().files), ((0, 0), 0));
+    }
+
+    /// The state between the two halves of a close: the kernel has told of it, and the lock is still there.
+    struct HalfClosed {
+        files: Files,
+        mapping: OwnedFd,
+        number: u64,
+        _node: OwnedFd,
+    }
+
+    impl HalfClosed {
+        fn new() -> Self {
+            let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+            let files = Files::new().unwrap();
+            let node = files.add("world", 128, device.open()).unwrap();
+            let file = files.get(1).unwrap();
+            let mut create =
+                GemCreate { bo_size: 4096, alignment: 4096, domains: GemDomain::GTT.bits(), domain_flags: 0 };
+            send(&file.kernel, &mut create).unwrap();
+            let mut mmap = GemMmap { handle: create.answer().handle, pad: 0 };
+            send(&file.kernel, &mut mmap).unwrap();
+            let mapping = files.map(&file, mmap.answer().addr_ptr, 4096).unwrap();
+            // Tells the watch of a close, as the last close of the mapping's own file does.
+            let path = path_of(mapping.as_raw_fd());
+            drop(open(path.as_str(), OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty()).unwrap());
+            Self { files, mapping, number: file.number, _node: node }
+        }
+    }
+
+    /// The kernel tells of a close before it gives up the locks; whoever looks in between must look again.
+    #[test]
+    fn a_mapping_whose_lock_goes_after_its_close_was_told_of_is_released() {
+        for waits in [false, true] {
+            let HalfClosed { files, mapping, number, _node } = HalfClosed::new();
+            files.release();
+            assert_eq!(files.counts(), (1, 1), "looked at while the lock is there");
+            fcntl(&mapping, FcntlArg::F_OFD_SETLK(&lock_of(number, libc::F_UNLCK))).unwrap();
+            if waits {
+                // Returns because of the timer, for nothing else happens.
+                files.wait_and_release();
+            } else {
+                files.release();
+            }
+            assert_eq!(files.counts(), (1, 0), "after the lock is gone");
+        }
     }
 }
