@@ -26,7 +26,7 @@ pub use self::{
         Preambles, Snippet, Stream,
     },
     submit::{
-        Call, CallLimits, Calls, Fence, Gang, GangFault, Listing, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
+        Call, CallLimits, Calls, Fence, Gang, GangFault, Keep, Listing, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
         OwnedSubmission, Patience, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, Submission,
         Submitter, SyncPoint, plan,
     },

@@ -19,11 +19,14 @@ use crate::support::{
 };
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
-    cs::{self, CommandList, Fence, IbPlacement, IbPool, Marker, NotOneIb, Preambles, Queue, Submission, Target, pm4},
+    cs::{
+        self, CommandList, Fence, IbPlacement, IbPool, Keep, Marker, NotOneIb, Preambles, Queue, Stream, Submission,
+        SyncPoint, Target, pm4,
+    },
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
     uapi::{Argument, GemClose, GemVa, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Blame, Deadline, Device, Ip, LossReason},
+    winsys::{Binding, Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidentSet, Syncobj, WaitFor},
 };
 use parking_lot::Mutex;
 
@@ -305,4 +308,118 @@ fn dropping_a_queue_waits_for_what_was_submitted_to_it() {
     drop(queue);
     assert_eq!((load(&memory, 0), fence.is_signalled()), (1, true));
     assert!(fence.wait(Deadline::POLL).unwrap());
+}
+
+/// A choice of `Keep`, and a submission of a pooled list that has run, of which the queue has not yet taken notice.
+struct Kept {
+    queue: Queue,
+    pool: IbPool,
+    list: CommandList,
+    binding: Weak<Binding>,
+    member: Weak<Binding>,
+}
+
+impl Kept {
+    fn new(keep: Keep) -> Self {
+        let device = Device::new(SimDevice::new(chip("navi21"), SimOptions::default()).open()).unwrap();
+        let queue = queue(&device, Ip::Compute, 0);
+        let (memory, member) = (host_memory(&device, 4096), host_memory(&device, 4096));
+        let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
+        let list = pooled_store(&pool, queue.target(), memory.address(), 1);
+        let (set, done) = (ResidentSet::new(), Syncobj::new(&device, false).unwrap());
+        assert!(set.add(member.binding()));
+        let (binding, weak) = (Arc::downgrade(memory.binding()), Arc::downgrade(member.binding()));
+        let (bindings, lists) = ([Arc::clone(memory.binding())], [&list]);
+        let (sets, signals) = ([&set], [SyncPoint::binary(&done)]);
+        let submission = Submission {
+            lists: &lists,
+            memory: &bindings,
+            sets: &sets,
+            signals: &signals,
+            keep,
+            ..Submission::default()
+        };
+        let fence = queue.submit(&submission).unwrap();
+        drop((bindings, memory, set, member));
+        assert!(done.wait(job_time()).unwrap());
+        until("the number is written", || fence.is_signalled());
+        Self { queue, pool, list, binding, member: weak }
+    }
+
+    /// Memory, members of sets, and lists that are alive.
+    fn alive(&self) -> (bool, bool) {
+        (self.binding.strong_count() > 0, self.member.strong_count() > 0)
+    }
+}
+
+#[test]
+fn a_driver_that_waits_for_its_own_sync_object_gets_everything_back_by_retiring() {
+    let kept = Kept::new(Keep::Everything);
+    assert_eq!(kept.alive(), (true, true), "the queue has not looked yet");
+    kept.queue.retire();
+    assert_eq!(kept.alive(), (false, false));
+    drop(kept.list);
+    assert!(kept.pool.idle_dwords() > 0);
+}
+
+#[test]
+fn a_submission_keeps_what_it_was_told_to_keep() {
+    let Kept { list, pool, queue, .. } = Kept::new(Keep::Everything);
+    drop(list);
+    assert_eq!(pool.idle_dwords(), 0);
+    drop(queue);
+
+    let kept = Kept::new(Keep::Lists);
+    assert_eq!(kept.alive(), (false, false), "memory is the caller's");
+    let list = kept.list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).unwrap_err();
+    kept.queue.retire();
+    assert!(list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).is_ok());
+
+    let kept = Kept::new(Keep::Nothing);
+    assert_eq!(kept.alive(), (false, false));
+    assert!(kept.list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).is_ok(), "without a look at the queue");
+    assert_eq!(kept.queue.in_flight(), 0);
+}
+
+/// Memory that is dropped while a job that does not keep it runs stays until the job is done, by the kernel's references.
+#[test]
+fn what_a_submission_does_not_keep_is_still_there_for_the_gpu() {
+    for keep in [Keep::Lists, Keep::Nothing] {
+        let gpu = patient_gpu("navi21");
+        let device = Device::new(gpu.open()).unwrap();
+        let (queue, gate, memory) =
+            (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
+        let (bo, at) = (Arc::clone(memory.bo()), memory.address());
+        let binding = Arc::downgrade(memory.binding());
+        let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
+        stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
+        stream.push(&pm4::EndOfPipe::fence(at, 7)).unwrap();
+        let list = stream.finish().unwrap();
+        let bindings = [gate.binding(), memory.binding()].map(Arc::clone);
+        let submission = Submission { lists: &[&list], memory: &bindings, keep, ..Submission::default() };
+        let fence = queue.submit(&submission).unwrap();
+        drop((bindings, memory, list));
+        assert_eq!(binding.strong_count(), 0, "{keep:?}: user space has let go of it");
+        gate.mapping().unwrap().store_u32(0, 1).unwrap();
+        assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
+        assert_eq!(Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7, "{keep:?}");
+        queue.check().unwrap();
+        assert_eq!(device.page_fault().unwrap(), None, "{keep:?}");
+    }
+}
+
+#[test]
+fn a_queue_that_waits_for_points_retires() {
+    let device = crate::support::device("navi21");
+    let (queue, memory) = (queue(&device, Ip::Gfx, 0), host_memory(&device, 4096));
+    let (list, done) = (store(&device, queue.target(), memory.address(), 1), Syncobj::new(&device, false).unwrap());
+    let binding = Arc::downgrade(memory.binding());
+    let (bindings, signals) = ([Arc::clone(memory.binding())], [SyncPoint::binary(&done)]);
+    let submission = Submission { lists: &[&list], memory: &bindings, signals: &signals, ..Submission::default() };
+    let fence = queue.submit(&submission).unwrap();
+    drop((bindings, memory));
+    until("the number is written", || fence.is_signalled());
+    assert!(binding.strong_count() > 0);
+    assert_eq!(queue.wait_points(&[(&done, 0)], WaitFor::All, job_time()).unwrap(), Some(0));
+    assert_eq!(binding.strong_count(), 0);
 }

@@ -52,7 +52,7 @@ pub struct QueueTrace {
     pub progress: Option<Progress>,
     /// State of the queue: the loss if it no longer works.
     pub state: Result<(), WinsysError>,
-    /// The commands where it stopped; nothing when it is idle.
+    /// The commands where it stopped; `None` when it is idle, or the submission did not [keep](crate::cs::Keep) its lists.
     pub excerpt: Option<Excerpt>,
 }
 
@@ -161,6 +161,9 @@ impl QueueTrace {
     fn print(&self, printer: &dyn IbPrinter, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ring {} of context {}: ", self.ip, self.ring, self.context)?;
         match &self.excerpt {
+            None if self.done < self.submitted => {
+                writeln!(f, "{} of {} submissions done, no commands known", self.done, self.submitted)?;
+            }
             None => writeln!(f, "all {} submissions done", self.done)?,
             Some(excerpt) => {
                 writeln!(f, "stopped in submission {}, {} of {} done", excerpt.sequence, self.done, self.submitted)?;

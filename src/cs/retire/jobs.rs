@@ -35,6 +35,17 @@ impl Job {
         fits
     }
 
+    /// Takes the sets away, to be dropped under no lock. The container stays unless there are more than two.
+    pub(in crate::cs) fn take_sets(&mut self) -> Unkept {
+        let mut unkept = Unkept::default();
+        if self.sets.len() > unkept.few.len() {
+            unkept.many = std::mem::take(&mut self.sets);
+        } else {
+            drain(&mut self.sets, &mut unkept.few);
+        }
+        unkept
+    }
+
     /// Lets go of everything, and keeps the containers.
     fn clear(&mut self) {
         self.sequence = 0;
@@ -42,6 +53,13 @@ impl Job {
         self.memory.clear();
         self.sets.clear();
     }
+}
+
+/// Sets that a submission has listed and does not keep.
+#[derive(Debug, Default)]
+pub(in crate::cs) struct Unkept {
+    few: [Option<Residents>; 2],
+    many: Vec<Residents>,
 }
 
 /// Resources of a small job. They are taken out of the job under the lock and dropped without it, while the job stays, so

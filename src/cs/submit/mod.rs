@@ -21,6 +21,6 @@ pub use self::{
     queue::{Queue, QueueKind},
     queue_options::{Listing, Patience, QueueOptions},
     queues::Queues,
-    submission::{Submission, SyncPoint},
+    submission::{Keep, Submission, SyncPoint},
     submitter::{OwnedSubmission, PendingFence, Submitter},
 };

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use super::shared::Shared;
 use crate::{
     cs::{
-        CommandList, Error, Fence, QueueOptions, Result, Submission, SyncPoint, Target,
+        CommandList, Error, Fence, Keep, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
-        retire::jobs::{Ended, Job, Over},
+        retire::jobs::{Ended, Job, Over, Unkept},
     },
     winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
@@ -108,7 +108,8 @@ impl Queue {
     /// Without lists, and with nothing to wait for, nothing is given to the GPU: the signals are those of what was
     /// submitted last. With something to wait for, a list that does nothing runs in its turn.
     ///
-    /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile.
+    /// Everything named in the submission stays alive until it is done, whatever the caller drops meanwhile, unless
+    /// [`Submission::keep`] says otherwise.
     ///
     /// # Errors
     ///
@@ -151,7 +152,8 @@ impl Queue {
     }
 
     /// Waits for points of sync objects, and then asks whether this queue still works: waiting for a sync object tells
-    /// nothing about a loss, because a lost job signals what it was to signal. As [`Syncobj::wait_points`] otherwise.
+    /// nothing about a loss, because a lost job signals what it was to signal. As [`Syncobj::wait_points`] otherwise. Then
+    /// [retires](Queue::retire).
     ///
     /// RADV does not ask, so that its waits succeed after a hang (Mesa 25.0.7 `src/vulkan/runtime/vk_drm_syncobj.c`).
     ///
@@ -166,6 +168,7 @@ impl Queue {
     ) -> Result<Option<usize>> {
         let met = Syncobj::wait_points(points, condition, Until::Signalled, deadline)?;
         self.check()?;
+        self.retire();
         Ok(met)
     }
 
@@ -178,7 +181,37 @@ impl Queue {
         Ok(self.shared.check()?)
     }
 
-    /// Submissions that were not yet seen to be done.
+    /// Lets go of what finished submissions used, without an ioctl unless work was lost.
+    ///
+    /// [`Queue::submit`] and [`Fence::wait`] do the same. A driver that waits for sync objects of its own calls this before
+    /// it expects memory, lists or pooled IBs back; with [`Keep::Nothing`] it need not.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{Queue, Stream, Submission, SyncPoint, pm4},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    /// let target = pm4::Target::gfx(device.info().gfx_level);
+    /// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
+    /// queue.submit(&Submission { lists: &[&list], signals: &[SyncPoint::binary(&done)], ..Submission::default() })?;
+    /// assert!(done.wait(Deadline::NEVER)?); // the queue has not noticed
+    /// # while !queue.last().is_signalled() {}
+    /// queue.retire();
+    /// let stream = list.record_again(target).map_err(|_list| "the queue keeps it")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// [`Keep::Nothing`]: crate::cs::Keep::Nothing
+    pub fn retire(&self) {
+        self.shared.retire();
+    }
+
+    /// Retires, and returns the number of submissions that were not yet seen to be done.
     pub fn in_flight(&self) -> usize {
         self.shared.retire();
         self.shared.jobs.len()
@@ -241,10 +274,24 @@ impl Shared {
     ) -> Result<Fence> {
         let mut sender = self.sender.lock();
         let mut underway = self.jobs.begin(sender.spare.take());
+        let mut unkept = Unkept::default();
         let error = underway.job().and_then(|job| {
-            job.keep(beside, submission);
             sender.working_set.take_snapshots(submission.sets, &mut job.sets);
-            sender.send(self, beside, submission, job)
+            match submission.keep {
+                Keep::Everything => {
+                    job.keep_lists(beside, submission);
+                    job.memory.extend_from_slice(submission.memory);
+                    sender.send(self, beside, submission, job)
+                }
+                keep => {
+                    if keep == Keep::Lists {
+                        job.keep_lists(beside, submission);
+                    }
+                    let error = sender.send(self, beside, submission, job);
+                    unkept = job.take_sets();
+                    error
+                }
+            }
         });
         let events = sender.take_events();
         let done = self.user_fence.value();
@@ -252,6 +299,7 @@ impl Shared {
         let Ended { sequence, spare } = underway.end(done, &mut over);
         sender.spare = spare;
         drop(sender);
+        drop(unkept);
         // From here on the job is kept, whatever an observer does.
         self.jobs.let_go(over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
@@ -292,8 +340,8 @@ impl Shared {
 }
 
 impl Job {
-    /// Keeps alive what a submission uses, but for its sets.
-    fn keep(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+    /// Keeps the lists of a submission alive, with its preambles.
+    fn keep_lists(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
         for (_, lists) in beside {
             self.lists.extend(lists.iter().copied().cloned());
         }
@@ -301,6 +349,5 @@ impl Job {
         if let Some(preambles) = submission.preambles {
             self.lists.extend(preambles.lists().cloned());
         }
-        self.memory.extend_from_slice(submission.memory);
     }
 }

@@ -28,6 +28,48 @@ impl<'a> SyncPoint<'a> {
     }
 }
 
+/// Resources that a queue keeps alive for a submission until it notices that the submission has ended.
+///
+/// A queue notices in [`Queue::submit`](crate::cs::Queue::submit), [`Queue::retire`](crate::cs::Queue::retire) and
+/// [`Fence::wait`](crate::cs::Fence::wait), not when a sync object is waited for. A driver whose own rules keep resources
+/// alive, as Vulkan's do, chooses [`Keep::Nothing`], so that what it frees is freed at once.
+///
+/// Every choice is sound, because the kernel does not depend on what user space keeps: a job holds a reference to each BO of
+/// its BO list (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_submit`, which adds the job's fence to each BO), and an unbinding waits
+/// for the jobs that were submitted before it (`amdgpu_vm.c`, `amdgpu_vm_clear_freed`). So memory that is dropped early
+/// stays until the GPU is done with it. A list that is not kept can be
+/// [recorded again](crate::cs::CommandList::record_again) while the GPU still reads it: the GPU then runs a mixture of old
+/// and new packets in its own address space, which is the caller's to prevent, as in Vulkan.
+///
+/// ```
+/// use std::sync::Arc;
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     cs::{Keep, Queue, Stream, Submission, SyncPoint, pm4},
+///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+/// let target = pm4::Target::gfx(device.info().gfx_level);
+/// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
+/// let signals = [SyncPoint::binary(&done)];
+/// queue.submit(&Submission { lists: &[&list], signals: &signals, keep: Keep::Nothing, ..Submission::default() })?;
+/// assert!(done.wait(Deadline::NEVER)?);
+/// let stream = list.record_again(target).map_err(|_list| "the queue kept it")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// The lists, the preambles, the memory and the members of the sets.
+    #[default]
+    Everything,
+    /// The lists and the preambles: IBs do not return to their pool, and lists are not recorded again, before they have run.
+    Lists,
+    /// Nothing. A [`HangReport`](crate::cs::HangReport) then cannot show the commands.
+    Nothing,
+}
+
 /// One submission: command lists that run in order, and what they touch.
 ///
 /// A list may be submitted as often as one likes, and several times in one submission: it does not change any more.
@@ -54,6 +96,8 @@ pub struct Submission<'a> {
     /// Submissions to queues of this device that must have started first. Needs
     /// [`SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
     pub after_start: &'a [&'a Fence],
+    /// Resources that the queue keeps alive until the submission has ended.
+    pub keep: Keep,
     /// `true` if the lists read and write encrypted memory (TMZ), and only such memory is written.
     pub is_secure: bool,
     /// `true` if the graphics ring may be preempted in the middle of the lists. Only the last IB of each call is marked,

@@ -13,7 +13,7 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    cs::{CommandList, Error, Fence, Preambles, Queue, Result, Submission, SyncPoint},
+    cs::{CommandList, Error, Fence, Keep, Preambles, Queue, Result, Submission, SyncPoint},
     winsys::{Binding, Deadline, Error as WinsysError, ResidentSet, Syncobj, Until, WaitFor},
 };
 
@@ -39,6 +39,8 @@ pub struct OwnedSubmission {
     pub after: Vec<Fence>,
     /// See [`Submission::after_start`].
     pub after_start: Vec<Fence>,
+    /// See [`Submission::keep`].
+    pub keep: Keep,
     /// See [`Submission::is_secure`].
     pub is_secure: bool,
     /// See [`Submission::is_preemptible`].
@@ -199,6 +201,7 @@ impl OwnedSubmission {
             signals: &signals,
             after: &after,
             after_start: &after_start,
+            keep: self.keep,
             is_secure: self.is_secure,
             is_preemptible: self.is_preemptible,
         })
