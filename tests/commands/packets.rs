@@ -4,10 +4,10 @@ use std::{fs, path::Path};
 
 use amdgpu_winsys::{
     cs::{
-        Target,
+        Snippet, Target,
         commands::{Access, Barrier, Commands, Point, Scope, Span, Stages},
         layout,
-        pm4::Compare,
+        pm4::{self, Compare},
     },
     vamgr::GpuVa,
     winsys::{GfxLevel, Ip},
@@ -15,7 +15,7 @@ use amdgpu_winsys::{
 use serde_json::Value;
 
 use crate::{
-    rig::{dwords, record},
+    rig::{dwords, pm4_recorder, record},
     support::device,
 };
 
@@ -129,7 +129,7 @@ fn commands_begin_with_the_dwords_of_the_vectors() {
 fn names(level: GfxLevel, ip: Ip, commands: impl FnOnce(&mut dyn Commands)) -> Vec<&'static str> {
     let list = record(&device("navi21"), Target::new(level, ip).unwrap(), commands);
     let Target::Pm4(target) = list.target() else { unreachable!() };
-    let all: Vec<_> = list.dwords().flat_map(|ib| amdgpu_winsys::cs::pm4::decode(ib, target)).collect();
+    let all: Vec<_> = list.dwords().flat_map(|ib| pm4::decode(ib, target)).collect();
     all.into_iter().map(|packet| packet.unwrap().command.name()).filter(|&name| name != "NOP").collect()
 }
 
@@ -163,6 +163,27 @@ fn a_barrier_is_flushes_then_caches_and_pfp_behind_me() {
         assert_eq!(barrier(Ip::Compute, shaders), ["EVENT_WRITE", "ACQUIRE_MEM"], "{level}");
         assert_eq!(barrier(Ip::Gfx, execution), ["EVENT_WRITE", "PFP_SYNC_ME"], "{level}");
         assert_eq!(barrier(Ip::Compute, execution), ["EVENT_WRITE"], "{level}");
+    }
+}
+
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `radv_cp_dma_fill_memory`: PFP may fetch what was filled.
+#[test]
+fn pfp_waits_for_me_behind_a_fill_and_before_a_condition() {
+    for level in GfxLevel::ALL {
+        for (ip, has_pfp) in [(Ip::Gfx, true), (Ip::Compute, false)] {
+            let found = names(level, ip, |commands| commands.fill(span(A, 64), 7).unwrap());
+            assert_eq!(
+                (found.len(), found.last() == Some(&"PFP_SYNC_ME")),
+                (1 + usize::from(has_pfp), has_pfp),
+                "{level}"
+            );
+            let Target::Pm4(target) = Target::new(level, ip).unwrap() else { unreachable!() };
+            let mut recorder = pm4_recorder(&device("navi21"), target);
+            recorder.conditional(va(A), &Snippet::new(target)).unwrap();
+            let list = recorder.finish().unwrap();
+            let first = pm4::decode(list.dwords().next().unwrap(), target).next().unwrap().unwrap();
+            assert_eq!(first.command.name() == "PFP_SYNC_ME", has_pfp, "{level} {ip}");
+        }
     }
 }
 

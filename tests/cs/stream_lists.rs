@@ -11,6 +11,7 @@ use amdgpu_winsys::{
         Snippet, Stream, Submission, Target, annotations, pm4, sdma,
     },
     heaps::DeviceMemory,
+    vamgr::GpuVa,
     winsys::{Device, GfxLevel, Ip},
 };
 use nix::errno::Errno;
@@ -366,6 +367,9 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
         snippet.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH)).unwrap();
     }
     assert!(snippet.push(&pm4::Nop::Skip(&[])).is_err());
+    // Refused before it has a length, and after.
+    let misaligned = GpuVa::new(0x1002).unwrap();
+    assert!(snippet.push(&pm4::EndOfPipe::fence(misaligned, 1)).is_err());
     assert_eq!(snippet.dwords().len(), 60);
     let mut stream = Stream::new(&device, target, 1).unwrap();
     (0..100).for_each(|_| stream.push_snippet(&snippet).unwrap());

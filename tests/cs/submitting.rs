@@ -328,6 +328,8 @@ fn any_or_all_of_several_fences_are_waited_for() {
     }
     gated[1].open();
     assert_eq!(Fence::wait_many(&all, WaitFor::Any, Deadline::after(Duration::MAX)).unwrap(), Some(1));
+    assert!(fences[1].wait(job_time()).unwrap());
+    assert_eq!(Fence::wait_many(&all, WaitFor::Any, Deadline::POLL).unwrap(), Some(1), "which one is still known");
     assert_eq!(Fence::wait_many(&all, WaitFor::All, Deadline::POLL).unwrap(), None);
     gated[0].open();
     gated[2].open();

@@ -17,4 +17,5 @@ mod memory_histories;
 mod replay_addresses;
 mod sparse;
 mod suballocation_cache;
+mod suballocation_model;
 mod suballocation_slabs;

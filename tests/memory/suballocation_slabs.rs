@@ -196,6 +196,28 @@ fn a_busy_entry_does_not_hide_one_that_is_done_behind_it() {
     assert_eq!(rig.pool.stats().slabs, 1);
 }
 
+/// Source: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `MAX_FAILED_RECLAIMS`.
+#[test]
+fn behind_two_busy_entries_nothing_is_looked_at() {
+    for busy in 0..4 {
+        let rig = rig();
+        let pieces: Vec<_> = (0..4).map(|_| rig.pool.allocate(GTT, 1 << 20, 1).unwrap()).collect();
+        let (_done, pending) = work();
+        let pending = Arc::new(pending);
+        for (index, piece) in pieces.into_iter().enumerate() {
+            let pending = Arc::clone(&pending);
+            piece.free_after(move || index >= busy || pending.is_done());
+        }
+        let _piece = rig.pool.allocate(GTT, 1 << 20, 1).unwrap();
+        // What is done is all taken back on the way, or none of it.
+        let stats = rig.pool.stats();
+        let expected = [(1, 0), (1, 1), (3, 4), (3, 4)];
+        assert_eq!((stats.slabs, stats.parked), expected[busy], "{busy}");
+        rig.pool.trim();
+        assert_eq!(rig.pool.stats().parked, busy, "a trim looks at all of them");
+    }
+}
+
 /// A bit of everything.
 fn scenario(rig: &Rig) -> Result<(), SuballocationError> {
     let mut held = Vec::new();

@@ -120,6 +120,31 @@ fn the_kernel_is_asked_once_although_two_need_the_answer() {
     assert_eq!(rig.kernel.calls() - before, 1);
 }
 
+/// A thread that finds an old answer goes on with it while another one asks.
+#[test]
+fn nobody_waits_for_a_new_answer_while_there_is_an_old_one() {
+    let rig = Rig::new("navi21");
+    let hands = Hands::default();
+    let manager = rig.manager().with_budget_interval(hands.clone(), Duration::from_millis(100));
+    let first = manager.cached_usage().unwrap();
+    hands.advance(100);
+    let (in_kernel, arrived) = mpsc::channel();
+    let (open, gate) = mpsc::channel::<()>();
+    rig.kernel.fail_every_where(nix::errno::Errno::EIO, move |_| {
+        let _ = in_kernel.send(());
+        let _ = gate.recv_timeout(Duration::from_secs(20));
+        false
+    });
+    std::thread::scope(|scope| {
+        let asks = scope.spawn(|| manager.cached_usage().unwrap());
+        arrived.recv().unwrap();
+        let meanwhile = [manager.cached_usage().unwrap(), manager.cached_usage().unwrap()];
+        let _ = open.send(());
+        assert_eq!(meanwhile, [first, first]);
+        assert_eq!(asks.join().unwrap().generation, 2);
+    });
+}
+
 fn told_device(name: &str) -> (Arc<Device>, Told, Arc<Listener>) {
     let (told, listener) = (Told::default(), Arc::new(Listener::default()));
     let kernel = Liar(Arc::clone(&told)).over(gpu(name).open());

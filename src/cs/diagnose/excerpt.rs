@@ -126,3 +126,46 @@ impl<'a> Source<'a> {
         part
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        cs::{Snippet, pm4},
+        winsys::GfxLevel,
+    };
+
+    proptest! {
+        /// Marks lie anywhere, and often as far apart as just is shown as one.
+        #[test]
+        fn an_excerpt_is_the_whole_packets_around_both_marks_or_around_the_last(
+            lengths in prop::collection::vec(0..9_usize, 300..500),
+            last in prop::option::of(0..1800_usize),
+            apart in prop_oneof![Just(BETWEEN - 1), Just(BETWEEN), Just(BETWEEN + 1), 0..1500_usize],
+            has_done in any::<bool>(),
+            is_behind in any::<bool>(),
+        ) {
+            let language = pm4::Target::gfx(GfxLevel::Gfx10);
+            let mut snippet = Snippet::new(language);
+            let mut starts = Vec::new();
+            for length in lengths {
+                starts.push(snippet.dwords().len());
+                let payload = vec![0; length];
+                let packet = if length == 0 { pm4::Nop::Bare } else { pm4::Nop::Skip(&payload) };
+                snippet.push(&packet).unwrap();
+            }
+            let dwords = snippet.dwords();
+            let source = Source { target: language.into(), va: GpuVa::new(0x1000).unwrap(), dwords };
+            let mark = last.unwrap_or(0);
+            let done = if is_behind { Some(mark + apart) } else { mark.checked_sub(apart) };
+            let done = done.filter(|_| has_done);
+            let is_one = |done: &usize| (0..=BETWEEN).contains(&apart) && *done <= mark;
+            let first = done.filter(is_one).unwrap_or(mark);
+            let start = starts.iter().copied().filter(|start| start + BEFORE <= first).max().unwrap_or(0);
+            let end = starts.iter().copied().find(|&start| start >= mark + BEHIND).unwrap_or(dwords.len());
+            prop_assert_eq!(source.around(last, done), start..end);
+        }
+    }
+}

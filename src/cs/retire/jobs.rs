@@ -182,8 +182,7 @@ impl Jobs {
 
     /// Lets go of what jobs used that are over, and then of what submissions up to this number used.
     pub(in crate::cs) fn let_go(&self, over: Over, done: u64) {
-        let Over { few, job: mut next } = over;
-        drop(few);
+        let Over { few: _few, job: mut next } = over;
         while let Some(mut job) = next {
             job.clear();
             let mut state = self.0.lock();
@@ -252,5 +251,172 @@ impl State {
     /// The oldest submission, if its number is not above this one.
     fn take_up_to(&mut self, done: u64) -> Option<Box<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Tells whether a set is still kept.
+    type Trace = Weak<[Arc<Binding>]>;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A submission with so many sets, to which the kernel gives the number `more` behind the last; 0 takes nothing.
+        Submit {
+            sets: usize,
+            more: u64,
+            done: u64,
+        },
+        /// The same, and a panic ends it.
+        Panic {
+            sets: usize,
+            more: u64,
+        },
+        Retire {
+            done: u64,
+        },
+        Doubt,
+        Lose {
+            done: u64,
+            over: u64,
+        },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => (0..4_usize, 0..4_u64, 0..20_u64).prop_map(|(sets, more, done)| Step::Submit { sets, more, done }),
+            2 => (0..4_usize, 0..3_u64).prop_map(|(sets, more)| Step::Panic { sets, more }),
+            2 => (0..20_u64).prop_map(|done| Step::Retire { done }),
+            1 => Just(Step::Doubt),
+            1 => (0..20_u64, 0..20_u64).prop_map(|(done, over)| Step::Lose { done, over }),
+        ]
+    }
+
+    /// The books of a queue, kept slowly.
+    #[derive(Debug, Default)]
+    struct Model {
+        running: Vec<(u64, Vec<Trace>)>,
+        over: Vec<Trace>,
+        lost: Option<u64>,
+        last: u64,
+        is_in_doubt: bool,
+    }
+
+    impl Model {
+        fn begin(&mut self, underway: &mut Underway<'_>, sets: usize, more: u64) -> Option<u64> {
+            let job = underway.job().unwrap();
+            assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
+            let sets: Vec<Residents> = (0..sets).map(|_| Residents::from(Vec::new())).collect();
+            let traces = sets.iter().map(Arc::downgrade).collect();
+            job.sets = sets;
+            if more == 0 {
+                self.over.extend(traces);
+                return None;
+            }
+            self.last += more;
+            job.sequence = self.last;
+            self.running.push((self.last, traces));
+            Some(self.last)
+        }
+
+        fn retire(&mut self, done: u64) {
+            let over = self.running.extract_if(.., |(sequence, _)| *sequence <= done);
+            self.over.extend(over.flat_map(|(_, traces)| traces));
+        }
+
+        fn lose(&mut self, done: u64, over: u64) {
+            self.retire(done);
+            self.is_in_doubt = false;
+            let first = self.running.first().map(|(sequence, _)| *sequence).filter(|&sequence| sequence <= over);
+            self.lost = self.lost.or(first);
+            self.retire(over);
+        }
+
+        fn stuck_behind(&self, done: u64) -> Option<u64> {
+            let first = self.running.first().map(|(sequence, _)| *sequence);
+            self.lost.or(first).filter(|&sequence| sequence > done)
+        }
+
+        fn check(&self, jobs: &Jobs) {
+            assert_eq!((jobs.len(), jobs.last()), (self.running.len(), self.last));
+            assert_eq!(jobs.are_in_doubt(), self.is_in_doubt && !self.running.is_empty());
+            for done in 0..=self.last + 1 {
+                assert_eq!(jobs.stuck_behind(done).map(|(sequence, _)| sequence), self.stuck_behind(done), "{done}");
+            }
+            let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
+            assert!(kept.all(|trace| trace.strong_count() == 1), "a running job keeps what it uses");
+            assert!(self.over.iter().all(|trace| trace.strong_count() == 0), "what has ended keeps nothing");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_job_keeps_what_it_uses_until_its_number_is_written_or_the_kernel_took_nothing_of_it(
+            steps in prop::collection::vec(step(), 1..30),
+        ) {
+            let (jobs, mut model, mut spare) = (Jobs::default(), Model::default(), None);
+            for step in steps {
+                match step {
+                    Step::Submit { sets, more, done } => {
+                        let mut underway = jobs.begin(spare.take());
+                        let given = model.begin(&mut underway, sets, more);
+                        let mut over = Over::default();
+                        // The kernel is asked about the end only after it took something.
+                        let done = if given.is_some() { done } else { 0 };
+                        let ended = underway.end(done, &mut over);
+                        assert_eq!(ended.sequence, given);
+                        spare = ended.spare;
+                        jobs.let_go(over, done);
+                        model.retire(done);
+                    }
+                    Step::Panic { sets, more } => {
+                        let mut underway = jobs.begin(spare.take());
+                        model.begin(&mut underway, sets, more);
+                        drop(underway);
+                    }
+                    Step::Retire { done } => {
+                        jobs.retire_up_to(done);
+                        model.retire(done);
+                    }
+                    Step::Doubt => {
+                        jobs.doubt();
+                        model.is_in_doubt = true;
+                    }
+                    Step::Lose { done, over } => {
+                        jobs.lose(done, over);
+                        model.lose(done, over);
+                    }
+                }
+                model.check(&jobs);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_let_go_of_lives_until_the_lock_is_free() {
+        let jobs = Jobs::default();
+        let mut traces = Vec::new();
+        let mut submit = |sets: usize, done: u64, over: &mut Over| {
+            let mut underway = jobs.begin(None);
+            let job = underway.job().unwrap();
+            job.sequence = jobs.last() + 1;
+            job.sets = (0..sets).map(|_| Residents::from(Vec::new())).collect();
+            traces.extend(job.sets.iter().map(Arc::downgrade));
+            underway.end(done, over);
+        };
+        submit(1, 0, &mut Over::default());
+        submit(3, 0, &mut Over::default());
+        let mut over = Over::default();
+        submit(1, 2, &mut over);
+        let kept = || traces.iter().map(Weak::strong_count).collect::<Vec<_>>();
+        assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
+        jobs.let_go(over, 2);
+        assert_eq!(kept(), [0, 0, 0, 0, 1]);
     }
 }

@@ -222,9 +222,8 @@ impl Queue {
     ///
     /// [`Listing::Kept`]: crate::cs::Listing::Kept
     pub fn forget_memory(&self) {
-        let list = self.shared.sender.lock().take_kernel_list();
-        // Destroyed without the lock.
-        drop(list);
+        // Destroyed when it goes, without the lock.
+        let _list = self.shared.sender.lock().take_kernel_list();
     }
 
     pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {

@@ -236,6 +236,20 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn answers_are_counted_beyond_32_bits_and_words_are_whole() {
+        for answers in [0, u64::from(u32::MAX) - 1, u64::from(u32::MAX), 1 << 40] {
+            let last = Snapshot { sequence: AtomicU64::new(2 * answers), ..Snapshot::default() };
+            let usage = SystemUsage { vram: u64::MAX, visible_vram: 1 << 33, gtt: 1 << 34 };
+            for generation in [answers + 1, answers + 2] {
+                let taken = Duration::from_nanos(generation);
+                let written = last.write(usage, taken);
+                assert_eq!(written, UsageReading { usage, generation });
+                assert_eq!(last.read(), (written, taken));
+            }
+        }
+    }
+
     /// Readers and a writer at once: what is read was written together.
     #[test]
     fn a_reading_is_one_answer_whole() {

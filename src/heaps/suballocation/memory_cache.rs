@@ -213,6 +213,7 @@ impl MemoryCache {
         let size = entry.memory.size();
         let limit = self.limit(entry.memory.heap());
         let mut freed = Vec::new();
+        // Declared last, and so released before what is freed goes.
         let mut kept = self.shared.kept.lock();
         if now >= kept.sweep_at {
             kept.sweep_at = now.saturating_add(self.shared.limits.timeout / 4);
@@ -225,12 +226,7 @@ impl MemoryCache {
         let may_stay = key.reusable && kept.bytes_of(heap).saturating_add(size) <= limit;
         if may_stay || !entry.is_idle() {
             kept.add(key, entry);
-            drop(kept);
-        } else {
-            drop(kept);
-            drop(entry);
         }
-        drop(freed);
     }
 
     /// Bytes that may be kept of a heap.

@@ -148,14 +148,12 @@ impl SlabPool {
 
     fn take(&self, kind: Kind) -> Option<(Place, Arc<CachedMemory>)> {
         let mut leftovers = Leftovers::default();
+        // Declared last, and so released before the leftovers go.
         let mut group = self.shared.group(kind)?.lock();
-        let taken = group.take().or_else(|| {
+        group.take().or_else(|| {
             group.reclaim(BUSY_LOOKS, &mut leftovers);
             group.take()
-        });
-        drop(group);
-        drop(leftovers);
-        taken
+        })
     }
 
     fn new_slab(&self, kind: Kind) -> Result<CachedMemory, SuballocationError> {
@@ -280,12 +278,11 @@ impl SubAllocation {
 
 impl Drop for SubAllocation {
     fn drop(&mut self) {
+        // Slabs without entries go back to the cache when this goes, outside the lock.
         let mut leftovers = Leftovers::default();
         self.memory = None;
         if let Some(group) = self.pool.group(self.kind) {
             group.lock().give(self.place, std::mem::take(&mut self.pending), &mut leftovers);
         }
-        // Slabs without entries go back to the cache here, outside the lock.
-        drop(leftovers);
     }
 }

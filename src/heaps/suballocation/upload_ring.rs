@@ -72,8 +72,8 @@ impl UploadRing {
 
     /// Frees what the GPU is done with. Taking pieces does so when it must.
     pub fn reclaim(&self) {
-        let done = self.space.lock().give_back(Ticket::is_done);
-        drop(done); // and with it the work, outside the lock
+        // The work goes with it, outside the lock.
+        let _done = self.space.lock().give_back(Ticket::is_done);
     }
 
     /// Figures of now.
