@@ -16,7 +16,10 @@ use crate::{
     checks::process,
     choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
-    gpu::{surroundings, target::Target},
+    gpu::{
+        surroundings,
+        target::{NoTarget, Target},
+    },
     isolation::{
         child::{self, Task},
         parent::Parent,
@@ -183,7 +186,10 @@ fn options(arguments: &RunArguments) -> Options {
 fn target(arguments: &RunArguments) -> Result<Target, Exit> {
     let chosen = match (&arguments.sim, arguments.mutate) {
         (Some(name), Some(mutant)) => Target::mutant(name, mutant),
-        (sim, _) => Target::choose(arguments.gpu.as_deref(), sim.as_deref()),
+        (sim, _) => match Target::choose(arguments.gpu.as_deref(), sim.as_deref()) {
+            Err(NoTarget::NoRadeon) if arguments.or_simulated => Target::stand_in(),
+            chosen => chosen,
+        },
     };
     chosen.map_err(|error| {
         complain(&error);

@@ -12,7 +12,7 @@ use crate::{
     level::Level,
 };
 
-/// Hardware smoke test for AMD GPUs: on a Radeon if there is one, else on the embedded simulator.
+/// Hardware smoke test for AMD GPUs: on a Radeon, or on the embedded simulator where that is asked for.
 ///
 /// Each check runs in a process of its own and ends in one of IGT's words: pass, fail, skip, warn, timeout, crash,
 /// incomplete, dmesg-warn.
@@ -70,6 +70,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) sim: Option<String>,
 
+    /// Test the simulator where the computer has no Radeon. Without this, no Radeon is exit status 77.
+    #[arg(long, conflicts_with_all = ["gpu", "sim"])]
+    pub(crate) or_simulated: bool,
+
     /// Break the simulated GPU this way, as drop-write or short-copy:sdma, to see that the test finds it.
     #[arg(long, value_name = "MUTATION", requires = "sim")]
     pub(crate) mutate: Option<Mutant>,
@@ -78,8 +82,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) level: Level,
 
-    /// Change nothing: the level inventory, whatever else is said.
-    #[arg(long, conflicts_with = "level")]
+    /// Change nothing: run the level inventory, whatever --level says.
+    #[arg(long)]
     pub(crate) read_only: bool,
 
     /// Only checks whose id this regular expression matches, anywhere in it.
@@ -145,7 +149,7 @@ pub(crate) struct RunArguments {
     pub(crate) record: Option<PathBuf>,
 
     /// Run what was recorded in this file again, with its level and filter, and with nothing but its answers.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "level", "filter", "record", "shard", "repeat",
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "or_simulated", "level", "filter", "record", "shard", "repeat",
         "read_only", "bundle", "dry_run"])]
     pub(crate) replay: Option<PathBuf>,
 

@@ -59,7 +59,7 @@ pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> R
     let opened = shielded(|| Lab::open(target, options.settings()));
     let report = match opened {
         Ok(lab) => {
-            let gpu = Gpu { facts: Some(lab.facts()), ..target.gpu().clone() };
+            let gpu = target.gpu().with_facts(lab.facts());
             let steps = plan::plan(&lab.rings, options.level, &options.choice);
             observer.planned(&gpu, &steps.iter().map(|step| &*step.id).collect::<Vec<_>>());
             follow(lab, gpu, &steps, start, options, observer)

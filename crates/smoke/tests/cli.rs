@@ -217,14 +217,26 @@ fn the_report_for_people_begins_with_what_is_tested_and_ends_with_the_count() {
 }
 
 #[test]
-fn without_a_radeon_the_simulator_is_tested_and_said_to_be() {
+fn without_a_radeon_nothing_is_tested_unless_the_simulator_may_stand_in() {
     if Path::new("/dev/dri").exists() {
         eprintln!("not tried: this machine has /dev/dri");
         return;
     }
-    let output = output(&["--level", "inventory"]);
+    for level in ["inventory", "destructive"] {
+        let refused = output(&["--level", level, "--i-accept-a-gpu-reset"]);
+        assert_eq!((code(&refused), stdout(&refused).as_str()), (77, ""), "no hardware, no pass");
+        assert!(stderr(&refused).contains("--or-simulated"), "{}", stderr(&refused));
+    }
+    let output = output(&["--or-simulated", "--level", "inventory"]);
     assert_eq!(code(&output), 0);
     assert!(stdout(&output).starts_with("No Radeon here: testing a simulated GPU, "));
+}
+
+#[test]
+fn read_only_lowers_any_level_to_inventory() {
+    let report = json(&output(&["--sim", "navi21", "--json", "--level", "destructive", "--read-only"]));
+    assert_eq!(report["level"], "inventory");
+    assert!(results(&report).all(|(id, ..)| id.starts_with("inventory.")));
 }
 
 #[test]

@@ -180,6 +180,54 @@ fn one_run_writes_every_report_and_all_agree() {
     assert_eq!(words(&replayed), [("inventory.heaps".to_owned(), "pass".to_owned())]);
 }
 
+/// A report that leaves the machine must not pass for one of hardware.
+#[test]
+fn every_report_says_that_the_gpu_is_simulated_and_how_it_is_broken() {
+    let scratch = Scratch::new("honest");
+    let paths = ["a.json", "a.jsonl", "a.tap", "a.xml", "igt"].map(|name| scratch.path(name));
+    let [json, jsonl, tap, junit, igt] = &paths;
+    let run = output(&[
+        "--sim",
+        "navi21",
+        "--mutate",
+        "drop-write:sdma",
+        "--filter",
+        "^bo.map$",
+        &format!("--json={json}"),
+        &format!("--jsonl={jsonl}"),
+        &format!("--tap={tap}"),
+        "--junit",
+        junit,
+        "--igt-results",
+        igt,
+    ]);
+    ends_with(&run, 0);
+    assert!(
+        stdout(&run).starts_with("Testing a simulated GPU: navi21, broken by drop-write:sdma\n"),
+        "{}",
+        stdout(&run)
+    );
+    let report: Value = serde_json::from_str(&scratch.read("a.json")).unwrap();
+    valid(&report);
+    let gpu = &report["gpu"];
+    assert_eq!((&gpu["simulated"], &gpu["mutation"]), (&true.into(), &"drop-write:sdma".into()));
+    assert_eq!(gpu["kernel"], Value::Null, "this computer's kernel did not answer");
+    let first: Value = serde_json::from_str(scratch.read("a.jsonl").lines().next().unwrap()).unwrap();
+    assert_eq!((&first["gpu"]["simulated"], &first["gpu"]["mutation"]), (&true.into(), &"drop-write:sdma".into()));
+    let label = "simulated navi21, broken by drop-write:sdma";
+    assert!(scratch.read("a.tap").contains(&format!("\n# {label}\n")), "{}", scratch.read("a.tap"));
+    let xml = scratch.read("a.xml");
+    for expected in [
+        &format!("<testsuite name=\"{label}\"")[..],
+        "name=\"simulated\" value=\"true\"",
+        "name=\"mutation\" value=\"drop-write:sdma\"",
+    ] {
+        assert!(xml.contains(expected), "{expected} in\n{xml}");
+    }
+    let results: Value = serde_json::from_str(&scratch.read("igt/results.json")).unwrap();
+    assert!(results["name"].as_str().unwrap().ends_with(label), "{}", results["name"]);
+}
+
 #[test]
 fn a_bundle_holds_the_recording_of_what_failed() {
     let scratch = Scratch::new("bundle");
@@ -252,8 +300,7 @@ fn arguments_that_make_no_sense_are_bad_usage() {
         &["--timeout", "0"],
         &["--sim", "navi21", "--mutate", "nothing"],
         &["--mutate", "drop-write"],
-        &["--json", "--tap"],
-        &["--read-only", "--level", "core"],
+        &["--sim", "navi21", "--json", "--tap"],
         &["completions", "nosuchshell"],
         &["list", "--json"],
     ] {

@@ -18,6 +18,10 @@ use crate::{gpu::mutant::Mutant, result::report::Gpu};
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
 
+/// Ways on for those who have no Radeon.
+const NO_RADEON: &str = "/dev/dri has no render node of one. --or-simulated tests the embedded simulator instead, \
+    --sim NAME a chip of your choice";
+
 /// When a simulated ring counts as hung: much less than on real ones, and more than a busy machine keeps a thread waiting.
 const HANG: Duration = Duration::from_secs(1);
 
@@ -53,6 +57,9 @@ impl fmt::Debug for Target {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoTarget {
+    /// This computer has no AMD GPU, and none was asked for.
+    #[error("no AMD GPU: {NO_RADEON}")]
+    NoRadeon,
     /// No node fits what was asked for.
     #[error("no AMD GPU {wanted:?}; there is {}", listed(present))]
     NoSuchGpu {
@@ -88,11 +95,11 @@ fn place(node: &Node) -> String {
 }
 
 impl Target {
-    /// The GPU asked for, else the first Radeon, else the simulator.
+    /// Returns the GPU asked for, else the first Radeon by the number of its node.
     ///
     /// # Errors
     ///
-    /// [`NoTarget`].
+    /// [`NoTarget`]; [`NoTarget::NoRadeon`] where nothing was asked for.
     pub fn choose(gpu: Option<&str>, sim: Option<&str>) -> Result<Self, NoTarget> {
         if let Some(name) = sim {
             return Self::simulated(name);
@@ -106,9 +113,18 @@ impl Target {
                 None => Err(NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes }),
             };
         }
-        if let Some(node) = nodes.into_iter().next() {
-            return Ok(Self::real(node));
-        }
+        let mut nodes = nodes.into_iter();
+        let mut target = Self::real(nodes.next().ok_or(NoTarget::NoRadeon)?);
+        target.gpu.others = nodes.map(|node| place(&node)).collect();
+        Ok(target)
+    }
+
+    /// Returns the simulator's default GPU, marked as a stand-in for a Radeon that is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget::Chip`].
+    pub fn stand_in() -> Result<Self, NoTarget> {
         let mut target = Self::simulated(DEFAULT_PROFILE)?;
         target.gpu.fallback = true;
         Ok(target)
@@ -173,7 +189,9 @@ impl Target {
     ///
     /// [`NoTarget::Chip`].
     pub fn mutant(name: &str, mutant: Mutant) -> Result<Self, NoTarget> {
-        Self::simulated_as(name, Some(mutant))
+        let mut target = Self::simulated_as(name, Some(mutant))?;
+        target.gpu.mutation = Some(mutant.to_string());
+        Ok(target)
     }
 
     /// Creates a target over the kernels that `open` returns, each an open file of its own.
@@ -191,6 +209,9 @@ impl Target {
     pub fn recorded(self, recording: &Recording) -> Self {
         recording.note(LOCATION, &self.gpu.location);
         recording.note(SIMULATED, if self.gpu.simulated { "yes" } else { "no" });
+        if let Some(mutation) = &self.gpu.mutation {
+            recording.note(MUTATION, mutation);
+        }
         let Some(kernel) = self.kernel else { return self };
         let recording = recording.clone();
         let target = Self::over(self.gpu.location.clone(), move || Ok(Arc::new(recording.wrap(kernel()?)) as _));
@@ -201,12 +222,14 @@ impl Target {
     pub fn replayed(replay: &Replay) -> Self {
         let noted = |key| replay.note(key).unwrap_or_default();
         let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
+        let mutation = replay.note(MUTATION).map(str::to_owned);
         let replay = replay.clone();
         let open = move || match replay.open_file() {
             Ok(file) => Ok(Arc::new(file) as Arc<dyn Kernel>),
             Err(errno) => Err(winsys::Error::Open { path: "the recording".into(), errno }),
         };
-        let target = Self::over(location, open);
+        let mut target = Self::over(location, open);
+        target.gpu.mutation = mutation;
         if simulated { target.simulating() } else { target }
     }
 
@@ -283,6 +306,7 @@ impl Target {
 /// Notes of a recording.
 const LOCATION: &str = "location";
 const SIMULATED: &str = "simulated";
+const MUTATION: &str = "mutation";
 
 fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
     match RenderNode::open(path) {

@@ -15,11 +15,7 @@ use crate::{
     isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
-    result::{
-        exit::Exit,
-        report::{CheckResult, Gpu},
-        word::Word,
-    },
+    result::{exit::Exit, report::CheckResult, word::Word},
     run::{in_lab, judged, shielded},
 };
 
@@ -57,7 +53,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
     let lab = shielded(|| Lab::open(target, settings));
     match (lab, task) {
         (Ok(lab), Task::Plan) => {
-            let gpu = Gpu { facts: Some(lab.facts()), ..target.gpu().clone() };
+            let gpu = target.gpu().with_facts(lab.facts());
             let steps = plan::plan(&lab.rings, options.level, &options.choice);
             let planned =
                 steps.iter().map(|step| Planned { id: step.id.clone(), seconds: step.check.budget.as_secs() });

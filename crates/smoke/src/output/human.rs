@@ -82,11 +82,12 @@ impl Human {
         let gpu = &report.gpu;
         if let Some(facts) = &gpu.facts {
             let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
-            let kernel = facts.kernel.as_deref().unwrap_or("unknown");
-            self.line(format_args!("gpu       {} ({}) at {}", facts.name, facts.chip, gpu.location));
+            let unread = if gpu.simulated { "simulated" } else { "unknown" };
+            let kernel = facts.kernel.as_deref().unwrap_or(unread);
+            self.line(format_args!("gpu       {} ({}) at {}", facts.name, facts.chip, gpu.label()));
             self.line(format_args!("kernel    {kernel}, amdgpu {}, firmware {}", facts.driver, firmware.join(", ")));
         } else {
-            self.line(format_args!("gpu       {}", gpu.location));
+            self.line(format_args!("gpu       {}", gpu.label()));
         }
         self.line(format_args!(
             "program   amdgpu-smoke {}, level {}, seed {}",
@@ -102,13 +103,15 @@ impl Human {
 
 impl Observer for Human {
     fn began(&mut self, gpu: &Gpu) {
-        let location = &gpu.location;
+        let place = gpu.location_and_mutation();
         match (gpu.simulated, gpu.fallback) {
-            (false, _) => self.line(format_args!("Testing the GPU {location}")),
-            (true, false) => self.line(format_args!("Testing a simulated GPU: {location}")),
-            (true, true) => self.line(format_args!(
-                "No Radeon here: testing a simulated GPU, {location} (--list-profiles names others)"
-            )),
+            (false, _) => self.line(format_args!("Testing the GPU {place}")),
+            (true, false) => self.line(format_args!("Testing a simulated GPU: {place}")),
+            (true, true) => self
+                .line(format_args!("No Radeon here: testing a simulated GPU, {place} (--list-profiles names others)")),
+        }
+        for other in &gpu.others {
+            self.line(format_args!("Not tested: the GPU {other} (--gpu chooses it)"));
         }
     }
 
@@ -258,11 +261,15 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_is_tested() {
-        let gpu = |simulated, fallback| Gpu { simulated, fallback, location: "navi21".to_owned(), facts: None };
+        let gpu = |simulated, fallback| Gpu { simulated, fallback, location: "navi21".to_owned(), ..Gpu::default() };
         let first = |gpu| written(false, |human| human.began(&gpu));
         assert_eq!(first(gpu(false, false)), "Testing the GPU navi21\n");
         assert_eq!(first(gpu(true, false)), "Testing a simulated GPU: navi21\n");
         assert!(first(gpu(true, true)).starts_with("No Radeon here: testing a simulated GPU, navi21"));
+        let broken = Gpu { mutation: Some("drop-write:sdma".to_owned()), ..gpu(true, false) };
+        assert_eq!(first(broken), "Testing a simulated GPU: navi21, broken by drop-write:sdma\n");
+        let one_of_two = Gpu { others: vec!["/dev/dri/renderD129".to_owned()], ..gpu(false, false) };
+        assert!(first(one_of_two).contains("\nNot tested: the GPU /dev/dri/renderD129 (--gpu chooses it)\n"));
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn document(report: &Report, start: f64, end: f64) -> Value {
     json!({
         "__type__": "TestrunResult",
         "results_version": RESULTS_VERSION,
-        "name": format!("amdgpu-smoke {} {}", report.level, report.gpu.location),
+        "name": format!("amdgpu-smoke {} {}", report.level, report.gpu.label()),
         "uname": report.gpu.facts.as_ref().and_then(|facts| facts.kernel.clone()).unwrap_or_default(),
         "time_elapsed": time(start, end),
         "tests": tests,

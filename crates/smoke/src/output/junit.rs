@@ -32,10 +32,10 @@ fn document(report: &Report) -> String {
         results.len()
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let location = escaped(&report.gpu.location);
+    let label = escaped(&report.gpu.label());
     // Writing into a string does not fail.
     let _ = writeln!(xml, "<testsuites name=\"amdgpu-smoke\" {totals}>");
-    let _ = writeln!(xml, "  <testsuite name=\"{location}\" {totals}>");
+    let _ = writeln!(xml, "  <testsuite name=\"{label}\" {totals}>");
     let _ = writeln!(xml, "    <properties>");
     for (name, value) in properties(report) {
         let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{}\"/>", escaped(&value));
@@ -59,9 +59,11 @@ const fn is_error(word: Word) -> bool {
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
     let mut properties = vec![
         ("location", report.gpu.location.clone()),
+        ("simulated", report.gpu.simulated.to_string()),
         ("level", report.level.to_owned()),
         ("seed", report.seed.to_string()),
     ];
+    properties.extend(report.gpu.mutation.iter().map(|mutation| ("mutation", mutation.clone())));
     if let Some(facts) = &report.gpu.facts {
         let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
         properties.extend([

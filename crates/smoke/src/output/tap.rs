@@ -25,7 +25,7 @@ impl Observer for Tap {
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
         self.out.line("TAP version 14");
         self.out.line(&format!("1..{}", ids.len()));
-        self.out.line(&format!("# {}", one_line(&gpu.location)));
+        self.out.line(&format!("# {}", one_line(&gpu.label())));
         if let Some(facts) = &gpu.facts {
             self.out.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
         }

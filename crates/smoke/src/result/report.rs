@@ -48,13 +48,38 @@ pub struct Report {
 pub struct Gpu {
     /// `true` if this is the simulator.
     pub simulated: bool,
-    /// `true` if the simulator was not asked for: there is no Radeon.
+    /// `true` if the simulator stands in for a Radeon that is not there.
     pub fallback: bool,
+    /// The mistake that the simulator makes on purpose, by its name on the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutation: Option<String>,
+    /// Other AMD GPUs of the computer, which are not tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// A node with its PCI address, or the simulator's profile.
     pub location: String,
     /// Facts known once it is open.
     #[serde(flatten)]
     pub facts: Option<Facts>,
+}
+
+impl Gpu {
+    /// Returns the location as every report names it: with the word "simulated" and the mutation where they apply.
+    pub fn label(&self) -> String {
+        let simulated = if self.simulated { "simulated " } else { "" };
+        format!("{simulated}{}", self.location_and_mutation())
+    }
+
+    pub(crate) fn location_and_mutation(&self) -> String {
+        let mutation = self.mutation.as_ref().map(|name| format!(", broken by {name}")).unwrap_or_default();
+        format!("{}{mutation}", self.location)
+    }
+
+    /// Returns the GPU with its facts. The release of this computer's kernel is none of a simulated one's.
+    pub(crate) fn with_facts(&self, facts: Facts) -> Self {
+        let kernel = facts.kernel.clone().filter(|_| !self.simulated);
+        Self { facts: Some(Facts { kernel, ..facts }), ..self.clone() }
+    }
 }
 
 /// Facts about an open GPU.
@@ -68,7 +93,7 @@ pub struct Facts {
     pub gfx_level: String,
     /// Version of the driver's interface.
     pub driver: String,
-    /// Release of the kernel, where it can be read.
+    /// Release of the kernel, where it can be read and the GPU is not simulated.
     pub kernel: Option<String>,
     /// Firmware of the command processors: which, and its version.
     pub firmware: Vec<(String, u32)>,
