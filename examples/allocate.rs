@@ -1,7 +1,7 @@
 //! Allocates device memory, maps it, and frees it, with the kernel's counts before and after.
 //!
 //! `cargo run --example allocate` runs on a simulated RX 6800; on a Radeon, replace the first lines of `main` by
-//! `Device::open("/dev/dri/renderD128".as_ref())?`.
+//! `Device::open("/dev/dri/renderD128")?`.
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{

@@ -1,7 +1,7 @@
 //! Copies memory on every kind of ring and checks the result, with commands that are the same on all of them.
 //!
 //! `cargo run --example copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
-//! line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+//! line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -50,11 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// A recorder for the ring that a queue happens to have.
-fn record(
-    device: &Arc<Device>,
-    target: Target,
-    memory: &DeviceMemory,
-) -> Result<CommandList, Box<dyn std::error::Error>> {
+fn record(device: &Device, target: Target, memory: &DeviceMemory) -> Result<CommandList, Box<dyn std::error::Error>> {
     Ok(match target {
         Target::Pm4(target) => {
             let mut recorder = Recorder::new(Stream::new(device, target, 256)?);

@@ -71,7 +71,7 @@ fn system_memory(manager: &MemoryManager) -> Result<AllocateInfo, Box<dyn std::e
 }
 
 /// A job that needs all of these memories, and does nothing with them.
-fn submit(device: &Arc<Device>, memories: &[DeviceMemory]) -> Result<(), Box<dyn std::error::Error>> {
+fn submit(device: &Device, memories: &[DeviceMemory]) -> Result<(), Box<dyn std::error::Error>> {
     let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16)?;
     stream.push(&pm4::Nop::Skip(&[0]))?;
     let list = stream.finish()?;

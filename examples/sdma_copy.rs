@@ -1,7 +1,7 @@
 //! Copies memory with a copy engine and checks the result: allocate, record, submit, wait.
 //!
 //! `cargo run --example sdma_copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
-//! first line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+//! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
 use std::{sync::Arc, time::Duration};
 

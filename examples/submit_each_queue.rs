@@ -1,7 +1,7 @@
 //! Records and submits on every queue of a chip: graphics, compute and copy.
 //!
 //! `cargo run --example submit_each_queue` runs on a simulated RX 6800, so that it works on any machine; on a Radeon,
-//! replace the first line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+//! replace the first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Records in the language of the ring: PM4 for graphics and compute, SDMA packets for the copy engine.
-fn record(device: &Arc<Device>, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+fn record(device: &Device, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, Error> {
     match queue.target() {
         Target::Pm4(target) => record_in(device, target, at, value),
         Target::Sdma(version) => record_in(device, version, at, value),
@@ -55,13 +55,13 @@ fn record(device: &Arc<Device>, queue: &Queue, at: GpuVa, value: u32) -> Result<
 }
 
 /// Both can store a dword.
-fn record_in<L: Marker>(device: &Arc<Device>, language: L, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+fn record_in<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> Result<CommandList, Error> {
     let mut stream = Stream::new(device, language, 64)?;
     L::store(&mut stream, at, value)?;
     stream.finish()
 }
 
-fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
+fn allocate(device: &Device) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
     let tables = manager.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);

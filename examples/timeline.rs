@@ -2,7 +2,7 @@
 //! is submitted before what it waits for.
 //!
 //! `cargo run --example timeline` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
-//! first line of `main` by `Device::open("/dev/dri/renderD128".as_ref())?`.
+//! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn allocate(device: &Arc<Device>) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
+fn allocate(device: &Device) -> Result<DeviceMemory, Box<dyn std::error::Error>> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
     let tables = manager.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);

@@ -29,7 +29,7 @@
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // On a Radeon: Device::open("/dev/dri/renderD128".as_ref())?
+//! // On a Radeon: Device::open("/dev/dri/renderD128")?
 //! let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 //! let manager = MemoryManager::new(&device, &TableOptions::default())?;
 //! let memory = manager.allocate(&AllocateInfo::new(5, 4096))?; // cached system memory

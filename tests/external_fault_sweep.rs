@@ -41,7 +41,7 @@ struct Bench {
 fn bench(name: &str) -> Bench {
     let gpu = SimDevice::new(chip(name), SimOptions::default());
     let kernel: Kernel = Arc::new(FaultInjector::new(gpu.open()));
-    let manager = |device: &Arc<Device>| MemoryManager::new(device, &TableOptions::default()).unwrap();
+    let manager = |device: &Device| MemoryManager::new(device, &TableOptions::default()).unwrap();
     let theirs = manager(&Device::new(gpu.open()).unwrap());
     let cached = theirs.properties().host_pointer_types().iter().next().unwrap();
     let dma_buf = theirs.allocate(&exportable(cached)).unwrap().export(DMA_BUF).unwrap();

@@ -19,7 +19,7 @@ fn node() -> OwnedFd {
 }
 
 /// A device on a simulated file that has a descriptor, as a render node does.
-fn on(fd: OwnedFd) -> Result<Arc<Device>, Error> {
+fn on(fd: OwnedFd) -> Result<Device, Error> {
     let kernel = ().over(SimKernel::open(chip("navi21")));
     // SAFETY: nothing else reaches this simulated file.
     Device::new(unsafe { kernel.known_by(fd) })

@@ -115,7 +115,7 @@ impl Subscriber for Subscribed {
 }
 
 type Kernel = Arc<FaultInjector<SimKernel>>;
-type Scenario = fn(&Arc<Device>) -> Result<(), Trouble>;
+type Scenario = fn(&Device) -> Result<(), Trouble>;
 
 /// Returns the objects of a file by the kernel's count, and by the library's own.
 fn counts(kernel: &Kernel, device: &Device) -> (Census, u64, OwnUsage) {
@@ -163,7 +163,7 @@ fn refuse_once(kernel: &Kernel) {
 }
 
 /// After a panic the device serves as before: whatever addresses it gives away, the kernel has nothing bound there.
-fn still_serves(device: &Arc<Device>) {
+fn still_serves(device: &Device) {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     let info = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(5, 64 << 10) };
     let memories: Vec<_> = (0..40).map(|_| manager.allocate(&info).unwrap()).collect();

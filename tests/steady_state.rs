@@ -78,7 +78,7 @@ impl Layer for Inside {
 
 type Counted = Forward<Forward<SimKernel, Counter>, Inside>;
 
-fn counted() -> (Arc<Counted>, Arc<Device>) {
+fn counted() -> (Arc<Counted>, Device) {
     let kernel = Arc::new(Inside.over(Counter::default().over(SimKernel::open(chip("navi21")))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)
@@ -108,7 +108,7 @@ fn recording_a_packet_allocates_nothing() {
 /// A compute ring whose lists do nothing, and ten memories.
 struct Steady {
     kernel: Arc<Counted>,
-    device: Arc<Device>,
+    device: Device,
     list: CommandList,
     memories: Vec<Arc<Binding>>,
 }

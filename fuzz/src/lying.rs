@@ -317,7 +317,7 @@ fn remove<T>(all: &mut Vec<T>, which: u8) {
 }
 
 impl Belongings {
-    fn step(&mut self, device: &Arc<Device>, step: u8, which: u8) {
+    fn step(&mut self, device: &Device, step: u8, which: u8) {
         let domains = if which.is_multiple_of(2) { GemDomain::GTT } else { GemDomain::VRAM };
         let size = u64::from(which).max(1) << (which % 8);
         match step % 24 {
@@ -382,7 +382,7 @@ impl Belongings {
         }
     }
 
-    fn fences(&mut self, device: &Arc<Device>, which: u8) {
+    fn fences(&mut self, device: &Device, which: u8) {
         if let Some(context) = pick(&self.contexts, which) {
             let number = u64::from(which % 3);
             self.descriptors.extend(context.fence_to_sync_file(Ip::Gfx, 0, number).ok());
@@ -401,7 +401,7 @@ impl Belongings {
         }
     }
 
-    fn submit(&self, device: &Arc<Device>, which: u8) {
+    fn submit(&self, device: &Device, which: u8) {
         let Some(queue) = pick(&self.queues, which) else { return };
         let Ok(mut stream) = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 64) else { return };
         if stream.push(&pm4::Nop::Skip(&[0; 7])).is_err() {

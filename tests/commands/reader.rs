@@ -1,7 +1,5 @@
 //! Every generation, also those that no simulated chip is of: recorded commands, read back and done by hand.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{
         CommandList, Target,
@@ -80,7 +78,7 @@ fn span(offset: u64, bytes: u64) -> Span {
     Span::new(GpuVa::new(BASE + offset).unwrap(), bytes).unwrap()
 }
 
-fn on_every_generation(check: impl Fn(&Arc<Device>, Target)) {
+fn on_every_generation(check: impl Fn(&Device, Target)) {
     // What is recorded depends on the target alone; any device with addresses that it can say lends its memory.
     let (old, new) = (device("pitcairn"), device("navi21"));
     for (level, ip) in GfxLevel::ALL.into_iter().flat_map(|level| IPS.map(|ip: Ip| (level, ip))) {
@@ -174,7 +172,7 @@ fn every_command_is_understood_by_the_decoder_of_its_generation() {
 }
 
 /// Returns the waits and events that a barrier records on a ring of shaders: whether CP DMA was waited for, and the events.
-fn waits_of(device: &Arc<Device>, target: Target, ring: pm4::Target, from: Stages) -> (bool, Vec<pm4::Event>) {
+fn waits_of(device: &Device, target: Target, ring: pm4::Target, from: Stages) -> (bool, Vec<pm4::Event>) {
     let list = record(device, target, |commands| {
         commands.copy(span(0, 64), span(4096, 64)).unwrap();
         commands.barrier(Barrier::new(Scope::new(from, Access::empty()), Scope::ALL)).unwrap();

@@ -18,7 +18,7 @@ use crate::support::{job_time, queue};
 pub(crate) const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 
 /// Records commands for a ring that is only known now.
-pub(crate) fn record(device: &Arc<Device>, target: Target, commands: impl FnOnce(&mut dyn Commands)) -> CommandList {
+pub(crate) fn record(device: &Device, target: Target, commands: impl FnOnce(&mut dyn Commands)) -> CommandList {
     match target {
         Target::Pm4(target) => {
             let mut recorder = pm4_recorder(device, target);
@@ -33,11 +33,11 @@ pub(crate) fn record(device: &Arc<Device>, target: Target, commands: impl FnOnce
     }
 }
 
-pub(crate) fn pm4_recorder(device: &Arc<Device>, target: pm4::Target) -> Recorder<pm4::Target> {
+pub(crate) fn pm4_recorder(device: &Device, target: pm4::Target) -> Recorder<pm4::Target> {
     Recorder::new(Stream::new(device, target, 1).unwrap())
 }
 
-pub(crate) fn sdma_recorder(device: &Arc<Device>, version: sdma::Version) -> Recorder<sdma::Version> {
+pub(crate) fn sdma_recorder(device: &Device, version: sdma::Version) -> Recorder<sdma::Version> {
     Recorder::new(Stream::new(device, version, 1).unwrap())
 }
 
@@ -48,13 +48,13 @@ pub(crate) fn dwords(list: &CommandList) -> Vec<u32> {
 
 /// A queue and the memory that its jobs work on.
 pub(crate) struct Rig<'a> {
-    pub(crate) device: &'a Arc<Device>,
+    pub(crate) device: &'a Device,
     pub(crate) memory: &'a DeviceMemory,
     pub(crate) queue: Queue,
 }
 
 impl<'a> Rig<'a> {
-    pub(crate) fn new(device: &'a Arc<Device>, memory: &'a DeviceMemory, ip: Ip) -> Self {
+    pub(crate) fn new(device: &'a Device, memory: &'a DeviceMemory, ip: Ip) -> Self {
         Self { device, memory, queue: queue(device, ip, 0) }
     }
 

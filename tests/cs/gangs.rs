@@ -15,7 +15,7 @@ use amdgpu_winsys::{
 };
 
 struct Rig {
-    device: Arc<Device>,
+    device: Device,
     queues: Queues,
     memory: DeviceMemory,
 }

@@ -16,7 +16,7 @@ use amdgpu_winsys::{
 
 /// A device with a book and a history, and memory of a known name.
 struct Rig {
-    device: Arc<Device>,
+    device: Device,
     queue: Queue,
     memory: DeviceMemory,
     crumbs: Breadcrumbs,

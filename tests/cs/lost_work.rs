@@ -32,7 +32,7 @@ fn impatient_gpu() -> SimDevice {
 
 /// A queue of a context, and memory that it works in.
 struct Rig {
-    device: Arc<Device>,
+    device: Device,
     queue: Queue,
     memory: DeviceMemory,
 }
@@ -42,9 +42,9 @@ impl Rig {
         Self::of(&Device::new(gpu.open()).unwrap(), ip)
     }
 
-    fn of(device: &Arc<Device>, ip: Ip) -> Self {
+    fn of(device: &Device, ip: Ip) -> Self {
         let queue = Queue::new(&context(device), ip, 0).unwrap();
-        Self { device: Arc::clone(device), queue, memory: host_memory(device, 4096) }
+        Self { device: device.clone(), queue, memory: host_memory(device, 4096) }
     }
 
     /// Another context of the same device.

@@ -17,7 +17,7 @@ use nix::errno::Errno;
 
 const RAISED: [Priority; 2] = [Priority::High, Priority::VeryHigh];
 
-fn open_with(options: SimOptions) -> Arc<Device> {
+fn open_with(options: SimOptions) -> Device {
     Device::new(SimDevice::new(chip("navi21"), options).open()).unwrap()
 }
 

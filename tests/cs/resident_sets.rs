@@ -38,7 +38,7 @@ proptest! {
 }
 
 /// A list that waits until the first dword of `gate` is 1.
-fn wait_for(device: &Arc<Device>, gate: &DeviceMemory) -> CommandList {
+fn wait_for(device: &Device, gate: &DeviceMemory) -> CommandList {
     let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
     stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
     stream.finish().unwrap()

@@ -318,7 +318,7 @@ fn streams_run_from_every_placement() {
     }
 }
 
-fn annotated<L: Language>(device: &Arc<Device>, language: L, texts: &[&str]) -> Vec<String> {
+fn annotated<L: Language>(device: &Device, language: L, texts: &[&str]) -> Vec<String> {
     let mut stream = Stream::new(device, language, 1).unwrap();
     for text in texts {
         stream.annotate(text).unwrap();

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use proptest::prelude::*;
 
 /// Stores `values` one by one, each run in a packet of its own, in a stream that begins as small as can be.
-fn store(device: &Arc<Device>, target: Target, memory: &DeviceMemory, runs: &[&[u32]]) -> CommandList {
+fn store(device: &Device, target: Target, memory: &DeviceMemory, runs: &[&[u32]]) -> CommandList {
     let places = runs.iter().scan(0, |dwords, run| {
         let place = memory.address().checked_add(*dwords * 4).unwrap();
         *dwords += run.len() as u64;
@@ -174,7 +174,7 @@ fn recording_again_needs_no_new_memory() {
 }
 
 /// Lists that do nothing, on a compute ring, of which the kernel takes 125 at once.
-fn idle_lists(device: &Arc<Device>, count: usize) -> Vec<CommandList> {
+fn idle_lists(device: &Device, count: usize) -> Vec<CommandList> {
     let target = pm4::Target::compute(device.info().gfx_level);
     (0..count).map(|_| Stream::new(device, target, 1).unwrap().finish().unwrap()).collect()
 }

@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 
 /// A list that stores a dword, in whatever language the queue speaks.
-fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> CommandList {
+fn store(device: &Device, target: Target, at: GpuVa, value: u32) -> CommandList {
     match target {
         Target::Pm4(target) => {
             let mut stream = Stream::new(device, target, 64).unwrap();

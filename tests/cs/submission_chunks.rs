@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 type Calls = Arc<Mutex<Vec<Seen>>>;
 
 /// A device whose submissions are written down.
-fn watched() -> (SimDevice, Arc<Device>, Calls) {
+fn watched() -> (SimDevice, Device, Calls) {
     let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
     let kernel = Spy::on(gpu.open());
     let device = Device::new(Arc::clone(&kernel)).unwrap();
@@ -40,7 +40,7 @@ fn ib_flags(calls: &Calls) -> Vec<Vec<u32>> {
     std::mem::take(&mut *calls.lock()).iter().map(|call| call.chunks_of(chunk_id::IB).map(flags).collect()).collect()
 }
 
-fn idle_lists(device: &Arc<Device>, target: Target, count: usize) -> Vec<CommandList> {
+fn idle_lists(device: &Device, target: Target, count: usize) -> Vec<CommandList> {
     let Target::Pm4(target) = target else { panic!("no PM4 ring") };
     (0..count).map(|_| Stream::new(device, target, 1).unwrap().finish().unwrap()).collect()
 }

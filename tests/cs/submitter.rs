@@ -12,7 +12,7 @@ use amdgpu_winsys::{
     winsys::{Deadline, Device, Error, Ip, Syncobj},
 };
 
-fn queue(device: &Arc<Device>, ip: Ip) -> Arc<Queue> {
+fn queue(device: &Device, ip: Ip) -> Arc<Queue> {
     Arc::new(Queue::new(&context(device), ip, 0).unwrap())
 }
 

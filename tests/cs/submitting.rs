@@ -28,13 +28,13 @@ use nix::{
 
 type Injected = Arc<FaultInjector<SimKernel>>;
 
-fn injected() -> (Injected, Arc<Device>) {
+fn injected() -> (Injected, Device) {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)
 }
 
-fn queue_with(device: &Arc<Device>, ip: Ip, options: QueueOptions) -> Queue {
+fn queue_with(device: &Device, ip: Ip, options: QueueOptions) -> Queue {
     Queue::with_options(&context(device), ip, 0, options).unwrap()
 }
 
@@ -53,7 +53,7 @@ struct Gated {
 }
 
 impl Gated {
-    fn new(device: &Arc<Device>, ip: Ip) -> Self {
+    fn new(device: &Device, ip: Ip) -> Self {
         let queue = queue(device, ip, 0);
         let gate = host_memory(device, 4096);
         let list = wait_for(device, queue.target(), gate.address(), 1);

@@ -27,7 +27,7 @@ pub(crate) const SIZE: u64 = 64 << 10;
 pub(crate) struct Bench {
     gpu: SimDevice,
     pub(crate) kernel: Kernel,
-    pub(crate) device: Arc<Device>,
+    pub(crate) device: Device,
     pub(crate) manager: MemoryManager,
     /// Cached system memory.
     pub(crate) cached: u32,
@@ -46,7 +46,7 @@ impl Bench {
     pub(crate) fn new(name: &str) -> Self {
         let gpu = SimDevice::new(chip(name), SimOptions::default());
         let kernel: Kernel = Arc::new(FaultInjector::new(gpu.open()));
-        let manager = |device: &Arc<Device>| MemoryManager::new(device, &TableOptions::default()).unwrap();
+        let manager = |device: &Device| MemoryManager::new(device, &TableOptions::default()).unwrap();
         let theirs = manager(&Device::new(gpu.open()).unwrap());
         let cached = theirs.properties().host_pointer_types().iter().next().unwrap();
         let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(cached, SIZE) };

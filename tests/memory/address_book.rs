@@ -15,11 +15,11 @@ use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
 
-fn observed(observer: Arc<dyn Observer>) -> Arc<Device> {
+fn observed(observer: Arc<dyn Observer>) -> Device {
     Device::with_observer(SimKernel::open(chip("navi21")), observer).unwrap()
 }
 
-fn allocate(device: &Arc<Device>, pages: u64) -> DeviceMemory {
+fn allocate(device: &Device, pages: u64) -> DeviceMemory {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     manager.allocate(&AllocateInfo::new(5, pages * PAGE)).unwrap()
 }

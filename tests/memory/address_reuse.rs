@@ -13,7 +13,7 @@ const SIZE: u64 = 64 << 10;
 
 struct Rig {
     book: Arc<AddressBook>,
-    device: Arc<Device>,
+    device: Device,
     manager: MemoryManager,
 }
 

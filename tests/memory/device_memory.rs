@@ -70,7 +70,7 @@ impl Layer for Notes {
 
 struct Bench {
     notes: Arc<Forward<SimKernel, Notes>>,
-    device: Arc<Device>,
+    device: Device,
     manager: MemoryManager,
     recorded: RadvResults,
 }

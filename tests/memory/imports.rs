@@ -26,7 +26,7 @@ const SIZE: u64 = 64 << 10;
 const CACHED: u32 = 5;
 const VISIBLE: u32 = 3;
 
-fn manager(device: &Arc<Device>) -> MemoryManager {
+fn manager(device: &Device) -> MemoryManager {
     MemoryManager::new(device, &TableOptions::default()).unwrap()
 }
 

@@ -76,7 +76,7 @@ fn a_full_replay_window_refuses_and_leaves_the_rest_alone() {
 fn every_replayable_type_of_every_chip_captures_from_its_own_window_and_replays_exactly() {
     for name in CHIPS {
         let (first, second) = (device(name), device(name));
-        let manager = |device: &Arc<Device>| MemoryManager::new(device, &TableOptions::default()).unwrap();
+        let manager = |device: &Device| MemoryManager::new(device, &TableOptions::default()).unwrap();
         let (first, second) = (manager(&first), manager(&second));
         for (index, ty) in (0..).zip(first.properties().types()) {
             let info = AllocateInfo { replay: Replay::Capture, ..AllocateInfo::new(index, 100_000) };

@@ -23,12 +23,12 @@ use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
 
-fn sparse_range(device: &Arc<Device>, pages: u64) -> Arc<SparseRange> {
+fn sparse_range(device: &Device, pages: u64) -> Arc<SparseRange> {
     Arc::new(SparseRange::new(device, VaRequest::new(pages * PAGE).aligned(64 << 10)).unwrap())
 }
 
 /// Host memory in which each page begins with a number of its own.
-fn numbered(device: &Arc<Device>, pages: u64, first: u32) -> DeviceMemory {
+fn numbered(device: &Device, pages: u64, first: u32) -> DeviceMemory {
     let memory = host_memory(device, pages * PAGE);
     for page in 0..pages {
         memory.mapping().unwrap().store_u32(page * PAGE, first + page as u32).unwrap();

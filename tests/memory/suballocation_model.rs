@@ -40,7 +40,7 @@ const TIMEOUT: u64 = 40;
 /// Divides video memory so that exactly eight units may be kept, and system memory so that it is almost as much.
 const DIVISOR: u64 = 63 << 7;
 
-fn cache(hands: &Hands) -> (Arc<Device>, MemoryCache) {
+fn cache(hands: &Hands) -> (Device, MemoryCache) {
     let device = Device::new(SimKernel::open(chip("navi21"))).unwrap();
     let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
     let limits = CacheLimits { timeout: Duration::from_millis(TIMEOUT), heap_divisor: DIVISOR };

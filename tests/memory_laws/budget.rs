@@ -145,7 +145,7 @@ fn nobody_waits_for_a_new_answer_while_there_is_an_old_one() {
     });
 }
 
-fn told_device(name: &str) -> (Arc<Device>, Told, Arc<Listener>) {
+fn told_device(name: &str) -> (Device, Told, Arc<Listener>) {
     let (told, listener) = (Told::default(), Arc::new(Listener::default()));
     let kernel = Liar(Arc::clone(&told)).over(gpu(name).open());
     (Device::with_observer(kernel, Arc::clone(&listener) as _).unwrap(), told, listener)

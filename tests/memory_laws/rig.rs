@@ -23,7 +23,7 @@ pub(crate) type Kernel = Arc<FaultInjector<SimKernel>>;
 pub(crate) struct Rig {
     pub(crate) gpu: SimDevice,
     pub(crate) kernel: Kernel,
-    pub(crate) device: Arc<Device>,
+    pub(crate) device: Device,
 }
 
 pub(crate) fn gpu(name: &str) -> SimDevice {

@@ -13,8 +13,8 @@ use amdgpu_winsys::{
 use super::chip;
 
 /// A list that stores a dword when what was before it is done.
-pub(crate) fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> CommandList {
-    fn record<L: Marker>(device: &Arc<Device>, language: L, at: GpuVa, value: u32) -> CommandList {
+pub(crate) fn store(device: &Device, target: Target, at: GpuVa, value: u32) -> CommandList {
+    fn record<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> CommandList {
         let mut stream = Stream::new(device, language, 64).unwrap();
         L::store(&mut stream, at, value).unwrap();
         stream.finish().unwrap()
@@ -26,8 +26,8 @@ pub(crate) fn store(device: &Arc<Device>, target: Target, at: GpuVa, value: u32)
 }
 
 /// A list that waits until a dword has a value.
-pub(crate) fn wait_for(device: &Arc<Device>, target: Target, at: GpuVa, value: u32) -> CommandList {
-    fn record<L: Marker>(device: &Arc<Device>, language: L, at: GpuVa, value: u32) -> CommandList {
+pub(crate) fn wait_for(device: &Device, target: Target, at: GpuVa, value: u32) -> CommandList {
+    fn record<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> CommandList {
         let mut stream = Stream::new(device, language, 64).unwrap();
         L::wait_for(&mut stream, at, value).unwrap();
         stream.finish().unwrap()
@@ -44,7 +44,7 @@ pub(crate) fn patient_gpu(name: &str) -> SimDevice {
 }
 
 /// A context of normal priority.
-pub(crate) fn context(device: &Arc<Device>) -> Arc<Context> {
+pub(crate) fn context(device: &Device) -> Arc<Context> {
     Arc::new(Context::new(device, Priority::Normal).unwrap())
 }
 

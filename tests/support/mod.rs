@@ -35,7 +35,7 @@ pub(crate) fn chip(name: &str) -> &'static Profile {
 }
 
 /// A device on the simulator as it is by default.
-pub(crate) fn device(name: &str) -> Arc<Device> {
+pub(crate) fn device(name: &str) -> Device {
     Device::new(SimDevice::new(chip(name), SimOptions::default()).open()).unwrap()
 }
 
@@ -83,7 +83,7 @@ impl RadvResults {
 }
 
 /// A device on the simulator as the captures were taken: the driver's version of then, no copy engine, no MAX_IBS.
-pub(crate) fn device_like_the_recording(name: &str) -> Arc<Device> {
+pub(crate) fn device_like_the_recording(name: &str) -> Device {
     Device::new(SimDevice::new(chip(name), SimOptions::RECORDING).open()).unwrap()
 }
 
@@ -96,17 +96,17 @@ pub(crate) fn number(value: &Value) -> u64 {
 }
 
 /// A queue of a context of its own.
-pub(crate) fn queue(device: &Arc<Device>, ip: Ip, ring: u32) -> Queue {
+pub(crate) fn queue(device: &Device, ip: Ip, ring: u32) -> Queue {
     Queue::new(&Arc::new(Context::new(device, Priority::Normal).unwrap()), ip, ring).unwrap()
 }
 
 /// Mapped system memory.
-pub(crate) fn host_memory(device: &Arc<Device>, size: u64) -> DeviceMemory {
+pub(crate) fn host_memory(device: &Device, size: u64) -> DeviceMemory {
     host_memory_with(device, size, AllocateFlags::empty())
 }
 
 /// Mapped system memory with wishes.
-pub(crate) fn host_memory_with(device: &Arc<Device>, size: u64, wishes: AllocateFlags) -> DeviceMemory {
+pub(crate) fn host_memory_with(device: &Device, size: u64, wishes: AllocateFlags) -> DeviceMemory {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     let tables = manager.properties();
     let flags = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;

@@ -20,7 +20,7 @@ use amdgpu_winsys::{
 use crate::support::{Trouble, job_time};
 
 /// Does a driver's work between two frames once: every kind of call the library makes is in it.
-pub(crate) fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
+pub(crate) fn scenario(device: &Device) -> Result<(), Trouble> {
     let manager = MemoryManager::new(device, &TableOptions::default())?;
     let mut memories = Vec::new();
     for (index, ty) in manager.properties().types().iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn scenario(device: &Arc<Device>) -> Result<(), Trouble> {
 }
 
 /// Sync objects in both uses, shared through a descriptor.
-fn synchronise(device: &Arc<Device>) -> Result<(), Trouble> {
+fn synchronise(device: &Device) -> Result<(), Trouble> {
     let (binary, timeline) = (Syncobj::new(device, true)?, Syncobj::new(device, false)?);
     binary.reset()?;
     binary.signal()?;
@@ -57,7 +57,7 @@ fn synchronise(device: &Arc<Device>) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn share(device: &Arc<Device>, manager: &MemoryManager) -> Result<(), Trouble> {
+fn share(device: &Device, manager: &MemoryManager) -> Result<(), Trouble> {
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(5, 4096) };
     let memory = manager.allocate(&info)?;
     memory.bo().set_metadata(&BoMetadata { tiling: 1, flags: 2, data: vec![3; 8] })?;
@@ -72,7 +72,7 @@ fn share(device: &Arc<Device>, manager: &MemoryManager) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn run(device: &Arc<Device>, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
+fn run(device: &Device, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
     let context = Arc::new(Context::new(device, Priority::Normal)?);
     let queue = Queue::new(&context, ip, 0)?;
     let list = match queue.target() {
@@ -102,7 +102,7 @@ fn run(device: &Arc<Device>, ip: Ip, memory: &DeviceMemory) -> Result<(), Troubl
 }
 
 /// Does the work that queues of one context do together.
-fn run_together(device: &Arc<Device>, memory: &DeviceMemory) -> Result<(), Trouble> {
+fn run_together(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
     let context = Arc::new(Context::new_at_most(device, Priority::High)?);
     let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
     let queues = Queues::with_options(&context, options);
@@ -137,7 +137,7 @@ fn run_together(device: &Arc<Device>, memory: &DeviceMemory) -> Result<(), Troub
 
 /// Does the work that [`scenario`] leaves out: memory that is bound page by page, imported, kept for later and cut to
 /// pieces.
-pub(crate) fn heaps(device: &Arc<Device>) -> Result<(), Trouble> {
+pub(crate) fn heaps(device: &Device) -> Result<(), Trouble> {
     let manager = Arc::new(MemoryManager::new(device, &TableOptions::default())?);
     let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(5, 64 << 10) };
     let memory = manager.allocate(&listed)?;
@@ -160,7 +160,7 @@ pub(crate) fn heaps(device: &Arc<Device>) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn bind_sparsely(device: &Arc<Device>, memory: &DeviceMemory) -> Result<(), Trouble> {
+fn bind_sparsely(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
     let range = Arc::new(SparseRange::new(device, VaRequest::new(1 << 20))?);
     let bind = |offset, backing| SparseBind { offset, len: 16 << 10, backing };
     let backing = || Some(Backing { memory: Arc::clone(memory.binding()), offset: 0 });

@@ -1,7 +1,5 @@
 //! A kernel's answer is input: what cannot be true is refused and named, and nothing panics.
 
-use std::sync::Arc;
-
 use crate::support::chip;
 use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
@@ -46,7 +44,7 @@ impl Layer for Liar {
     }
 }
 
-fn told(name: &str, query: u32, lie: Lie) -> Result<Arc<Device>, Error> {
+fn told(name: &str, query: u32, lie: Lie) -> Result<Device, Error> {
     Device::new(Liar { query, lie }.over(SimKernel::open(chip(name))))
 }
 
@@ -102,7 +100,7 @@ fn a_node_of_another_driver_is_refused() {
     let node = RenderNode::open("/dev/null".as_ref()).unwrap();
     let error = Device::new(node).unwrap_err();
     assert_eq!(error, Error::Ioctl { request: uapi::Version::NAME, errno: Errno::ENOTTY });
-    let missing = Device::open("/dev/dri/renderD0".as_ref()).unwrap_err();
+    let missing = Device::open("/dev/dri/renderD0").unwrap_err();
     assert!(matches!(missing, Error::Open { errno: Errno::ENOENT, .. }), "{missing:?}");
 }
 

@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use proptest::prelude::*;
 
-fn with_minor(name: &str, drm_minor: i32) -> Arc<Device> {
+fn with_minor(name: &str, drm_minor: i32) -> Device {
     Device::new(SimDevice::new(chip(name), SimOptions { drm_minor, ..SimOptions::default() }).open()).unwrap()
 }
 
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-fn refused(device: &Arc<Device>, size: u64, alignment: u64, domains: Domain, flags: Flags) -> BoRuleError {
+fn refused(device: &Device, size: u64, alignment: u64, domains: Domain, flags: Flags) -> BoRuleError {
     match Bo::create(device, BoRequest { size, alignment, domains, flags }) {
         Err(Error::BoRule { rule, .. }) => rule,
         outcome => panic!("{outcome:?}"),

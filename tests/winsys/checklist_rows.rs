@@ -67,8 +67,9 @@ fn w40_no_fact_is_asked_for_twice() {
 fn w42_the_file_outlives_every_object_of_it() {
     let gpu = gpu("navi21");
     let before = gpu.census();
-    let device = Device::new(gpu.open()).unwrap();
-    let weak = Arc::downgrade(&device);
+    let kernel = Arc::new(gpu.open());
+    let weak = Arc::downgrade(&kernel);
+    let device = Device::new(kernel).unwrap();
     let syncobj = Syncobj::new(&device, false).unwrap();
     let queue = Queue::new(&jobs::context(&device), Ip::Sdma, 0).unwrap();
     let memory = host_memory(&device, 4096);

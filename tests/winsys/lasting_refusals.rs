@@ -26,13 +26,13 @@ const SIZE: u64 = 4 * PAGE;
 
 type Kernel = Arc<FaultInjector<SimKernel>>;
 
-fn rig() -> (Kernel, Arc<Device>) {
+fn rig() -> (Kernel, Device) {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)
 }
 
-fn bo(device: &Arc<Device>) -> Arc<Bo> {
+fn bo(device: &Device) -> Arc<Bo> {
     let request =
         BoRequest { size: SIZE, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::CPU_ACCESS_REQUIRED };
     Arc::new(Bo::create(device, request).unwrap())

@@ -25,7 +25,7 @@ use nix::errno::Errno;
 
 type Injected = Arc<FaultInjector<SimKernel>>;
 
-fn injected(name: &str) -> (Injected, Arc<Device>) {
+fn injected(name: &str) -> (Injected, Device) {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip(name))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)
@@ -53,7 +53,7 @@ fn releases(attempt: &Attempt<'_>) -> bool {
 }
 
 /// Makes something of every kind, and drops it.
-fn live(device: &Arc<Device>) {
+fn live(device: &Device) {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     let memory = host_memory(device, 4096);
     let hidden = manager.allocate(&AllocateInfo::new(0, 4096)).unwrap();

@@ -58,7 +58,7 @@ impl Layer for Liar {
 struct Rig {
     gpu: SimDevice,
     kernel: Arc<Forward<SimKernel, Liar>>,
-    device: Arc<Device>,
+    device: Device,
 }
 
 const PAGE: BoRequest =

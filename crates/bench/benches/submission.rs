@@ -30,13 +30,13 @@ fn row(name: &str, count: u32, unit: &str, times: Compared, floor_name: &str) {
     println!("{name:<34} {ours:>10.1} ns/{unit:<8} {floor_name:<28} {floor:>10.1} ns  ratio {:>5.2}", times.ratio());
 }
 
-fn open(name: &str) -> Arc<Device> {
+fn open(name: &str) -> Device {
     let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
     Device::new(SimDevice::new(profile, SimOptions::default()).open()).expect("the simulator comes up")
 }
 
 /// Typed packets into a stream, against storing as many dwords into plain memory.
-fn recording(device: &Arc<Device>) {
+fn recording(device: &Device) {
     const PACKETS: u32 = 10_000;
     let target = pm4::Target::gfx(device.info().gfx_level);
     let at = GpuVa::new(0x1234_5678_0000).expect("an address of the low half");
@@ -68,7 +68,7 @@ fn recording(device: &Arc<Device>) {
 }
 
 /// A queue's submit, against the bare CS ioctl with the same chunks on the same simulator.
-fn submitting(device: &Arc<Device>, memories: u32) {
+fn submitting(device: &Device, memories: u32) {
     const SUBMITS: u32 = 200;
     let manager = MemoryManager::new(device, &TableOptions::default()).expect("tables");
     let memory: Vec<_> =

@@ -92,7 +92,7 @@ fn live(manager: &MemoryManager, live: usize) -> Result<Vec<DeviceMemory>, Failu
     (0..live).map(|_| Ok(manager.allocate(&info)?)).collect()
 }
 
-fn empty_list(device: &Arc<Device>) -> Result<CommandList, Failure> {
+fn empty_list(device: &Device) -> Result<CommandList, Failure> {
     Ok(Stream::new(device, gfx(), 1024)?.finish()?)
 }
 
@@ -146,7 +146,7 @@ fn addresses(device: &Device, count: u32, members: usize) -> Result<(), Failure>
 
 /// Commands, a thousand between two resets.
 fn record(
-    device: &Arc<Device>,
+    device: &Device,
     count: u32,
     push: impl Fn(&mut Stream<pm4::Target>, GpuVa) -> Result<(), Failure>,
 ) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! The rows of `amdgpu-bench cs`: recording and decoding here, submitting and the peers in a child on the null kernel.
 
-use std::{hint::black_box, sync::Arc};
+use std::hint::black_box;
 
 use amdgpu_bench::measure::in_turn;
 use amdgpu_sim::{NullKernel, profile};
@@ -38,7 +38,7 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     }
 }
 
-fn recording(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
+fn recording(wanted: &Wanted, device: &Device, add: &mut impl FnMut(Row)) {
     for reserved in RESERVED.into_iter().filter(|_| wanted.has("record-reserve")) {
         let mut stream = stream(device);
         let mut plain = vec![0_u32; DWORDS];

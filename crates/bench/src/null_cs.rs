@@ -149,7 +149,7 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
 
 /// The same memories listed one by one: for those who have no use for a set.
 fn listed(
-    device: &Arc<Device>,
+    device: &Device,
     queue: &Queue,
     memory: &DeviceMemory,
     live: &[DeviceMemory],
@@ -168,7 +168,7 @@ fn listed(
     add(Row::alone("submit-listed", count, ours, Goal::None));
 }
 
-fn list(device: &Arc<Device>, memory: &DeviceMemory, packets: usize) -> CommandList {
+fn list(device: &Device, memory: &DeviceMemory, packets: usize) -> CommandList {
     let mut stream = Stream::new(device, target(device), 1024).expect("the null kernel refuses nothing");
     (0..packets).for_each(|_| push(&mut stream, &pm4::WriteData::new(memory.address(), &UPDATED)));
     stream.finish().expect("a list")

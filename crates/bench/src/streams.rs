@@ -1,7 +1,5 @@
 //! Streams that are recorded into, and their peers.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{Stream, pm4},
     vamgr::GpuVa,
@@ -23,7 +21,7 @@ pub(crate) fn address() -> GpuVa {
 }
 
 /// A stream with room for a batch. It is filled once, so that its pages are there.
-pub(crate) fn stream(device: &Arc<Device>) -> Stream<pm4::Target> {
+pub(crate) fn stream(device: &Device) -> Stream<pm4::Target> {
     let mut stream = Stream::new(device, target(), 4 * DWORDS).expect("the null kernel refuses nothing");
     stream.reserve(2 * DWORDS).expect("room").fill(0);
     stream

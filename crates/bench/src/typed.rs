@@ -8,10 +8,7 @@
 
 use std::{
     hint::black_box,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use amdgpu_bench::measure::in_turn;
@@ -31,7 +28,7 @@ use crate::{
 const BURST: usize = 64;
 
 /// Every row.
-pub(crate) fn all(wanted: &Wanted, device: &Arc<Device>, add: &mut impl FnMut(Row)) {
+pub(crate) fn all(wanted: &Wanted, device: &Device, add: &mut impl FnMut(Row)) {
     let (level, at) = black_box((target().level, address()));
     rows::<6>("write", &Write(at), wanted, device, add);
     rows::<7>("copy", &Copy(level, at), wanted, device, add);
@@ -99,13 +96,7 @@ impl Maker for Nop {
 }
 
 /// Both rows of a packet of `N` dwords.
-fn rows<const N: usize>(
-    packet: &str,
-    maker: &impl Maker,
-    wanted: &Wanted,
-    device: &Arc<Device>,
-    add: &mut impl FnMut(Row),
-) {
+fn rows<const N: usize>(packet: &str, maker: &impl Maker, wanted: &Wanted, device: &Device, add: &mut impl FnMut(Row)) {
     let mut merged = vec![[0_u32; N]; PACKETS];
     let mut plain = Plain::<N>::new();
     let mut stream = stream(device);

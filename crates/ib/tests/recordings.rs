@@ -81,13 +81,13 @@ impl Drop for Scratch {
 }
 
 struct Client {
-    device: Arc<Device>,
+    device: Device,
     context: Arc<Context>,
     memory: DeviceMemory,
 }
 
 impl Client {
-    fn new(device: Arc<Device>) -> Self {
+    fn new(device: Device) -> Self {
         let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
         let wanted = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;
         let types = (0..).zip(manager.properties().types());

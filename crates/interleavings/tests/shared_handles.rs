@@ -17,7 +17,7 @@ const CACHED: u32 = 5;
 const SIZE: u64 = 4096;
 
 /// Imports, finds the BO open, and lets go of it.
-fn import_and_drop(device: &Arc<Device>, file: &OwnedFd, times: usize) {
+fn import_and_drop(device: &Device, file: &OwnedFd, times: usize) {
     for _ in 0..times {
         let bo = Bo::import(device, file).expect("an import");
         assert_eq!(bo.create_info().expect("the handle is open").size, SIZE);
@@ -34,7 +34,7 @@ fn an_import_is_open_until_it_is_dropped_whoever_drops_another_meanwhile() {
         let file = Arc::new(memory.bo().export().expect("an export"));
         let threads: Vec<_> = (0..2)
             .map(|_| {
-                let (device, file) = (Arc::clone(&rig.device), Arc::clone(&file));
+                let (device, file) = (rig.device.clone(), Arc::clone(&file));
                 thread::spawn(move || import_and_drop(&device, &file, 2))
             })
             .collect();
@@ -58,7 +58,7 @@ fn two_first_exports_at_once_list_a_handle_once() {
         let memory = Arc::new(manager.allocate(&info).expect("memory"));
         let threads: Vec<_> = (0..2)
             .map(|_| {
-                let (device, memory) = (Arc::clone(&rig.device), Arc::clone(&memory));
+                let (device, memory) = (rig.device.clone(), Arc::clone(&memory));
                 thread::spawn(move || {
                     let file = memory.bo().export().expect("an export");
                     drop(memory);

@@ -64,7 +64,7 @@ fn a_handle_that_another_thread_gets_again_is_recorded_as_closed_first() {
     let first = Bo::create(&device, PAGE).unwrap();
     let handle = first.handle();
     let other = thread::spawn({
-        let device = Arc::clone(&device);
+        let device = device.clone();
         move || {
             is_closed.recv().unwrap();
             let second = Bo::create(&device, PAGE).unwrap();

@@ -44,7 +44,7 @@ impl Write for Tape {
 }
 
 /// Records a client's use of a device.
-fn records<T>(client: impl FnOnce(&Arc<Device>) -> winsys::Result<T>) -> Vec<Record> {
+fn records<T>(client: impl FnOnce(&Device) -> winsys::Result<T>) -> Vec<Record> {
     let tape = Tape::default();
     let recording = Recording::new(tape.clone()).unwrap();
     let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
@@ -69,7 +69,7 @@ fn written(records: &[Record]) -> Vec<u8> {
 /// The same with the records changed.
 fn replayed<T>(
     records: &[Record],
-    client: impl FnOnce(&Arc<Device>) -> winsys::Result<T>,
+    client: impl FnOnce(&Device) -> winsys::Result<T>,
 ) -> (winsys::Result<T>, Result<(), Arc<ReplayError>>) {
     let replay = Replay::new(Cursor::new(written(records))).unwrap();
     let seen = Device::new(replay.open_file().unwrap()).and_then(|device| client(&device));
@@ -117,7 +117,7 @@ fn mapped(records: &[Record]) -> Vec<(usize, u32)> {
 }
 
 /// A client's use of a device.
-type Client<T> = fn(&Arc<Device>) -> winsys::Result<T>;
+type Client<T> = fn(&Device) -> winsys::Result<T>;
 
 /// One flag says that the kernel made no descriptor; the answer has the number of one that the client has.
 #[test]
@@ -188,7 +188,7 @@ impl Own {
         unsafe { self.0.cast().read_volatile() }
     }
 
-    fn lend(&self, device: &Arc<Device>, is_read_only: bool) -> winsys::Result<Arc<Bo>> {
+    fn lend(&self, device: &Device, is_read_only: bool) -> winsys::Result<Arc<Bo>> {
         let memory = UserMemory { is_read_only, ..UserMemory::new(self.0, PAGE) };
         // SAFETY: the page is nobody's else, holds nothing of Rust's, and stays.
         unsafe { Bo::from_user_memory(device, memory) }.map(Arc::new)
@@ -210,7 +210,7 @@ fn behind(records: &mut [Record], request: u32) -> usize {
 #[test]
 fn pages_that_the_client_has_back_are_not_written() {
     let own = Own::new();
-    let client = |device: &Arc<Device>| {
+    let client = |device: &Device| {
         let bo = own.lend(device, false)?;
         let binding = bind(&bo, WRITES)?;
         own.store(1);
@@ -252,7 +252,7 @@ fn pages_that_the_client_has_back_are_not_written() {
 #[test]
 fn pages_that_the_gpu_only_reads_are_not_written() {
     let own = Own::new();
-    let client = |device: &Arc<Device>| {
+    let client = |device: &Device| {
         let bo = own.lend(device, true)?;
         // The kernel takes the right to write away again.
         let _binding = bind(&bo, WRITES)?;
@@ -269,7 +269,7 @@ fn pages_that_the_gpu_only_reads_are_not_written() {
 }
 
 /// Two BOs, each mapped, and filled by the client; what the first holds in the end.
-fn two_bos(device: &Arc<Device>) -> winsys::Result<[u32; 2]> {
+fn two_bos(device: &Device) -> winsys::Result<[u32; 2]> {
     let bos = [Arc::new(Bo::create(device, request(PAGE))?), Arc::new(Bo::create(device, request(PAGE))?)];
     let [one, two] = [Mapping::new(&bos[0])?, Mapping::new(&bos[1])?];
     one.store_u32(0, 1)?;
@@ -305,12 +305,12 @@ fn bos_share_no_memory_whatever_their_offsets_and_numbers() {
 
 #[test]
 fn numbers_of_contexts_and_sync_objects_are_given_out_once_at_a_time() {
-    let contexts = |device: &Arc<Device>| {
+    let contexts = |device: &Device| {
         // What was given back may come again.
         drop(Context::new(device, Priority::Normal)?);
         Ok([Context::new(device, Priority::Normal)?, Context::new(device, Priority::Normal)?].map(drop))
     };
-    let syncobjs = |device: &Arc<Device>| {
+    let syncobjs = |device: &Device| {
         drop(Syncobj::new(device, false)?);
         Ok([Syncobj::new(device, false)?, Syncobj::new(device, false)?].map(drop))
     };
@@ -343,7 +343,7 @@ fn is_context(record: &Record) -> bool {
 #[test]
 fn memory_that_the_gpu_may_not_write_is_not_written() {
     let client = |rights| {
-        move |device: &Arc<Device>| {
+        move |device: &Device| {
             let bo = Arc::new(Bo::create(device, request(PAGE))?);
             let mapping = Mapping::new(&bo)?;
             mapping.store_u32(0, 5)?;
@@ -373,7 +373,7 @@ fn a_file_that_is_no_eventfd_is_not_written() {
     let counter = EventFd::new().unwrap();
     let tell = |fd: std::os::fd::BorrowedFd<'_>| {
         let fd = fd.try_clone_to_owned().unwrap();
-        move |device: &Arc<Device>| Syncobj::new(device, true)?.tell(0, Until::Signalled, fd.as_fd())
+        move |device: &Device| Syncobj::new(device, true)?.tell(0, Until::Signalled, fd.as_fd())
     };
     let mut records = records(tell(counter.as_fd()));
     assert_eq!(ioctls(&mut records, SyncobjEventfd::REQUEST.bits()).len(), 1);
@@ -389,7 +389,7 @@ fn a_file_that_is_no_eventfd_is_not_written() {
 
 #[test]
 fn nobody_changes_the_size_of_what_a_replay_gives_out() {
-    let client = |device: &Arc<Device>| Bo::create(device, request(2 * PAGE))?.export();
+    let client = |device: &Device| Bo::create(device, request(2 * PAGE))?.export();
     let (fd, finished) = replayed(&records(client), client);
     finished.unwrap();
     let fd = fd.unwrap();

@@ -145,7 +145,7 @@ fn refused_calls_are_refused_again() {
     let tape = Tape::default();
     let recording = Recording::new(tape.clone()).unwrap();
     let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-    let scenario = |device: &Arc<Device>| Bo::create(device, request(1 << 50)).unwrap_err().errno();
+    let scenario = |device: &Device| Bo::create(device, request(1 << 50)).unwrap_err().errno();
     let errno = scenario(&Device::new(recording.wrap(gpu.open())).unwrap());
     recording.finish().unwrap();
     assert!(errno.is_some());
@@ -160,9 +160,9 @@ fn threads_take_their_recorded_turns() {
     let tape = Tape::default();
     let recording = Recording::new(tape.clone()).unwrap();
     let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-    let scenario = |device: &Arc<Device>| {
+    let scenario = |device: &Device| {
         let handles = |size| {
-            let device = Arc::clone(device);
+            let device = device.clone();
             move || {
                 let bos: Vec<_> = (0..ROUNDS).map(|_| Bo::create(&device, request(size)).unwrap()).collect();
                 bos.iter().map(Bo::handle).collect::<Vec<_>>()
@@ -179,7 +179,7 @@ fn threads_take_their_recorded_turns() {
 }
 
 /// A client that looks at the user fence again and again, and makes no call meanwhile.
-fn spins(device: &Arc<Device>) -> bool {
+fn spins(device: &Device) -> bool {
     let context = Arc::new(Context::new(device, Priority::Normal).unwrap());
     let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
     let Target::Pm4(target) = queue.target() else { panic!("the graphics ring does not speak PM4") };

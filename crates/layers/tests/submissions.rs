@@ -39,7 +39,7 @@ fn ibs(list: &CommandList) -> Vec<(GpuVa, Vec<u32>)> {
     list.ibs().map(|(va, _)| va).zip(list.dwords().map(<[u32]>::to_vec)).collect()
 }
 
-fn host_memory(device: &Arc<Device>) -> DeviceMemory {
+fn host_memory(device: &Device) -> DeviceMemory {
     let manager = MemoryManager::new(device, &TableOptions::default()).unwrap();
     let tables = manager.properties();
     let wanted = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_CACHED;

@@ -17,7 +17,7 @@ fn gpu() -> SimDevice {
 }
 
 /// A queue and a list that does nothing on it.
-fn queue(device: &Arc<Device>, ip: Ip) -> (Queue, CommandList) {
+fn queue(device: &Device, ip: Ip) -> (Queue, CommandList) {
     let context = Arc::new(Context::new(device, Priority::Normal).unwrap());
     let queue = Queue::new(&context, ip, 0).unwrap();
     let Target::Pm4(target) = queue.target() else { panic!("{ip} does not speak PM4") };
@@ -157,12 +157,12 @@ fn a_seed_draws_the_same_order_every_time_and_another_one_another() {
     }
 }
 
-fn bo(device: &Arc<Device>, size: u64) -> amdgpu_winsys::winsys::Result<Arc<Bo>> {
+fn bo(device: &Device, size: u64) -> amdgpu_winsys::winsys::Result<Arc<Bo>> {
     let flags = GemCreateFlags::CPU_ACCESS_REQUIRED;
     Bo::create(device, BoRequest { size, alignment: 0, domains: GemDomain::GTT, flags }).map(Arc::new)
 }
 
-fn injected() -> (Arc<FaultInjector<amdgpu_sim::SimKernel>>, Arc<Device>) {
+fn injected() -> (Arc<FaultInjector<amdgpu_sim::SimKernel>>, Device) {
     let kernel = Arc::new(FaultInjector::new(gpu().open()));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     (kernel, device)

@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
 };
 
-fn device() -> Arc<Device> {
+fn device() -> Device {
     let profile = profile("navi21").expect("a chip of the simulator");
     Device::new(NullKernel::open(profile).expect("addresses")).expect("bring-up")
 }

@@ -10,7 +10,7 @@ use amdgpu_sim::{Profile, SimDevice, SimOptions, profiles};
 use amdgpu_smoke::capture;
 use amdgpu_winsys::winsys::Device;
 
-fn open(profile: &Profile) -> std::sync::Arc<Device> {
+fn open(profile: &Profile) -> Device {
     Device::new(SimDevice::new(profile, SimOptions::default()).open()).unwrap()
 }
 

@@ -24,7 +24,7 @@
 //! ```no_run
 //! # use std::{path::Path, sync::Arc};
 //! # use amdgpu_winsys::{cs::{commands::*, Stream, sdma}, winsys::{Binding, Device}};
-//! # fn copied(device: &Arc<Device>, to: &Binding, from: &Binding) -> Result<(), Box<dyn std::error::Error>> {
+//! # fn copied(device: &Device, to: &Binding, from: &Binding) -> Result<(), Box<dyn std::error::Error>> {
 //! let stream = Stream::new(device, sdma::Version::of(device.info().gfx_level), 64)?;
 //! let mut recorder = Recorder::new(stream);
 //! recorder.copy(Span::of(to, 0, 4096)?, Span::of(from, 0, 4096)?)?;

@@ -36,7 +36,7 @@ impl Breadcrumbs {
     /// # Errors
     ///
     /// [`Error::Address`](crate::cs::Error::Address) or [`Error::Winsys`](crate::cs::Error::Winsys) when there is no memory.
-    pub fn new(device: &Arc<Device>) -> Result<Self> {
+    pub fn new(device: &Device) -> Result<Self> {
         Ok(Self { page: MarkerPage::new(device)? })
     }
 

@@ -10,7 +10,7 @@ use crate::{cs::IbPlacement, winsys::Device};
 /// A pool's memory.
 #[derive(Debug)]
 pub(in crate::cs) struct Shared {
-    pub(in crate::cs) device: Arc<Device>,
+    pub(in crate::cs) device: Device,
     pub(in crate::cs) placement: IbPlacement,
     /// The most that lies idle, in dwords.
     pub(in crate::cs) most: usize,

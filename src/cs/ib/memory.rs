@@ -46,7 +46,7 @@ unsafe impl Sync for IbMemory {}
 
 impl IbMemory {
     /// Allocates, binds and maps room for at least `capacity` dwords. The window is empty.
-    pub(in crate::cs) fn new(device: &Arc<Device>, capacity: usize, placement: IbPlacement) -> Result<Self> {
+    pub(in crate::cs) fn new(device: &Device, capacity: usize, placement: IbPlacement) -> Result<Self> {
         let size = (wide(capacity) * DWORD).next_multiple_of(PAGE_SIZE);
         let lease = device.addresses().allocate(VaRequest::new(size))?;
         let (domains, flags) = placement.domains_and_flags();

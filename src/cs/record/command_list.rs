@@ -250,7 +250,7 @@ impl CommandList {
         if !has_jumps(first.target()) {
             return Err(ChainFault::NoJumps { target: first.target() });
         }
-        let device = first.recorded.residents.first().map(|binding| Arc::clone(binding.device()));
+        let device = first.recorded.residents.first().map(|binding| binding.device().clone());
         for (at, list) in lists.iter().enumerate() {
             if list.target() != first.target() {
                 return Err(ChainFault::OtherRing { at, target: list.target(), first: first.target() });
@@ -292,7 +292,7 @@ impl CommandList {
         self.recorded.residents.iter()
     }
 
-    pub(in crate::cs) fn is_of(&self, device: &Arc<Device>) -> bool {
+    pub(in crate::cs) fn is_of(&self, device: &Device) -> bool {
         self.bindings().all(|binding| binding.is_of(device))
     }
 }

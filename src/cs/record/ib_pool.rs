@@ -24,10 +24,9 @@ use crate::{
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_reset`).
 ///
 /// ```no_run
-/// # use std::{path::Path, sync::Arc};
 /// # use amdgpu_winsys::{cs::{IbPlacement, IbPool, pm4}, winsys::Device};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let device = Device::open("/dev/dri/renderD128")?;
 /// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
 /// let mut stream = pool.stream(pm4::Target::gfx(device.info().gfx_level), 1024)?;
 /// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
@@ -42,8 +41,8 @@ pub struct IbPool {
 
 impl IbPool {
     /// An empty pool, which keeps at most `most_dwords` dwords for later.
-    pub fn new(device: &Arc<Device>, placement: IbPlacement, most_dwords: usize) -> Self {
-        let (device, idle) = (Arc::clone(device), Mutex::default());
+    pub fn new(device: &Device, placement: IbPlacement, most_dwords: usize) -> Self {
+        let (device, idle) = (device.clone(), Mutex::default());
         Self { shared: Arc::new(Shared { device, placement, most: most_dwords, idle }) }
     }
 

@@ -1,7 +1,5 @@
 //! Dwords that a ring writes into memory, and waits for.
 
-use std::sync::Arc;
-
 use crate::{
     cs::{CommandList, Language, Result, Stream, Target, pm4, sdma},
     vamgr::GpuVa,
@@ -69,14 +67,14 @@ pub(in crate::cs) enum Step {
 }
 
 /// Records steps for a ring whose language is known at run time only. None at all become fillers.
-pub(in crate::cs) fn record(device: &Arc<Device>, target: Target, steps: &[Step]) -> Result<CommandList> {
+pub(in crate::cs) fn record(device: &Device, target: Target, steps: &[Step]) -> Result<CommandList> {
     match target {
         Target::Pm4(target) => record_in(device, target, steps),
         Target::Sdma(version) => record_in(device, version, steps),
     }
 }
 
-fn record_in<L: Marker>(device: &Arc<Device>, language: L, steps: &[Step]) -> Result<CommandList> {
+fn record_in<L: Marker>(device: &Device, language: L, steps: &[Step]) -> Result<CommandList> {
     let mut stream = Stream::new(device, language, 64)?;
     for step in steps {
         match *step {

@@ -20,7 +20,7 @@ pub(in crate::cs) struct MarkerPage {
 }
 
 impl MarkerPage {
-    pub(in crate::cs) fn new(device: &Arc<Device>) -> Result<Self> {
+    pub(in crate::cs) fn new(device: &Device) -> Result<Self> {
         let lease = device.addresses().allocate(VaRequest::new(PAGE_SIZE))?;
         let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
         let request = BoRequest { size: PAGE_SIZE, alignment: PAGE_SIZE, domains: GemDomain::GTT, flags };

@@ -42,10 +42,9 @@ const SINK_DWORDS: usize = 1024;
 /// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
 ///
 /// ```no_run
-/// # use std::{path::Path, sync::Arc};
 /// # use amdgpu_winsys::{cs::{Stream, pm4}, winsys::{Device, Ip}};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let device = Device::open("/dev/dri/renderD128")?;
 /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
 /// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
 /// *stream.room() = [0xc000_1000, 0]; // the same, encoded by hand
@@ -54,7 +53,7 @@ const SINK_DWORDS: usize = 1024;
 /// ```
 #[derive(Debug)]
 pub struct Stream<L: Language> {
-    device: Arc<Device>,
+    device: Device,
     language: L,
     level: StreamLevel,
     placement: IbPlacement,
@@ -84,7 +83,7 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// [`Error::StreamCapacity`], [`Error::Address`], or [`Error::Winsys`] when there is no memory.
-    pub fn new(device: &Arc<Device>, language: L, dwords: usize) -> Result<Self> {
+    pub fn new(device: &Device, language: L, dwords: usize) -> Result<Self> {
         Self::with_placement(device, language, dwords, IbPlacement::of(device.info(), 0))
     }
 
@@ -93,7 +92,7 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// As for [`Stream::new`].
-    pub fn with_placement(device: &Arc<Device>, language: L, dwords: usize, placement: IbPlacement) -> Result<Self> {
+    pub fn with_placement(device: &Device, language: L, dwords: usize, placement: IbPlacement) -> Result<Self> {
         Self::start(device, language, dwords, placement, StreamLevel::Primary, Home::default())
     }
 
@@ -105,14 +104,14 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// As for [`Stream::new`].
-    pub fn secondary(device: &Arc<Device>, language: L, dwords: usize) -> Result<Self> {
+    pub fn secondary(device: &Device, language: L, dwords: usize) -> Result<Self> {
         let is_called = is_likely_called(language.into());
         let placement = if is_called { IbPlacement::of(device.info(), 0) } else { IbPlacement::Cached };
         Self::start(device, language, dwords, placement, StreamLevel::Secondary, Home::default())
     }
 
     pub(super) fn start(
-        device: &Arc<Device>,
+        device: &Device,
         language: L,
         dwords: usize,
         placement: IbPlacement,
@@ -146,7 +145,7 @@ impl<L: Language> Stream<L> {
     pub(super) fn over(mut memory: IbMemory, spare: Vec<IbMemory>, language: L, home: Home) -> Self {
         memory.rewind(Self::limit(memory.capacity()));
         Self {
-            device: Arc::clone(memory.binding().device()),
+            device: memory.binding().device().clone(),
             language,
             level: StreamLevel::Primary,
             placement: memory.placement(),
@@ -296,7 +295,7 @@ impl<L: Language> Stream<L> {
     }
 
     /// The device the stream is for.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 

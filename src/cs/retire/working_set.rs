@@ -102,7 +102,7 @@ impl WorkingSet {
 
     /// Has the kernel keep a list of the same entries: it is made when two submissions in a row list the same, and given
     /// up as soon as one lists something else.
-    pub(in crate::cs) fn keep_list(&mut self, device: &Arc<Device>) {
+    pub(in crate::cs) fn keep_list(&mut self, device: &Device) {
         let KernelList { list, set_round, rest } = &mut self.kernel_list;
         let now = self.entries.get(self.set_entries..).unwrap_or_default();
         if *set_round != self.set_round || rest != now {

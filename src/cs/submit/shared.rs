@@ -27,12 +27,12 @@ pub(in crate::cs) struct Shared {
 }
 
 impl Shared {
-    pub(in crate::cs) fn device(&self) -> &Arc<Device> {
+    pub(in crate::cs) fn device(&self) -> &Device {
         self.context.device()
     }
 
-    pub(super) fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<()> {
-        if Arc::ptr_eq(self.device(), device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
+    pub(super) fn own(&self, what: &'static str, device: &Device) -> Result<()> {
+        if self.device() == device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
     }
 
     /// Returns `true` if the GPU has written this sequence number or a later one.

@@ -174,7 +174,7 @@ impl OwnedSubmission {
     fn wait_for_submitters(&self, queue: &Queue, abandoned: &AtomicBool) -> Result<()> {
         let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (&**syncobj, *point)).collect();
         let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());
-        if devices.any(|device| !Arc::ptr_eq(device, queue.context().device())) {
+        if devices.any(|device| device != queue.context().device()) {
             return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
         }
         while Syncobj::wait_points(&points, WaitFor::All, Until::Submitted, Deadline::after(LOOK))?.is_none() {

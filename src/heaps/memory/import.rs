@@ -45,7 +45,7 @@ impl ImportInfo {
 ///
 /// As [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd), and those of `accept`.
 pub(super) fn import_fd(
-    device: &Arc<Device>,
+    device: &Device,
     properties: &MemoryProperties,
     fd: &OwnedFd,
     info: &ImportInfo,
@@ -81,7 +81,7 @@ pub(super) fn import_fd(
 ///
 /// As for [`MemoryManager::import_host_pointer`](crate::heaps::MemoryManager::import_host_pointer).
 pub(super) unsafe fn import_host_pointer(
-    device: &Arc<Device>,
+    device: &Device,
     properties: &MemoryProperties,
     memory: UserMemory,
     info: &ImportInfo,

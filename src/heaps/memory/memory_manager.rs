@@ -26,10 +26,9 @@ use crate::{
 /// Allocates device memory of one device and keeps account of it.
 ///
 /// ```no_run
-/// # use std::path::Path;
 /// # use amdgpu_winsys::{heaps::*, winsys::Device};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open(Path::new("/dev/dri/renderD128"))?;
+/// let device = Device::open("/dev/dri/renderD128")?;
 /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
 /// let properties = manager.properties();
 /// let usable = properties.buffer_types(Addressing::Bits64, false);
@@ -41,7 +40,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct MemoryManager {
-    device: Arc<Device>,
+    device: Device,
     /// For what it allocates.
     shares: DeviceRefs,
     properties: MemoryProperties,
@@ -78,7 +77,7 @@ impl MemoryManager {
     /// # Errors
     ///
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
-    pub fn new(device: &Arc<Device>, options: &TableOptions) -> Result<Self, MemoryError> {
+    pub fn new(device: &Device, options: &TableOptions) -> Result<Self, MemoryError> {
         Self::with_policy(device, options, MemoryPolicy::default())
     }
 
@@ -87,14 +86,10 @@ impl MemoryManager {
     /// # Errors
     ///
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
-    pub fn with_policy(
-        device: &Arc<Device>,
-        options: &TableOptions,
-        policy: MemoryPolicy,
-    ) -> Result<Self, MemoryError> {
+    pub fn with_policy(device: &Device, options: &TableOptions, policy: MemoryPolicy) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
         Ok(Self {
-            device: Arc::clone(device),
+            device: device.clone(),
             shares: DeviceRefs::new(device),
             properties: MemoryProperties::new(&facts, options),
             monitor: BudgetMonitor::default(),
@@ -105,7 +100,7 @@ impl MemoryManager {
     }
 
     /// The device.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 

@@ -51,7 +51,7 @@ pub struct SparseSubmission {
 /// on a lost device. Dropping the queue abandons what still waits, and ends what runs.
 #[derive(Debug)]
 pub struct SparseQueue {
-    device: Arc<Device>,
+    device: Device,
     /// Taken only by `Drop`, which ends the worker.
     jobs: Option<mpsc::Sender<Job>>,
     worker: Option<JoinHandle<()>>,
@@ -103,7 +103,7 @@ impl SparseQueue {
     /// # Errors
     ///
     /// [`MemoryError::Thread`] when the system gives no thread.
-    pub fn new(device: &Arc<Device>) -> Result<Self, MemoryError> {
+    pub fn new(device: &Device) -> Result<Self, MemoryError> {
         let (jobs, inbox) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&abandoned);
@@ -111,7 +111,7 @@ impl SparseQueue {
             .name("sparse queue".to_owned())
             .spawn(move || work(&inbox, &seen))
             .map_err(|error| MemoryError::Thread { reason: error.to_string() })?;
-        Ok(Self { device: Arc::clone(device), jobs: Some(jobs), worker: Some(worker), abandoned })
+        Ok(Self { device: device.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
     /// Submits; returns at once.
@@ -132,8 +132,8 @@ impl SparseQueue {
         if sent { Ok(SparseFence { outcome }) } else { Err(MemoryError::Abandoned) }
     }
 
-    fn own(&self, what: &'static str, device: &Arc<Device>) -> Result<(), WinsysError> {
-        if Arc::ptr_eq(&self.device, device) { Ok(()) } else { Err(WinsysError::ForeignDevice { what }) }
+    fn own(&self, what: &'static str, device: &Device) -> Result<(), WinsysError> {
+        if self.device == *device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }) }
     }
 }
 

@@ -76,7 +76,7 @@ impl SparseRange {
     ///
     /// [`MemoryError::NoSparse`] on chips without; [`MemoryError::Address`]; [`MemoryError::Winsys`] when the kernel
     /// refuses.
-    pub fn new(device: &Arc<Device>, addresses: VaRequest) -> Result<Self, MemoryError> {
+    pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, MemoryError> {
         if !device.info().capabilities.contains(Capabilities::SPARSE) {
             return Err(MemoryError::NoSparse);
         }
@@ -186,14 +186,14 @@ impl SparseRange {
         }
         inside(change.offset, self.size(), 0)?;
         let Some(Backing { memory, offset }) = &change.backing else { return Ok(()) };
-        if !Arc::ptr_eq(memory.device(), self.reservation.device()) {
+        if memory.device() != self.reservation.device() {
             return Err(WinsysError::ForeignDevice { what: "memory" });
         }
         aligned("offset in the memory", *offset)?;
         inside(*offset, memory.len(), memory.bo().handle())
     }
 
-    pub(super) fn device(&self) -> &Arc<Device> {
+    pub(super) fn device(&self) -> &Device {
         self.reservation.device()
     }
 }

@@ -49,7 +49,7 @@ impl Bo {
     ///
     /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
     /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
-    pub fn create(device: &Arc<Device>, request: BoRequest) -> Result<Self> {
+    pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
         let raw = ask(device, &request)?;
         let bo = Self::created(device.into(), raw, &request);
         bo.announce();
@@ -98,7 +98,7 @@ impl Bo {
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         self.handle.device()
     }
 

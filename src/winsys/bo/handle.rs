@@ -97,7 +97,7 @@ impl Handle {
     }
 
     #[inline]
-    pub(super) fn device(&self) -> &Arc<Device> {
+    pub(super) fn device(&self) -> &Device {
         &self.device
     }
 }
@@ -147,11 +147,7 @@ impl SharedHandles {
     }
 
     /// Runs an import; what it returns becomes, or already is, a shared handle.
-    pub(super) fn import(
-        &self,
-        device: &Arc<Device>,
-        import: impl FnOnce() -> Result<u32, Errno>,
-    ) -> Result<Handle, Errno> {
+    pub(super) fn import(&self, device: &Device, import: impl FnOnce() -> Result<u32, Errno>) -> Result<Handle, Errno> {
         let mut table = self.table.lock();
         let raw = import()?;
         if let Some(known) = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast().ok()) {

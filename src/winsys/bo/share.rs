@@ -1,9 +1,6 @@
 //! BOs as dma-bufs: export and import.
 
-use std::{
-    os::fd::{AsFd, AsRawFd, OwnedFd},
-    sync::Arc,
-};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use super::bo::Bo;
 use crate::{
@@ -40,7 +37,7 @@ impl Bo {
     ///
     /// [`Error::Descriptor`]: `EINVAL` when it is no dma-buf. [`Error::Bo`]: the kernel does not tell what it is.
     /// [`Error::Absurd`]: a BO without bytes.
-    pub fn import(device: &Arc<Device>, dma_buf: impl AsFd) -> Result<Self> {
+    pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self> {
         let fd = dma_buf.as_fd().as_raw_fd();
         let import = || {
             let mut argument = PrimeHandle { handle: 0, flags: 0, fd };

@@ -1,6 +1,6 @@
 //! Pages of this process as a BO.
 
-use std::{ptr::NonNull, sync::Arc};
+use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
@@ -56,7 +56,7 @@ impl Bo {
     /// Whatever the GPU is made to write there replaces what the process stored, behind the compiler's back. The range
     /// must belong to the caller, hold nothing that Rust may assume unchanged while the GPU can write (no live
     /// references, no owned values), and stay mapped until the BO is dropped and the GPU is done with it.
-    pub unsafe fn from_user_memory(device: &Arc<Device>, memory: UserMemory) -> Result<Self> {
+    pub unsafe fn from_user_memory(device: &Device, memory: UserMemory) -> Result<Self> {
         let (start, len) = (wide(memory.address.as_ptr().expose_provenance()), memory.len);
         for (what, value) in [("user memory address", start), ("user memory length", len)] {
             if !value.is_multiple_of(PAGE_SIZE) {

@@ -21,7 +21,7 @@ use crate::{
 ///
 /// Handles, GPU addresses and contexts belong to the file: two devices do not know each other, even on the same node.
 /// So a device has its open file for itself in its process; a second one on the same file is refused. Every object made
-/// from a device keeps it alive.
+/// from a device keeps it alive. A `Device` is a handle: a clone of it is the same device, and equal to it.
 ///
 /// # After a fork
 ///
@@ -32,7 +32,24 @@ use crate::{
 ///
 /// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
 /// number is given out again.
-pub struct Device {
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::winsys::Device;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // On a Radeon: Device::open("/dev/dri/renderD128")?
+/// let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let elsewhere = device.clone();
+/// assert_eq!(device, elsewhere);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Device(Arc<OpenDevice>);
+
+/// The state that all handles of a device share.
+struct OpenDevice {
     /// Dropped before the kernel, whose file it is.
     _claim: Claim,
     kernel: Box<dyn Kernel>,
@@ -51,9 +68,18 @@ pub struct Device {
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Device").field("chip", &self.info.chip_name()).finish_non_exhaustive()
+        f.debug_struct("Device").field("chip", &self.info().chip_name()).finish_non_exhaustive()
     }
 }
+
+/// Two handles are equal if they are of the same device.
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
 
 impl Device {
     /// Opens a render node such as `/dev/dri/renderD128` and learns the GPU.
@@ -61,7 +87,8 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Open`], and those of [`GpuInfo::query`].
-    pub fn open(path: &Path) -> Result<Arc<Self>> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
         Self::new(node)
     }
@@ -72,7 +99,7 @@ impl Device {
     ///
     /// [`Error::FileInUse`] when there is a device on the kernel's open file, or objects of one;
     /// [`Error::FilesNotCompared`]; those of [`GpuInfo::query`].
-    pub fn new(kernel: impl Kernel + 'static) -> Result<Arc<Self>> {
+    pub fn new(kernel: impl Kernel + 'static) -> Result<Self> {
         Self::bring_up(kernel, None)
     }
 
@@ -81,18 +108,18 @@ impl Device {
     /// # Errors
     ///
     /// Those of [`GpuInfo::query`].
-    pub fn with_observer(kernel: impl Kernel + 'static, observer: Arc<dyn Observer>) -> Result<Arc<Self>> {
+    pub fn with_observer(kernel: impl Kernel + 'static, observer: Arc<dyn Observer>) -> Result<Self> {
         Self::bring_up(kernel, Some(observer))
     }
 
-    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Arc<Self>> {
+    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Self> {
         let span = tracing::debug_span!("bring-up").entered();
         let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
         let ledger = Ledger::new(info.memory.gart_page.into());
-        let device = Arc::new(Self {
+        let device = Self(Arc::new(OpenDevice {
             _claim: claim,
             kernel: Box::new(kernel),
             info,
@@ -103,7 +130,7 @@ impl Device {
             observer,
             vmid_users: Mutex::new(0),
             has_ambiguous_context: Mutex::new(false),
-        });
+        }));
         // Left while the device has an owner: a subscriber may panic.
         drop(span);
         Ok(device)
@@ -111,12 +138,18 @@ impl Device {
 
     /// Returns the facts about the GPU.
     pub fn info(&self) -> &GpuInfo {
-        &self.info
+        &self.0.info
     }
 
     /// The kernel behind the device.
     pub fn kernel(&self) -> &dyn Kernel {
-        &*self.kernel
+        &*self.0.kernel
+    }
+
+    /// Returns the address of the shared state, which no other device has as long as this one lives.
+    #[inline]
+    pub(in crate::winsys) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// Sizes and current usage of the memory pools, over all processes.
@@ -182,28 +215,28 @@ impl Device {
 
     /// The GPU addresses of the device's file.
     pub fn addresses(&self) -> &VaManager {
-        &self.addresses
+        &self.0.addresses
     }
 
     /// Returns the accounts of the device's file: every BO is on them.
     pub fn ledger(&self) -> &Arc<Ledger> {
-        &self.ledger
+        &self.0.ledger
     }
 
     /// The book of what is bound where, if the device's observer is one or has one.
     pub fn address_book(&self) -> Option<&AddressBook> {
-        self.observer.as_ref()?.address_book()
+        self.0.observer.as_ref()?.address_book()
     }
 
     /// The history of its BOs, if the device's observer is one or has one.
     pub fn history(&self) -> Option<&BoHistory> {
-        self.observer.as_ref()?.history()
+        self.0.observer.as_ref()?.history()
     }
 
     /// Keeps addresses for ever, because the page tables may still point through them.
     pub(in crate::winsys) fn strand(&self, lease: VaLease) {
         let range = lease.range();
-        self.stranded.lock().push(lease);
+        self.0.stranded.lock().push(lease);
         let (start, len) = (range.start(), range.len());
         tracing::error!(%start, len, "addresses lost: the kernel would not unbind them");
     }
@@ -211,13 +244,13 @@ impl Device {
     /// Tells the observer, if there is one; otherwise the event is not even made.
     #[inline]
     pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
-        tell(self.observer.as_ref(), event);
+        tell(self.0.observer.as_ref(), event);
     }
 
     /// Returns `true` if there is an observer of events.
     #[inline]
     pub(crate) fn is_observed(&self) -> bool {
-        self.observer.is_some()
+        self.0.observer.is_some()
     }
 
     /// Returns `true` if anybody hears of what is made: an observer, or perhaps a subscriber of traces.
@@ -229,14 +262,14 @@ impl Device {
     }
 
     pub(in crate::winsys) fn vmid_users(&self) -> &Mutex<usize> {
-        &self.vmid_users
+        &self.0.vmid_users
     }
 
     pub(in crate::winsys) fn has_ambiguous_context(&self) -> &Mutex<bool> {
-        &self.has_ambiguous_context
+        &self.0.has_ambiguous_context
     }
 
     pub(in crate::winsys) fn shared_handles(&self) -> &SharedHandles {
-        &self.shared_handles
+        &self.0.shared_handles
     }
 }

@@ -11,19 +11,19 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 /// makes many BOs keeps [`DeviceRefs`] and gives out shares of those, and each thread counts up and down on lines of its
 /// own.
 #[derive(Clone)]
-pub(crate) struct DeviceRef(Arc<Striped<Arc<Device>>>);
+pub(crate) struct DeviceRef(Arc<Striped<Device>>);
 
-impl From<&Arc<Device>> for DeviceRef {
-    fn from(device: &Arc<Device>) -> Self {
-        Self(Arc::new(Striped(Arc::clone(device))))
+impl From<&Device> for DeviceRef {
+    fn from(device: &Device) -> Self {
+        Self(Arc::new(Striped(device.clone())))
     }
 }
 
 impl Deref for DeviceRef {
-    type Target = Arc<Device>;
+    type Target = Device;
 
     #[inline]
-    fn deref(&self) -> &Arc<Device> {
+    fn deref(&self) -> &Device {
         &self.0.0
     }
 }
@@ -39,7 +39,7 @@ impl fmt::Debug for DeviceRef {
 pub(crate) struct DeviceRefs([DeviceRef; STRIPES]);
 
 impl DeviceRefs {
-    pub(crate) fn new(device: &Arc<Device>) -> Self {
+    pub(crate) fn new(device: &Device) -> Self {
         Self(array::from_fn(|_| device.into()))
     }
 

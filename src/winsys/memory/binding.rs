@@ -126,7 +126,7 @@ impl Binding {
         Self {
             lease: Some(lease),
             bo_handle: bo.handle(),
-            device_address: Arc::as_ptr(bo.device()).addr(),
+            device_address: bo.device().address(),
             bo,
             offset,
             len,
@@ -172,12 +172,12 @@ impl Binding {
 
     /// Returns `true` if it belongs to this device. The BO keeps its device, so no other can be at that address.
     #[inline]
-    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
-        self.device_address == Arc::as_ptr(device).addr()
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        self.device_address == device.address()
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         self.bo.device()
     }
 

@@ -1,7 +1,5 @@
 //! Addresses that are valid without memory behind them.
 
-use std::sync::Arc;
-
 use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{VaLease, VaRange},
@@ -25,7 +23,7 @@ use crate::{
 /// `amdgpu_vm_bo_clear_mappings`.
 #[derive(Debug)]
 pub struct Reservation {
-    device: Arc<Device>,
+    device: Device,
     /// Taken only by `Drop`.
     lease: Option<VaLease>,
     range: VaRange,
@@ -39,16 +37,16 @@ impl Reservation {
     /// # Errors
     ///
     /// The lease comes back beside the error. [`Error::Bind`] when the kernel refuses.
-    pub fn new(device: &Arc<Device>, lease: VaLease) -> Result<Self, (VaLease, Error)> {
+    pub fn new(device: &Device, lease: VaLease) -> Result<Self, (VaLease, Error)> {
         let range = lease.range();
         match operate(device, VaOperation::Map, range, None, VaFlags::PRT) {
-            Ok(()) => Ok(Self { device: Arc::clone(device), lease: Some(lease), range }),
+            Ok(()) => Ok(Self { device: device.clone(), lease: Some(lease), range }),
             Err(error) => Err((lease, error)),
         }
     }
 
     /// The device.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 
@@ -73,7 +71,7 @@ impl Reservation {
 
     /// As [`Reservation::bind`], for callers that tell the observer themselves, once they keep the BO.
     pub(crate) fn bind_untold(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
-        if !Arc::ptr_eq(bo.device(), &self.device) {
+        if *bo.device() != self.device {
             return Err(Error::ForeignDevice { what: "BO" });
         }
         aligned("offset in the BO", bo_offset)?;

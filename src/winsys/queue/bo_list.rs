@@ -1,7 +1,5 @@
 //! Lists of BOs that the kernel keeps.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::{count, wide};
 use nix::errno::Errno;
 
@@ -19,7 +17,7 @@ use crate::{
 /// Source: Linux 6.12 `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
 #[derive(Debug)]
 pub struct BoList {
-    device: Arc<Device>,
+    device: Device,
     handle: u32,
 }
 
@@ -32,11 +30,11 @@ impl BoList {
     ///
     /// [`Error::Ioctl`]: `EINVAL` for more than [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES), `ENOENT` for an unknown
     /// handle, `ENOMEM`. There is no list then, and none to give back.
-    pub fn new(device: &Arc<Device>, entries: &[BoListEntry]) -> Result<Self> {
+    pub fn new(device: &Device, entries: &[BoListEntry]) -> Result<Self> {
         // The operation, over which the answer is written, is 0.
         let handle = answers::handle(request(device, bo_list_op::CREATE, 0, entries)?)
             .map_err(|errno| Error::Ioctl { request: uapi::BoList::NAME, errno })?;
-        Ok(Self { device: Arc::clone(device), handle })
+        Ok(Self { device: device.clone(), handle })
     }
 
     /// Replaces all entries. Submissions from before keep the old ones.

@@ -1,7 +1,5 @@
 //! Kernel contexts: who submits, with which priority, and whether the GPU was reset under it.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::index;
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -19,7 +17,7 @@ use crate::{
 /// still run.
 #[derive(Debug)]
 pub struct Context {
-    device: Arc<Device>,
+    device: Device,
     id: u32,
     priority: Priority,
     /// One bit for each queue that somebody has, [`Context::queue_bit`].
@@ -45,12 +43,12 @@ impl Context {
     /// [`Error::NotPermitted`] for a priority that the process may not have (Linux 6.12 `amdgpu_ctx.c`,
     /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts, and `EBADF` or `EINVAL`
     /// when the kernel says yes and makes none.
-    pub fn new(device: &Arc<Device>, priority: Priority) -> Result<Self> {
+    pub fn new(device: &Device, priority: Priority) -> Result<Self> {
         let id = allocate(device, priority).map_err(|errno| match errno {
             Errno::EACCES => Error::NotPermitted { priority },
             errno => Error::Ioctl { request: Ctx::NAME, errno },
         })?;
-        Ok(Self { device: Arc::clone(device), id, priority, taken: Mutex::new(0) })
+        Ok(Self { device: device.clone(), id, priority, taken: Mutex::new(0) })
     }
 
     /// Allocates a context with this priority, or the highest below it that the process may have;
@@ -59,7 +57,7 @@ impl Context {
     /// # Errors
     ///
     /// As [`Context::new`], but never [`Error::NotPermitted`]: anybody may have normal priority.
-    pub fn new_at_most(device: &Arc<Device>, priority: Priority) -> Result<Self> {
+    pub fn new_at_most(device: &Device, priority: Priority) -> Result<Self> {
         let mut wanted = priority;
         loop {
             match (Self::new(device, wanted), wanted.more_modest()) {
@@ -80,7 +78,7 @@ impl Context {
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 

@@ -1,7 +1,5 @@
 //! The CS ioctl: chunks in, a sequence number out.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
 
@@ -129,7 +127,7 @@ impl Context {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
         }
         let user_fence = match chunks.user_fence {
-            Some(page) if !Arc::ptr_eq(page.device(), self.device()) => {
+            Some(page) if page.device() != self.device() => {
                 return Err(Error::ForeignDevice { what: "user fence" });
             }
             page => page.map(UserFence::chunk),

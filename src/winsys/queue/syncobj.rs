@@ -1,9 +1,6 @@
 //! Sync objects: fences with a name.
 
-use std::{
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
-    sync::Arc,
-};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
@@ -24,7 +21,7 @@ use crate::{
 /// A DRM sync object, binary or timeline as it is used. Destroyed on drop; waiters and descriptors keep the fence.
 #[derive(Debug)]
 pub struct Syncobj {
-    device: Arc<Device>,
+    device: Device,
     handle: u32,
 }
 
@@ -55,10 +52,10 @@ impl Syncobj {
     /// # Errors
     ///
     /// [`Error::Ioctl`].
-    pub fn new(device: &Arc<Device>, signalled: bool) -> Result<Self> {
+    pub fn new(device: &Device, signalled: bool) -> Result<Self> {
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
         let made = send(device.kernel(), &mut argument).and_then(|()| answers::handle(argument.handle));
-        Ok(Self { device: Arc::clone(device), handle: made.map_err(refused(SyncobjCreate::NAME))? })
+        Ok(Self { device: device.clone(), handle: made.map_err(refused(SyncobjCreate::NAME))? })
     }
 
     /// The kernel's name for it within the device's file.
@@ -67,7 +64,7 @@ impl Syncobj {
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 
@@ -340,21 +337,17 @@ impl Syncobj {
     /// # Errors
     ///
     /// [`Error::Descriptor`] with `EINVAL` when it is no sync object.
-    pub fn import(device: &Arc<Device>, fd: impl AsFd) -> Result<Self> {
+    pub fn import(device: &Device, fd: impl AsFd) -> Result<Self> {
         let fd = fd.as_fd().as_raw_fd();
         let mut argument = SyncobjHandle { handle: 0, flags: 0, fd, pad: 0 };
         let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
             .and_then(|()| answers::handle(argument.handle))
             .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
-        Ok(Self { device: Arc::clone(device), handle: named })
+        Ok(Self { device: device.clone(), handle: named })
     }
 
     fn same_device(&self, other: &Self) -> Result<()> {
-        if Arc::ptr_eq(&self.device, &other.device) {
-            Ok(())
-        } else {
-            Err(Error::ForeignDevice { what: "sync object" })
-        }
+        if self.device == other.device { Ok(()) } else { Err(Error::ForeignDevice { what: "sync object" }) }
     }
 }
 

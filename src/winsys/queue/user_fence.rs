@@ -25,7 +25,7 @@ impl UserFence {
     /// # Errors
     ///
     /// Those of [`Bo::create`] and [`Mapping::new`].
-    pub fn new(device: &Arc<Device>) -> Result<Self> {
+    pub fn new(device: &Device) -> Result<Self> {
         let bo = Bo::create(
             device,
             BoRequest {
@@ -42,7 +42,7 @@ impl UserFence {
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Arc<Device> {
+    pub fn device(&self) -> &Device {
         self.mapping.bo().device()
     }
 

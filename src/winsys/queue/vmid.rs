@@ -1,7 +1,5 @@
 //! A VMID of one's own.
 
-use std::sync::Arc;
-
 use crate::{
     uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
     winsys::{
@@ -21,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 #[must_use = "dropping it gives the VMID back"]
 pub struct VmidReservation {
-    device: Arc<Device>,
+    device: Device,
 }
 
 impl VmidReservation {
@@ -32,14 +30,14 @@ impl VmidReservation {
     /// # Errors
     ///
     /// [`Error::Ioctl`].
-    pub fn new(device: &Arc<Device>) -> Result<Self> {
+    pub fn new(device: &Device) -> Result<Self> {
         let mut users = device.vmid_users().lock();
         if *users == 0 {
             let mut argument = Vm { op: VM_OP_RESERVE_VMID, flags: 0 };
             send(device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Vm::NAME, errno })?;
         }
         *users += 1;
-        Ok(Self { device: Arc::clone(device) })
+        Ok(Self { device: device.clone() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recording: room in a stream, and commands, each against storing as many dwords into plain memory in the same run.
 
-use std::{hint::black_box, sync::Arc};
+use std::hint::black_box;
 
 use amdgpu_winsys::{
     cs::{
@@ -34,11 +34,11 @@ fn dwords<const N: usize>(value: u32) -> [u32; N] {
 }
 
 /// A stream with room for all of it.
-fn stream(device: &Arc<Device>, dwords: usize) -> Stream<pm4::Target> {
+fn stream(device: &Device, dwords: usize) -> Stream<pm4::Target> {
     Stream::new(device, pm4::Target::gfx(device.info().gfx_level), dwords).expect("a stream")
 }
 
-fn room<const N: usize>(device: &Arc<Device>) {
+fn room<const N: usize>(device: &Device) {
     // As many as one IB holds.
     let packets = PACKETS.min(1_000_000 / N as u32);
     let all = N * packets as usize;
@@ -73,7 +73,7 @@ fn room<const N: usize>(device: &Arc<Device>) {
 }
 
 /// Packets of `N` dwords, a thousand at a time.
-fn burst<const N: usize>(device: &Arc<Device>) {
+fn burst<const N: usize>(device: &Device) {
     let all = N * PACKETS as usize;
     let mut stream = stream(device, all);
     let mut memory = vec![0_u32; all];
@@ -111,7 +111,7 @@ fn command<const N: usize>(name: &str, clear: &mut dyn FnMut(), mut record: impl
 }
 
 /// Commands on the graphics ring and the copy engine.
-fn commands(device: &Arc<Device>) {
+fn commands(device: &Device) {
     use std::cell::RefCell;
     let va = |offset| GpuVa::new(0x1234_5678_0000 + offset).expect("an address of the low half");
     let span = |offset, bytes| Span::new(va(offset), bytes).expect("a range");
@@ -165,7 +165,7 @@ fn commands(device: &Arc<Device>) {
     );
 }
 
-pub(super) fn run(device: &Arc<Device>) {
+pub(super) fn run(device: &Device) {
     room::<2>(device);
     room::<6>(device);
     room::<32>(device);

@@ -61,7 +61,7 @@ impl Layer for Turns {
 pub(crate) struct Rig {
     pub(crate) gpu: SimDevice,
     pub(crate) counts: Arc<Counts>,
-    pub(crate) device: Arc<Device>,
+    pub(crate) device: Device,
 }
 
 impl Rig {

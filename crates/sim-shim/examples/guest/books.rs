@@ -27,11 +27,11 @@ use crate::{descriptors::receive, node::RENDER};
 
 const MIB: u64 = 1 << 20;
 
-fn device() -> Arc<Device> {
+fn device() -> Device {
     Device::open(Path::new(RENDER)).expect("the device")
 }
 
-fn manager(device: &Arc<Device>) -> MemoryManager {
+fn manager(device: &Device) -> MemoryManager {
     MemoryManager::new(device, &TableOptions::default()).expect("its memory")
 }
 
@@ -142,7 +142,7 @@ impl Chance {
 
 /// A driver, and what it must have.
 struct Driver {
-    device: Arc<Device>,
+    device: Device,
     manager: MemoryManager,
     before: u64,
     /// By number, so that a mapped one can be told by its contents.

@@ -104,7 +104,7 @@ fn devices(lab: &Lab<'_>) -> Outcome {
     let bytes = lab.pattern(50, SIZE as usize);
     memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
 
-    let there = Target::new("the second GPU", move || Ok(Arc::clone(&peer)));
+    let there = Target::new("the second GPU", move || Ok(peer.clone()));
     let there = Lab::open(&there, lab.settings)?;
     let bo = Arc::new(Bo::import(&there.device, &dma_buf).doing("importing on the second GPU")?);
     let lease = there.device.addresses().allocate(VaRequest::new(SIZE)).doing("leasing addresses there")?;

@@ -53,7 +53,7 @@ pub(crate) struct Condition {
 pub(crate) struct Lab<'a> {
     pub(crate) target: &'a Target,
     pub(crate) settings: Settings,
-    pub(crate) device: Arc<Device>,
+    pub(crate) device: Device,
     pub(crate) memory: Arc<MemoryManager>,
     pub(crate) rings: Vec<Ring>,
     /// A context that submits nothing: what resets do to it was done by others. None where the kernel grants none.

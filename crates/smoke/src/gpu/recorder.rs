@@ -1,7 +1,5 @@
 //! Recording one job in whichever language the ring reads.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{CommandList, Error, Result, Target, pm4, sdma},
     vamgr::GpuVa,
@@ -20,7 +18,7 @@ pub(crate) enum Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(device: &Arc<Device>, target: Target) -> Result<Self> {
+    pub(crate) fn new(device: &Device, target: Target) -> Result<Self> {
         Ok(match target {
             Target::Pm4(target) => Self::Pm4(Taped::new(device, target, CAPACITY)?),
             Target::Sdma(version) => Self::Sdma(Taped::new(device, version, CAPACITY)?),

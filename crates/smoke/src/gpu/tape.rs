@@ -1,6 +1,6 @@
 //! Recording packets twice: for the GPU, and for the report of a check that fails.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use amdgpu_winsys::{
     cs::{
@@ -33,7 +33,7 @@ pub(crate) struct Tape {
 }
 
 impl<L: Language> Taped<L> {
-    pub(crate) fn new(device: &Arc<Device>, language: L, capacity: usize) -> Result<Self> {
+    pub(crate) fn new(device: &Device, language: L, capacity: usize) -> Result<Self> {
         Ok(Self { stream: Stream::new(device, language, capacity)?, tape: Vec::new() })
     }
 

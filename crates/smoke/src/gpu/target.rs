@@ -25,7 +25,7 @@ const NO_RADEON: &str = "/dev/dri has no render node of one. --or-simulated test
 /// When a simulated ring counts as hung: much less than on real ones, and more than a busy machine keeps a thread waiting.
 const HANG: Duration = Duration::from_secs(1);
 
-type OpenDevice = dyn Fn() -> winsys::Result<Arc<Device>>;
+type OpenDevice = dyn Fn() -> winsys::Result<Device>;
 type OpenKernel = dyn Fn() -> winsys::Result<Arc<dyn Kernel>>;
 type CountAll = dyn Fn() -> Vec<Count>;
 
@@ -235,7 +235,7 @@ impl Target {
 
     /// Creates a target over the devices that `open` returns; each call gives an open file of its own, with its own handles
     /// and addresses.
-    pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Arc<Device>> + 'static) -> Self {
+    pub fn new(location: impl Into<String>, open: impl Fn() -> winsys::Result<Device> + 'static) -> Self {
         let gpu = Gpu { location: location.into(), ..Gpu::default() };
         Self { gpu, open: Box::new(open), kernel: None, census: None, node: None, peer: None, helper: None }
     }
@@ -269,7 +269,7 @@ impl Target {
     }
 
     /// Another GPU of the same machine, opened.
-    pub(crate) fn peer(&self) -> Option<winsys::Result<Arc<Device>>> {
+    pub(crate) fn peer(&self) -> Option<winsys::Result<Device>> {
         self.peer.as_ref().map(|open| open())
     }
 
@@ -280,7 +280,7 @@ impl Target {
 
     /// Opens the GPU, and lets somebody know of all that happens to its objects, unless the target is one that hides its
     /// kernels.
-    pub(crate) fn open_observed(&self, observer: Arc<dyn Observer>) -> winsys::Result<Arc<Device>> {
+    pub(crate) fn open_observed(&self, observer: Arc<dyn Observer>) -> winsys::Result<Device> {
         match &self.kernel {
             Some(kernel) => Device::with_observer(kernel()?, observer),
             None => self.open(),
@@ -288,7 +288,7 @@ impl Target {
     }
 
     /// Opens the GPU once more.
-    pub(crate) fn open(&self) -> winsys::Result<Arc<Device>> {
+    pub(crate) fn open(&self) -> winsys::Result<Device> {
         (self.open)()
     }
 

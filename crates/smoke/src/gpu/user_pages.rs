@@ -26,7 +26,7 @@ pub(crate) struct UserPages {
 
 impl UserPages {
     /// Maps `len` bytes, a multiple of the page size, and lets the GPU at them.
-    pub(crate) fn new(device: &Arc<Device>, len: usize) -> Result<Self, Stop> {
+    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Stop> {
         let Some(size) = NonZeroUsize::new(len) else { return fail("no pages asked for") };
         let (protection, flags) = (ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE);
         // SAFETY: no address is asked for, so nothing that exists is replaced.
@@ -37,7 +37,7 @@ impl UserPages {
         Ok(pages)
     }
 
-    fn bind(&self, device: &Arc<Device>) -> Result<Arc<Binding>, Stop> {
+    fn bind(&self, device: &Device) -> Result<Arc<Binding>, Stop> {
         // SAFETY: the pages belong to this object alone (invariant), which makes no references into them. `Drop` lets go
         // of the BO before it unmaps them, and leaves them mapped while anyone else holds the binding.
         let bo = unsafe { Bo::from_user_memory(device, UserMemory::new(self.base, self.len as u64)) }

@@ -54,7 +54,7 @@ fn share(lab: &Lab<'_>) -> Outcome {
 fn again(lab: &Lab<'_>) -> Outcome {
     let memory = exportable(lab, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
-    let import = |device: &Arc<Device>| Bo::import(device, &dma_buf).doing("importing");
+    let import = |device: &Device| Bo::import(device, &dma_buf).doing("importing");
     let home = import(&lab.device)?;
     same("handle where it was created", home.handle(), memory.bo().handle())?;
     let other = lab.target.open().doing("opening the GPU again")?;
