@@ -28,6 +28,7 @@ pub mod collect;
 mod command;
 pub mod exit;
 pub mod files;
+pub mod http;
 pub mod machine;
 pub mod plot;
 pub mod render;

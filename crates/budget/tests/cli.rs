@@ -272,6 +272,41 @@ fn prometheus_is_served_on_the_loopback_interface() {
     assert!(child.wait().unwrap().success());
 }
 
+/// A browser's preconnect, a port scan, a client on a slow line: none holds up a scrape.
+#[test]
+fn silent_and_dripping_clients_do_not_hold_up_a_scrape_and_are_dropped() {
+    let arguments = [&SIM[..], &["serve", "--listen", "127.0.0.1:0", "--requests", "2"]].concat();
+    let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+    let address = line.trim().strip_prefix("http://").unwrap().strip_suffix("/metrics").unwrap();
+    let scrape = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        std::io::Write::write_all(&mut stream, b"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    };
+    // Served one after the other with any time for each, so many would take minutes.
+    let mut silent: Vec<_> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for stream in silent.iter_mut().skip(100) {
+        std::io::Write::write_all(stream, b"GET /met").unwrap();
+    }
+    scrape();
+    let mut dripping = TcpStream::connect(address).unwrap();
+    let dropped = (0..10_000).find(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::io::Write::write_all(&mut dripping, b"G").is_err()
+    });
+    assert!(dropped.is_some(), "a client that sends a byte at a time has no more time than others");
+    for mut stream in silent {
+        let closed = stream.read(&mut [0; 64]);
+        assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
+    }
+    scrape();
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_crossing_runs_its_command_once() {
     let directory = Directory::new();

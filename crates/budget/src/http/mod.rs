@@ -1,0 +1,129 @@
+//! A small HTTP/1.1 server for many slow clients: one thread, sockets that do not block, one answer a connection.
+//!
+//! A client has [`REQUEST_TIME`] for its whole request, however it spreads the bytes, and [`ANSWER_TIME`] to take the answer. Of
+//! [`MOST_CONNECTIONS`] at once, the oldest makes room for a new one. So no client can hold up another.
+
+mod connection;
+mod message;
+
+use std::{
+    collections::VecDeque,
+    io,
+    net::TcpListener,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+use self::connection::{Connection, Step};
+pub use self::{
+    connection::{ANSWER_TIME, REQUEST_TIME},
+    message::{Answer, MOST_REQUEST},
+};
+
+/// Connections at once.
+pub const MOST_CONNECTIONS: usize = 512;
+
+/// A server with its connections.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    /// Oldest first.
+    connections: VecDeque<Connection>,
+}
+
+impl Server {
+    /// Creates a server on a bound socket.
+    ///
+    /// # Errors
+    ///
+    /// The socket cannot be made non-blocking.
+    pub fn new(listener: TcpListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener, connections: VecDeque::new() })
+    }
+
+    /// Waits until something can be done and does it. Calls `answer` with the path of each GET or HEAD request, without its
+    /// query, and returns the number of requests that were answered completely, refusals included.
+    ///
+    /// # Errors
+    ///
+    /// Waiting fails. What a client does is no error.
+    pub fn step(&mut self, mut answer: impl FnMut(&str) -> Answer) -> io::Result<u64> {
+        let ready = self.wait()?;
+        let now = Instant::now();
+        let mut answered = 0;
+        let mut kept = VecDeque::with_capacity(self.connections.len());
+        for (mut connection, ready) in self.connections.drain(..).zip(ready.connections) {
+            let step = if ready { connection.go_on(now, &mut answer) } else { Step::Stay };
+            if step == Step::Answered {
+                answered += 1;
+            }
+            if step != Step::Close && !connection.is_late(now) {
+                kept.push_back(connection);
+            }
+        }
+        self.connections = kept;
+        if ready.listener {
+            self.accept(now);
+        }
+        Ok(answered)
+    }
+
+    /// Returns the number of open connections.
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn wait(&self) -> io::Result<Ready> {
+        let first = self.connections.iter().map(Connection::deadline).min();
+        let timeout = first.map(|at| {
+            // A millisecond more: a deadline must have passed when it wakes the loop.
+            let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+            Timespec { tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
+        });
+        let mut polled = Vec::with_capacity(self.connections.len() + 1);
+        polled.push(PollFd::new(&self.listener, PollFlags::IN));
+        polled.extend(self.connections.iter().map(|connection| {
+            PollFd::new(connection.stream(), if connection.writes() { PollFlags::OUT } else { PollFlags::IN })
+        }));
+        match poll(&mut polled, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let mut ready = polled.iter().map(|polled| !polled.revents().is_empty());
+        Ok(Ready { listener: ready.next().unwrap_or(false), connections: ready.collect() })
+    }
+
+    fn accept(&mut self, now: Instant) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if self.connections.len() >= MOST_CONNECTIONS {
+                        self.connections.pop_front();
+                    }
+                    // A socket that cannot be made non-blocking could stall the loop.
+                    self.connections.extend(Connection::new(stream, now).ok());
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Out of descriptors: the oldest connection makes room, and where there is none, the next turn tries again.
+                Err(_) => {
+                    if self.connections.pop_front().is_none() {
+                        std::thread::sleep(Duration::from_millis(10));
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sockets on which something can be done.
+struct Ready {
+    listener: bool,
+    connections: Vec<bool>,
+}
