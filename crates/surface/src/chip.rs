@@ -209,7 +209,7 @@ pub(crate) enum Family {
 
 impl Family {
     /// Source: Mesa `amdgpu_asic_addr.h` (the ranges of external revisions).
-    fn identify(family_id: u32, rev: u32) -> Self {
+    pub(crate) fn identify(family_id: u32, rev: u32) -> Self {
         match (family_id, rev) {
             (0x6e, 0x05..0x15) => Self::Tahiti,
             (0x78, 0x14..0x28) => Self::Bonaire,

@@ -2,6 +2,7 @@
 
 use bitflags::bitflags;
 
+use super::change::TileChange;
 use super::mode::{TileMode, TileType};
 use super::table::TileInfo;
 
@@ -143,6 +144,8 @@ pub struct Level {
     pub no_dcc: bool,
     /// The tile index with which stencil matches depth; -1 for none.
     pub stencil_index: i32,
+    /// The reason why the mode is another than the one asked for; `None` if it is that one.
+    pub change: Option<TileChange>,
 }
 
 /// The layout of an image.

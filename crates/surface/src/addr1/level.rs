@@ -4,6 +4,7 @@
 
 use amdgpu_hw::GfxLevel;
 
+use super::change::TileChange;
 use super::image::{Image, Layout, Level, MAX_EXTENT, MAX_LEVELS, Usage};
 use super::mode::{TileMode, TileType};
 use super::request::Request;
@@ -32,8 +33,8 @@ fn wasteful(w: u32, h: u32, [pitch, height]: [u32; 2]) -> bool {
     2 * whole > 3 * u64::from(w) * u64::from(h)
 }
 
-/// Smaller tiles where larger ones waste memory (`OptimizeTileMode`).
-fn optimize(chip: &Chip, request: &mut Request) {
+/// Takes smaller tiles where larger ones waste memory (`OptimizeTileMode`), and returns the reason.
+fn optimize(chip: &Chip, request: &mut Request) -> Option<TileChange> {
     let mode = request.mode;
     let usage = request.usage;
     if !usage.contains(Usage::OPT_4_SPACE)
@@ -42,7 +43,7 @@ fn optimize(chip: &Chip, request: &mut Request) {
         || request.coverage > 1
         || usage.contains(Usage::PRT)
     {
-        return;
+        return None;
     }
     let asked = *request;
     let alignment = |mode: TileMode| {
@@ -50,30 +51,34 @@ fn optimize(chip: &Chip, request: &mut Request) {
         size::align_macro(chip, &asked, &mut found, mode).map(|a| [a.pitch, a.height])
     };
     let macro_tile = if mode.is_macro() { alignment(mode) } else { Some([1, 1]) };
-    let Some(macro_tile) = macro_tile else { return };
+    let macro_tile = macro_tile?;
     if usage.contains(Usage::DISPLAY) {
-        return;
+        return None;
     }
     let (w, h) = (request.width, request.height);
     if h == 1 && !mode.is_linear() && !request.block_compressed && !usage.intersects(Usage::DEPTH | Usage::STENCIL) {
         request.mode = TileMode::LINEAR_ALIGNED;
-        return;
+        return Some(TileChange::OneRow);
     }
     if !mode.is_macro() || usage.contains(Usage::TC_COMPATIBLE) {
-        return;
+        return None;
     }
     let micro = |mode: TileMode| if mode.thickness() == 1 { TileMode::THIN_1D } else { TileMode::THICK_1D };
     if wasteful(w, h, macro_tile) {
         request.mode = micro(mode);
-    } else if mode.thickness() > 1 {
+        return Some(TileChange::Waste);
+    }
+    if mode.thickness() > 1 {
         request.mode = shrink_thick(chip, mode, request.bits);
         if request.mode != mode
             && let Some(macro_tile) = alignment(request.mode)
             && wasteful(w, h, macro_tile)
         {
             request.mode = micro(request.mode);
+            return Some(TileChange::Waste);
         }
     }
+    (request.mode != mode).then_some(TileChange::RowOfDram)
 }
 
 /// Modes that the generation lacks become their neighbours (`HwlOverrideTileMode`).
@@ -162,9 +167,13 @@ pub(crate) fn level(chip: &Chip, request: &Request) -> Result<Level, AddrError> 
             request.slices = request.slices.next_power_of_two();
         }
     }
+    let asked = request.mode;
     replace(chip, &mut request);
-    optimize(chip, &mut request);
+    let missing = (request.mode != asked).then_some(TileChange::Missing);
+    let change = optimize(chip, &mut request).or(missing);
     let mut level = place(chip, &request)?;
+    let later = if request.level > 0 { TileChange::SmallLevel } else { TileChange::RowOfDram };
+    level.change = if level.mode == request.mode { change } else { Some(later) };
     if chip.level() == GfxLevel::Gfx6 {
         return Ok(level);
     }
@@ -185,6 +194,7 @@ pub(crate) fn level(chip: &Chip, request: &Request) -> Result<Level, AddrError> 
             if found.is_none() && request.coverage <= 1 {
                 let again = Request { mode: TileMode::THIN_1D, given: None, given_index: None, ..request };
                 level = place(chip, &again)?;
+                level.change = Some(TileChange::StencilMatch);
             }
             level.stencil_index = found.unwrap_or(NO_INDEX);
         }

@@ -4,6 +4,7 @@
 //! tells in tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
 
 mod address;
+mod change;
 mod image;
 mod level;
 pub mod mask;
@@ -16,7 +17,7 @@ mod table;
 mod xor;
 
 pub use address::Addresser;
-
+pub use change::TileChange;
 pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
 pub(crate) use level::level;
 pub use level::{layout, layout_checked};

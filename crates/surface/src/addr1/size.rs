@@ -76,6 +76,7 @@ fn finish(setup: &Setup, mode: TileMode, alignment: Alignment, padded: Padded, s
         tc_compatible: setup.tc_compatible,
         no_dcc: setup.no_dcc,
         stencil_index: 0,
+        change: None,
     }
 }
 

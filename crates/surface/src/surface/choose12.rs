@@ -1,6 +1,7 @@
 //! The choice of a mode on GFX12. Source: `gfx12_select_swizzle_mode`, `ac_estimate_size`.
 
 use super::config::{SurfaceConfig, SurfaceUsage};
+use super::reason::{Estimate, ModeReason};
 use crate::addr2::{Dimension, Format};
 use crate::addr3::{self, Image, Mode};
 use crate::bits::log2;
@@ -61,8 +62,13 @@ pub(super) fn estimate_size(
     size
 }
 
-/// Chooses a mode. `texels` is `false` for HiZ and HiS, whose blocks have nothing to do with the format's.
-pub(super) fn choose(chip: &Chip, config: &SurfaceConfig, image: &Image, texels: bool) -> Result<Mode, AddrError> {
+/// Chooses a mode, with the reason. `texels` is `false` for HiZ and HiS, whose blocks have nothing to do with the format's.
+pub(super) fn choose(
+    chip: &Chip,
+    config: &SurfaceConfig,
+    image: &Image,
+    texels: bool,
+) -> Result<(Mode, ModeReason), AddrError> {
     let mut limit = if chip.info.has_dedicated_vram { 256 * 1024 } else { 64 * 1024 };
     if config.usage.contains(SurfaceUsage::PREFER_4K_ALIGNMENT) {
         limit = 4096;
@@ -82,32 +88,36 @@ pub(super) fn choose(chip: &Chip, config: &SurfaceConfig, image: &Image, texels:
     let (element, samples) = (log2(bytes).min(4), log2(image.samples));
     let ideal = size([1, 1, 1]);
     let of = |mode: Mode| size(mode.block(element, if mode.is_3d() { 0 } else { samples }));
-    if image.dimension == Dimension::D3 {
-        if can(Mode::D3_256K) && (of(Mode::D3_256K) / ideal <= limits::D3_256K || !can(Mode::D3_64K)) {
-            return Ok(Mode::D3_256K);
+    // A mode that is possible is taken within its limit, or where `only` says that no smaller block is left.
+    let take = |mode: Mode, limit: f64, tight: f64, only: bool| {
+        if !can(mode) {
+            return None;
         }
-        if can(Mode::D3_64K) && (of(Mode::D3_64K) / ideal <= limits::D3_64K || !can(Mode::D3_4K)) {
-            return Ok(Mode::D3_64K);
+        let estimate = Estimate { bytes: of(mode), tight, limit };
+        if estimate.bytes / tight <= limit {
+            Some((mode, ModeReason::LargestBlock(estimate)))
+        } else {
+            only.then_some((mode, ModeReason::LastBlock { modes }))
         }
-        let deep = image.slices >= Mode::D3_4K.block(element, 0)[2] * 3;
-        if can(Mode::D3_4K) && (of(Mode::D3_4K) / ideal <= limits::D3_4K || deep) {
-            return Ok(Mode::D3_4K);
-        }
-    }
-    if can(Mode::D2_256K) && (of(Mode::D2_256K) / ideal <= limits::D2_256K || !can(Mode::D2_64K)) {
-        return Ok(Mode::D2_256K);
-    }
-    if can(Mode::D2_64K) && (of(Mode::D2_64K) / ideal <= limits::D2_64K || !can(Mode::D2_4K)) {
-        return Ok(Mode::D2_64K);
-    }
+    };
+    let deep = || {
+        let deep = can(Mode::D3_4K) && image.slices >= Mode::D3_4K.block(element, 0)[2] * 3;
+        deep.then_some((Mode::D3_4K, ModeReason::DeepVolume))
+    };
+    let volume = || {
+        take(Mode::D3_256K, limits::D3_256K, ideal, !can(Mode::D3_64K))
+            .or_else(|| take(Mode::D3_64K, limits::D3_64K, ideal, !can(Mode::D3_4K)))
+            .or_else(|| take(Mode::D3_4K, limits::D3_4K, ideal, false))
+            .or_else(deep)
+    };
     let smaller = can(Mode::D2_256B) || can(Mode::Linear);
-    if can(Mode::D2_4K) && (of(Mode::D2_4K) / ideal <= limits::D2_4K || !smaller) {
-        return Ok(Mode::D2_4K);
-    }
-    let rows = size([256 >> element, 1, 1]);
-    if can(Mode::D2_256B) && (!can(Mode::Linear) || of(Mode::D2_256B) / rows <= limits::D2_256B) {
-        Ok(Mode::D2_256B)
-    } else {
-        Ok(Mode::Linear)
-    }
+    let flat = || {
+        take(Mode::D2_256K, limits::D2_256K, ideal, !can(Mode::D2_64K))
+            .or_else(|| take(Mode::D2_64K, limits::D2_64K, ideal, !can(Mode::D2_4K)))
+            .or_else(|| take(Mode::D2_4K, limits::D2_4K, ideal, !smaller))
+            .or_else(|| take(Mode::D2_256B, limits::D2_256B, size([256 >> element, 1, 1]), !can(Mode::Linear)))
+            .unwrap_or((Mode::Linear, ModeReason::EveryBlockWastes))
+    };
+    let found = if image.dimension == Dimension::D3 { volume() } else { None };
+    Ok(found.unwrap_or_else(flat))
 }

@@ -248,6 +248,11 @@ impl SurfaceConfig {
             }
     }
 
+    /// Returns `true` if the image has one of these uses.
+    pub(super) fn has(&self, usage: SurfaceUsage) -> bool {
+        self.usage.intersects(usage)
+    }
+
     /// Returns array layers, faces, or depth.
     pub(super) const fn slices(&self) -> u32 {
         match self.dimension {

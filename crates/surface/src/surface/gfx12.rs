@@ -4,6 +4,7 @@ use super::choose12;
 use super::config::{Dimension, SurfaceConfig, SurfaceUsage, TilingMode};
 use super::layout::{HizHis, Prt, SurfaceLayout};
 use super::parts::{LevelPlace, Levels};
+use super::reason::{Absence, ModeReason, Presence};
 use crate::addr2::{self, Format};
 use crate::addr3::{self, Image, Layout, Mode, Usage};
 use crate::bits::{align, align64, log2};
@@ -11,18 +12,14 @@ use crate::chip::Chip;
 use crate::error::{AddrError, Cause};
 use crate::modifier::{MaxBlock, Modifier};
 
-fn has(config: &SurfaceConfig, usage: SurfaceUsage) -> bool {
-    config.usage.intersects(usage)
-}
-
-fn describe(config: &SurfaceConfig) -> Image {
+pub(super) fn describe(config: &SurfaceConfig) -> Image {
     let compressed = config.is_compressed();
     let mut usage = Usage::empty();
-    let only_stencil = has(config, SurfaceUsage::SBUFFER) && !has(config, SurfaceUsage::ZBUFFER);
-    usage.set(Usage::DEPTH, has(config, SurfaceUsage::ZBUFFER));
+    let only_stencil = config.has(SurfaceUsage::SBUFFER) && !config.has(SurfaceUsage::ZBUFFER);
+    usage.set(Usage::DEPTH, config.has(SurfaceUsage::ZBUFFER));
     usage.set(Usage::STENCIL, only_stencil);
-    usage.set(Usage::PRT, has(config, SurfaceUsage::PRT));
-    usage.set(Usage::VRS, has(config, SurfaceUsage::VRS_RATE));
+    usage.set(Usage::PRT, config.has(SurfaceUsage::PRT));
+    usage.set(Usage::VRS, config.has(SurfaceUsage::VRS_RATE));
     Image {
         mode: Mode::Linear,
         dimension: match config.dimension {
@@ -48,26 +45,27 @@ fn describe(config: &SurfaceConfig) -> Image {
     }
 }
 
-fn mode_of(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Mode, AddrError> {
+fn mode_of(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<(Mode, ModeReason), AddrError> {
     let numbered = |number| Mode::new(number).ok_or(AddrError::Invalid(Cause::Mode(u32::from(number))));
     if let Some(modifier) = config.modifier {
-        return match modifier {
+        let mode = match modifier {
             // GFX11's display order in blocks of 64 KiB is the only order here.
-            Modifier::Amd(amd) if amd.version != crate::modifier::TileVersion::Gfx12 => Ok(Mode::D2_64K),
-            _ => numbered(modifier.tile()),
+            Modifier::Amd(amd) if amd.version != crate::modifier::TileVersion::Gfx12 => Mode::D2_64K,
+            _ => numbered(modifier.tile())?,
         };
+        return Ok((mode, ModeReason::Modifier));
     }
     if config.mode == TilingMode::Linear {
-        return Ok(Mode::Linear);
+        return Ok((Mode::Linear, ModeReason::Asked));
     }
-    if config.dimension == Dimension::D1 && !has(config, SurfaceUsage::Z_OR_S) {
-        return Ok(Mode::Linear);
+    if config.dimension == Dimension::D1 && !config.has(SurfaceUsage::Z_OR_S) {
+        return Ok((Mode::Linear, ModeReason::OneDimensional));
     }
-    if has(config, SurfaceUsage::IMPORTED) {
-        return numbered(config.swizzle_mode);
+    if config.has(SurfaceUsage::IMPORTED) {
+        return Ok((numbered(config.swizzle_mode)?, ModeReason::Imported));
     }
-    if has(config, SurfaceUsage::VIDEO_REFERENCE) {
-        return Ok(Mode::D2_256B);
+    if config.has(SurfaceUsage::VIDEO_REFERENCE) {
+        return Ok((Mode::D2_256B, ModeReason::VideoReference));
     }
     choose12::choose(chip, config, image, true)
 }
@@ -76,8 +74,8 @@ fn mode_of(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Mode, A
 pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayout, AddrError> {
     let mut image = describe(config);
     let mut surface = SurfaceLayout::empty(config);
-    image.mode = mode_of(chip, config, &image)?;
-    let color = !has(config, SurfaceUsage::Z_OR_S);
+    (image.mode, surface.reasons.mode) = mode_of(chip, config, &image)?;
+    let color = !config.has(SurfaceUsage::Z_OR_S);
     if config.dimension == Dimension::D2
         && config.block == (1, 1)
         && config.layers == 1
@@ -100,26 +98,37 @@ pub(super) fn compute(chip: &Chip, config: &SurfaceConfig) -> Result<SurfaceLayo
     surface.enable_dcc = if config.modifier.is_some() {
         dcc.is_some()
     } else {
-        !has(config, SurfaceUsage::DISABLE_DCC)
+        !config.has(SurfaceUsage::DISABLE_DCC)
             && (!color
                 || config.samples > 1
-                || ((display_dcc || !has(config, SurfaceUsage::SCANOUT)) && !image.mode.is_linear()))
+                || ((display_dcc || !config.has(SurfaceUsage::SCANOUT)) && !image.mode.is_linear()))
     };
+    surface.reasons.dcc = Presence::unless(if surface.enable_dcc {
+        None
+    } else if config.modifier.is_some() {
+        Some(Absence::Modifier)
+    } else if config.has(SurfaceUsage::DISABLE_DCC) {
+        Some(Absence::NotWanted)
+    } else if image.mode.is_linear() {
+        Some(Absence::Mode)
+    } else {
+        Some(Absence::Display)
+    });
     surface.linear = image.mode.is_linear();
     surface.displayable = color && config.dimension != Dimension::D3 && (display_dcc || !surface.enable_dcc);
     surface.thick = image.mode.is_3d();
     if surface.enable_dcc {
         if let Some(dcc) = dcc {
             surface.dcc_settings.max_block = dcc.max_block;
-        } else if color && !has(config, SurfaceUsage::IMPORTED) {
-            let limited = has(config, SurfaceUsage::SCANOUT) && chip.info.drm_minor < 63;
+        } else if color && !config.has(SurfaceUsage::IMPORTED) {
+            let limited = config.has(SurfaceUsage::SCANOUT) && chip.info.drm_minor < 63;
             surface.dcc_settings.max_block = if limited { MaxBlock::B128 } else { MaxBlock::B256 };
         }
     }
     if !image.usage.contains(Usage::STENCIL) {
         main_plane(chip, config, &image, &mut surface)?;
     }
-    if has(config, SurfaceUsage::SBUFFER) {
+    if config.has(SurfaceUsage::SBUFFER) {
         image.usage.remove(Usage::DEPTH);
         image.usage |= Usage::STENCIL;
         image.bits = 8;
@@ -151,6 +160,11 @@ fn main_plane(
     }
     texel_levels(config, image, &layout, surface);
     if image.usage.contains(Usage::DEPTH) {
+        surface.reasons.htile = Presence::unless(if config.has(SurfaceUsage::NO_HTILE) {
+            Some(Absence::NotWanted)
+        } else {
+            (chip.info.chip_rev == 0).then_some(Absence::Stepping)
+        });
         surface.hiz = hiz(chip, config, image)?;
         return Ok(());
     }
@@ -158,7 +172,7 @@ fn main_plane(
         && config.modifier.is_none()
         && mode.block_bits() >= 12
         && !layout.chain_in_tail
-        && !has(config, SurfaceUsage::SHAREABLE)
+        && !config.has(SurfaceUsage::SHAREABLE)
         && !config.is_display()
     {
         surface.tile_swizzle = addr3::surface_xor(chip, mode, index);
@@ -214,7 +228,7 @@ fn stencil_plane(
 
 /// HiZ of a depth image, HiS of a stencil image: an element for 8x8 pixels.
 fn hiz(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Option<HizHis>, AddrError> {
-    if has(config, SurfaceUsage::NO_HTILE) || chip.info.chip_rev == 0 {
+    if config.has(SurfaceUsage::NO_HTILE) || chip.info.chip_rev == 0 {
         return Ok(None);
     }
     let bits = if image.usage.contains(Usage::DEPTH) { 32 } else { 16 };
@@ -229,7 +243,7 @@ fn hiz(chip: &Chip, config: &SurfaceConfig, image: &Image) -> Result<Option<HizH
         pitch: 0,
         ..*image
     };
-    inner.mode = choose12::choose(chip, config, &inner, false)?;
+    (inner.mode, _) = choose12::choose(chip, config, &inner, false)?;
     let layout = addr3::layout(chip, &inner)?;
     Ok(Some(HizHis {
         offset: 0,

@@ -3,6 +3,7 @@
 use super::config::{MicroMode, SurfaceConfig, SurfaceUsage};
 use super::legacy::Legacy;
 use super::parts::{DccSettings, LevelPlace, Levels};
+use super::reason::Reasons;
 use crate::addr2::meta::MetaImage;
 use crate::bits::align64;
 use crate::chip::Chip;
@@ -212,6 +213,8 @@ pub struct SurfaceLayout {
     pub htile_image: Option<MetaImage>,
     /// Values that only GFX6 to GFX8 have.
     pub legacy: Option<Legacy>,
+    /// The reasons of the decisions.
+    pub reasons: Reasons,
 }
 
 impl SurfaceLayout {
@@ -251,6 +254,7 @@ impl SurfaceLayout {
             his: None,
             htile_image: None,
             legacy: None,
+            reasons: Reasons::default(),
         }
     }
 

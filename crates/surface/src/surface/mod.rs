@@ -13,6 +13,8 @@ mod legacy;
 mod nbc;
 mod parts;
 mod planes;
+mod reason;
+mod texels;
 
 pub use bo_metadata::TilingFlagsError;
 pub use config::{Dimension, MicroMode, SurfaceConfig, SurfaceUsage, TilingMode};
@@ -22,6 +24,7 @@ pub use parts::{DccSettings, LevelPlace, Levels, SurfaceError};
 pub use legacy::{Legacy, LegacyLevel, LegacyTiles, LevelMode};
 pub use nbc::NbcView;
 pub use planes::{Plane, Planes};
+pub use reason::{Absence, Estimate, ModeReason, Presence, Reasons};
 
 use crate::chip::Chip;
 use amdgpu_hw::GfxLevel;
@@ -44,6 +47,9 @@ impl SurfaceLayout {
             GfxLevel::Gfx12 => gfx12::compute(chip, &config).map_err(SurfaceError::Gfx12)?,
             _ => gfx6::compute(chip, &config)?,
         };
+        if !chip.registers().has_image_opcodes {
+            layout.reasons.mode = ModeReason::NoImageInstructions;
+        }
         layout.stack(chip, &config);
         Ok(layout)
     }

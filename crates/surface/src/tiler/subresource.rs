@@ -40,7 +40,7 @@ pub struct Rows {
 enum Order {
     Linear { base: u64, pitch: u64, slice: u64 },
     Blocks(BlockTables),
-    Tiles(addr1::Addresser),
+    Tiles { level: addr1::Addresser, start: u64 },
 }
 
 /// A level of an image, prepared for addresses and copies. It takes some kilobytes, none of them on the heap.
@@ -78,15 +78,20 @@ impl Subresource {
     ///
     /// [`TilerError`] for a level without elements.
     pub fn gfx6(level: &addr1::Addresser) -> Result<Self, TilerError> {
+        Ok(Self::gfx6_at(level, 0))
+    }
+
+    /// Prepares a level of an image of GFX6 to GFX8 that starts at an offset, from which addresses count.
+    pub(crate) fn gfx6_at(level: &addr1::Addresser, start: u64) -> Self {
         let [width, height, depth, samples] = level.extent();
         let bytes = level.element_bytes();
         let order = if level.is_linear() {
             let pitch = u64::from(width) * u64::from(bytes);
-            Order::Linear { base: 0, pitch, slice: pitch * u64::from(height) }
+            Order::Linear { base: start, pitch, slice: pitch * u64::from(height) }
         } else {
-            Order::Tiles(*level)
+            Order::Tiles { level: *level, start }
         };
-        Ok(Self { order, bytes, extent: [width, height, depth], samples })
+        Self { order, bytes, extent: [width, height, depth], samples }
     }
 
     /// Prepares a level of an image of GFX9 to GFX11.5.
@@ -113,11 +118,22 @@ impl Subresource {
     ///
     /// [`TilerError`] for a level that the image lacks, and where addrlib has no addresses.
     pub fn gfx12(image: &addr3::Image, layout: &addr3::Layout, level: u32) -> Result<Self, TilerError> {
+        Self::gfx12_spread(image, layout, level, 0)
+    }
+
+    /// Prepares a level of an image of GFX12 that is spread over channels, in units of 256 bytes.
+    pub(crate) fn gfx12_spread(
+        image: &addr3::Image,
+        layout: &addr3::Layout,
+        level: u32,
+        swizzle: u32,
+    ) -> Result<Self, TilerError> {
         let addresser = addr3::Addresser::new(image, layout)?;
         let count = addresser.level_count();
         let missing = TilerError::Missing { what: "level", number: level, count };
         let (extent, samples, bytes) = addresser.extent(level).ok_or(missing)?;
-        let order = if let Some(plan) = addresser.plan(level) {
+        let order = if let Some(mut plan) = addresser.plan(level) {
+            plan.constant ^= swizzle << 8 & crate::bits::mask(plan.block_bits);
             Order::Blocks(BlockTables::new(&plan, bytes.ilog2()))
         } else {
             let (base, pitch, slice) = addresser.linear(level).ok_or(missing)?;
@@ -156,7 +172,7 @@ impl Subresource {
                 base + u64::from(z) * slice + u64::from(y) * pitch + u64::from(x) * u64::from(self.bytes)
             }
             Order::Blocks(tables) => tables.address(x, y, z, sample),
-            Order::Tiles(level) => level.address(Texel { x, y, z, sample, level: 0 })?,
+            Order::Tiles { level, start } => start + level.address(Texel { x, y, z, sample, level: 0 })?,
         })
     }
 
@@ -218,7 +234,9 @@ impl Subresource {
             match &self.order {
                 Order::Linear { .. } => self.linear(region, z, start, layout.pitch, to)?,
                 Order::Blocks(tables) => self.in_blocks(tables, region, z, start, layout.pitch, to)?,
-                Order::Tiles(level) => self.in_tiles(level, region, z, start, layout.pitch, to)?,
+                Order::Tiles { level, start: first } => {
+                    self.in_tiles((level, *first), region, z, start, layout.pitch, to)?;
+                }
             }
         }
         Ok(())
@@ -292,7 +310,7 @@ impl Subresource {
 
     fn in_tiles<D: Direction>(
         &self,
-        level: &addr1::Addresser,
+        (level, first): (&addr1::Addresser, u64),
         region: &Region,
         z: u32,
         start: usize,
@@ -319,7 +337,7 @@ impl Subresource {
                         let whole = x % step == 0 && x + step <= right;
                         let count = if whole { step } else { 1 };
                         let row = line + (x - x0) as usize * bytes;
-                        run(to, bytes * count as usize, base + u64::from(*offset), row)?;
+                        run(to, bytes * count as usize, first + base + u64::from(*offset), row)?;
                         x += count;
                     }
                 }

@@ -1,0 +1,33 @@
+//! Changes of a tile mode on the way to a layout.
+
+use core::fmt;
+
+/// The reason why addrlib changed a tile mode (GFX6-8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileChange {
+    /// The generation lacks the mode; the nearest replaces it.
+    Missing,
+    /// The image is one row high.
+    OneRow,
+    /// Macro tiles would waste more than half of the image.
+    Waste,
+    /// A thick tile is larger than a DRAM row.
+    RowOfDram,
+    /// The level is smaller than a macro tile, or than the banks want it.
+    SmallLevel,
+    /// Stencil has no tiles that match those of depth.
+    StencilMatch,
+}
+
+impl fmt::Display for TileChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "the generation lacks it",
+            Self::OneRow => "the image is one row high",
+            Self::Waste => "macro tiles would waste a third or more of the memory",
+            Self::RowOfDram => "such a tile is larger than a DRAM row",
+            Self::SmallLevel => "the level is smaller than a macro tile",
+            Self::StencilMatch => "stencil has no tiles that match",
+        })
+    }
+}

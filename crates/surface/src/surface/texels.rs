@@ -1,0 +1,51 @@
+//! The addresses of a whole image's texels.
+
+use amdgpu_hw::GfxLevel;
+
+use super::config::{SurfaceConfig, SurfaceUsage};
+use super::layout::SurfaceLayout;
+use super::{gfx6, gfx9, gfx12};
+use crate::chip::Chip;
+use crate::error::{AddrError, Cause};
+use crate::tiler::{Subresource, TilerError};
+use crate::{addr2, addr3};
+
+impl SurfaceLayout {
+    /// Returns a level of colour or depth, prepared for addresses from the start of the buffer. `config` and `chip` are those
+    /// that the layout was made from.
+    ///
+    /// # Errors
+    /// [`TilerError`] for a level that the image lacks, for stencil alone, and where the hardware has no addresses.
+    pub fn texels(&self, chip: &Chip, config: &SurfaceConfig, level: u32) -> Result<Subresource, TilerError> {
+        if config.has(SurfaceUsage::SBUFFER) && !config.has(SurfaceUsage::ZBUFFER) {
+            return Err(AddrError::NotSupported(Cause::Usage).into());
+        }
+        if level >= config.levels {
+            return Err(TilerError::Missing { what: "level", number: level, count: config.levels });
+        }
+        let mode = self.swizzle_mode;
+        let missing = AddrError::Invalid(Cause::Mode(u32::from(mode)));
+        match chip.level() {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
+                let (addresser, offset) = gfx6::addresser(chip, config, self, level)?;
+                Ok(Subresource::gfx6_at(&addresser, offset))
+            }
+            GfxLevel::Gfx12 => {
+                let mode = addr3::Mode::new(mode).ok_or(missing)?;
+                let pitch = if self.custom_pitch { self.pitch } else { 0 };
+                let image = addr3::Image { mode, pitch, ..gfx12::describe(config) };
+                let layout = addr3::layout(chip, &image)?;
+                Subresource::gfx12_spread(&image, &layout, level, self.tile_swizzle)
+            }
+            _ => {
+                let mode = addr2::SwizzleMode::new(mode).ok_or(missing)?;
+                let image = addr2::Image { mode, ..gfx9::describe(chip, config) };
+                let layout = addr2::layout(chip, &image)?;
+                // Descriptors of GFX11 count two bits lower than the address computation.
+                let shift = if chip.level() >= GfxLevel::Gfx11 { 2 } else { 0 };
+                let addresser = addr2::Addresser::new(chip, &image, &layout, self.tile_swizzle >> shift)?;
+                Subresource::gfx9(&addresser, level)
+            }
+        }
+    }
+}
