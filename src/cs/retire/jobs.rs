@@ -399,6 +399,20 @@ mod tests {
     }
 
     #[test]
+    fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
+        for count in 0..5 {
+            let sets: Vec<Residents> = (0..count).map(|_| Residents::from(Vec::new())).collect();
+            let traces: Vec<Trace> = sets.iter().map(Arc::downgrade).collect();
+            let mut job = Job { sets, ..Job::default() };
+            let unkept = job.take_sets();
+            assert!(job.sets.is_empty(), "{count}");
+            assert!(traces.iter().all(|trace| trace.strong_count() == 1), "{count}");
+            drop(unkept);
+            assert!(traces.iter().all(|trace| trace.strong_count() == 0), "{count}");
+        }
+    }
+
+    #[test]
     fn what_is_let_go_of_lives_until_the_lock_is_free() {
         let jobs = Jobs::default();
         let mut traces = Vec::new();

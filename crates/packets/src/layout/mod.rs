@@ -32,6 +32,8 @@ mod reader;
 pub(crate) mod record;
 #[cfg(test)]
 mod record_tests;
+#[cfg(test)]
+mod refusal_tests;
 mod shape;
 mod tables;
 mod whole;

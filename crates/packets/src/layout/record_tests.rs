@@ -11,7 +11,7 @@ use crate::sdma::Version;
 use amdgpu_hw::GfxLevel;
 
 /// Numbers that look random.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     fn roll(&mut self) -> u32 {
@@ -31,7 +31,7 @@ impl Dice {
     }
 }
 
-fn readers() -> Vec<Reader> {
+pub(super) fn readers() -> Vec<Reader> {
     let mut all: Vec<Reader> = language::Target::all().map(Reader::Ring).collect();
     all.extend(GfxLevel::ALL.map(Reader::Constant));
     all.extend(GfxLevel::ALL.map(Reader::Interface));
@@ -40,7 +40,7 @@ fn readers() -> Vec<Reader> {
 }
 
 /// Dwords of the form with chance in every field, each selector with a value that it has.
-fn chance(layout: &'static Layout, form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<u32> {
+pub(super) fn chance(layout: &'static Layout, form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<u32> {
     let spare = form.payload.1 - form.payload.0;
     let len = 1 + usize::from(form.payload.0) + dice.roll() as usize % (usize::from(spare.min(6)) + 1);
     let mut wire: Vec<u32> = (0..len).map(|_| dice.dword()).collect();
@@ -73,7 +73,7 @@ fn chance(layout: &'static Layout, form: &'static Form, reader: Reader, dice: &m
     wire
 }
 
-fn read(wire: &[u32], opcode: u16, reader: Reader) -> Option<Fields<'_>> {
+pub(super) fn read(wire: &[u32], opcode: u16, reader: Reader) -> Option<Fields<'_>> {
     match reader {
         Reader::Copy(version) => Fields::read_copy(wire, opcode, reader, copy_opcode(0, version).1).ok(),
         _ => Fields::read(wire, opcode as u8, reader).ok(),

@@ -1,0 +1,160 @@
+//! A record refuses every value that its layout would not read back.
+
+use std::collections::BTreeMap;
+
+use super::record::Record;
+use super::record_tests::{Dice, chance, read, readers};
+use super::records::{pm4, sdma};
+use super::*;
+use crate::pm4 as language;
+
+/// The type of a member.
+trait Value {
+    fn of(number: u64) -> Self;
+}
+
+impl Value for bool {
+    fn of(number: u64) -> Self {
+        number & 1 != 0
+    }
+}
+
+impl Value for u32 {
+    fn of(number: u64) -> Self {
+        number as Self
+    }
+}
+
+impl Value for u64 {
+    fn of(number: u64) -> Self {
+        number
+    }
+}
+
+/// Every bit by itself, all of them, and the small numbers that selectors have.
+fn numbers() -> impl Iterator<Item = u64> {
+    (0..64).map(|bit| 1 << bit).chain([0, u64::MAX, u64::MAX >> 32]).chain(3..16)
+}
+
+/// Writes a record if it is taken, and returns its dwords.
+fn written<R: Record>(record: &R, opcode: u16, reader: Reader) -> Option<Vec<u32>> {
+    let levels = match reader {
+        Reader::Ring(target) if target.ring == language::Ring::Gfx => R::GFX,
+        Reader::Ring(_) => R::COMPUTE,
+        _ => R::SDMA,
+    };
+    if levels >> reader.level() & 1 == 0 {
+        return None;
+    }
+    let len = record.check(reader.level()).ok()?;
+    let mut wire = vec![0; len];
+    record.store(reader.level(), &mut wire);
+    if matches!(reader, Reader::Ring(_)) {
+        wire[0] = language::type3(opcode as u8, len - 1, language::HeaderFlags::empty());
+    }
+    Some(wire)
+}
+
+/// Puts each number into each member of the records that chance gives, and compares what is taken with what is read back.
+/// Members that share dwords are all read from them, so only those that are set are compared.
+macro_rules! probe {
+    ($seen:ident, $language:ident::$name:ident, $form:expr, $($member:ident)*) => {{
+        let setters: &[(&str, fn(&mut $language::$name, u64))] =
+            &[$((stringify!($member), |record, number| record.$member = Value::of(number))),*];
+        let lost = |record: &$language::$name, again: &$language::$name| -> Option<&str> {
+            $(if record.$member != Value::of(0) && again.$member != record.$member { return Some(stringify!($member)) })*
+            None
+        };
+        let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+        for reader in readers().into_iter().filter(|reader| matches!(reader, Reader::Ring(_) | Reader::Copy(_))) {
+            let named = |layout: &&Layout| layout.name.replace('_', "") == stringify!($name).to_ascii_uppercase();
+            let layouts: Vec<_> = reader.table().all().filter(named).collect();
+            for (layout, form) in layouts.iter().flat_map(|&layout| layout.forms(reader).map(move |form| (layout, form))) {
+                for _ in 0..8 {
+                    let wire = chance(layout, form, reader, &mut dice);
+                    let Some(fields) = read(&wire, layout.opcode, reader) else { continue };
+                    let Some($language::Packet::$name(mut base)) = $language::Packet::read(&fields) else { continue };
+                    // Of members that share dwords one is meant, and the others are refused.
+                    for (member, set) in setters {
+                        let refused = $form(base).and_then(|form| form.check(reader.level()).err());
+                        if refused.is_some_and(|error| format!("{error:?}").contains(&format!("{member:?}"))) {
+                            set(&mut base, 0);
+                        }
+                    }
+                    for ((member, set), number) in setters.iter().flat_map(|setter| numbers().map(move |n| (setter, n))) {
+                        let mut record = base;
+                        set(&mut record, number);
+                        let Some(form) = $form(record) else { continue };
+                        let Some(wire) = written(&form, layout.opcode, reader) else { continue };
+                        let context = || format!("{member} = {number:#x} on {reader:?}: {wire:08x?}");
+                        let again = read(&wire, layout.opcode, reader).unwrap_or_else(|| panic!("{}", context()));
+                        let Some($language::Packet::$name(again)) = $language::Packet::read(&again) else {
+                            panic!("another packet: {}", context())
+                        };
+                        assert_eq!(lost(&record, &again), None, "{}: {record:?}", context());
+                        *$seen.entry((stringify!($name), *member)).or_insert(0) += 1;
+                    }
+                }
+            }
+        }
+    }};
+}
+
+/// Members that share dwords without a condition in the tables are not set together.
+mod apart {
+    use super::*;
+
+    /// Without PWS it is another form.
+    pub(super) fn acquire_mem_pws(record: pm4::AcquireMem) -> Option<generated::written::AcquireMemPws> {
+        record.pws_ena.then_some(generated::written::AcquireMemPws(record))
+    }
+
+    /// Data and the fields of GDS; `execute` and its neighbour are left out.
+    pub(super) fn release_mem(record: pm4::ReleaseMem) -> Option<pm4::ReleaseMem> {
+        (record.data_sel != 5 || record.data == 0).then_some(record)
+    }
+
+    /// An address, a register, and the two registers of an operation on both.
+    pub(super) fn wait_reg_mem(record: pm4::WaitRegMem) -> Option<pm4::WaitRegMem> {
+        let both = record.write_reg | record.wait_reg;
+        let is_apart = (record.poll_addr == 0 || record.poll_reg | both == 0) && (record.poll_reg == 0 || both == 0);
+        is_apart.then_some(record)
+    }
+
+    /// Without DCC the dword of its fields is not written.
+    pub(super) fn copy_linear(record: sdma::CopyLinear<'_>) -> Option<sdma::CopyLinear<'_>> {
+        let modes = record.read_compression_mode | record.write_compression_mode | record.max_comp_block_size;
+        let has_none = record.data_format | record.number_type | modes == 0 && !record.max_uncomp_block_size;
+        (record.dcc || has_none).then_some(record)
+    }
+}
+
+#[test]
+fn whatever_a_record_takes_is_read_back_as_the_same_record() {
+    let mut seen: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    probe!(seen, pm4::AcquireMem, Some, coher_cntl engine_sel coher_size coher_base poll_interval gcr_size gcr_base gcr_cntl pws_stage_sel pws_counter_sel pws_ena2 pws_count pws_ena);
+    probe!(seen, pm4::AcquireMem, apart::acquire_mem_pws, coher_cntl engine_sel coher_size coher_base poll_interval gcr_size gcr_base gcr_cntl pws_stage_sel pws_counter_sel pws_ena2 pws_count pws_ena);
+    probe!(seen, pm4::CopyData, Some, src_sel dst_sel src_atc src_cache_policy src_temporal src_volatile count_sel wr_confirm pf_vf_mode aid_id dst_atc dst_cache_policy dst_temporal dst_volatile pq_exe_status engine_sel src_addr src_reg src_gds imm dst_addr dst_reg dst_gds);
+    probe!(seen, pm4::CpDma, Some, src_addr data dst_sel m2m_opt engine_sel src_sel cp_sync dst_addr byte_count disable_wr_confirm src_swap dst_swap sas das saic daic raw_wait);
+    probe!(seen, pm4::DmaData, Some, engine_sel src_atc src_cache_policy src_temporal src_volatile dst_sel dst_atc dst_cache_policy dst_temporal dst_volatile src_sel cp_sync src_addr data dst_addr byte_count disable_wr_confirm src_swap dst_swap sas das saic daic raw_wait src_indirect dst_indirect);
+    probe!(seen, pm4::EventWrite, Some, event_type event_index invalidate_l2 atc samp_plst_mode offload_enable addr counter_id stride instance_enable zero);
+    probe!(seen, pm4::EventWrite, |r| Some(generated::written::EventWriteSample(r)), event_type event_index invalidate_l2 atc samp_plst_mode offload_enable addr counter_id stride instance_enable zero);
+    probe!(seen, pm4::EventWriteEop, Some, event_type event_index tcl1_vol_action tc_vol_action tc_wb_action tcl1_action tc_action invalidate_l2 atc cache_policy volatile addr dst_sel int_sel data_sel data);
+    probe!(seen, pm4::EventWriteEos, Some, event_type event_index addr command data gds_index gds_dwords);
+    probe!(seen, pm4::IndirectBuffer, Some, addr ib_size chain valid vmid pre_ena volatile inherit_vmid_gfx cache_policy temporal pre_resume offload_polling inherit_vmid_compute);
+    probe!(seen, pm4::PfpSyncMe, Some, dummy);
+    probe!(seen, pm4::ReleaseMem, apart::release_mem, event_type event_index tcl1_vol_action tc_vol_action tc_wb_action tcl1_action tc_action cache_policy volatile dst_sel int_sel data_sel addr data gds_index gds_dwords tc_nc_action tc_wc_action tc_md_action pq_exe_status mes_intr_pipe mes_action_id gds_offset int_ctxid wait_dma glm_wb glm_inv glv_inv gl1_inv gl2_us gl2_range gl2_discard gl2_inv gl2_wb seq wait_sync glk_wb temporal glk_inv pws_enable);
+    probe!(seen, pm4::SurfaceSync, Some, coher_cntl engine_sel coher_size coher_base poll_interval);
+    probe!(seen, pm4::WaitRegMem, apart::wait_reg_mem, function mem_space operation engine_sel uncached mes_intr_pipe mes_action atc cache_policy temporal volatile poll_addr poll_reg write_reg wait_reg reference mask poll_interval optimize_ace_offload);
+    probe!(seen, pm4::WriteData, Some, dst_sel no_increment resume_vf wr_confirm atc cache_policy volatile engine_sel dst_addr dst_reg dst_gds pf_vf_mode aid_id temporal);
+    probe!(seen, sdma::ConstFill, Some, sw fillsize dst_addr src_data count cache_policy cpv nopte_comp sys snp gpa mall_policy pattern);
+    probe!(seen, sdma::CopyLinear, apart::copy_linear, count dst_sw dst_ha src_sw src_ha src_addr dst_addr encrypt tmz backwards cpv dst_cache_policy src_cache_policy dcc dst_mall_policy src_mall_policy data_format number_type read_compression_mode write_compression_mode max_comp_block_size max_uncomp_block_size byte_mode);
+    probe!(seen, sdma::Fence, Some, mtype addr data gcc sys snp gpa l2_policy llc_policy cpv mall_policy);
+    probe!(seen, sdma::Nop, Some, count);
+    probe!(seen, sdma::PollRegmem, Some, hdp_flush function mem_poll addr value mask interval retry_count cache_policy cpv virtual_die_id domain bridge mall_policy mode);
+    probe!(seen, sdma::PollRegMem, Some, mem_poll addr retry_count mask reference interval function);
+    probe!(seen, sdma::TimestampGetGlobal, Some, addr l2_policy llc_policy cpv mall_policy);
+    probe!(seen, sdma::Write, Some, count secure tiled dst_addr);
+    probe!(seen, sdma::WriteLinear, Some, dst_addr count sw encrypt tmz cpv cache_policy nopte_comp sys snp gpa dst_mall_policy);
+    assert!(seen.len() > 200, "{seen:?}");
+}
