@@ -44,7 +44,7 @@ enum Lie {
     Refusal(Errno),
 }
 
-/// Objects of somebody else in the driver's open file, by handle.
+/// Objects of another client in the driver's open file, by handle.
 #[derive(Debug, Default)]
 struct Foreign {
     bos: Vec<u32>,
@@ -129,7 +129,7 @@ impl State {
         Ok(())
     }
 
-    /// Notes what touches somebody else's objects.
+    /// Records accesses to another client's objects.
     fn watch(&mut self, request: Request, argument: &[u8]) {
         let Foreign { bos, syncobjs, contexts, lists } = &self.foreign;
         let first = word(argument, 0);
@@ -272,7 +272,7 @@ fn ask<A: Argument>(kernel: &LyingKernel, request: Request, mut argument: A) -> 
     unsafe { kernel.inner().ioctl(request, std::ptr::from_mut(&mut argument).cast()) }.map(|_| argument)
 }
 
-/// Makes the objects of somebody else.
+/// Creates the objects of another client.
 fn settle(kernel: &LyingKernel) -> Result<(), Errno> {
     let mut foreign = Foreign::default();
     for _ in 0..8 {

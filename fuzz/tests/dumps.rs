@@ -1,4 +1,4 @@
-//! IBs from somebody else, made readable.
+//! Dumps of untrusted IBs.
 
 use amdgpu_fuzz::reach::Reach;
 use amdgpu_winsys::{

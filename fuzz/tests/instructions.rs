@@ -1,4 +1,4 @@
-//! Machine code and assembler text from somebody else.
+//! Untrusted machine code and assembler text.
 
 use amdgpu_fuzz::reach::Reach;
 use amdgpu_isa::{

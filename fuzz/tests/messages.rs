@@ -63,7 +63,7 @@ fn bytes(kind: u8, errno: u8, file: u8, words: [u64; 3]) -> [u8; 40] {
     bytes
 }
 
-/// The server answers somebody else.
+/// The server still answers another client.
 fn still_serves(layout: &Layout) {
     let connection = Connection::open(&layout.socket()).expect("a server");
     let census = connection.call(&Message::new(Call::Census, 0, [0; 3])).expect("an answer");

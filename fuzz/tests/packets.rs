@@ -1,4 +1,4 @@
-//! IBs from somebody else, on every engine of every generation.
+//! Untrusted IBs, on every engine of every generation.
 
 use std::cell::{Cell, RefCell};
 

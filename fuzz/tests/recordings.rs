@@ -1,4 +1,4 @@
-//! Recordings from somebody else, which may be damaged, or made to do harm.
+//! Untrusted recordings, which may be damaged or hostile.
 
 use std::{
     cell::Cell,

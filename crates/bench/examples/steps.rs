@@ -1,4 +1,4 @@
-//! Does what a row of the benches does, so many times and without a peer, for a tool that counts instructions.
+//! Repeats the operation of a bench row without its peer, for a tool that counts instructions.
 //!
 //! `.ci/steps` runs it under callgrind twice, with different counts, and prints the difference for one time: figures that do
 //! not depend on what else the machine does.
@@ -161,7 +161,7 @@ fn record(
     Ok(())
 }
 
-/// An IB of 250 packets, read so many times.
+/// Decodes an IB of 250 packets repeatedly.
 fn read(count: u32, work: impl Fn(&[u32], pm4::Target) -> usize) -> Result<(), Failure> {
     let (target, at) = (gfx(), GpuVa::new(0x1234_5678_0000)?);
     let mut ib = vec![0_u32; 4096];

@@ -40,7 +40,7 @@ struct Shared {
     steps: AtomicU64,
 }
 
-/// Runs for so long, and says what was lost.
+/// Runs for the given time and reports leaks.
 pub(crate) fn run(time: Duration, threads: u32) -> ExitCode {
     match churn(time, threads) {
         Ok(lost) if lost.is_empty() => ExitCode::SUCCESS,

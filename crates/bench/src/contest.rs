@@ -52,7 +52,7 @@ struct Side<A: Allocator> {
 }
 
 impl<A: Allocator> Side<A> {
-    /// Fills, and churns for so many pairs.
+    /// Fills the space, then allocates and frees the given number of pairs.
     fn new(allocator: A, trace: &Trace, churn: u64) -> Self {
         let slots = trace.live as usize;
         let (live, sizes) = (Vec::with_capacity(slots), Vec::with_capacity(slots));

@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Number of times [`in_turn`] times each side; odd, so that there is a median.
 const ROUNDS: usize = 101;
 
-/// Something to be timed: so many repetitions.
+/// A measured operation: runs the given number of repetitions.
 pub type Work<'a> = dyn FnMut(usize) + 'a;
 
 /// Returns how long something takes, in nanoseconds.
@@ -32,7 +32,7 @@ pub fn first_decile(times: &mut [f64]) -> f64 {
     part(times, 1)
 }
 
-/// Returns the one that so many tenths are below.
+/// Returns the value below which the given number of tenths lie.
 fn part(times: &mut [f64], tenths: usize) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() * tenths / 10).copied().unwrap_or(0.0)

@@ -24,7 +24,7 @@ use crate::{
 
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";
 const LIBDRM: &str = "libdrm_amdgpu";
-/// Ranges of the worst case: half as many holes.
+/// Ranges of the worst case, which leave half their number of holes.
 const RANGES: u64 = 100_000;
 
 /// Every row.

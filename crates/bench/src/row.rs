@@ -20,7 +20,7 @@ pub(crate) struct Row {
     /// `ours / theirs`.
     pub(crate) ratio: Option<f64>,
     pub(crate) goal: Goal,
-    /// `true` if it holds; nothing if it cannot be told.
+    /// `true` if the goal holds; `None` if that is unknown.
     pub(crate) holds: Option<bool>,
     pub(crate) note: Option<String>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Trace {
 pub(crate) enum Kind {
     /// GPU addresses, aligned.
     Addresses,
-    /// Parts of a space of so many bytes.
+    /// Parts of a space of the given size in bytes.
     Parts { octaves: u64, space: u64 },
 }
 

@@ -1,4 +1,4 @@
-//! The rows of `amdgpu-bench cs` about typed packets: each beside as many dwords stored one by one.
+//! The rows of `amdgpu-bench cs` about typed packets, each beside plain stores of the same number of dwords.
 //!
 //! Both sides know the number of dwords when they are compiled, and both learn one number a packet that the compiler does
 //! not know. A relaxed atomic store is a plain `mov` that the compiler does not merge with its neighbours, so the stores

@@ -25,7 +25,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            // Nobody is left to tell when the terminal itself is gone.
+            // An error of the terminal itself cannot be reported.
             let _ = error.print();
             return Exit::Usage;
         }

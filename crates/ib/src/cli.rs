@@ -127,7 +127,7 @@ fn reader(file: &Path, chip: Option<&str>, ip: Option<Engine>) -> Result<(Target
 fn dump(file: &Path, chip: Option<&str>, ip: Option<Engine>, style: Style) -> Result<Exit, Error> {
     let (target, va) = reader(file, chip, ip)?;
     let Content(ib) = Content::read(file)?;
-    // What a kept IB calls was kept beside it, but other files there are nobody's business.
+    // IBs called by a kept IB lie beside it; other files there are left alone.
     let beside = if va.is_some() { file.parent().map(Kept::all) } else { None };
     let beside: HashMap<_, _> = beside.and_then(Result::ok).unwrap_or_default().into_iter().map(place).collect();
     let memory = |va, dwords| beside.get(&(va, dwords)).cloned();

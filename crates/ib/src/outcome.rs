@@ -16,7 +16,7 @@ pub enum Exit {
     Problems = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// A file cannot be read, or is no IB; or nobody reads what is printed.
+    /// A file cannot be read or is not an IB, or the output cannot be written.
     Input = 3,
 }
 

@@ -1,4 +1,4 @@
-//! The kernel gives one handle for a BO and does not count: whoever closes it closes it for all. So imports and closes of
+//! The kernel returns one handle for a BO and does not count references: one close closes it for all. So imports and closes of
 //! shared handles exclude each other.
 
 mod support;
@@ -16,7 +16,7 @@ use support::{Rig, in_many_orders};
 const CACHED: u32 = 5;
 const SIZE: u64 = 4096;
 
-/// Imports, finds the BO open, and lets go of it.
+/// Imports a BO that is open already, and drops it.
 fn import_and_drop(device: &Device, file: &OwnedFd, times: usize) {
     for _ in 0..times {
         let bo = Bo::import(device, file).expect("an import");

@@ -51,7 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Arguments { command: Some(command), .. }) => document(&command).into(),
         Ok(Arguments { command: None, run }) => execute(&run, &arguments).into(),
         Err(error) => {
-            // Nobody is left to tell when the terminal itself is gone.
+            // An error of the terminal itself cannot be reported.
             let _ = error.print();
             if error.use_stderr() { Exit::Invalid.into() } else { Exit::Pass.into() }
         }

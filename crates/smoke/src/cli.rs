@@ -40,7 +40,7 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t = Level::Destructive)]
         level: Level,
     },
-    /// Print the facts that the kernel tells of a GPU, as a capture that --sim takes.
+    /// Print the kernel's facts about a GPU, as a capture that --sim takes.
     Capture {
         /// Of this GPU: a node, a PCI address or an index from 0; the first one if nothing is said.
         #[arg(long, value_name = "GPU", conflicts_with = "sim")]
@@ -90,11 +90,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<Filter>,
 
-    /// Only the I-th of N parts of the plan.
+    /// Run only the I-th of N parts of the plan.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
 
-    /// Run each check so often.
+    /// Repeat each check N times.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: u32,
 
@@ -102,19 +102,19 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u32,
 
-    /// The most memory that a check may take at once, as 512M or 8G. Otherwise half of what is left, 4 GiB at most.
+    /// Memory limit of a check, such as 512M or 8G. The default is half of the free memory, at most 4 GiB.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// Print the plan, and run nothing but what it takes to make it.
+    /// Print the plan and exit; only opens the GPU.
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Go on after the GPU was reset or lost.
+    /// Continue after a GPU reset or loss.
     #[arg(long)]
     pub(crate) keep_going: bool,
 
-    /// Let the level destructive reset a real GPU, and with it the work of everybody who uses it.
+    /// Let the level destructive reset a real GPU, which destroys the work of all its users.
     #[arg(long)]
     pub(crate) i_accept_a_gpu_reset: bool,
 
@@ -126,15 +126,15 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) no_fork: bool,
 
-    /// End a check after so many seconds, if its own limit is not shorter.
+    /// Time limit of a check in seconds, unless its own limit is shorter.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 
-    /// End a check that gave no sign of life for so many seconds.
+    /// End a check that has reported no progress for this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
     pub(crate) inactivity_timeout: Duration,
 
-    /// End the run after so many seconds.
+    /// Time limit of the run in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) overall_timeout: Option<Duration>,
 
@@ -144,16 +144,16 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) outputs: Outputs,
 
-    /// Write all that this program and the kernel say to each other to this file; all checks run in this process.
+    /// Record all calls to the kernel in this file; all checks run in this process.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Run what was recorded in this file again, with its level and filter, and with nothing but its answers.
+    /// Replay a recording, with its level and filter, using only the recorded answers.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gpu", "sim", "or_simulated", "level", "filter", "record", "shard", "repeat",
         "read_only", "bundle", "dry_run"])]
     pub(crate) replay: Option<PathBuf>,
 
-    /// Print what is recorded in this file, a line for each call, and exit.
+    /// Print a recording, one call per line, and exit.
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub(crate) dump: Option<PathBuf>,
 
@@ -176,11 +176,11 @@ pub(crate) struct Lists {
     #[arg(long, value_name = "FILE")]
     pub(crate) fails: Vec<PathBuf>,
 
-    /// Checks that fail now and then: a regular expression a line.
+    /// Checks that fail occasionally: one regular expression per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) flakes: Vec<PathBuf>,
 
-    /// Checks that are left out: a regular expression a line.
+    /// Checks to skip: one regular expression per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) skips: Vec<PathBuf>,
 
@@ -196,7 +196,7 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write a JSON object a line as the run goes on, to this file or, without one, to standard output instead of text.
+    /// Write one JSON object per line during the run, to this file or, without one, to standard output instead of text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) jsonl: Option<PathBuf>,
 
@@ -212,7 +212,7 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "DIR")]
     pub(crate) igt_results: Option<PathBuf>,
 
-    /// Pack reports and a recording of each check that did not pass into this tar file: what a bug report needs.
+    /// Pack the reports and a recording of each failed check into this tar file, for a bug report.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "no_fork"])]
     pub(crate) bundle: Option<PathBuf>,
 }

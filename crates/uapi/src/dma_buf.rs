@@ -34,7 +34,7 @@ uapi! {
         44 pad: u32,
     }
 
-    /// SYNC_IOC_SET_DEADLINE: when somebody would like the fence to signal.
+    /// SYNC_IOC_SET_DEADLINE: the time by which a waiter wants the fence to signal.
     struct SyncSetDeadline = "sync_set_deadline", 16 bytes {
         /// ns of CLOCK_MONOTONIC.
         0 deadline_ns: u64,

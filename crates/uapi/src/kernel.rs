@@ -318,7 +318,7 @@ pub unsafe fn send_raw_quietly<A: Argument>(
 mod tests {
     use super::*;
 
-    /// Returns `true` if inaccessible addresses of at least so many bytes are taken in one piece.
+    /// Returns `true` if at least `len` bytes of inaccessible addresses are reserved in one piece.
     fn is_held(len: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let is_long = |line: &str| {

@@ -1,4 +1,4 @@
-//! The open file behind a kernel, by which two kernels can be told to be the same one.
+//! The open file behind a kernel. Two kernels on one open file are the same kernel.
 
 use std::{
     os::fd::BorrowedFd,

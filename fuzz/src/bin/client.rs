@@ -1,4 +1,4 @@
-//! A client of a world: a process with memory of its own, that connects whenever it is told to.
+//! A client of a world: a separate process that connects on command.
 //!
 //! Usage: `client SOCKET`, with a socket as standard input. Each byte that comes is answered with a new connection to the
 //! world's server and the address of [`ARENA`] bytes of this process. It ends when the other side does.

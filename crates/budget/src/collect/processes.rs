@@ -17,7 +17,7 @@ use crate::{
     snapshot::model::{Client, Evicted, Pair, Process, Unreadable, add},
 };
 
-/// After so many looks, even a process that seems unchanged is looked at anew.
+/// Number of snapshots after which an apparently unchanged process is read again.
 const ROUNDS: u64 = 16;
 /// Descriptors of one process that are looked at, at most.
 const MOST_DESCRIPTORS: usize = 65_536;

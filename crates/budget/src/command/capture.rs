@@ -125,7 +125,7 @@ fn session(machine: &dyn Machine, node: &str, pci: &str, directory: &Path) -> Re
     Ok(())
 }
 
-/// Replaces what tells people and programs apart by numbers, and leaves out what is not needed.
+/// Replaces names of people and programs by numbers, and drops what is not needed.
 fn anonymise(seen: &mut BTreeMap<String, Entry>) {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
     let mut cgroups: BTreeMap<String, usize> = BTreeMap::new();
@@ -150,7 +150,7 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
             _ => {}
         }
     }
-    // Paths tell names, too.
+    // Paths contain names, too.
     let Some((named, numbered)) = named.zip(limits_of(seen)) else { return };
     let limits: Vec<String> = seen.keys().filter(|path| path.starts_with(&named)).cloned().collect();
     for path in limits {

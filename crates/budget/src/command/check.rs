@@ -99,7 +99,7 @@ fn worse(a: u8, b: u8) -> u8 {
 fn summary(snapshot: &Snapshot) -> String {
     let text = |gpu: &Gpu| {
         let (free, total) = (Units::Auto.known(gpu.effective.available), Units::Auto.known(gpu.effective.total));
-        format!("GPU {}: {free} of {total} to be had", gpu.index)
+        format!("GPU {}: {free} of {total} available", gpu.index)
     };
     snapshot.gpus.iter().map(text).collect::<Vec<_>>().join("; ")
 }

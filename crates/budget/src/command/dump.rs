@@ -1,4 +1,4 @@
-//! Dumps of the library's memory manager (`MemoryManager::dump_json`): what a process knows of its own memory, and nobody else.
+//! Dumps of the library's memory manager (`MemoryManager::dump_json`): what only the process itself knows of its memory.
 
 use std::{
     fs::File,

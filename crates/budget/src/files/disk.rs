@@ -20,7 +20,7 @@ use rustix::{
 
 use super::{Files, MOST_BYTES, Stamp};
 
-/// Most files of `/proc` fit in so many bytes, and a whole fdinfo does.
+/// Buffer size that fits most files of `/proc` and any fdinfo, bytes.
 const PIECE: usize = 4096;
 /// The names of some hundred processes or descriptors.
 const NAMES: usize = 16 << 10;

@@ -119,7 +119,7 @@ struct Card {
     gpu: SimDevice,
     place: sysfs::Place,
     clients: Vec<Client>,
-    /// One piece of VRAM that two clients hold: each is told all of it, and how much it shares.
+    /// One piece of VRAM that two clients hold: each reports all of it, and its shared part.
     _frame: Option<[DeviceMemory; 2]>,
 }
 

@@ -17,7 +17,7 @@ const RIGHT: f32 = 740.0;
 const TOP: f32 = 40.0;
 const BOTTOM: f32 = 380.0;
 
-/// Colours that people with any kind of sight tell apart (Okabe and Ito 2008).
+/// Colours that are distinct for all kinds of colour vision (Okabe and Ito 2008).
 const COLOURS: [Colour; 7] =
     [(0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (150, 150, 150)];
 const INK: Colour = (40, 40, 40);

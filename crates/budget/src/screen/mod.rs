@@ -33,7 +33,7 @@ use crate::{
     source::Source,
 };
 
-/// Shows the screen until somebody quits, or once as text.
+/// Shows the screen until the user quits, or once as text.
 pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::source(global, true)?;
     let mut state = State::new(render::style(global), options.interval);

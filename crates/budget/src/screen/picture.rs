@@ -76,7 +76,7 @@ const fn colour(colour: Color) -> &'static str {
     }
 }
 
-/// Writes the snapshot and the past of the GPU into the working directory; what to tell the user.
+/// Writes the snapshot and the history of the GPU into the working directory, and returns a message for the user.
 pub(super) fn export(state: &State) -> String {
     let Some(gpu) = state.gpu() else { return "there is nothing to export".to_owned() };
     let stem = format!("amdgpu-budget-{}", state.snapshot.time.replace(':', ""));

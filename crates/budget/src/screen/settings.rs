@@ -35,7 +35,7 @@ pub(super) fn load(state: &mut State) {
     state.options.clients = settings.clients.unwrap_or(state.options.clients);
 }
 
-/// Writes the settings; what to tell the user.
+/// Writes the settings, and returns a message for the user.
 pub(super) fn save(state: &State) -> String {
     let Some(path) = path() else { return "neither XDG_CONFIG_HOME nor HOME is set".to_owned() };
     let settings = Settings {

@@ -293,7 +293,7 @@ pub struct Evicted {
 /// `used + overcounted = sum of processes' own + shared + the figure here`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unattributed {
-    /// VRAM that is nobody's: the kernel's own, page tables, framebuffers, processes that could not be read.
+    /// VRAM that no listed process holds: the kernel's own, page tables, framebuffers, processes that could not be read.
     pub vram: Option<u64>,
     /// GTT likewise.
     pub gtt: Option<u64>,

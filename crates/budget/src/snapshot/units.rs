@@ -38,7 +38,7 @@ impl Units {
         }
     }
 
-    /// The same, and `-` for what nobody knows.
+    /// The same, and `-` for an unknown value.
     pub fn known(self, bytes: Option<u64>) -> String {
         bytes.map_or_else(|| "-".to_owned(), |bytes| self.text(bytes))
     }

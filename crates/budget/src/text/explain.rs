@@ -129,7 +129,7 @@ fn effective_total(gpu: &Gpu, system: &System, style: &Style) -> Explanation {
             "the carve-out in the firmware setup, ttm.pages_limit, more memory",
         ),
         Some(false) => (format!("usable VRAM {}", text(vram.usable.or(vram.total))), ""),
-        None => ("unknown: nobody said whether it is an APU".to_owned(), "waking the GPU (--wake)"),
+        None => ("unknown: the kernel does not say whether it is an APU".to_owned(), "waking the GPU (--wake)"),
     };
     Explanation {
         figure: "effective.total".to_owned(),
@@ -151,7 +151,7 @@ fn effective_available(gpu: &Gpu, system: &System, style: &Style) -> Explanation
             text(system.mem_available)
         ),
         Some(false) => format!("usable VRAM {} - used {}", text(vram.usable.or(vram.total)), text(vram.used)),
-        None => "unknown: nobody said whether it is an APU".to_owned(),
+        None => "unknown: the kernel does not say whether it is an APU".to_owned(),
     };
     if let Some(limit) = gpu.cgroup_limit.as_ref().filter(|_| gpu.effective.limited_by.as_deref() == Some("cgroup")) {
         arithmetic = format!("min({arithmetic}, dmem.max {} - dmem.current {})", text(limit.max), text(limit.current));

@@ -54,7 +54,7 @@ pub fn known(text: Option<&str>) -> &str {
     text.unwrap_or("-")
 }
 
-/// A text cut to so many characters.
+/// A text cut to a maximum number of characters.
 pub fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -64,7 +64,7 @@ pub struct Options {
     pub user: Option<String>,
     /// Only those whose cgroup holds this.
     pub cgroup: Option<String>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub limit: Option<usize>,
 }
 
@@ -151,7 +151,7 @@ const HEADINGS: [&str; 11] =
 ///
 /// Those of `out`.
 pub fn write_gpu(gpu: &Gpu, options: &Options, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let Some(processes) = &gpu.processes else { return writeln!(out, "nobody looked at the processes") };
+    let Some(processes) = &gpu.processes else { return writeln!(out, "processes were not read") };
     let mut table = Table::new(if style.header { &HEADINGS } else { &[] }, &[0, 2, 3, 4, 5, 6, 7, 8, 9]);
     let chosen = options.choose(processes);
     let limit = options.limit.unwrap_or(usize::MAX);

@@ -65,7 +65,7 @@ fn bars(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let (total, available) = (style.units.known(effective.total), style.units.known(effective.available));
     let bar = style.bar(used, effective.total, BAR);
     let limit = effective.limited_by.as_deref().map(|by| format!(", limited by {by}")).unwrap_or_default();
-    writeln!(out, "  {:<8} {bar} {share:>4}  {available} of {total} to be had ({}{limit})", "pool", effective.rule)
+    writeln!(out, "  {:<8} {bar} {share:>4}  {available} of {total} available ({}{limit})", "pool", effective.rule)
 }
 
 fn bar(name: &str, domain: &Domain, style: &Style, out: &mut dyn Write) -> io::Result<()> {

@@ -45,7 +45,7 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// Returns the suffix that tells the encodings of an operation apart.
+/// Returns the suffix that distinguishes the encodings of an operation.
 fn suffix(instruction: &Instruction) -> &'static str {
     let level = instruction.level;
     let opcode = instruction.opcode;

@@ -29,7 +29,7 @@ impl Answered<'_> {
         Self { request, argument, result, call: PhantomData }
     }
 
-    /// Returns what the caller is told.
+    /// Returns the result for the caller.
     ///
     /// # Errors
     ///

@@ -79,7 +79,7 @@ pub struct Mapped<'c> {
 }
 
 impl Mapped<'_> {
-    /// Returns what the caller is told.
+    /// Returns the result for the caller.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ pub struct Unmapped<'c> {
 }
 
 impl Unmapped<'_> {
-    /// Returns what the caller is told.
+    /// Returns the result for the caller.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ pub struct Reserved<'c> {
 }
 
 impl Reserved<'_> {
-    /// Returns what the caller is told.
+    /// Returns the result for the caller.
     ///
     /// # Errors
     ///

@@ -59,7 +59,7 @@ pub(crate) fn can_peek() -> std::io::Result<()> {
     Ok(peek(there.as_ptr().expose_provenance() as u64, &mut [0; 8])?)
 }
 
-/// Reads so many bytes, if they are there.
+/// Reads the given number of bytes, if they are mapped.
 pub(crate) fn peek_vec(address: u64, len: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; len];
     peek(address, &mut bytes).ok().map(|()| bytes)

@@ -37,7 +37,7 @@ pub(crate) struct Space {
 /// Part of a BO, as it was bound.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
-    /// Bindings are told apart by when they were made.
+    /// Distinguishes bindings by the order in which they were made.
     made: u64,
     handle: u32,
     offset: u64,

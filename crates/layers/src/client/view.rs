@@ -23,7 +23,7 @@ pub(crate) const fn whole_pages(len: usize) -> usize {
     len.div_ceil(PAGE).saturating_mul(PAGE)
 }
 
-/// A file of zeros in memory whose size nobody can change: cut off, it would be SIGBUS for everybody who has it mapped.
+/// A sealed memory file of zeros. Its size cannot change: a truncation would be SIGBUS for every process that maps it.
 pub(crate) fn memory_file(name: &CStr, len: i64) -> Result<OwnedFd, Errno> {
     let file = memfd_create(name, MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
     ftruncate(&file, len)?;

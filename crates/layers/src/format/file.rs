@@ -38,7 +38,7 @@ pub enum FileError {
     /// Another version of the format.
     #[error("version {0} of the format; this program reads versions {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
-    /// The file ends before the recording does: whoever wrote it was stopped.
+    /// The file ends before the recording does: its writer was stopped.
     #[error("cut off at byte {offset}: the file ends inside of a record, or before the record that ends it")]
     CutOff {
         /// End of the last complete record, bytes from the start.
@@ -151,7 +151,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads so many bytes, or as many as there are.
+    /// Reads up to the given number of bytes.
     fn up_to(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(len).read_to_end(&mut bytes);

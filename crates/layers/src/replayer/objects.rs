@@ -60,7 +60,7 @@ struct Object {
     handles: usize,
     offset: Option<u64>,
     memory: Option<(u32, Memory)>,
-    /// `true` if somebody besides the client may store into it.
+    /// `true` if others than the client may store into it.
     has_writers: bool,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Objects {
     offsets: HashMap<u64, Id>,
     /// By the number in the recording; what is gone is not here.
     memories: HashMap<u32, Id>,
-    /// Numbers of pages that the client has tried to give back, of which the kernel may not have let go.
+    /// Numbers of pages that the client has tried to unpin; the kernel may still hold them.
     given_up: HashSet<u32>,
     /// By device and inode number of dma-bufs, whose numbers are not used again while the host runs.
     dma_bufs: HashMap<(u64, u64), Id>,
@@ -204,7 +204,7 @@ impl Objects {
         Ok(())
     }
 
-    /// The client is told at which offset of the node a BO can be mapped.
+    /// Notes the offset of the node at which the client can map a BO.
     pub(crate) fn found_at(&mut self, file: u32, handle: u32, offset: u64) -> Result<(), Refused> {
         let id = self.named(file, handle)?;
         if self.offsets.insert(offset, id).is_some_and(|known| known != id) {

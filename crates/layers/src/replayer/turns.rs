@@ -49,7 +49,7 @@ pub(super) struct State {
     taken: HashSet<u32>,
     pub(super) objects: Objects,
     pub(super) patience: Duration,
-    /// Rung by whoever advances.
+    /// Notified by the thread that advances.
     rung: bool,
     pub(super) error: Option<Arc<ReplayError>>,
 }
@@ -104,7 +104,7 @@ impl Shared {
                     self.bell.notify_all();
                     return Err(DIVERGED);
                 }
-                // Whoever advances rings only when the lock is taken the next time, so nobody sleeps for long.
+                // The thread that advances notifies only at its next turn with the lock, so waits are short.
                 Verdict::Wait if started.elapsed() < state.patience => {
                     let _ = self.bell.wait_for(&mut state, Duration::from_millis(1));
                 }

@@ -146,7 +146,7 @@ impl Recorder {
     }
 }
 
-/// One transfer by the command processor in as many packets as it takes; the last one holds up what follows.
+/// Transfers by the command processor, split into packets; the last one synchronizes with what follows.
 fn cp_dma(
     stream: &mut Taped<pm4::Target>,
     level: GfxLevel,

@@ -278,8 +278,7 @@ impl Target {
         &self.gpu
     }
 
-    /// Opens the GPU, and lets somebody know of all that happens to its objects, unless the target is one that hides its
-    /// kernels.
+    /// Opens the GPU with an observer of its objects, unless the target hides its kernels.
     pub(crate) fn open_observed(&self, observer: Arc<dyn Observer>) -> winsys::Result<Device> {
         match &self.kernel {
             Some(kernel) => Device::with_observer(kernel()?, observer),

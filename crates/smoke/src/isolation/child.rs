@@ -29,7 +29,7 @@ pub(crate) enum Task {
 /// A fault to provoke in a child, to test that its parent copes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Trouble {
-    /// It does not go on, and ends when it is told to.
+    /// Stops making progress, and ends on SIGTERM.
     Hang,
     /// It does not go on, and does not listen.
     Stubborn,
@@ -43,7 +43,7 @@ pub(crate) enum Trouble {
     Babble,
 }
 
-/// Does it, and tells.
+/// Runs the task and reports to the parent.
 pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Option<Trouble>) -> Exit {
     let began = Instant::now();
     if let (Task::Try(_), Some(trouble)) = (task, trouble) {

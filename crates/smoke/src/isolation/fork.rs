@@ -34,7 +34,7 @@ pub(crate) enum Ended {
     Exited(ExitStatus),
     /// It was made to, because of this.
     Stopped(Why),
-    /// It was told to, and did not: the reason, and its state in `/proc/PID/stat`.
+    /// The child did not end when asked: the reason, and its state in `/proc/PID/stat`.
     Stuck(Why, char),
 }
 

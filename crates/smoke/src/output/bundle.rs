@@ -22,7 +22,7 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// Makes the file now, so that a wrong path is told before anything runs.
+    /// Creates the file now, so that a wrong path fails before anything runs.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
         let scratch = std::env::temp_dir().join(format!("amdgpu-smoke-{}", std::process::id()));

@@ -52,7 +52,7 @@ impl Sink {
         Self::new(io::stdout(), "standard output", troubles)
     }
 
-    /// A file, which is made now, so that a wrong path is told before anything runs; `-` is standard output.
+    /// A file, which is created now, so that a wrong path fails before anything runs; `-` is standard output.
     pub(crate) fn create(path: &Path, troubles: &Troubles) -> Result<Self, CannotCreate> {
         if path.as_os_str() == STDOUT {
             return Ok(Self::stdout(troubles));

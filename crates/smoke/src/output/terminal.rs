@@ -7,7 +7,7 @@ use crate::{
     result::exit::Exit,
 };
 
-/// Prints lines as long as somebody reads them.
+/// Prints lines until the reader closes the pipe.
 pub(crate) fn print_lines(lines: impl Iterator<Item = String>) -> Exit {
     let troubles = Troubles::default();
     let mut out = Sink::stdout(&troubles);

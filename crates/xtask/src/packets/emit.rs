@@ -123,7 +123,7 @@ fn selectors(spec: &Spec) -> String {
     text
 }
 
-/// The generations that a packet is on for somebody.
+/// The generations on which some engine knows a packet.
 fn newest(packet: &Packet) -> u32 {
     packet.rings.iter().map(|(_, levels)| 16 - levels.leading_zeros()).max().unwrap_or_default()
 }

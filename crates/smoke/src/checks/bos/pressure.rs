@@ -40,7 +40,7 @@ pub(crate) const CHECKS: &[Check] = &[
         .anchor("amd_cs_nop"),
 ];
 
-/// Pieces that VRAM is thought to consist of: so many fit, and a quarter more are made.
+/// Number of pieces that fill VRAM; the check allocates a quarter more.
 const PIECES: u64 = 8;
 
 fn evict(lab: &Lab<'_>) -> Outcome {

@@ -109,7 +109,7 @@ fn queue(lab: &Lab<'_>) -> Outcome {
     ensure(fence.wait(patience()).doing("waiting for the binds")?, || "the binds were not made in 4 s".to_owned())?;
     same("signalled afterwards", done.wait(patience()).doing("waiting for the signal")?, true)?;
     same("bytes bound", range.bound_bytes(), PAGE_SIZE)?;
-    // Its thread lets go of the sync objects first, in every run, and so in a replay.
+    // Its thread drops the sync objects first, in every run, and so in a replay.
     drop(queue);
     Ok("one page".to_owned())
 }
