@@ -187,6 +187,28 @@ fn pfp_waits_for_me_behind_a_fill_and_before_a_condition() {
     }
 }
 
+/// What waits for everything waits for CP DMA first, which does not count as done at the end of the pipe.
+#[test]
+fn stores_and_timestamps_at_the_bottom_wait_for_cp_dma() {
+    type Record = fn(&mut dyn Commands);
+    let bottom: [Record; 2] = [
+        |commands| commands.store(va(A + 64), 1, Point::Bottom).unwrap(),
+        |commands| commands.timestamp(va(A + 64), Point::Bottom).unwrap(),
+    ];
+    for (level, ip) in GfxLevel::ALL.into_iter().flat_map(|level| [(level, Ip::Gfx), (level, Ip::Compute)]) {
+        for record in bottom {
+            let found = names(level, ip, |commands| {
+                commands.copy(span(A, 64), span(B, 64)).unwrap();
+                record(commands);
+            });
+            let dma = |name: &&&str| **name == "DMA_DATA" || **name == "CP_DMA";
+            let in_front = found.iter().take_while(dma).count();
+            let expected = if level == GfxLevel::Gfx6 { 1 } else { 2 };
+            assert_eq!((in_front, found.iter().filter(dma).count()), (expected, expected), "{level} {ip}: {found:?}");
+        }
+    }
+}
+
 /// The end of a list waits for CP DMA, as RADV's does: a copy of nothing that holds ME up.
 #[test]
 fn a_list_that_copied_ends_with_a_wait_for_cp_dma() {

@@ -48,6 +48,9 @@ fn an_address_is_found_in_both_spellings_from_the_first_byte_to_the_last() {
     let beyond = book.lookup(start + 3 * PAGE);
     let Finding::Nowhere { below: Some((place, 0)), above: None } = &beyond else { panic!("{beyond}") };
     assert_eq!(place.handle, memory.bo().handle());
+    let far = memory.address().checked_add(5 << 32).unwrap().as_u64();
+    let Finding::Nowhere { below: Some((_, away)), .. } = book.lookup(far) else { panic!("{far:#x} is bound") };
+    assert_eq!(away, (5 << 32) - 3 * PAGE, "distances have 64 bits");
     let text = beyond.to_string();
     assert!(text.starts_with("nothing is bound there; 0 bytes behind \"vertices\" (BO"), "{text}");
 }

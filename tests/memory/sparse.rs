@@ -16,7 +16,7 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
-    winsys::{Binding, Deadline, Device, Error, Ip, Syncobj},
+    winsys::{Binding, Deadline, Device, Error, Ip, Reservation, Syncobj},
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -220,6 +220,30 @@ fn w17_a_range_that_fails_half_way_and_one_that_is_dropped_leave_nothing() {
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::ENOMEM);
     drop(range);
     assert_eq!(counts(), before);
+}
+
+/// What is no part of a BO, of its lease or of a page is refused by name, and the kernel is not asked.
+#[test]
+fn parts_that_no_binding_or_reservation_has_are_refused_by_name() {
+    let device = device("navi21");
+    let memory = numbered(&device, 4, 100);
+    let (flags, handle) = (memory.binding().flags(), memory.bo().handle());
+    let lease = || device.addresses().allocate(VaRequest::new(3 * PAGE)).unwrap();
+    let bind = |offset, len| Binding::of_part(Arc::clone(memory.bo()), offset, len, lease(), flags).unwrap_err().1;
+    let misaligned = |what, value| Error::Misaligned { what, value, alignment: PAGE };
+    assert_eq!(bind(1, PAGE), misaligned("offset in the BO", 1));
+    assert_eq!(bind(PAGE, PAGE - 1), misaligned("bound length", PAGE - 1));
+    for (offset, len) in [(0, 0), (2 * PAGE, 3 * PAGE), (4 * PAGE, PAGE), (0, 4 * PAGE), (u64::MAX - PAGE + 1, PAGE)] {
+        assert_eq!(bind(offset, len), Error::Range { handle, offset, len, size: 3 * PAGE });
+    }
+    let reservation = Reservation::new(&device, lease()).unwrap();
+    assert_eq!(reservation.unbind(1, PAGE).unwrap_err(), misaligned("offset in the range", 1));
+    assert_eq!(reservation.unbind(0, PAGE + 1).unwrap_err(), misaligned("bound length", PAGE + 1));
+    for (offset, len) in [(0, 0), (PAGE, 3 * PAGE), (3 * PAGE, PAGE), (u64::MAX - PAGE + 1, PAGE)] {
+        let outside = Error::Range { handle: 0, offset, len, size: 3 * PAGE };
+        assert_eq!(reservation.unbind(offset, len).unwrap_err(), outside);
+    }
+    reservation.unbind(0, 3 * PAGE).unwrap();
 }
 
 /// A binding may be of a part of its BO; what backs a range is that part.

@@ -263,6 +263,18 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_read_in_the_terms_of_its_generation() {
+        for level in GfxLevel::ALL {
+            let kind = match Tiling::decode(level, 1) {
+                Tiling::Legacy(_) => level < GfxLevel::Gfx9,
+                Tiling::Swizzle(_) => (GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&level),
+                Tiling::Gfx12(_) => level >= GfxLevel::Gfx12,
+            };
+            assert!(kind, "{level}");
+        }
+    }
+
+    #[test]
     fn the_fields_are_where_the_header_has_them() {
         assert_eq!((LegacyTiling::KNOWN, Gfx12Tiling::KNOWN), (0x7f_ffff, 1 << 63 | 0x7fff));
         assert_eq!(SwizzleTiling::KNOWN, 1 << 63 | 0x7fff_ffff_ffff);
