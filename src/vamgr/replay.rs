@@ -71,6 +71,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_is_whole_granules_whatever_the_window() {
+        for (granules, granule) in (0..40).flat_map(|granules| [4096, 1 << 16].map(|granule| (granules, granule))) {
+            for window in VaWindow::ALL {
+                let range = VaRange::of_48_bits(1 << 40, granules * granule);
+                let kept = top_of(range, window, granule);
+                let share = if window.in_32_bits() == window { 8 } else { 4 };
+                assert_eq!(kept.len(), granules / share * granule, "{window}: {granules} of {granule}");
+                assert_eq!(kept.end(), range.end(), "{window}: {granules} of {granule}");
+            }
+        }
+    }
+
+    #[test]
     fn an_empty_window_keeps_nothing() {
         let limits = VaLimits {
             low_offset: 0x1_0000,

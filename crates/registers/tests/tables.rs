@@ -5,7 +5,8 @@ use amdgpu_registers::constants::{
     COMPUTE_NUM_THREAD_X, COMPUTE_PGM_LO, COMPUTE_STATIC_THREAD_MGMT_SE4, DB_Z_INFO, SPI_CONFIG_CNTL,
     VGT_EVENT_INITIATOR, VGT_INDEX_TYPE,
 };
-use amdgpu_registers::{Aperture, Field, Register, RegisterSet, all, at, named};
+use amdgpu_registers::fields::compute_pgm_rsrc2::{SCRATCH_EN, TGID_X_EN, USER_SGPR};
+use amdgpu_registers::{Aperture, Field, Register, RegisterSet, RegisterValue, all, at, named};
 
 /// Every register of every set, with its offset.
 fn places() -> impl Iterator<Item = (RegisterSet, Register, u32)> {
@@ -147,4 +148,29 @@ fn a_number_that_does_not_fit_is_refused() {
     let field = COMPUTE_NUM_THREAD_X.field("num_thread_full", GfxLevel::Gfx9).unwrap();
     assert_eq!(field.set(0xffff_0000, 0xffff), Some(0xffff_ffff));
     assert_eq!(field.set(0, 0x1_0000), None);
+}
+
+#[test]
+fn a_packet_names_the_aperture_it_writes_to() {
+    for (name, aperture) in [
+        ("SET_CONFIG_REG", Some(Aperture::Config)),
+        ("SET_UCONFIG_REG_INDEX", Some(Aperture::Uconfig)),
+        ("LOAD_CONTEXT_REG", Some(Aperture::Context)),
+        ("SET_SH_REG_PAIRS_PACKED", Some(Aperture::Sh)),
+        ("LOAD_SH_REG_INDEX", Some(Aperture::Sh)),
+        ("WRITE_DATA", None),
+        ("", None),
+    ] {
+        assert_eq!(Aperture::of_packet(name), aperture, "{name}");
+    }
+}
+
+#[test]
+fn a_typed_value_gives_back_what_was_put_into_each_field() {
+    for number in 0..32 {
+        let value = RegisterValue::new(GfxLevel::Gfx10).with(USER_SGPR, number).unwrap().with(TGID_X_EN, 1).unwrap();
+        assert_eq!((value.get(USER_SGPR), value.get(TGID_X_EN), value.get(SCRATCH_EN)), (Ok(number), Ok(1), Ok(0)));
+        assert_eq!(value.with(USER_SGPR, 0).unwrap().raw(), 0x80);
+    }
+    assert!(RegisterValue::new(GfxLevel::Gfx10).with(USER_SGPR, 32).is_err());
 }
