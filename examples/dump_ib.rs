@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names = |address| Some(book.lookup(address).to_string());
     let dumper = Dumper::new(target).with_memory(&memory_of).with_names(&names);
     for ((va, _), dwords) in list.submitted_ibs().zip(list.dwords()) {
-        let dump = dumper.dump(dwords, Some(va));
+        let dump = dumper.dump(&dwords, Some(va));
         print!("{dump}");
         println!("{} IBs, {} packets not understood", dump.ibs.len(), dump.problems().count());
     }
@@ -61,5 +61,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The IBs of a list, by address and length.
 fn ibs(list: &CommandList) -> impl Iterator<Item = ((amdgpu_winsys::vamgr::GpuVa, usize), Vec<u32>)> {
-    list.ibs().zip(list.dwords().map(<[u32]>::to_vec))
+    list.ibs().zip(list.dwords())
 }

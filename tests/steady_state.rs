@@ -13,7 +13,7 @@ use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munm
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{CommandList, Listing, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
-    heaps::{AllocateInfo, MemoryManager, TableOptions},
+    heaps::{AllocateInfo, DeviceMemory, MemoryManager, TableOptions},
     winsys::{Binding, Context, Device, Ip, Priority, ResidentSet, Syncobj},
 };
 use support::{chip, job_time};
@@ -103,6 +103,45 @@ fn recording_a_packet_allocates_nothing() {
     }
     assert_eq!((ALLOCATIONS.get(), ioctls(&kernel)), before);
     assert!(stream.len() > 1000);
+}
+
+/// A new list takes two allocations at its end, one that is recorded again one at most, and starting over none, with a
+/// hundred kept memories that are named ten times each.
+#[test]
+fn recording_again_allocates_nothing_and_finishing_hardly_anything() {
+    let (kernel, device) = counted();
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
+    let memories: Vec<_> = (0..100).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
+    let target = pm4::Target::gfx(device.info().gfx_level);
+    let record = |stream: &mut Stream<pm4::Target>, memories: &[DeviceMemory]| {
+        let before = (ALLOCATIONS.get(), ioctls(&kernel));
+        for _ in 0..10 {
+            for memory in memories {
+                stream.keep(memory.binding());
+            }
+        }
+        stream.push(&pm4::Nop::Skip(&[0; 5])).unwrap();
+        (ALLOCATIONS.get() - before.0, ioctls(&kernel) - before.1)
+    };
+    let counting = |work: &mut dyn FnMut()| {
+        let before = ALLOCATIONS.get();
+        work();
+        ALLOCATIONS.get() - before
+    };
+    let mut stream = Stream::new(&device, target, 4096).unwrap();
+    record(&mut stream, &[]);
+    let mut list = None;
+    let mut stream = Some(stream);
+    let finishing = counting(&mut || list = Some(stream.take().unwrap().finish().unwrap()));
+    assert!(finishing <= 2, "{finishing} for a new list");
+    for round in 0..5 {
+        let again = counting(&mut || stream = Some(list.take().unwrap().record_again(target).unwrap()));
+        assert_eq!(again, 0, "round {round}");
+        let recording = record(stream.as_mut().unwrap(), &memories);
+        assert!(round == 0 || recording == (0, 0), "round {round}: {recording:?}");
+        let finishing = counting(&mut || list = Some(stream.take().unwrap().finish().unwrap()));
+        assert!(round == 0 || finishing <= 1, "round {round}: {finishing}");
+    }
 }
 
 /// A compute ring whose lists do nothing, and ten memories.

@@ -78,6 +78,10 @@ pub enum Error {
     #[error("a list that calls others cannot run in a secondary stream")]
     NestedCall,
 
+    /// A list that others are chained to was to run in a stream.
+    #[error("a list with another one chained to it cannot run in a stream")]
+    ChainedList,
+
     /// Another object stands for this queue of the context.
     #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
     QueueTaken {

@@ -22,7 +22,7 @@ pub use self::{
     error::{Error, Result},
     ib::IbPlacement,
     record::{
-        Burst, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotChained, NotOneIb,
+        AnyStream, Burst, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotOneIb,
         Preambles, Snippet, Stream,
     },
     submit::{

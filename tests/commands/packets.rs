@@ -129,7 +129,8 @@ fn commands_begin_with_the_dwords_of_the_vectors() {
 fn names(level: GfxLevel, ip: Ip, commands: impl FnOnce(&mut dyn Commands)) -> Vec<&'static str> {
     let list = record(&device("navi21"), Target::new(level, ip).unwrap(), commands);
     let Target::Pm4(target) = list.target() else { unreachable!() };
-    let all: Vec<_> = list.dwords().flat_map(|ib| pm4::decode(ib, target)).collect();
+    let ibs: Vec<_> = list.dwords().collect();
+    let all: Vec<_> = ibs.iter().flat_map(|ib| pm4::decode(ib, target)).collect();
     all.into_iter().map(|packet| packet.unwrap().command.name()).filter(|&name| name != "NOP").collect()
 }
 
@@ -181,7 +182,8 @@ fn pfp_waits_for_me_behind_a_fill_and_before_a_condition() {
             let mut recorder = pm4_recorder(&device("navi21"), target);
             recorder.conditional(va(A), &Snippet::new(target)).unwrap();
             let list = recorder.finish().unwrap();
-            let first = pm4::decode(list.dwords().next().unwrap(), target).next().unwrap().unwrap();
+            let ib = list.dwords().next().unwrap();
+            let first = pm4::decode(&ib, target).next().unwrap().unwrap();
             assert_eq!(first.command.name() == "PFP_SYNC_ME", has_pfp, "{level} {ip}");
         }
     }

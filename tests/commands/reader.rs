@@ -29,7 +29,7 @@ struct Effects {
 
 fn read(list: &CommandList) -> Effects {
     let mut effects = Effects::default();
-    for ib in list.dwords() {
+    for ib in &list.dwords().collect::<Vec<_>>() {
         match list.target() {
             Target::Pm4(target) => {
                 pm4::decode(ib, target).for_each(|packet| effects.pm4(packet.unwrap().command));
@@ -179,7 +179,8 @@ fn waits_of(device: &Device, target: Target, ring: pm4::Target, from: Stages) ->
         commands.update(span(8192, 4), &[1]).unwrap();
     });
     let (mut is_waited_for, mut events) = (false, Vec::new());
-    for packet in list.dwords().flat_map(|ib| pm4::decode(ib, ring)) {
+    let ibs: Vec<_> = list.dwords().collect();
+    for packet in ibs.iter().flat_map(|ib| pm4::decode(ib, ring)) {
         match packet.unwrap().command {
             pm4::Command::CpDma(dma) => is_waited_for = dma.sync,
             pm4::Command::EventWrite(write) => events.push(write.event),

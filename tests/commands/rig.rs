@@ -43,7 +43,7 @@ pub(crate) fn sdma_recorder(device: &Device, version: sdma::Version) -> Recorder
 
 /// Every dword of a list, IB by IB.
 pub(crate) fn dwords(list: &CommandList) -> Vec<u32> {
-    list.dwords().flatten().copied().collect()
+    list.dwords().flatten().collect()
 }
 
 /// A queue and the memory that its jobs work on.

@@ -10,6 +10,7 @@ mod hang_reports;
 mod lost_work;
 mod planner;
 mod queues;
+mod record;
 mod resident_sets;
 mod retiring;
 mod stream_lists;

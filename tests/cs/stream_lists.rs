@@ -1,4 +1,4 @@
-//! Streams run within others, chained, used again, annotated, and short of memory.
+//! Streams run within others, used again, annotated, and short of memory.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
-        self, ChainFault, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Preambles, Queue,
-        Snippet, Stream, Submission, Target, annotations, pm4, sdma,
+        self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Preambles, Queue, Snippet,
+        Stream, Submission, Target, annotations, pm4, sdma,
     },
     heaps::DeviceMemory,
     vamgr::GpuVa,
@@ -161,62 +161,6 @@ fn calls_do_not_nest_and_lists_run_in_streams_of_their_ring_and_device_only() {
     run(&queue(&device, Ip::Gfx, 0), &list, &host_memory(&device, 4096));
 }
 
-/// W-34: RADV undoes a chain with fillers that GFX6 does not know.
-#[test]
-fn w34_row_86_lists_are_chained_and_taken_apart_again_on_every_generation() {
-    for (name, ip) in CHIPS.into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
-        let device = device(name);
-        let memory = host_memory(&device, 4096);
-        let queue = queue(&device, ip, 0);
-        let Target::Pm4(target) = queue.target() else { unreachable!() };
-        let lists: Vec<_> = (0..4)
-            .map(|at| {
-                let mut stream = Stream::new(&device, target, 16).unwrap();
-                stream.push(&store(&memory, at, &[at as u32 + 1])).unwrap();
-                stream.finish().unwrap()
-            })
-            .collect();
-        let whole = CommandList::chain(lists).unwrap();
-        assert_eq!((whole.ibs().count(), whole.submitted_ibs().count()), (4, 1), "{name} {ip}");
-        run(&queue, &whole, &memory);
-        assert_eq!(dwords(&memory, 5), [1, 2, 3, 4, 0], "{name} {ip}");
-
-        memory.mapping().unwrap().write(0, &[0; 16]).unwrap();
-        let apart = whole.unchain().unwrap();
-        assert!(apart.iter().all(|list| tails(list) == [[0xc002_1000, 0, 0, 0]]), "{name} {ip}");
-        run(&queue, &apart[1], &memory);
-        assert_eq!(dwords(&memory, 4), [0, 2, 0, 0], "{name} {ip}: a list runs alone again");
-        let again = CommandList::chain(apart.into_iter().rev().collect()).unwrap();
-        run(&queue, &again, &memory);
-        assert_eq!(dwords(&memory, 4), [1, 2, 3, 4], "{name} {ip}");
-    }
-}
-
-#[test]
-fn lists_that_cannot_be_chained_come_back_as_they_were() {
-    let device = device("pitcairn");
-    let list = |target| Stream::new(&device, target, 8).unwrap().finish().unwrap();
-    let fault = |lists: Vec<CommandList>| {
-        let count = lists.len();
-        let error = CommandList::chain(lists).unwrap_err();
-        assert_eq!(error.lists.len(), count);
-        error.fault
-    };
-    assert_eq!(fault(Vec::new()), ChainFault::TooFew { count: 0 });
-    assert_eq!(fault(vec![list(gfx(&device))]), ChainFault::TooFew { count: 1 });
-    let (first, target) = (gfx(&device).into(), compute(&device).into());
-    let mixed = vec![list(gfx(&device)), list(compute(&device))];
-    assert_eq!(fault(mixed), ChainFault::OtherRing { at: 1, target, first });
-    let held = list(gfx(&device));
-    assert_eq!(fault(vec![list(gfx(&device)), held.clone()]), ChainFault::InUse { at: 1 });
-    assert_eq!(fault(vec![held.clone(), held]), ChainFault::InUse { at: 0 });
-    let elsewhere = Stream::new(&crate::support::device("pitcairn"), gfx(&device), 8).unwrap().finish().unwrap();
-    assert_eq!(fault(vec![list(gfx(&device)), elsewhere]), ChainFault::OtherDevice { at: 1 });
-    let version = sdma::Version::of(device.info().gfx_level);
-    let copies = (0..2).map(|_| Stream::new(&device, version, 8).unwrap().finish().unwrap()).collect();
-    assert_eq!(fault(copies), ChainFault::NoJumps { target: version.into() });
-}
-
 /// W-35: every IB cost a BO, an address, a binding and a mapping.
 #[test]
 fn w35_lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
@@ -263,12 +207,11 @@ fn a_cleared_stream_and_a_list_recorded_again_use_what_they_have() {
         fill(&mut stream);
         assert_eq!(kernel.census(), census);
     }
-    let lists = (0..2).map(|_| Stream::new(&device, gfx(&device), 1).unwrap().finish().unwrap());
-    let chained = CommandList::chain(lists.chain([stream.finish().unwrap()]).collect()).unwrap();
+    let list = stream.finish().unwrap();
     let census = kernel.census();
-    let mut stream = chained.record_again(gfx(&device)).unwrap();
+    let mut stream = list.record_again(gfx(&device)).unwrap();
     fill(&mut stream);
-    assert_eq!(kernel.census(), census, "the memory of chained lists is used again as well");
+    assert_eq!(kernel.census(), census);
 }
 
 #[test]
@@ -329,7 +272,8 @@ fn annotated<L: Language>(device: &Device, language: L, texts: &[&str]) -> Vec<S
         });
     }
     let list = stream.finish().unwrap();
-    let found = list.dwords().flat_map(|ib| annotations(ib, list.target())).map(|(_, text)| text).collect();
+    let ibs: Vec<_> = list.dwords().collect();
+    let found = ibs.iter().flat_map(|ib| annotations(ib, list.target())).map(|(_, text)| text).collect();
     let ip = match list.target() {
         Target::Sdma(_) => Ip::Sdma,
         Target::Pm4(target) if target.ring == pm4::Ring::Gfx => Ip::Gfx,
@@ -377,7 +321,7 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
     let mut all = 0;
     for ib in list.dwords() {
         let events =
-            pm4::decode(ib, target).filter(|packet| matches!(packet, Ok(p) if p.command.name() == "EVENT_WRITE"));
+            pm4::decode(&ib, target).filter(|packet| matches!(packet, Ok(p) if p.command.name() == "EVENT_WRITE"));
         let count = events.count();
         assert_eq!(count % 30, 0);
         all += count;
@@ -451,8 +395,9 @@ fn w21_wherever_a_growth_breaks_the_error_sticks_and_nothing_is_lost_or_overwrit
             *stream.room() = [0xc000_1000, packet];
         }
         let list = stream.finish().unwrap();
+        let ibs: Vec<_> = list.dwords().collect();
         let values: Vec<u32> =
-            list.dwords().flat_map(|ib| ib.chunks(2)).filter(|nop| nop[0] == 0xc000_1000).map(|nop| nop[1]).collect();
+            ibs.iter().flat_map(|ib| ib.chunks(2)).filter(|nop| nop[0] == 0xc000_1000).map(|nop| nop[1]).collect();
         assert_eq!(values, (0..broken_at).collect::<Vec<_>>(), "call {failing}");
         drop(list);
         assert_eq!(kernel.inner().census(), before, "call {failing}");
@@ -525,7 +470,8 @@ fn payloads(list: &CommandList, target: pm4::Target) -> Vec<Vec<u32>> {
         pm4::Command::Nop(pm4::Nop::Skip(payload)) if payload[0] != 0 => Some(payload.to_vec()),
         _ => None,
     };
-    list.dwords().flat_map(|ib| pm4::decode(ib, target)).filter_map(|packet| payload(packet.unwrap())).collect()
+    let ibs: Vec<_> = list.dwords().collect();
+    ibs.iter().flat_map(|ib| pm4::decode(ib, target)).filter_map(|packet| payload(packet.unwrap())).collect()
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn run(queue: &Queue, list: &CommandList) {
 
 /// Returns the contents of a list's first IB.
 fn first_dwords(list: &CommandList) -> Vec<u32> {
-    list.dwords().next().unwrap().to_vec()
+    list.dwords().next().unwrap()
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Write for Tape {
 type Truth = Vec<Vec<(GpuVa, Vec<u32>)>>;
 
 fn ibs(list: &CommandList) -> Vec<(GpuVa, Vec<u32>)> {
-    list.ibs().map(|(va, _)| va).zip(list.dwords().map(<[u32]>::to_vec)).collect()
+    list.ibs().map(|(va, _)| va).zip(list.dwords()).collect()
 }
 
 fn host_memory(device: &Device) -> DeviceMemory {

@@ -4,13 +4,32 @@ use std::sync::Arc;
 
 use super::{Commands, Result};
 use crate::{
-    cs::{self, CommandList, Execution, Inclusion, Language, Packet, Stream},
+    cs::{self, Breadcrumbs, Burst, CommandList, Execution, Inclusion, Language, Marker, Packet, Stream},
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, VaRequest},
     winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
 };
 
 /// Records [`Commands`] into a stream, and remembers what the next one has to know.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     cs::{Breadcrumbs, Stream, commands::Recorder, pm4},
+///     winsys::Device,
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let crumbs = Breadcrumbs::new(&device)?;
+/// let mut recorder = Recorder::new(Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?);
+/// recorder.begin_mark(&crumbs, 1)?;
+/// recorder.burst(4)?.put([0xc000_1000, 1])?;
+/// recorder.reserve(2)?.copy_from_slice(&[0xc000_1000, 2]);
+/// recorder.end_mark(&crumbs, 1)?;
+/// let mut stream = recorder.into_stream()?; // and goes on without commands
+/// stream.push(&pm4::Nop::Bare)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Recorder<L: Language> {
     pub(super) stream: Stream<L>,
@@ -59,6 +78,57 @@ impl<L: Language> Recorder<L> {
         self.stream.execute(list, inclusion)
     }
 
+    /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
+    pub fn keep(&mut self, binding: &Arc<Binding>) {
+        self.stream.keep(binding);
+    }
+
+    /// Returns room for packets that are already encoded, see [`Stream::reserve`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::reserve`].
+    #[inline]
+    pub fn reserve(&mut self, dwords: usize) -> cs::Result<&mut [u32]> {
+        self.stream.reserve(dwords)
+    }
+
+    /// Returns room for many small packets, see [`Stream::burst`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::reserve`].
+    #[inline]
+    pub fn burst(&mut self, dwords: usize) -> cs::Result<Burst<'_, L>> {
+        self.stream.burst(dwords)
+    }
+
+    /// Marks that the ring has come here, see [`Breadcrumbs::begin`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::push`].
+    pub fn begin_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
+    where
+        L: Marker,
+    {
+        self.stream.keep(breadcrumbs.binding());
+        breadcrumbs.begin(&mut self.stream, mark)
+    }
+
+    /// Marks that all that was recorded so far is done, see [`Breadcrumbs::end`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::push`].
+    pub fn end_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
+    where
+        L: Marker,
+    {
+        self.stream.keep(breadcrumbs.binding());
+        breadcrumbs.end(&mut self.stream, mark)
+    }
+
     /// Forgets what was recorded, see [`Stream::clear`].
     pub fn clear(&mut self) {
         self.stream.clear();
@@ -92,6 +162,16 @@ impl<L: Language> Recorder<L>
 where
     Self: Commands,
 {
+    /// Waits for what is under way and gives the stream back.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::push`].
+    pub fn into_stream(mut self) -> Result<Stream<L>> {
+        self.settle()?;
+        Ok(self.stream)
+    }
+
     /// Waits for what is under way and closes the stream, see [`Stream::finish`].
     ///
     /// # Errors

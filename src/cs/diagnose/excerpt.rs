@@ -1,12 +1,13 @@
 //! The part of an IB where a queue stopped.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use crate::{
     cs::{
-        Breadcrumbs, CommandList, Target,
+        Breadcrumbs, Target,
         dump::{Dump, Dumper, Limits},
         layout,
+        record::list::recorded::Recorded,
     },
     vamgr::GpuVa,
     winsys::AddressBook,
@@ -59,13 +60,15 @@ impl Excerpt {
     pub(super) fn of(
         queue: Target,
         sequence: u64,
-        lists: &[CommandList],
+        lists: &[Arc<Recorded>],
         breadcrumbs: Option<&Breadcrumbs>,
         book: Option<&AddressBook>,
     ) -> Option<Self> {
         let set = |(at, mark)| (mark != 0).then_some((at, mark));
-        let all = lists.iter().chain(lists.iter().flat_map(CommandList::called));
-        let sources: Vec<_> = all.flat_map(Source::of).collect();
+        let all = lists.iter().chain(lists.iter().flat_map(|list| list.called()));
+        let ibs: Vec<_> = all.flat_map(|list| list.ibs().zip(list.dwords()).map(|ib| (list.target(), ib))).collect();
+        let sources: Vec<_> =
+            ibs.iter().map(|(target, ((va, _), dwords))| Source { target: *target, va: *va, dwords }).collect();
         let found = breadcrumbs.and_then(|crumbs| {
             let (at, mark) = set(crumbs.last_mark())?;
             sources.iter().find_map(|source| Some((*source, Some(source.store(at, mark)?))))
@@ -86,12 +89,7 @@ impl Excerpt {
     }
 }
 
-impl<'a> Source<'a> {
-    fn of(list: &'a CommandList) -> impl Iterator<Item = Self> {
-        let target = list.target();
-        list.ibs().zip(list.dwords()).map(move |((va, _), dwords)| Self { target, va, dwords })
-    }
-
+impl Source<'_> {
     /// Returns the dwords at an address if it is in this IB.
     fn read(&self, va: GpuVa, len: usize) -> Option<Vec<u32>> {
         let into = usize::try_from(va.as_u64().checked_sub(self.va.as_u64())? / 4).ok()?;

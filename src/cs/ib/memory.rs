@@ -1,6 +1,12 @@
 //! The memory of one IB.
 
-use std::{ptr::NonNull, sync::Arc};
+use std::{
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
 use amdgpu_hw::num::wide;
 
@@ -22,7 +28,8 @@ const DWORD: u64 = wide(size_of::<u32>());
 /// # Invariants
 ///
 /// * `dwords` points at `capacity` dwords of `mapping`.
-/// * `used <= limit <= capacity`.
+/// * `used <= limit <= capacity`, and `fixed <= capacity`.
+/// * While the object is shared, the first `fixed` dwords do not change, and all others are accessed atomically.
 /// * The BO is reachable through this object alone: it is never exported, never mapped twice, and its binding gives the
 ///   GPU no right to write. So nobody but the owner of this object ever writes to it.
 #[derive(Debug)]
@@ -33,6 +40,8 @@ pub(in crate::cs) struct IbMemory {
     /// End of the window.
     limit: usize,
     capacity: usize,
+    /// Number of dwords at the start that do not change while the object is shared.
+    fixed: usize,
     placement: IbPlacement,
     // Fields drop top to bottom: the CPU lets go of the pages before the GPU does.
     _mapping: Mapping,
@@ -60,6 +69,7 @@ impl IbMemory {
             used: 0,
             limit: 0,
             capacity: (size / DWORD) as usize,
+            fixed: 0,
             placement,
             _mapping: mapping,
             binding: Arc::new(binding),
@@ -138,6 +148,13 @@ impl IbMemory {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.left()) }
     }
 
+    /// The dwords handed out so far, and the window behind them.
+    #[inline]
+    pub(in crate::cs) fn chunk(&mut self) -> &mut [u32] {
+        // SAFETY: `limit <= capacity` dwords are mapped and aligned as long as `self` lives, which is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.limit) }
+    }
+
     /// The first `dwords` dwords of the window are used.
     #[inline]
     pub(in crate::cs) fn advance(&mut self, dwords: usize) {
@@ -162,16 +179,42 @@ impl IbMemory {
         self.limit = self.limit.saturating_add(dwords).min(self.capacity);
     }
 
-    /// All dwords, to read.
-    pub(in crate::cs) fn as_slice(&self) -> &[u32] {
-        // SAFETY: `capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid u32
-        // whatever they hold, and by the invariant nobody writes them while `self` is borrowed.
-        unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.capacity) }
+    /// From now on the first `dwords` dwords do not change while the object is shared.
+    pub(in crate::cs) fn fix(&mut self, dwords: usize) {
+        self.fixed = dwords.min(self.capacity);
     }
 
-    /// All dwords, to write.
-    pub(in crate::cs) fn as_mut_slice(&mut self) -> &mut [u32] {
-        // SAFETY: as for `as_slice`, and `self` is borrowed exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.dwords.as_ptr(), self.capacity) }
+    /// The dwords that do not change.
+    pub(in crate::cs) fn fixed(&self) -> &[u32] {
+        // SAFETY: `fixed <= capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid
+        // u32 whatever they hold, and by the invariant nobody writes these while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.fixed) }
+    }
+
+    /// A copy of the first `dwords` dwords, also of those that others may be changing.
+    pub(in crate::cs) fn shared_dwords(&self, dwords: usize) -> Vec<u32> {
+        let fixed = self.fixed().iter().copied().take(dwords);
+        fixed.chain((self.fixed..dwords).filter_map(|at| Some(self.tail(at)?.load(Relaxed)))).collect()
+    }
+
+    /// Stores dwords from index `at` on, of those that may change while the object is shared.
+    pub(in crate::cs) fn store_tail<const N: usize>(&self, at: usize, dwords: [u32; N]) {
+        for (at, dword) in (at..).zip(dwords) {
+            if let Some(place) = self.tail(at) {
+                place.store(dword, Relaxed);
+            }
+        }
+    }
+
+    /// A dword that may change while the object is shared.
+    fn tail(&self, at: usize) -> Option<&AtomicU32> {
+        if at < self.fixed || at >= self.capacity {
+            return None;
+        }
+        // SAFETY: `at < capacity`, so this is within the mapping.
+        let place = unsafe { self.dwords.add(at) };
+        // SAFETY: the dword is mapped and aligned as long as `self` lives. It is not among the first `fixed`, the only ones
+        // that shared references of another kind lead to, and exclusive ones need `&mut self`.
+        Some(unsafe { AtomicU32::from_ptr(place.as_ptr()) })
     }
 }

@@ -116,7 +116,7 @@ impl<L: Language> Stream<L> {
     /// As [`Stream::reserve`].
     #[inline]
     pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
-        self.make_room(dwords)?;
+        self.grow(dwords)?;
         let language = self.language();
         let (room, used) = self.memory_mut().lend(dwords);
         Ok(Burst::new(language, room, used))

@@ -57,6 +57,18 @@ impl IbPool {
         Stream::start(device, language, dwords, placement, StreamLevel::Primary, home)
     }
 
+    /// A stream for [`Stream::execute`] like [`Stream::secondary`]'s, whose IBs come from the pool and return to it. It lies where
+    /// the pool's memory does, so a pool of [`IbPlacement::Cached`] suits streams that are copied.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn secondary<L: Language>(&self, language: L, dwords: usize) -> Result<Stream<L>> {
+        let home = Home::of(&self.shared);
+        let (device, placement) = (&self.shared.device, self.shared.placement);
+        Stream::start(device, language, dwords, placement, StreamLevel::Secondary, home)
+    }
+
     /// Dwords that lie idle.
     pub fn idle_dwords(&self) -> usize {
         self.shared.idle.lock().dwords

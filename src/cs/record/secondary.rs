@@ -1,7 +1,5 @@
 //! Streams within streams: called where the ring can, copied where it cannot.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::count;
 
 use super::stream::StreamLevel;
@@ -42,14 +40,17 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::Winsys`] for a list of another device; the stream is then
+    /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::ChainedList`], [`Error::Winsys`] for a list of another device; the stream is then
     /// as it was. What [`Stream::push`] answers when the stream cannot grow.
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
         if list.target() != stream {
             return Err(Error::WrongStream { recorded: list.target(), stream });
         }
-        if !list.is_of(self.device()) {
+        if list.is_chained() {
+            return Err(Error::ChainedList);
+        }
+        if !list.recorded().is_of(self.device()) {
             return Err(WinsysError::ForeignDevice { what: "command list" }.into());
         }
         let is_primary = self.level() == StreamLevel::Primary;
@@ -70,18 +71,19 @@ impl<L: Language> Stream<L> {
         let (Target::Pm4(target), Some((va, dwords))) = (list.target(), list.ibs().next()) else { return Ok(()) };
         let call = IndirectBuffer::call(va, count(dwords));
         call.encode(target, self.reserve(IndirectBuffer::LEN)?)?;
-        self.part_mut().called.push(list.clone());
+        self.part_mut().called.add(list.recorded());
         Ok(())
     }
 
     fn copy(&mut self, list: &CommandList) -> Result<()> {
-        for packets in list.packets() {
+        let recorded = list.recorded();
+        for packets in recorded.packets() {
             // Filled from start to end: the memory is likely write-combined.
             self.reserve(packets.len())?.copy_from_slice(packets);
         }
         let part = self.part_mut();
-        part.called.extend(list.called().cloned());
-        part.kept.extend(list.kept().map(Arc::clone));
+        recorded.called().iter().for_each(|called| part.called.add(called));
+        recorded.kept().iter().for_each(|binding| part.residents.add(binding));
         Ok(())
     }
 }

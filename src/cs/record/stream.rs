@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amdgpu_packets::own;
 
-use super::command_list::{Ib, Part};
+use super::list::recorded::{Ib, Part};
 use crate::{
     cs::{
         CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result, Target,
@@ -125,7 +125,7 @@ impl<L: Language> Stream<L> {
             Some(memory) => memory,
             None => IbMemory::new(device, dwords + Self::TAIL_DWORDS, placement)?,
         };
-        Ok(Self { level, ..Self::over(memory, Vec::new(), language, home) })
+        Ok(Self { level, placement, ..Self::over(memory, Part::new(home), language) })
     }
 
     /// Dwords that an IB keeps free after its packets, at most.
@@ -142,7 +142,7 @@ impl<L: Language> Stream<L> {
     }
 
     /// Starts over in memory that no submission uses any more.
-    pub(super) fn over(mut memory: IbMemory, spare: Vec<IbMemory>, language: L, home: Home) -> Self {
+    pub(super) fn over(mut memory: IbMemory, part: Part, language: L) -> Self {
         memory.rewind(Self::limit(memory.capacity()));
         Self {
             device: memory.binding().device().clone(),
@@ -152,7 +152,7 @@ impl<L: Language> Stream<L> {
             memory,
             poison: None,
             sink: Vec::new(),
-            part: Part { ibs: Vec::new(), spare, called: Vec::new(), kept: Vec::new(), home },
+            part,
         }
     }
 
@@ -184,7 +184,7 @@ impl<L: Language> Stream<L> {
         own(&mut packet);
         let len = match packet.encode(self.language, self.memory.window()) {
             Err(EncodeError::NoRoom { needed, .. }) => {
-                self.grow(needed)?;
+                self.go_on(needed)?;
                 packet.encode(self.language, self.memory.window())?
             }
             outcome => outcome?,
@@ -220,9 +220,7 @@ impl<L: Language> Stream<L> {
     /// As [`Stream::push`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
-        if dwords > self.memory.left() {
-            self.grow(dwords)?;
-        }
+        self.grow(dwords)?;
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
@@ -251,16 +249,15 @@ impl<L: Language> Stream<L> {
     #[cold]
     #[inline(never)]
     fn room_elsewhere<const N: usize>(&mut self) -> &mut [u32; N] {
-        match self.grow(N).ok().and_then(|()| self.memory.take_array()) {
+        match self.go_on(N).ok().and_then(|()| self.memory.take_array()) {
             Some(room) => room,
             None => sink(&mut self.sink),
         }
     }
 
-    /// Grows where fewer than `dwords` dwords are left.
     #[inline]
-    pub(super) fn make_room(&mut self, dwords: usize) -> Result<()> {
-        if dwords > self.memory.left() { self.grow(dwords) } else { Ok(()) }
+    pub(super) fn memory(&self) -> &IbMemory {
+        &self.memory
     }
 
     #[inline]
@@ -268,9 +265,10 @@ impl<L: Language> Stream<L> {
         &mut self.memory
     }
 
-    /// Keeps memory resident and alive for every run of the list, without naming it in submissions.
+    /// Keeps memory resident and alive for every run of the list, without naming it in submissions. Memory that the stream
+    /// keeps already costs a look, and no reference.
     pub fn keep(&mut self, binding: &Arc<Binding>) {
-        self.part.kept.push(Arc::clone(binding));
+        self.part.residents.add(binding);
     }
 
     /// Dwords recorded so far. Padding and chain packets of IBs that are full count too.
@@ -328,10 +326,7 @@ impl<L: Language> Stream<L> {
 
     /// Forgets what was recorded, an error included, and keeps the memory.
     pub fn clear(&mut self) {
-        let full = self.part.ibs.drain(..).map(|ib| ib.memory);
-        self.part.spare.extend(full);
-        self.part.called.clear();
-        self.part.kept.clear();
+        self.part.recycle();
         self.poison = None;
         self.memory.rewind(Self::limit(self.memory.capacity()));
     }
@@ -354,7 +349,7 @@ impl<L: Language> Stream<L> {
 
     /// Goes on in another IB with room for `needed` dwords.
     #[cold]
-    fn grow(&mut self, needed: usize) -> Result<()> {
+    pub(super) fn go_on(&mut self, needed: usize) -> Result<()> {
         self.status()?;
         if needed > Self::MOST_DWORDS {
             return Err(Error::TooLong { needed, most: Self::MOST_DWORDS });

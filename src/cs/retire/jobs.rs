@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use parking_lot::Mutex;
 
 use crate::{
-    cs::CommandList,
+    cs::record::list::recorded::Recorded,
     winsys::{Binding, Residents},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 pub(in crate::cs) struct Job {
     /// The last number that the kernel gave it; 0 as long as it took no part of it.
     pub(in crate::cs) sequence: u64,
-    pub(in crate::cs) lists: Vec<CommandList>,
+    pub(in crate::cs) lists: Vec<Arc<Recorded>>,
     pub(in crate::cs) memory: Vec<Arc<Binding>>,
     pub(in crate::cs) sets: Vec<Residents>,
 }
@@ -66,7 +66,7 @@ pub(in crate::cs) struct Unkept {
 /// that the lock need not be taken again to give the containers back.
 #[derive(Debug, Default)]
 struct Few {
-    lists: [Option<CommandList>; 4],
+    lists: [Option<Arc<Recorded>>; 4],
     memory: [Option<Arc<Binding>>; 2],
     sets: [Option<Residents>; 2],
 }
@@ -222,7 +222,7 @@ impl Jobs {
 
     /// The submission behind `done` that keeps the queue from going on, with its lists: the first that was lost, else the
     /// oldest that runs.
-    pub(in crate::cs) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<CommandList>)> {
+    pub(in crate::cs) fn stuck_behind(&self, done: u64) -> Option<(u64, Vec<Arc<Recorded>>)> {
         let state = self.0.lock();
         let stuck = state.lost.as_deref().or_else(|| state.running.front().map(Box::as_ref));
         stuck.filter(|job| job.sequence > done).map(|job| (job.sequence, job.lists.clone()))

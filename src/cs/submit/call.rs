@@ -6,7 +6,7 @@ use super::{sender::Sender, shared::Shared};
 use crate::{
     cs::{
         CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
-        retire::jobs::Job,
+        record::list::recorded::Recorded, retire::jobs::Job,
     },
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{
@@ -30,7 +30,7 @@ impl Sender {
         submission: &Submission<'_>,
         job: &mut Job,
     ) -> Option<Box<Error>> {
-        match self.prepare(queue, beside, submission, &job.sets) {
+        match self.prepare(queue, beside, submission, job) {
             Ok(()) => self.call(queue, &mut job.sequence),
             Err(error) => Some(Box::new(error)),
         }
@@ -46,11 +46,11 @@ impl Sender {
         queue: &Shared,
         beside: &[Beside<'_, '_>],
         submission: &Submission<'_>,
-        sets: &[Residents],
+        Job { lists, sets, .. }: &Job,
     ) -> Result<()> {
         let are_listed = self.working_set.has_listed(sets);
         check(queue, beside, submission, if are_listed { &[] } else { sets })?;
-        self.list_memory(beside, submission, if are_listed { None } else { Some(sets) })?;
+        self.list_memory(lists, submission.memory, if are_listed { None } else { Some(sets) })?;
         self.list_ibs(queue, beside, submission)?;
         self.list_sync(submission);
         Ok(())
@@ -64,24 +64,20 @@ impl Sender {
     /// `new_sets` are the sets, unless they are those that are listed.
     fn list_memory(
         &mut self,
-        beside: &[Beside<'_, '_>],
-        submission: &Submission<'_>,
+        lists: &[Arc<Recorded>],
+        memory: &[Arc<Binding>],
         new_sets: Option<&[Residents]>,
     ) -> Result<()> {
         if let Some(sets) = new_sets {
             self.working_set.list_sets(sets);
         }
         self.working_set.begin();
-        let mut add_list =
-            |list: &CommandList| list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
-        submission.lists.iter().for_each(|list| add_list(list));
-        for (_, lists) in beside {
-            lists.iter().for_each(|list| add_list(list));
+        for list in lists {
+            list.bindings().for_each(|binding| self.working_set.add(binding, IB_PRIORITY));
         }
-        if let Some(preambles) = submission.preambles {
-            preambles.lists().for_each(add_list);
+        for binding in memory {
+            self.working_set.add(binding, binding.priority());
         }
-        submission.memory.iter().for_each(|binding| self.working_set.add(binding, binding.priority()));
         let count = self.working_set.entries().len();
         if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
     }
@@ -228,7 +224,7 @@ fn check_lists(queue: &Shared, lists: &[&CommandList]) -> Result<()> {
 }
 
 fn check_list(queue: &Shared, list: &CommandList) -> Result<()> {
-    if !list.is_of(queue.device()) {
+    if !list.recorded().is_of(queue.device()) {
         return Err(WinsysError::ForeignDevice { what: "command list" }.into());
     }
     let recorded = list.target();

@@ -30,10 +30,8 @@ use crate::{
 pub struct Gang {
     leader: Arc<Shared>,
     followers: Vec<Follower>,
-    /// Lets the followers begin.
-    begin: CommandList,
-    /// Waits for their ends.
-    end: CommandList,
+    /// Lets the followers begin, and waits for their ends.
+    around: Option<Around>,
     /// The page of the hand-shake.
     resident: ResidentSet,
 }
@@ -41,6 +39,13 @@ pub struct Gang {
 #[derive(Debug)]
 struct Follower {
     queue: Arc<Shared>,
+    /// Waits for the leader, and says that the follower is done.
+    around: Option<Around>,
+}
+
+/// Lists of the hand-shake that go around what is submitted to a queue.
+#[derive(Debug)]
+struct Around {
     begin: CommandList,
     end: CommandList,
 }
@@ -53,11 +58,7 @@ impl Gang {
     /// [`Error::NoGang`](crate::cs::Error::NoGang); [`Error::Winsys`](crate::cs::Error::Winsys) with
     /// [`Unsupported`](WinsysError::Unsupported) before minor 49, or without memory.
     pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
-        let leader = Arc::clone(leader.shared());
-        check(&leader, followers)?;
-        if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {
-            return Err(WinsysError::Unsupported { what: "gangs" }.into());
-        }
+        let leader = checked(leader, followers)?;
         let page = MarkerPage::new(leader.device())?;
         // Lines of their own, so that rings which poll do not slow down those that store.
         let start = |at: usize| page.at(32 * at);
@@ -72,14 +73,50 @@ impl Gang {
             let queue = Arc::clone(follower.shared());
             let begin = record(&queue, &[Step::WaitFor(start(at), 1), Step::Store(start(at), 0)])?;
             let end = record(&queue, &[Step::Store(done(at), 1)])?;
-            Ok(Follower { queue, begin, end })
+            Ok(Follower { queue, around: Some(Around { begin, end }) })
         });
         let followers = followers.collect::<Result<_>>()?;
         let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
-        let gang = Self { leader, followers, begin, end, resident };
+        let gang = Self { leader, followers, around: Some(Around { begin, end }), resident };
         // The CPU's view is not needed. It ends while the gang has an owner: an observer may panic.
         drop(page);
         Ok(gang)
+    }
+
+    /// A gang of these queues without a hand-shake: nothing runs but what is submitted, and each share may begin with its
+    /// ring's own preambles.
+    ///
+    /// The lists themselves make the leader wait for the others' ends. Where they do not, the fence comes too early, and with it
+    /// the end of what the submission keeps; the kernel's own references keep memory until all are done with it, see
+    /// [`Keep`](crate::cs::Keep).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{AnyStream, Gang, Queue, Submission},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    /// let (leader, follower) = (Queue::new(&context, Ip::Gfx, 0)?, Queue::new(&context, Ip::Compute, 0)?);
+    /// let list = |queue: &Queue| AnyStream::new(&device, queue.target(), 64)?.finish();
+    /// let (main, preamble, share) = (list(&leader)?, list(&follower)?, list(&follower)?);
+    /// let gang = Gang::bare(&leader, &[&follower])?;
+    /// let fence = gang.submit(&[&[&preamble, &share]], &Submission { lists: &[&main], ..Submission::default() })?;
+    /// assert!(fence.wait(Deadline::NEVER)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gang::new`].
+    pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
+        let leader = checked(leader, followers)?;
+        let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.shared()), around: None };
+        let followers = followers.iter().map(follower).collect();
+        Ok(Self { leader, followers, around: None, resident: ResidentSet::new() })
     }
 
     /// Submits, in one call of the kernel: `submission` to the leader, and to each follower, in the order in which they were
@@ -94,22 +131,34 @@ impl Gang {
         if given != followers {
             return Err(GangFault::Shares { given, followers }.into());
         }
-        let shares: Vec<Vec<&CommandList>> =
-            self.followers.iter().zip(shares).map(|(follower, share)| follower.around(share)).collect();
+        let shares: Vec<Vec<&CommandList>> = self
+            .followers
+            .iter()
+            .zip(shares)
+            .map(|(follower, share)| around(follower.around.as_ref(), share))
+            .collect();
         let beside: Vec<(&Shared, &[&CommandList])> =
             self.followers.iter().zip(&shares).map(|(follower, share)| (&*follower.queue, &share[..])).collect();
-        let lists: Vec<_> =
-            [&self.begin].into_iter().chain(submission.lists.iter().copied()).chain([&self.end]).collect();
+        let lists = around(self.around.as_ref(), submission.lists);
         let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
         self.leader.send(&beside, &Submission { lists: &lists, sets: &sets, ..*submission })
     }
 }
 
-impl Follower {
-    /// Its share, with the hand-shake around it.
-    fn around<'a>(&'a self, share: &[&'a CommandList]) -> Vec<&'a CommandList> {
-        [&self.begin].into_iter().chain(share.iter().copied()).chain([&self.end]).collect()
+/// Lists with the hand-shake around them, if there is one.
+fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a CommandList> {
+    let (begin, end) = (around.map(|around| &around.begin), around.map(|around| &around.end));
+    begin.into_iter().chain(lists.iter().copied()).chain(end).collect()
+}
+
+/// Returns what a leader shares with its fences, if it can lead the followers.
+fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
+    let leader = Arc::clone(leader.shared());
+    check(&leader, followers)?;
+    if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {
+        return Err(WinsysError::Unsupported { what: "gangs" }.into());
     }
+    Ok(leader)
 }
 
 fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {

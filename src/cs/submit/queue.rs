@@ -276,21 +276,19 @@ impl Shared {
         let mut unkept = Unkept::default();
         let error = underway.job().and_then(|job| {
             sender.working_set.take_snapshots(submission.sets, &mut job.sets);
-            match submission.keep {
-                Keep::Everything => {
-                    job.keep_lists(beside, submission);
-                    job.memory.extend_from_slice(submission.memory);
-                    sender.send(self, beside, submission, job)
-                }
-                keep => {
-                    if keep == Keep::Lists {
-                        job.keep_lists(beside, submission);
-                    }
-                    let error = sender.send(self, beside, submission, job);
-                    unkept = job.take_sets();
-                    error
+            job.take_lists(beside, submission);
+            if submission.keep == Keep::Everything {
+                job.memory.extend_from_slice(submission.memory);
+            }
+            let error = sender.send(self, beside, submission, job);
+            if submission.keep != Keep::Everything {
+                unkept = job.take_sets();
+                if submission.keep == Keep::Nothing {
+                    // The caller has references to all of them.
+                    job.lists.clear();
                 }
             }
+            error
         });
         let events = sender.take_events();
         let done = self.user_fence.value();
@@ -339,14 +337,27 @@ impl Shared {
 }
 
 impl Job {
-    /// Keeps the lists of a submission alive, with its preambles.
-    fn keep_lists(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
+    /// Takes references to all lists that a submission runs, those of its preambles and those that are chained to them
+    /// included.
+    fn take_lists(&mut self, beside: &[(&Shared, &[&CommandList])], submission: &Submission<'_>) {
         for (_, lists) in beside {
-            self.lists.extend(lists.iter().copied().cloned());
+            self.lists.extend(lists.iter().map(|list| Arc::clone(list.recorded())));
         }
-        self.lists.extend(submission.lists.iter().copied().cloned());
+        self.lists.extend(submission.lists.iter().map(|list| Arc::clone(list.recorded())));
+        if self.lists.iter().any(|list| list.is_chained()) {
+            self.take_followers();
+        }
         if let Some(preambles) = submission.preambles {
-            self.lists.extend(preambles.lists().cloned());
+            self.lists.extend(preambles.lists().map(|list| Arc::clone(list.recorded())));
+        }
+    }
+
+    #[cold]
+    fn take_followers(&mut self) {
+        for at in 0..self.lists.len() {
+            if let Some(list) = self.lists.get(at).map(Arc::clone) {
+                list.followers(&mut self.lists);
+            }
         }
     }
 }

@@ -1,0 +1,231 @@
+//! Streams whose packet language is known at run time.
+
+use std::sync::Arc;
+
+use crate::{
+    cs::{CommandList, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
+    winsys::{Binding, Device},
+};
+
+/// A stream for a ring of any kind: what a driver's command buffer is made on, which cannot be generic.
+///
+/// Dwords go in by [`window`](AnyStream::window) and [`reserve`](AnyStream::reserve), typed packets by way of the variant.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{cs::{AnyStream, Target, pm4}, winsys::{Device, Ip}};
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// for ip in [Ip::Gfx, Ip::Sdma] {
+///     let target = Target::new(device.info().gfx_level, ip).ok_or("no packets")?;
+///     let mut stream = AnyStream::new(&device, target, 64)?;
+///     if let AnyStream::Pm4(stream) = &mut stream {
+///         stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+///     }
+///     stream.pad(0)?;
+///     assert_eq!(stream.finish()?.target(), target);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum AnyStream {
+    /// A stream for a graphics or compute ring.
+    Pm4(Stream<pm4::Target>),
+    /// A stream for a copy engine.
+    Sdma(Stream<sdma::Version>),
+}
+
+impl From<Stream<pm4::Target>> for AnyStream {
+    fn from(stream: Stream<pm4::Target>) -> Self {
+        Self::Pm4(stream)
+    }
+}
+
+impl From<Stream<sdma::Version>> for AnyStream {
+    fn from(stream: Stream<sdma::Version>) -> Self {
+        Self::Sdma(stream)
+    }
+}
+
+/// Calls a method of the stream that it is.
+macro_rules! each {
+    ($any:expr, $stream:ident => $call:expr) => {
+        match $any {
+            AnyStream::Pm4($stream) => $call,
+            AnyStream::Sdma($stream) => $call,
+        }
+    };
+}
+
+impl AnyStream {
+    /// Allocates a stream, see [`Stream::new`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn new(device: &Device, target: Target, dwords: usize) -> Result<Self> {
+        Ok(match target {
+            Target::Pm4(target) => Stream::new(device, target, dwords)?.into(),
+            Target::Sdma(version) => Stream::new(device, version, dwords)?.into(),
+        })
+    }
+
+    /// Allocates a stream for [`AnyStream::execute`], see [`Stream::secondary`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn secondary(device: &Device, target: Target, dwords: usize) -> Result<Self> {
+        Ok(match target {
+            Target::Pm4(target) => Stream::secondary(device, target, dwords)?.into(),
+            Target::Sdma(version) => Stream::secondary(device, version, dwords)?.into(),
+        })
+    }
+
+    /// Takes a stream from a pool, see [`IbPool::stream`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::new`].
+    pub fn of_pool(pool: &IbPool, target: Target, dwords: usize) -> Result<Self> {
+        Ok(match target {
+            Target::Pm4(target) => pool.stream(target, dwords)?.into(),
+            Target::Sdma(version) => pool.stream(version, dwords)?.into(),
+        })
+    }
+
+    /// Starts recording anew in the memory of a list, for the same ring, see [`CommandList::record_again`].
+    ///
+    /// # Errors
+    ///
+    /// The list itself, as for [`CommandList::record_again`].
+    pub fn record_again(list: CommandList) -> Result<Self, CommandList> {
+        Ok(match list.target() {
+            Target::Pm4(target) => list.record_again(target)?.into(),
+            Target::Sdma(version) => list.record_again(version)?.into(),
+        })
+    }
+
+    /// Returns the ring that the stream is for.
+    pub fn target(&self) -> Target {
+        each!(self, stream => stream.language().into())
+    }
+
+    /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
+    pub fn keep(&mut self, binding: &Arc<Binding>) {
+        each!(self, stream => stream.keep(binding));
+    }
+
+    /// Returns the free dwords of the current IB, see [`Stream::window`].
+    #[inline]
+    pub fn window(&mut self) -> &mut [u32] {
+        each!(self, stream => stream.window())
+    }
+
+    /// Counts dwords of the window as recorded, see [`Stream::advance`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::advance`].
+    #[inline]
+    pub fn advance(&mut self, dwords: usize) -> Result<()> {
+        each!(self, stream => stream.advance(dwords))
+    }
+
+    /// Makes the window as long as this at least, see [`Stream::grow`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::grow`].
+    #[inline]
+    pub fn grow(&mut self, dwords: usize) -> Result<()> {
+        each!(self, stream => stream.grow(dwords))
+    }
+
+    /// Returns the dwords of the current IB, see [`Stream::chunk`].
+    #[inline]
+    pub fn chunk(&mut self) -> &mut [u32] {
+        each!(self, stream => stream.chunk())
+    }
+
+    /// Returns the number of dwords recorded in the current IB.
+    #[inline]
+    pub fn chunk_len(&self) -> usize {
+        each!(self, stream => stream.chunk_len())
+    }
+
+    /// Records fillers, see [`Stream::pad`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::pad`].
+    pub fn pad(&mut self, leave: usize) -> Result<()> {
+        each!(self, stream => stream.pad(leave))
+    }
+
+    /// Returns room for exactly this many dwords, see [`Stream::reserve`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::reserve`].
+    #[inline]
+    pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
+        each!(self, stream => stream.reserve(dwords))
+    }
+
+    /// Records words that dumps show, see [`Stream::annotate`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::annotate`].
+    pub fn annotate(&mut self, text: &str) -> Result<()> {
+        each!(self, stream => stream.annotate(text))
+    }
+
+    /// Runs a list here, see [`Stream::execute`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::execute`].
+    pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
+        each!(self, stream => stream.execute(list, inclusion))
+    }
+
+    /// Returns an error if the stream is poisoned, see [`Stream::status`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::status`].
+    pub fn status(&self) -> Result<()> {
+        each!(self, stream => stream.status())
+    }
+
+    /// Returns the dwords recorded so far, see [`Stream::len`].
+    pub fn len(&self) -> usize {
+        each!(self, stream => stream.len())
+    }
+
+    /// Returns `true` if nothing was recorded yet.
+    pub fn is_empty(&self) -> bool {
+        each!(self, stream => stream.is_empty())
+    }
+
+    /// Returns the dwords that can be recorded before the stream grows.
+    pub fn remaining(&self) -> usize {
+        each!(self, stream => stream.remaining())
+    }
+
+    /// Forgets what was recorded, see [`Stream::clear`].
+    pub fn clear(&mut self) {
+        each!(self, stream => stream.clear());
+    }
+
+    /// Closes the stream, see [`Stream::finish`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::finish`].
+    pub fn finish(self) -> Result<CommandList> {
+        each!(self, stream => stream.finish())
+    }
+}

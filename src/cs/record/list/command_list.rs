@@ -1,0 +1,90 @@
+//! Recorded streams, ready to be submitted as often as one likes.
+
+use std::sync::Arc;
+
+use super::recorded::{Part, Recorded};
+use crate::{cs::Target, vamgr::GpuVa};
+
+/// A closed stream: IBs that do not change any more.
+///
+/// A queue that runs it keeps it alive, so it can be dropped right after submitting; it can be recorded anew once no
+/// queue uses it ([`CommandList::record_again`]).
+///
+/// # How an IB ends
+///
+/// On the graphics and compute rings every IB ends with four dwords that hold no packet of the recorder
+/// ([`IndirectBuffer::LEN`](crate::cs::pm4::IndirectBuffer::LEN)), and these end on a multiple of
+/// [`Language::PAD_DWORDS`]. They are a jump to the next IB of the list; in the last one they are a filler, which
+/// [`CommandList::chain`] turns into a jump to another list. An IB for the copy engine ends with its last packet and
+/// padding.
+#[derive(Debug)]
+pub struct CommandList {
+    recorded: Arc<Recorded>,
+}
+
+impl Clone for CommandList {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.recorded))
+    }
+}
+
+impl Drop for CommandList {
+    fn drop(&mut self) {
+        self.recorded.remove_handle();
+    }
+}
+
+impl CommandList {
+    pub(in crate::cs::record) fn new(target: Target, part: Part) -> Self {
+        Self { recorded: Arc::new(Recorded::new(target, part)) }
+    }
+
+    /// Makes another handle.
+    pub(in crate::cs) fn of(recorded: Arc<Recorded>) -> Self {
+        recorded.add_handle();
+        Self { recorded }
+    }
+
+    /// What queues and other lists share.
+    #[inline]
+    pub(in crate::cs) fn recorded(&self) -> &Arc<Recorded> {
+        &self.recorded
+    }
+
+    /// The ring it was recorded for.
+    pub fn target(&self) -> Target {
+        self.recorded.target()
+    }
+
+    /// Length of all IBs, in dwords, padding and chain packets included.
+    pub fn len(&self) -> usize {
+        self.ibs().map(|(_, dwords)| dwords).sum()
+    }
+
+    /// Always false: an empty stream is closed with fillers.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the GPU address of each IB, and its length in dwords; at most [`MAX_IB_DWORDS`](crate::cs::MAX_IB_DWORDS). Lists
+    /// that it is [chained](CommandList::chain) to are not counted.
+    pub fn ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
+        self.recorded.ibs()
+    }
+
+    /// The IBs that the kernel is given: the first where they are chained, else all of them.
+    pub fn submitted_ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
+        self.recorded.submitted_ibs().iter().copied()
+    }
+
+    /// Returns the contents of each IB, including padding and tail, for a decoder. Slow to read unless the list was recorded
+    /// in cached memory.
+    pub fn dwords(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.recorded.dwords()
+    }
+
+    /// Returns `true` if it calls other lists.
+    pub fn has_calls(&self) -> bool {
+        !self.recorded.called().is_empty()
+    }
+}

@@ -1,0 +1,13 @@
+//! Command lists: closed streams, chains of them, and those that go around others.
+
+mod chain;
+mod command_list;
+mod once;
+mod preambles;
+pub(in crate::cs) mod recorded;
+
+pub use self::{
+    chain::ChainFault,
+    command_list::CommandList,
+    preambles::{NotOneIb, Preambles},
+};

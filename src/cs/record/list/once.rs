@@ -1,0 +1,139 @@
+//! Sets of shared objects, in the order in which they were added.
+
+use std::sync::Arc;
+
+/// References to shared objects, each object once. Adding costs a constant time, and nothing is allocated once the containers
+/// are large enough: [`Once::clear`] keeps them.
+#[derive(Debug)]
+pub(in crate::cs::record) struct Once<T> {
+    all: Vec<Arc<T>>,
+    /// Open addressing by the objects' addresses: indices into `all` from 1, and 0 for a free slot. The length is 0, as long
+    /// as there are few objects, or a power of two that is at least twice their number.
+    slots: Vec<u32>,
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), slots: Vec::new() }
+    }
+}
+
+impl<T> Once<T> {
+    /// Objects that are searched one by one.
+    const FEW: usize = 8;
+
+    /// Adds an object unless it is there.
+    pub(in crate::cs::record) fn add(&mut self, object: &Arc<T>) {
+        // Drivers name the same object several times in a row.
+        if self.all.last().is_some_and(|last| Arc::ptr_eq(last, object)) {
+            return;
+        }
+        if self.all.len() < Self::FEW && self.slots.is_empty() {
+            if !self.all.iter().any(|other| Arc::ptr_eq(other, object)) {
+                self.all.push(Arc::clone(object));
+            }
+            return;
+        }
+        if 2 * (self.all.len() + 1) > self.slots.len() {
+            self.grow();
+        }
+        if let Some(slot) = slot(&mut self.slots, &self.all, object) {
+            self.all.push(Arc::clone(object));
+            *slot = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn grow(&mut self) {
+        let slots = (2 * self.slots.len()).max(4 * Self::FEW);
+        self.slots.clear();
+        self.slots.resize(slots, 0);
+        for (number, object) in (1..).zip(&self.all) {
+            if let Some(slot) = slot(&mut self.slots, &[], object) {
+                *slot = number;
+            }
+        }
+    }
+
+    /// The objects, in the order in which they were added.
+    pub(in crate::cs::record) fn as_slice(&self) -> &[Arc<T>] {
+        &self.all
+    }
+
+    /// Drops all references, and keeps the containers.
+    pub(in crate::cs::record) fn clear(&mut self) {
+        if !self.all.is_empty() {
+            self.all.clear();
+            self.slots.fill(0);
+        }
+    }
+}
+
+/// The free slot for an object, or `None` if `all` has it.
+fn slot<'s, T>(slots: &'s mut [u32], all: &[Arc<T>], object: &Arc<T>) -> Option<&'s mut u32> {
+    let last = slots.len().checked_sub(1)?;
+    let is_it = |number: u32| {
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        index.and_then(|index| all.get(index)).is_some_and(|other| Arc::ptr_eq(other, object))
+    };
+    let mut at = spread(Arc::as_ptr(object).addr()) & last;
+    // Half of the slots are free, so this ends.
+    loop {
+        match *slots.get(at)? {
+            0 => break,
+            number if is_it(number) => return None,
+            _ => at = (at + 1) & last,
+        }
+    }
+    slots.get_mut(at)
+}
+
+/// Spreads addresses, which are multiples of 16, over the low bits (Knuth's multiplicative method).
+const fn spread(address: usize) -> usize {
+    let product = (address >> 4).wrapping_mul(0x9e37_79b9);
+    product ^ (product >> 15)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_object_is_there_once_in_the_order_of_its_first_addition(
+            picks in prop::collection::vec(0..200_usize, 0..600),
+            cleared_at in 0..600_usize,
+        ) {
+            let objects: Vec<Arc<usize>> = (0..200).map(Arc::new).collect();
+            let (mut once, mut model) = (Once::default(), Vec::new());
+            for (at, pick) in picks.into_iter().enumerate() {
+                if at == cleared_at {
+                    once.clear();
+                    model.clear();
+                }
+                once.add(&objects[pick]);
+                if !model.contains(&pick) {
+                    model.push(pick);
+                }
+                prop_assert_eq!(once.as_slice().iter().map(|object| **object).collect::<Vec<_>>(), model.clone());
+            }
+            prop_assert!(objects.iter().all(|object| Arc::strong_count(object) <= 2));
+        }
+    }
+
+    #[test]
+    fn a_set_that_was_cleared_allocates_nothing() {
+        let objects: Vec<Arc<usize>> = (0..1000).map(Arc::new).collect();
+        let mut once = Once::default();
+        for object in &objects {
+            once.add(object);
+        }
+        let capacity = (once.all.capacity(), once.slots.capacity());
+        for _ in 0..3 {
+            once.clear();
+            objects.iter().chain(&objects).for_each(|object| once.add(object));
+            assert_eq!((once.all.len(), once.all.capacity(), once.slots.capacity()), (1000, capacity.0, capacity.1));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a stream leaves: full IBs, and what they use.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use amdgpu_hw::num::count;
+use parking_lot::Mutex;
+
+use super::once::Once;
+use crate::{
+    cs::{
+        EncodeError, Language, Target,
+        ib::{home::Home, memory::IbMemory},
+        pm4::IndirectBuffer,
+    },
+    vamgr::GpuVa,
+    winsys::{Binding, Device},
+};
+
+/// A full IB of a list.
+#[derive(Debug)]
+pub(in crate::cs) struct Ib {
+    pub(in crate::cs::record) memory: IbMemory,
+    /// With padding and tail.
+    pub(in crate::cs::record) dwords: usize,
+    /// Without.
+    pub(in crate::cs::record) packet_dwords: usize,
+}
+
+/// The IBs and residents recorded by one stream. Emptied, its containers serve the next recording.
+#[derive(Debug, Default)]
+pub(in crate::cs) struct Part {
+    pub(in crate::cs::record) ibs: Vec<Ib>,
+    /// Memory that was grown out of; for recording again.
+    pub(in crate::cs::record) spare: Vec<IbMemory>,
+    /// Lists that are called.
+    pub(in crate::cs::record) called: Once<Recorded>,
+    /// Other memory that must be resident and alive, and, once the stream is closed, everything else that must be.
+    pub(in crate::cs::record) residents: Once<Binding>,
+    /// The number of residents that the caller keeps: the first ones.
+    pub(in crate::cs::record) kept: usize,
+    /// The IBs that the kernel is given, where it is given several.
+    submitted: Vec<(GpuVa, usize)>,
+    pub(in crate::cs::record) home: Home,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let ibs = std::mem::take(&mut self.ibs).into_iter().map(|ib| ib.memory);
+        self.home.give(ibs.chain(std::mem::take(&mut self.spare)));
+    }
+}
+
+/// A closed stream, as command lists and queues share it.
+#[derive(Debug)]
+pub(in crate::cs) struct Recorded {
+    target: Target,
+    pub(in crate::cs::record) part: Part,
+    /// The first IB: the only one that the kernel is given where they are chained.
+    first: (GpuVa, usize),
+    /// `true` if something that it uses is of another device than its IBs.
+    is_mixed: bool,
+    pub(in crate::cs::record) link: Link,
+}
+
+/// A list's place in a chain, and the number of its handles.
+#[derive(Debug, Default)]
+pub(in crate::cs::record) struct Link {
+    /// The list behind it. The lock also guards `handles` and the tail of the last IB.
+    pub(in crate::cs::record) next: Mutex<Option<Arc<Recorded>>>,
+    /// `true` if there is a list behind it: what submissions look at.
+    pub(in crate::cs::record) is_chained: AtomicBool,
+    /// `true` if it is behind another list, which then holds a reference.
+    pub(in crate::cs::record) is_behind: AtomicBool,
+    /// Command lists that stand for it. All other references are those of queues, callers and the list before it.
+    pub(in crate::cs::record) handles: AtomicUsize,
+}
+
+impl Link {
+    /// The link of a list that has one handle.
+    fn of_one() -> Self {
+        let link = Self::default();
+        link.handles.store(1, Ordering::Relaxed);
+        link
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // One after the other, not each within the drop of the one before: chains may be long.
+        let mut next = self.next.get_mut().take();
+        while let Some(list) = next {
+            list.link.is_behind.store(false, Ordering::Release);
+            next = Arc::into_inner(list).and_then(|mut list| list.link.next.get_mut().take());
+        }
+    }
+}
+
+impl Recorded {
+    /// Closes a part, which has an IB, and whose IBs are linked. It has one handle, for the caller to make.
+    pub(in crate::cs::record) fn new(target: Target, mut part: Part) -> Self {
+        let Part { ibs, called, residents, kept, submitted, .. } = &mut part;
+        *kept = residents.as_slice().len();
+        // In the order of recording: the same program then asks the kernel the same in every run, and a replay is one.
+        for ib in ibs.iter() {
+            residents.add(ib.memory.binding());
+        }
+        for list in called.as_slice() {
+            list.bindings().for_each(|binding| residents.add(binding));
+        }
+        let is_of_first =
+            |binding: &Arc<Binding>| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
+        let is_mixed = !residents.as_slice().iter().all(is_of_first);
+        submitted.clear();
+        if !has_jumps(target) && ibs.len() > 1 {
+            submitted.extend(ibs.iter().map(|ib| (ib.memory.address(), ib.dwords)));
+        }
+        let first = ibs.first().map_or((GpuVa::from_48_bits(0), 0), |ib| (ib.memory.address(), ib.dwords));
+        Self { target, part, first, is_mixed, link: Link::of_one() }
+    }
+
+    /// The ring it was recorded for.
+    pub(in crate::cs) fn target(&self) -> Target {
+        self.target
+    }
+
+    pub(in crate::cs::record) fn all_ibs(&self) -> &[Ib] {
+        &self.part.ibs
+    }
+
+    /// Returns the GPU address of each IB, and its length in dwords.
+    pub(in crate::cs) fn ibs(&self) -> impl ExactSizeIterator<Item = (GpuVa, usize)> {
+        self.part.ibs.iter().map(|ib| (ib.memory.address(), ib.dwords))
+    }
+
+    /// The IBs that the kernel is given.
+    #[inline]
+    pub(in crate::cs) fn submitted_ibs(&self) -> &[(GpuVa, usize)] {
+        if self.part.submitted.is_empty() { std::slice::from_ref(&self.first) } else { &self.part.submitted }
+    }
+
+    /// Returns the contents of each IB, including padding and tail.
+    pub(in crate::cs) fn dwords(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.part.ibs.iter().map(|ib| ib.memory.shared_dwords(ib.dwords))
+    }
+
+    /// Returns the contents of each IB, without padding and tail.
+    pub(in crate::cs::record) fn packets(&self) -> impl Iterator<Item = &[u32]> {
+        self.part.ibs.iter().map(|ib| ib.memory.fixed().get(..ib.packet_dwords).unwrap_or_default())
+    }
+
+    /// The lists that it calls.
+    pub(in crate::cs) fn called(&self) -> &[Arc<Self>] {
+        self.part.called.as_slice()
+    }
+
+    /// Returns the bindings that it keeps besides its IBs and the lists it calls.
+    pub(in crate::cs::record) fn kept(&self) -> &[Arc<Binding>] {
+        self.part.residents.as_slice().get(..self.part.kept).unwrap_or_default()
+    }
+
+    /// Returns the bindings that must be resident for it to run, each once.
+    #[inline]
+    pub(in crate::cs) fn bindings(&self) -> impl ExactSizeIterator<Item = &Arc<Binding>> {
+        self.part.residents.as_slice().iter()
+    }
+
+    /// Returns `true` if all that it uses is of this device.
+    #[inline]
+    pub(in crate::cs) fn is_of(&self, device: &Device) -> bool {
+        !self.is_mixed && self.part.ibs.first().is_some_and(|ib| ib.memory.binding().is_of(device))
+    }
+}
+
+impl Part {
+    /// An empty part, with room for one IB.
+    pub(in crate::cs::record) fn new(home: Home) -> Self {
+        let mut part = Self::default();
+        part.ibs.reserve(1);
+        part.home = home;
+        part
+    }
+
+    /// Forgets what was recorded, and keeps the memory and the containers.
+    pub(in crate::cs::record) fn recycle(&mut self) {
+        let Self { ibs, spare, called, residents, .. } = self;
+        spare.extend(ibs.drain(..).map(|ib| ib.memory));
+        called.clear();
+        residents.clear();
+    }
+
+    /// Ends each IB but the last with a jump to the one behind it, whose length is only known now. From here on the tails
+    /// alone change.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::Field`] when the device has given an address that the ring's generation cannot say.
+    pub(in crate::cs::record) fn link(&mut self, target: Target) -> Result<(), EncodeError> {
+        for ib in &mut self.ibs {
+            ib.memory.fix(ib.dwords - tail_dwords(target).min(ib.dwords));
+        }
+        for pair in self.ibs.windows(2) {
+            if let [from, to] = pair {
+                jump(target, from, Some((to.memory.address(), to.dwords)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if the ring goes from IB to IB on its own, so that the kernel is given only the first.
+pub(in crate::cs::record) const fn has_jumps(target: Target) -> bool {
+    matches!(target, Target::Pm4(_))
+}
+
+/// Dwords behind an IB's packets and padding.
+const fn tail_dwords(target: Target) -> usize {
+    if has_jumps(target) { IndirectBuffer::LEN } else { 0 }
+}
+
+/// Writes a jump to the IB at `to` over the tail of `from`, or fillers. Where the ring has no jumps nothing happens.
+pub(in crate::cs::record) fn jump(target: Target, from: &Ib, to: Option<(GpuVa, usize)>) -> Result<(), EncodeError> {
+    let Target::Pm4(language) = target else { return Ok(()) };
+    let mut tail = [0; IndirectBuffer::LEN];
+    match to {
+        Some((va, dwords)) => language.chain(&mut tail, va, count(dwords))?,
+        None => language.fill(&mut tail),
+    }
+    from.memory.store_tail(from.dwords - IndirectBuffer::LEN.min(from.dwords), tail);
+    Ok(())
+}

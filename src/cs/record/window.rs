@@ -1,0 +1,88 @@
+//! The memory of a stream, for callers that encode packets themselves.
+
+use crate::cs::{Error, Language, Result, Stream};
+
+/// The raw window, for drivers that emit dwords by themselves.
+///
+/// [`Stream::window`] lends the free dwords of the current IB, and [`Stream::advance`] says how many of them were filled. None
+/// of these methods gives out memory behind the window, where padding and the jump to the next IB have their place.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{cs::{Stream, pm4}, winsys::Device};
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+/// for value in 0..1000 {
+///     stream.grow(2)?; // a comparison, nearly always
+///     if let [header, payload, ..] = stream.window() {
+///         (*header, *payload) = (0xc000_1000, value);
+///     }
+///     stream.advance(2)?;
+/// }
+/// let last = stream.chunk_len() - 1;
+/// stream.chunk()[last] = 7; // patched afterwards
+/// assert!(stream.advance(usize::MAX).is_err(), "more than there is");
+/// let list = stream.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<L: Language> Stream<L> {
+    /// Returns the free dwords of the current IB, which may be none. What is stored there counts as recorded once
+    /// [`Stream::advance`] says so. The memory may be write-combined: best stored in order and not read.
+    #[inline]
+    pub fn window(&mut self) -> &mut [u32] {
+        self.memory_mut().window()
+    }
+
+    /// Counts the first `dwords` dwords of the window as recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the window is shorter; nothing is then recorded.
+    #[inline]
+    pub fn advance(&mut self, dwords: usize) -> Result<()> {
+        let most = self.remaining();
+        if dwords > most {
+            return Err(Error::TooLong { needed: dwords, most });
+        }
+        self.memory_mut().advance(dwords);
+        Ok(())
+    }
+
+    /// Sees to it that the window has at least `dwords` dwords, by going on in another IB if it is shorter.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::reserve`].
+    #[inline]
+    pub fn grow(&mut self, dwords: usize) -> Result<()> {
+        if dwords > self.remaining() { self.go_on(dwords) } else { Ok(()) }
+    }
+
+    /// Returns the dwords of the current IB, to read back and to patch: the first [`Stream::chunk_len`] are recorded, the
+    /// others are the window.
+    #[inline]
+    pub fn chunk(&mut self) -> &mut [u32] {
+        self.memory_mut().chunk()
+    }
+
+    /// Returns the number of dwords recorded in the current IB.
+    #[inline]
+    pub fn chunk_len(&self) -> usize {
+        self.memory().used()
+    }
+
+    /// Records fillers, so that with `leave` dwords more the IB ends on a multiple of
+    /// [`Language::PAD_DWORDS`]: for IBs that the caller copies elsewhere. [`Stream::finish`] pads by itself.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::reserve`].
+    pub fn pad(&mut self, leave: usize) -> Result<()> {
+        self.grow(L::PAD_DWORDS)?;
+        let language = self.language();
+        let gap = language.padding(self.chunk_len(), leave);
+        language.fill(self.reserve(gap)?);
+        Ok(())
+    }
+}

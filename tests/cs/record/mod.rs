@@ -1,0 +1,4 @@
+//! What recording promises besides packets.
+
+mod chains;
+mod windows;
