@@ -135,6 +135,18 @@ mod tests {
         winsys::GfxLevel,
     };
 
+    #[test]
+    fn memory_is_read_from_the_ib_that_has_all_of_it() {
+        let dwords: Vec<u32> = (0..16).collect();
+        let va = |address| GpuVa::new(address).unwrap();
+        let source = Source { target: pm4::Target::gfx(GfxLevel::Gfx10).into(), va: va(0x1000), dwords: &dwords };
+        for (at, len) in (0..20_usize).flat_map(|at| (0..20_usize).map(move |len| (at, len))) {
+            let expected = dwords.get(at..at + len).map(<[u32]>::to_vec);
+            assert_eq!(source.read(va(0x1000 + 4 * at as u64), len), expected, "{len} from {at}");
+        }
+        assert_eq!(source.read(va(0xffc), 1), None, "in front of it");
+    }
+
     proptest! {
         /// Marks lie anywhere, and often as far apart as just is shown as one.
         #[test]
