@@ -1,12 +1,12 @@
 //! Lost work: a job that uses memory after it was freed and hangs, who is told what about it, and how to go on.
 //!
 //! `cargo run --example device_loss` runs on a simulated RX 6800, so that it works on any machine. **It makes the GPU hang
-//! on purpose**, so think twice before you run it on a real one, by replacing `SimKernel::open(...)` by
+//! on purpose**, so think twice before you run it on a real one, by replacing `gpu.open()` by
 //! `RenderNode::open("/dev/dri/renderD128".as_ref())?`.
 
 use std::{sync::Arc, time::Duration};
 
-use amdgpu_sim::{SimKernel, profile};
+use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{Breadcrumbs, HangReport, Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
@@ -16,8 +16,10 @@ use amdgpu_winsys::{
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The address book hears of every binding, and remembers those that went.
     let book = Arc::new(AddressBook::new(64));
-    let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
-    let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+    // The kernel would give the job ten seconds.
+    let options = SimOptions::hanging_for(Duration::from_millis(200));
+    let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    let device = Device::with_observer(gpu.open(), Arc::clone(&book) as _)?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
     let context = Arc::new(Context::new(&device, Priority::Normal)?);
     let queue = Queue::new(&context, Ip::Gfx, 0)?;

@@ -295,7 +295,7 @@ impl Observer for AtSubmissions {
 fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     quieten();
     let _turn = TURN.lock();
-    let options = SimOptions { hang_timeout: std::time::Duration::from_mins(1), ..SimOptions::default() };
+    let options = SimOptions::hanging_for(std::time::Duration::from_mins(1));
     let gpu = SimDevice::new(chip("navi21"), options);
     let device = Device::with_observer(gpu.open(), Arc::new(AtSubmissions)).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
@@ -323,7 +323,7 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
 fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
     quieten();
     let _turn = TURN.lock();
-    let options = SimOptions { hang_timeout: std::time::Duration::from_mins(1), ..SimOptions::default() };
+    let options = SimOptions::hanging_for(std::time::Duration::from_mins(1));
     let gpu = SimDevice::new(chip("navi21"), options);
     let kernel: Kernel = Arc::new(FaultInjector::new(gpu.open()));
     let device = Device::new(Arc::clone(&kernel)).unwrap();

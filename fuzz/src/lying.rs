@@ -422,7 +422,7 @@ impl Belongings {
 /// When the library does.
 pub fn live(lies: &[u8], life: &[u8]) -> Vec<String> {
     let Some(profile) = profile("navi21") else { return Vec::new() };
-    let gpu = SimDevice::new(profile, SimOptions::default());
+    let gpu = SimDevice::new(profile, SimOptions::hanging_for(std::time::Duration::from_millis(200)));
     let kernel = Arc::new(Liar::default().over(gpu.open()));
     let Ok(event) = EventFd::from_value(5) else { return Vec::new() };
     if settle(&kernel).is_err() {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use amdgpu_fuzz::reach::Reach;
-use amdgpu_sim_world::{Call, Connection, Layout, Message, Running, Server, gpus};
+use amdgpu_sim_world::{Call, Connection, Layout, Message, Running, Server, gpus, options};
 use nix::{
     errno::Errno,
     sys::socket::{
@@ -34,7 +34,8 @@ fn world() -> &'static Layout {
                 PANICKED.store(true, Ordering::Release);
                 before(info);
             }));
-            Server::start(&gpus("navi21,renoir").expect("chips")).expect("a world")
+            Server::start(&gpus("navi21,renoir").expect("chips"), options(|_| None).expect("the defaults"))
+                .expect("a world")
         })
         .layout()
 }

@@ -15,7 +15,7 @@ use amdgpu_fuzz::{
     arguments::{ARENA, number, request, word},
     reach::Reach,
 };
-use amdgpu_sim_world::{Call, Layout, NodeName, Running, Server, gpus};
+use amdgpu_sim_world::{Call, Layout, NodeName, Running, Server, gpus, options};
 use nix::{
     errno::Errno,
     sys::{
@@ -50,7 +50,11 @@ struct Client<'a> {
 
 fn world() -> &'static Layout {
     static WORLD: OnceLock<Running> = OnceLock::new();
-    WORLD.get_or_init(|| Server::start(&gpus("navi21").expect("a chip")).expect("a world")).layout()
+    WORLD
+        .get_or_init(|| {
+            Server::start(&gpus("navi21").expect("a chip"), options(|_| None).expect("the defaults")).expect("a world")
+        })
+        .layout()
 }
 
 /// Receives bytes, and the descriptor beside them.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::support::{chip, host_memory, job_time, jobs::context};
-use amdgpu_sim::{SimDevice, SimOptions};
+use crate::support::{
+    host_memory, job_time,
+    jobs::{context, impatient_gpu},
+};
 use amdgpu_winsys::{
     cs::{
         Breadcrumbs, CommandList, HangReport, IbPrinter, Inclusion, Marker, Queue, RawPrinter, Stream, Submission,
@@ -26,7 +28,7 @@ impl Rig {
     fn new(name: &str, ip: Ip) -> Self {
         let book = Arc::new(AddressBook::new(64));
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::clone(&book) as _, Arc::new(BoHistory::new(64))];
-        let gpu = SimDevice::new(chip(name), SimOptions::default());
+        let gpu = impatient_gpu(name);
         let device = Device::with_observer(gpu.open(), Arc::new(observers)).unwrap();
         let queue = Queue::new(&context(&device), ip, 0).unwrap();
         let memory = host_memory(&device, 4096);
@@ -188,7 +190,7 @@ fn another_dumper_or_the_raw_printer_shows_the_same_dwords() {
 
 #[test]
 fn without_a_book_there_are_numbers_instead_of_names() {
-    let device = Device::new(SimDevice::new(chip("navi21"), SimOptions::default()).open()).unwrap();
+    let device = Device::new(impatient_gpu("navi21").open()).unwrap();
     assert!(device.address_book().is_none() && device.history().is_none());
     let queue = Queue::new(&context(&device), Ip::Gfx, 0).unwrap();
     let memory = host_memory(&device, 4096);

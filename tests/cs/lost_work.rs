@@ -7,10 +7,10 @@ use std::{
 
 use crate::support::{
     chip, host_memory, job_time,
-    jobs::{context, load, patient_gpu, poke, store},
+    jobs::{context, impatient_gpu, load, patient_gpu, poke, store},
 };
 use amdgpu_layers::FaultInjector;
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{SimDevice, SimKernel};
 use amdgpu_winsys::{
     cs::{
         self, Breadcrumbs, Excerpt, Fence, HangReport, IbPrinter, Marker, Progress, Queue, Stream, Submission,
@@ -25,10 +25,6 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 
 const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
-
-fn impatient_gpu() -> SimDevice {
-    SimDevice::new(chip("navi21"), SimOptions::default())
-}
 
 /// A queue of a context, and memory that it works in.
 struct Rig {
@@ -98,7 +94,7 @@ fn told(outcome: cs::Result<impl fmt::Debug>) -> (LossReason, Blame) {
 #[test]
 fn the_guilty_are_told_so_by_waits_submissions_and_checks() {
     for ip in IPS {
-        let rig = Rig::new(&impatient_gpu(), ip);
+        let rig = Rig::new(&impatient_gpu("navi21"), ip);
         rig.queue.check().unwrap();
         let fence = rig.start(Submission::default()).unwrap();
         let guilty = (LossReason::Hung, Blame::Guilty);
@@ -205,7 +201,7 @@ fn w25_a_loss_is_a_loss_whatever_else_was_waited_for() {
 
 #[test]
 fn a_dependency_that_was_lost_is_no_loss_of_ones_own() {
-    let gpu = impatient_gpu();
+    let gpu = impatient_gpu("navi21");
     let culprit = Rig::new(&gpu, Ip::Compute);
     let fence = culprit.start(Submission::default()).unwrap();
     assert_eq!(told(fence.wait(job_time())), (LossReason::Hung, Blame::Guilty));
@@ -225,7 +221,7 @@ fn a_dependency_that_was_lost_is_no_loss_of_ones_own() {
 /// W-26: RADV's waits succeed after a hang, because a lost job signals what it was to signal.
 #[test]
 fn w26_a_wait_for_a_sync_object_tells_of_the_loss_behind_it() {
-    let rig = Rig::new(&impatient_gpu(), Ip::Compute);
+    let rig = Rig::new(&impatient_gpu("navi21"), Ip::Compute);
     let done = Syncobj::new(&rig.device, false).unwrap();
     rig.start(Submission { signals: &[SyncPoint::timeline(&done, 4)], ..Submission::default() }).unwrap();
     assert!(done.wait_point(4, job_time()).unwrap(), "the kernel says so");
@@ -237,7 +233,7 @@ fn w26_a_wait_for_a_sync_object_tells_of_the_loss_behind_it() {
 
 #[test]
 fn what_lost_work_used_is_given_back() {
-    let gpu = impatient_gpu();
+    let gpu = impatient_gpu("navi21");
     let rig = Rig::new(&gpu, Ip::Gfx);
     let used = host_memory(&rig.device, 4096);
     let binding: Weak<Binding> = Arc::downgrade(used.binding());
@@ -280,7 +276,7 @@ fn marked(rig: &Rig, crumbs: &Breadcrumbs) -> amdgpu_winsys::cs::CommandList {
 #[test]
 fn a_hang_report_shows_the_last_mark_and_the_commands_around_it() {
     for (name, ip) in [("navi21", Ip::Gfx), ("polaris10", Ip::Gfx), ("navi31", Ip::Compute), ("navi21", Ip::Sdma)] {
-        let rig = Rig::new(&SimDevice::new(chip(name), SimOptions::default()), ip);
+        let rig = Rig::new(&impatient_gpu(name), ip);
         let crumbs = Breadcrumbs::new(&rig.device).unwrap();
         let before = store(&rig.device, rig.queue.target(), rig.memory.address(), 1);
         let (list, bindings) =
@@ -344,8 +340,7 @@ fn a_hang_report_without_marks_shows_where_the_submission_begins() {
 #[test]
 fn a_hang_report_names_the_object_that_a_fault_hit() {
     let book = Arc::new(AddressBook::new(64));
-    let kernel = SimKernel::open(chip("navi21"));
-    let device = Device::with_observer(kernel, Arc::clone(&book) as _).unwrap();
+    let device = Device::with_observer(impatient_gpu("navi21").open(), Arc::clone(&book) as _).unwrap();
     let rig = Rig::of(&device, Ip::Gfx);
     let freed = host_memory(&device, 4096);
     book.name(freed.bo().handle(), "used after it was freed");

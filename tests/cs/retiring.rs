@@ -14,7 +14,7 @@ use std::{
 use crate::spy::{Seen, Spy};
 use crate::support::{
     chip, host_memory, job_time,
-    jobs::{context, load, patient_gpu, store, wait_for},
+    jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
     queue,
 };
 use amdgpu_sim::{SimDevice, SimOptions};
@@ -56,7 +56,7 @@ fn submit(queue: &Queue, lists: &[&CommandList], memory: &DeviceMemory) -> Fence
 #[test]
 fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
     for ip in [Ip::Gfx, Ip::Compute] {
-        let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+        let gpu = impatient_gpu("navi21");
         let device = Device::new(gpu.open()).unwrap();
         let queue = queue(&device, ip, 0);
         let memory = host_memory(&device, 4096);
@@ -97,7 +97,7 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
 /// The same where the queue is broken: its error comes before the end of what ran when the work was lost.
 #[test]
 fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
-    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    let gpu = impatient_gpu("navi21");
     let device = Device::new(gpu.open()).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let used = host_memory(&device, 4096);

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
-use amdgpu_sim::{SimDevice, SimOptions};
+use crate::support::{CHIPS, device, host_memory, job_time, queue};
 use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     uapi::CtxStateFlags,
@@ -173,7 +172,7 @@ fn two_queues_are_ordered_by_a_sync_object_and_by_a_fence() {
 
 #[test]
 fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
-    let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
+    let gpu = crate::support::jobs::impatient_gpu("navi21");
     let device = Device::new(gpu.open()).unwrap();
     let queue = queue(&device, Ip::Gfx, 0);
     let target = pm4::Target::gfx(device.info().gfx_level);

@@ -40,7 +40,12 @@ pub(crate) fn wait_for(device: &Device, target: Target, at: GpuVa, value: u32) -
 
 /// A GPU that gives a stuck job up only after a minute.
 pub(crate) fn patient_gpu(name: &str) -> SimDevice {
-    SimDevice::new(chip(name), SimOptions { hang_timeout: Duration::from_mins(1), ..SimOptions::default() })
+    SimDevice::new(chip(name), SimOptions::hanging_for(Duration::from_mins(1)))
+}
+
+/// A GPU that gives a stuck job up after 200 ms.
+pub(crate) fn impatient_gpu(name: &str) -> SimDevice {
+    SimDevice::new(chip(name), SimOptions::hanging_for(Duration::from_millis(200)))
 }
 
 /// A context of normal priority.

@@ -40,7 +40,7 @@ struct File {
 impl File {
     fn open(name: &str) -> Self {
         let profile = amdgpu_sim::profile(name).expect("a chip of the simulator");
-        let options = SimOptions { hang_timeout: Duration::from_mins(1), ..SimOptions::default() };
+        let options = SimOptions::hanging_for(Duration::from_mins(1));
         let mut file = Self { kernel: SimDevice::new(profile, options).open(), context: 0 };
         file.context = file.context();
         file

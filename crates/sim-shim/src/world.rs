@@ -11,7 +11,9 @@ use std::{
     },
 };
 
-use amdgpu_sim_world::{DEFAULT_GPU, GPUS_VARIABLE, Layout, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus};
+use amdgpu_sim_world::{
+    DEFAULT_GPU, GPUS_VARIABLE, Layout, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, options,
+};
 use nix::{
     errno::Errno,
     sys::{
@@ -93,14 +95,13 @@ fn host() -> Result<World, Errno> {
     // A null kernel needs a world for its paths.
     let wanted = variable(NULL_VARIABLE).or_else(|| variable(GPUS_VARIABLE)).unwrap_or_else(|| DEFAULT_GPU.into());
     let wanted = wanted.to_string_lossy();
-    let started = gpus(&wanted).and_then(|profiles| Server::start(&profiles));
-    let running = match started {
-        Ok(running) => running,
-        Err(error) => {
-            say(&format!("{GPUS_VARIABLE}={wanted}: {error}"));
-            return Err(Errno::ENODEV);
-        }
+    let refused = |cause: &str, error: &dyn std::fmt::Display| {
+        say(&format!("{cause}{error}"));
+        Errno::ENODEV
     };
+    let options = options(|name| std::env::var(name).ok()).map_err(|error| refused("", &error))?;
+    let started = gpus(&wanted).and_then(|profiles| Server::start(&profiles, options));
+    let running = started.map_err(|error| refused(&format!("{GPUS_VARIABLE}={wanted}: "), &error))?;
     let world = World::new(running.layout());
     // SAFETY: as `setenv` of a C program does, this races with other threads that read the environment without the C
     // library's lock. The first look for a GPU is usually made before there are others; programs with more demands use

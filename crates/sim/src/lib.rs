@@ -33,6 +33,7 @@ mod chips;
 mod device;
 pub mod gpu;
 mod kernel;
+mod lockup;
 #[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
 mod null;
 mod options;
@@ -49,6 +50,7 @@ pub use self::{
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,
     },
+    lockup::{LockupTimeout, LockupTimeoutError},
     null::NullKernel,
     options::SimOptions,
     testing::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sysfs::Place;
+use crate::{lockup::LockupTimeout, sysfs::Place};
 
 /// Options of a [`SimDevice`](crate::SimDevice).
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
@@ -10,8 +10,8 @@ use crate::sysfs::Place;
 pub struct SimOptions {
     /// Minor version of the driver. What a minor before the reference kernel's did not have is refused.
     pub drm_minor: i32,
-    /// Time after which a stuck ring is reset. Real kernels wait ten seconds, or sixty on compute rings.
-    pub hang_timeout: Duration,
+    /// Time after which a stuck ring is recovered.
+    pub lockup_timeout: LockupTimeout,
     /// `true` if the copy engines are there, which no capture holds.
     pub sdma: bool,
     /// `true` if INFO knows MAX_IBS.
@@ -39,7 +39,7 @@ impl Default for SimOptions {
     fn default() -> Self {
         Self {
             drm_minor: Self::REFERENCE_MINOR,
-            hang_timeout: Duration::from_millis(200),
+            lockup_timeout: LockupTimeout::DEFAULT,
             sdma: true,
             max_ibs: true,
             may_raise_priority: false,
@@ -56,13 +56,19 @@ impl SimOptions {
     /// Instructions of a dispatch by default: minutes of a shader that never ends.
     pub const SHADER_INSTRUCTIONS: u64 = 1 << 28;
 
+    /// Returns the default options with another lockup timeout, for tests of hangs that do not wait ten seconds.
+    #[must_use]
+    pub fn hanging_for(time: Duration) -> Self {
+        Self { lockup_timeout: LockupTimeout::all(time), ..Self::default() }
+    }
+
     /// The minor version that Linux 6.12 reports.
     pub const REFERENCE_MINOR: i32 = 61;
 
     /// The kernel that the captures were taken with: driver 3.54, no copy engine, no MAX_IBS.
     pub const RECORDING: Self = Self {
         drm_minor: 54,
-        hang_timeout: Duration::from_millis(200),
+        lockup_timeout: LockupTimeout::DEFAULT,
         sdma: false,
         max_ibs: false,
         may_raise_priority: false,

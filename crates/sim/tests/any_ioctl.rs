@@ -238,7 +238,7 @@ proptest! {
     ) {
         let memory = memory().lock().unwrap_or_else(PoisonError::into_inner);
         let (arena, user) = *memory;
-        let options = SimOptions { hang_timeout: Duration::from_millis(2), ..SimOptions::default() };
+        let options = SimOptions::hanging_for(Duration::from_millis(2));
         let gpu = SimDevice::new(profile(chip).unwrap(), options);
         let kernel = gpu.open();
         for shot in &shots {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amdgpu_sim::{SimDevice, SimOptions, profile, profiles};
+use amdgpu_sim::{LockupTimeout, SimDevice, SimOptions, profile, profiles};
 use amdgpu_winsys::winsys::Device;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ proptest! {
     ) {
         let options = SimOptions {
             drm_minor,
-            hang_timeout: Duration::from_nanos(hang),
+            lockup_timeout: LockupTimeout::all(Duration::from_nanos(hang)),
             sdma: switches[0],
             max_ibs: switches[1],
             may_raise_priority: switches[2],

@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 
 fn gpu() -> SimDevice {
-    SimDevice::new(profile("navi21").unwrap(), SimOptions::default())
+    SimDevice::new(profile("navi21").unwrap(), SimOptions::hanging_for(Duration::from_millis(200)))
 }
 
 /// A queue and a list that does nothing on it.

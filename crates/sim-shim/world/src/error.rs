@@ -11,6 +11,9 @@ pub enum WorldError {
     /// No such chip, or no capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
+    /// A lockup timeout that is none.
+    #[error(transparent)]
+    Lockup(#[from] amdgpu_sim::LockupTimeoutError),
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {

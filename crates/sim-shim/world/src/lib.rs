@@ -25,6 +25,7 @@ mod files;
 mod name;
 mod seats;
 mod server;
+mod settings;
 #[expect(unsafe_code, reason = "leaving the process's descriptor table")]
 mod table;
 mod text;
@@ -38,6 +39,7 @@ pub use self::{
     error::WorldError,
     name::NodeName,
     server::{Running, Server, gpus},
+    settings::options,
     text::text_file,
     wire::{Call, Message},
 };
@@ -49,5 +51,8 @@ pub const WORLD_VARIABLE: &str = "AMDGPU_SIM_WORLD";
 /// The environment variable that names the chip of a null kernel: requests are answered at once, in the calling process
 /// ([`NullKernel`](amdgpu_sim::NullKernel)).
 pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
+/// The environment variable that says how long a job may run, as the kernel's parameter `lockup_timeout` does
+/// ([`LockupTimeout`](amdgpu_sim::LockupTimeout)).
+pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

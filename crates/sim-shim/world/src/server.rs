@@ -88,7 +88,7 @@ impl Drop for Running {
 }
 
 impl Server {
-    /// Starts a server on threads of this process.
+    /// Starts a server of these chips on threads of this process. Each has the given options, at a place of its own.
     ///
     /// Its threads have descriptors of their own, apart from the rest of the process, so that it can live in a client's
     /// process too.
@@ -96,7 +96,7 @@ impl Server {
     /// # Errors
     ///
     /// [`WorldError`].
-    pub fn start(profiles: &[Arc<Profile>]) -> Result<Running, WorldError> {
+    pub fn start(profiles: &[Arc<Profile>], options: SimOptions) -> Result<Running, WorldError> {
         // One machine: its GPUs take each other's dma-bufs and fences.
         let machine = SimMachine::new();
         let devices = profiles
@@ -104,10 +104,7 @@ impl Server {
             .enumerate()
             .map(|(index, profile)| {
                 let place = Place::new(index).ok_or(WorldError::TooMany { count: profiles.len() })?;
-                Ok((
-                    machine.add(Arc::clone(profile), SimOptions { place, strict: false, ..SimOptions::default() }),
-                    place,
-                ))
+                Ok((machine.add(Arc::clone(profile), SimOptions { place, ..options }), place))
             })
             .collect::<Result<Vec<_>, WorldError>>()?;
         let (ready, started) = mpsc::sync_channel(1);

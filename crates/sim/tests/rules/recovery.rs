@@ -1,6 +1,8 @@
 //! R125, R126 and R128: what the kernel tries before it resets the whole GPU, and what is left of an entity then.
 
-use amdgpu_sim::{SimDevice, SimOptions, profile};
+use std::time::Duration;
+
+use amdgpu_sim::{LockupTimeout, SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     uapi::{CTX_NO_RESET, CTX_UNKNOWN_RESET, CtxStateFlags},
     winsys::Ip,
@@ -13,7 +15,10 @@ const STOPPED: Result<(), Errno> = Err(Errno::ENODATA);
 const LOST: Result<(), Errno> = Err(Errno::ECANCELED);
 
 fn card_with(options: SimOptions) -> SimDevice {
-    SimDevice::new(profile("navi21").unwrap(), SimOptions { hang_timeout: HANG, strict: false, ..options })
+    SimDevice::new(
+        profile("navi21").unwrap(),
+        SimOptions { lockup_timeout: LockupTimeout::all(HANG), strict: false, ..options },
+    )
 }
 
 /// WAIT_CS to the end, in the rig's own context.
@@ -38,6 +43,24 @@ fn r125_killing_the_waves_of_a_job_ends_it_alone_and_what_is_behind_it_runs() {
         assert_eq!(rig.state(rig.context), CtxStateFlags::RESET, "{ip}: the counter has moved and nobody is guilty");
         assert_eq!([(); 2].map(|()| rig.reset_status(rig.context)), [CTX_UNKNOWN_RESET, CTX_NO_RESET]);
     }
+}
+
+/// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`.
+#[test]
+fn r125_each_kind_of_ring_has_its_own_timeout() {
+    let lockup_timeout = LockupTimeout { gfx: HANG, ..LockupTimeout::all(Duration::MAX) };
+    let options = SimOptions { lockup_timeout, strict: false, ..SimOptions::default() };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let rig = Rig::new(&device);
+    let run = |ip| {
+        device.hang_next_job_in_a_shader(ip, 0);
+        rig.run(ip, 0, &[]).unwrap()
+    };
+    let patient = run(Ip::Compute);
+    assert_eq!(outcome(&rig, Ip::Gfx, run(Ip::Gfx)), STOPPED);
+    assert!(!rig.is_done(Ip::Compute, 0, patient), "its ring waits for ever");
+    device.reset();
+    assert_eq!(outcome(&rig, Ip::Compute, patient), LOST);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn an_illegal_instruction_hangs_the_ring_and_is_told_with_its_address_and_bytes(
 
 #[test]
 fn a_shader_that_never_ends_hangs_the_ring_when_its_budget_is_used_up() {
-    let options = SimOptions { shader_instructions: 1000, hang_timeout: HANG, strict: false, ..SimOptions::default() };
+    let options = SimOptions { shader_instructions: 1000, strict: false, ..SimOptions::hanging_for(HANG) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     assert!(run(&rig, Ip::Gfx, WaveSize::Wave32, (&[0xbf82_ffff], 1), 0).is_err());

@@ -37,7 +37,7 @@ const SOON: u16 = 20_000;
 /// A card and an APU in one machine, neither of which gives up a job while the test runs.
 fn two_devices() -> (SimMachine, SimDevice, SimDevice) {
     let machine = SimMachine::new();
-    let options = SimOptions { hang_timeout: Duration::from_mins(1), strict: false, ..SimOptions::default() };
+    let options = SimOptions { strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
     let [card, apu] = ["navi21", "renoir"].map(|name| machine.add(profile(name).unwrap(), options));
     (machine, card, apu)
 }

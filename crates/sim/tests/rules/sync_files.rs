@@ -336,7 +336,7 @@ fn r33_a_waiter_keeps_the_fence_that_a_reset_takes_away() {
 #[test]
 fn r43_devices_of_one_machine_take_each_others_fences() {
     let machine = amdgpu_sim::SimMachine::new();
-    let options = amdgpu_sim::SimOptions { hang_timeout: std::time::Duration::from_mins(1), ..Default::default() };
+    let options = amdgpu_sim::SimOptions::hanging_for(std::time::Duration::from_mins(1));
     let [one, other] = ["navi21", "renoir"].map(|name| machine.add(amdgpu_sim::profile(name).unwrap(), options));
     let (rig, syncobj) = busy(&one);
     let file = open(&other);

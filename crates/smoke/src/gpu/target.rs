@@ -163,7 +163,7 @@ impl Target {
 
     fn simulated_as(name: &str, mutant: Option<Mutant>) -> Result<Self, NoTarget> {
         let profile = amdgpu_sim::chip(name)?;
-        let device = SimDevice::new(Arc::clone(&profile), SimOptions { hang_timeout: HANG, ..SimOptions::default() });
+        let device = SimDevice::new(Arc::clone(&profile), SimOptions::hanging_for(HANG));
         if let Some(mutant) = mutant {
             mutant.enter(&device);
         }

@@ -7,6 +7,7 @@ use std::{
     process::ExitCode,
 };
 
+use amdgpu_sim::LockupTimeout;
 use clap::{Parser, Subcommand};
 
 use crate::run::RunError;
@@ -31,6 +32,10 @@ pub(crate) enum Task {
         /// Answer every request at once, successfully and without doing anything: to measure what user space costs
         #[arg(long)]
         null: bool,
+        /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
+        /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
+        #[arg(long, value_name = "MS", allow_hyphen_values = true)]
+        lockup_timeout: Option<LockupTimeout>,
         /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
         #[arg(long, value_name = "PATH")]
         shim: Option<PathBuf>,

@@ -12,7 +12,9 @@ use self::cli::{Cli, Task};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
-        Task::Run { gpu, null, shim, command } => run::run(gpu.as_deref(), null, shim, &command),
+        Task::Run { gpu, null, lockup_timeout, shim, command } => {
+            run::run(gpu.as_deref(), null, lockup_timeout, shim, &command)
+        }
         Task::Profiles => cli::list_profiles(),
         Task::Census => run::census(),
     };

@@ -10,9 +10,10 @@ use std::{
     process::{Command, ExitCode, ExitStatus},
 };
 
+use amdgpu_sim::LockupTimeout;
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, GPUS_VARIABLE, Layout, Message, NULL_VARIABLE, Server, WORLD_VARIABLE, WorldError,
-    gpus,
+    gpus, options,
 };
 use nix::{
     errno::Errno,
@@ -65,6 +66,7 @@ pub(crate) enum RunError {
 pub(crate) fn run(
     chips: Option<&str>,
     null: bool,
+    lockup_timeout: Option<LockupTimeout>,
     shim: Option<PathBuf>,
     command: &[OsString],
 ) -> Result<ExitCode, RunError> {
@@ -76,7 +78,9 @@ pub(crate) fn run(
     }
     let shim = find_shim(shim)?;
     let signals = signals::hold();
-    let world = Server::start(&gpus(&chips)?)?;
+    let mut options = options(|name| env::var(name).ok())?;
+    options.lockup_timeout = lockup_timeout.unwrap_or(options.lockup_timeout);
+    let world = Server::start(&gpus(&chips)?, options)?;
     let mut command = Command::new(program);
     if null {
         command.env(NULL_VARIABLE, &chips);

@@ -35,6 +35,7 @@ use crate::{
             fence::Fence,
         },
     },
+    lockup::LockupTimeout,
     testing::{
         hooks::{Hang, Hooks, Queue, RingName, Turn},
         mutation::{Mutant, Mutation},
@@ -108,7 +109,7 @@ pub(crate) struct Board {
     pub(crate) shaders: Arc<ShaderSlot>,
     /// A bit for each render backend.
     pub(crate) render_backends: u32,
-    pub(crate) hang_timeout: Duration,
+    pub(crate) lockup_timeout: LockupTimeout,
     pub(crate) ring_reset: bool,
 }
 
@@ -138,7 +139,7 @@ struct Shared {
     /// The running job is to be given up.
     cancelled: AtomicBool,
     target: Target,
-    hang_timeout: Duration,
+    lockup_timeout: Duration,
     ring_reset: bool,
     captures: Option<IbCaptures>,
 }
@@ -160,7 +161,7 @@ impl Ring {
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             target,
-            hang_timeout: board.hang_timeout,
+            lockup_timeout: board.lockup_timeout.of(name.0),
             ring_reset: board.ring_reset,
             captures: IbCaptures::from_environment(),
         });
@@ -346,7 +347,7 @@ impl Shared {
     /// whichever helps first.
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
         self.complaints.say(format!("{} hangs: {why}", self.target));
-        let deadline = started.checked_add(self.hang_timeout).map_or(Until::Never, Until::At);
+        let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
         if hang == Hang::Waves && self.can_kill_waves() {
@@ -433,7 +434,7 @@ const LOOK_AGAIN: Duration = Duration::from_micros(50);
 impl gpu::Job for Running<'_> {
     fn keep_waiting(&self) -> bool {
         std::thread::sleep(LOOK_AGAIN);
-        !self.is_cancelled() && self.started.elapsed() < self.shared.hang_timeout
+        !self.is_cancelled() && self.started.elapsed() < self.shared.lockup_timeout
     }
 
     fn fault(&self, fault: PageFault, place: Place) {

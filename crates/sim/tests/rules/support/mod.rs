@@ -40,7 +40,7 @@ pub(crate) fn card() -> SimDevice {
 
 /// A chip by name, likewise.
 pub(crate) fn device(name: &str) -> SimDevice {
-    SimDevice::new(profile(name).unwrap(), SimOptions { hang_timeout: HANG, strict: false, ..SimOptions::default() })
+    SimDevice::new(profile(name).unwrap(), SimOptions { strict: false, ..SimOptions::hanging_for(HANG) })
 }
 
 /// A card on which nothing is given up while the test runs.
@@ -50,7 +50,7 @@ pub(crate) fn patient_card() -> SimDevice {
 
 /// A chip by name, likewise.
 pub(crate) fn patient(name: &str) -> SimDevice {
-    let options = SimOptions { hang_timeout: Duration::from_mins(1), strict: false, ..SimOptions::default() };
+    let options = SimOptions { strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
     SimDevice::new(profile(name).unwrap(), options)
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn after(time: Duration) -> u64 {
 
 /// Far more than any job of a test needs.
 pub(crate) fn long() -> u64 {
-    after(Duration::from_secs(20))
+    after(Duration::from_mins(10))
 }
 
 impl File {
@@ -290,7 +290,7 @@ impl View<'_> {
     pub(crate) fn await_value(&self, at: usize, value: u32) {
         let start = std::time::Instant::now();
         while self.load(at) != value {
-            assert!(start.elapsed() < Duration::from_secs(20), "{:#x} never became {value:#x}", self.load(at));
+            assert!(start.elapsed() < Duration::from_mins(10), "{:#x} never became {value:#x}", self.load(at));
             std::thread::sleep(Duration::from_micros(100));
         }
     }

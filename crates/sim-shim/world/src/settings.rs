@@ -1,0 +1,39 @@
+//! Settings of a world's devices, from the environment.
+
+use amdgpu_sim::SimOptions;
+
+use crate::{LOCKUP_VARIABLE, WorldError};
+
+/// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
+/// one up.
+///
+/// # Errors
+///
+/// [`WorldError::Lockup`].
+pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
+    let set = |name| variable(name).filter(|text| !text.is_empty());
+    // As the kernel, which lets a job touch what its submission does not list.
+    let mut options = SimOptions { strict: false, ..SimOptions::default() };
+    if let Some(text) = set(LOCKUP_VARIABLE) {
+        options.lockup_timeout = text.parse()?;
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use amdgpu_sim::LockupTimeout;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_sets_the_lockup_timeout() {
+        let with = |text: &str| options(|name| (name == LOCKUP_VARIABLE).then(|| text.to_owned()));
+        assert_eq!(options(|_| None).unwrap().lockup_timeout, LockupTimeout::DEFAULT);
+        assert_eq!(with("").unwrap().lockup_timeout, LockupTimeout::DEFAULT);
+        assert_eq!(with("5,5,5,5").unwrap().lockup_timeout, LockupTimeout::all(Duration::from_millis(5)));
+        assert!(with("soon").unwrap_err().to_string().contains("\"soon\""));
+    }
+}

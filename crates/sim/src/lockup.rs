@@ -1,0 +1,160 @@
+//! Time that a job may run before its ring counts as stuck.
+
+use std::{num::ParseIntError, str::FromStr, time::Duration};
+
+use amdgpu_hw::Ip;
+
+/// Time that a job may run on each kind of ring before the kernel recovers the ring. [`Duration::MAX`] means for ever.
+///
+/// The text form is that of the kernel's parameter `lockup_timeout`: milliseconds for graphics, compute, SDMA and video, in
+/// this order. 0 or nothing keeps a default, a negative number means for ever, and a number alone is for every ring but those
+/// of compute.
+///
+/// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use amdgpu_sim::LockupTimeout;
+///
+/// let timeout: LockupTimeout = "2000,0,-1".parse()?;
+/// let expected = LockupTimeout {
+///     gfx: Duration::from_secs(2),
+///     compute: Duration::from_secs(60),
+///     sdma: Duration::MAX,
+///     video: Duration::from_secs(10),
+/// };
+/// assert_eq!(timeout, expected);
+/// # Ok::<(), amdgpu_sim::LockupTimeoutError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockupTimeout {
+    /// Time on graphics rings.
+    pub gfx: Duration,
+    /// Time on compute rings.
+    pub compute: Duration,
+    /// Time on SDMA rings.
+    pub sdma: Duration,
+    /// Time on video and JPEG rings.
+    pub video: Duration,
+}
+
+impl LockupTimeout {
+    /// The kernel's defaults: 10 s, and 60 s on compute rings.
+    pub const DEFAULT: Self = Self { compute: Duration::from_mins(1), ..Self::all(Duration::from_secs(10)) };
+
+    /// Returns the same time for every ring.
+    pub const fn all(time: Duration) -> Self {
+        Self { gfx: time, compute: time, sdma: time, video: time }
+    }
+
+    /// Returns the time on the rings of an IP.
+    pub const fn of(&self, ip: Ip) -> Duration {
+        match ip {
+            Ip::Gfx => self.gfx,
+            Ip::Compute => self.compute,
+            Ip::Sdma => self.sdma,
+            _ => self.video,
+        }
+    }
+}
+
+impl Default for LockupTimeout {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// The reason why a text is no lockup timeout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockupTimeoutError {
+    /// A part is no number of milliseconds.
+    #[error("lockup timeout {text:?}: {part:?} is no number of milliseconds: {reason}")]
+    Number {
+        /// The whole text.
+        text: String,
+        /// The part.
+        part: String,
+        /// The cause.
+        reason: ParseIntError,
+    },
+    /// More parts than kinds of rings.
+    #[error("lockup timeout {text:?}: more than four parts (graphics, compute, SDMA, video)")]
+    TooMany {
+        /// The whole text.
+        text: String,
+    },
+}
+
+impl FromStr for LockupTimeout {
+    type Err = LockupTimeoutError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut timeout = Self::DEFAULT;
+        let mut count = 0;
+        for part in text.split(',').map(str::trim) {
+            let kind = match count {
+                0 => &mut timeout.gfx,
+                1 => &mut timeout.compute,
+                2 => &mut timeout.sdma,
+                3 => &mut timeout.video,
+                _ => return Err(LockupTimeoutError::TooMany { text: text.to_owned() }),
+            };
+            count += 1;
+            if part.is_empty() {
+                continue;
+            }
+            let number = part.parse::<i64>().map_err(|reason| LockupTimeoutError::Number {
+                text: text.to_owned(),
+                part: part.to_owned(),
+                reason,
+            })?;
+            match u64::try_from(number) {
+                Ok(0) => {}
+                Ok(milliseconds) => *kind = Duration::from_millis(milliseconds),
+                Err(_) => *kind = Duration::MAX,
+            }
+        }
+        if count == 1 {
+            timeout = Self { compute: timeout.compute, ..Self::all(timeout.gfx) };
+        }
+        Ok(timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> [u64; 4] {
+        let LockupTimeout { gfx, compute, sdma, video } = text.parse().unwrap();
+        [gfx, compute, sdma, video].map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    #[test]
+    fn the_text_is_that_of_the_kernels_parameter() {
+        assert_eq!(parsed(""), [10_000, 60_000, 10_000, 10_000]);
+        assert_eq!(parsed("0"), [10_000, 60_000, 10_000, 10_000]);
+        assert_eq!(parsed("500"), [500, 60_000, 500, 500]);
+        assert_eq!(parsed("500,700"), [500, 700, 10_000, 10_000]);
+        assert_eq!(parsed("1, 2, 3, 4"), [1, 2, 3, 4]);
+        assert_eq!(parsed("-1"), [u64::MAX, 60_000, u64::MAX, u64::MAX]);
+        assert_eq!(parsed(",,9,-5"), [10_000, 60_000, 9, u64::MAX]);
+    }
+
+    #[test]
+    fn each_ring_has_its_own_time() {
+        let timeout: LockupTimeout = "1,2,3,4".parse().unwrap();
+        let times = [Ip::Gfx, Ip::Compute, Ip::Sdma, Ip::VcnDec].map(|ip| timeout.of(ip).as_millis());
+        assert_eq!(times, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn other_texts_are_refused_in_words() {
+        for (text, word) in [("x", "\"x\""), ("1,2s", "\"2s\""), ("1,2,3,4,5", "more than four")] {
+            let error = text.parse::<LockupTimeout>().unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains(text), "{error}");
+        }
+    }
+}
