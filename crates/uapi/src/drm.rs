@@ -59,6 +59,14 @@ uapi! {
         32 iocs: u64,
     }
 
+    /// GET_STATS: counters that Linux no longer has, all of them 0.
+    struct Stats = "drm_stats", 248 bytes {
+        /// Number of counters.
+        0 count: u64,
+        /// Value and kind of each.
+        8 data: [u64; 30],
+    }
+
     /// SET_VERSION: the interface version a master asks for.
     struct SetVersion = "drm_set_version", 16 bytes {
         /// Interface major, or -1.
@@ -129,6 +137,7 @@ requests! {
     Unique: "GET_UNIQUE" = read_write(0x01), 0xc010_6401;
     Auth: "GET_MAGIC" = read(0x02), 0x8004_6402;
     Client: "GET_CLIENT" = read_write(0x05), 0xc028_6405;
+    Stats: "GET_STATS" = read(0x06), 0x80f8_6406;
     SetVersion: "SET_VERSION" = read_write(0x07), 0xc010_6407;
     GemClose: "GEM_CLOSE" = write(0x09), 0x4008_6409;
     GemFlink: "GEM_FLINK" = read_write(0x0a), 0xc008_640a;

@@ -6,7 +6,7 @@ use amdgpu_sim::SimDevice;
 use amdgpu_winsys::{
     uapi::{
         AUTH_MAGIC, Auth, Client, DROP_MASTER, GemCreateFlags, GemDomain, GemFlink, GemOpen, PRIME_CLOEXEC, Request,
-        SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, SET_MASTER, Sched, SetVersion,
+        SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, SET_MASTER, Sched, SetVersion, Stats,
         SyncobjCreate, Unique, Version, priority,
     },
     winsys::Ip,
@@ -93,6 +93,43 @@ fn the_mastery_can_be_given_up_and_taken() {
     assert_eq!(master.bare(SET_MASTER), Ok(()), "closing the file leaves the seat");
     drop(master);
     assert_eq!(primary(&device).client(0).map(|client| client.auth), Ok(1), "and the next to open takes it");
+}
+
+/// Source: Linux 6.12 `drm_auth.c`, `drm_authmagic`: the tokens are those of the file's own master.
+#[test]
+fn a_master_lets_in_only_files_that_asked_under_it() {
+    let device = card();
+    let (master, early) = (primary(&device), primary(&device));
+    let admin = File(device.open_primary(true));
+    assert_eq!(early.magic(), Ok(1));
+    assert_eq!((master.bare(DROP_MASTER), admin.bare(SET_MASTER)), (Ok(()), Ok(())));
+    assert_eq!(admin.authenticate(1), Err(Errno::EINVAL), "a token of the master before");
+    let late = primary(&device);
+    assert_eq!(late.magic(), Ok(1), "each master counts for itself");
+    assert_eq!(admin.authenticate(1), Ok(()));
+    assert_eq!([&early, &late].map(|file| file.new_bo().is_ok()), [false, true]);
+    assert_eq!((admin.bare(DROP_MASTER), master.bare(SET_MASTER)), (Ok(()), Ok(())));
+    assert_eq!(master.authenticate(1), Ok(()), "the one that comes back is the same master");
+    assert!(early.new_bo().is_ok());
+}
+
+#[test]
+fn a_token_is_free_again_when_its_file_is_closed() {
+    let device = card();
+    let (master, first) = (primary(&device), primary(&device));
+    assert_eq!((first.magic(), master.authenticate(1)), (Ok(1), Ok(())));
+    assert_eq!(primary(&device).magic(), Ok(2), "one that was used stays taken");
+    drop(first);
+    assert_eq!(primary(&device).magic(), Ok(1));
+}
+
+#[test]
+fn get_stats_is_all_zeros_on_a_primary_node() {
+    let device = card();
+    let mut stats = Stats { count: 7, data: [7; 30] };
+    assert_eq!(open(&device).send(&mut stats), Err(Errno::EACCES));
+    assert_eq!(primary(&device).send(&mut stats), Ok(()));
+    assert_eq!((stats.count, stats.data), (0, [0; 30]));
 }
 
 #[test]

@@ -65,8 +65,7 @@ impl File {
 
     /// A file of the primary node.
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
-        let number = gpu.machine.next_file();
-        Self::of_node(gpu, number, Node::primary(&gpu.masters, number, is_admin))
+        Self::of_node(gpu, gpu.machine.next_file(), Node::primary(&gpu.masters, is_admin))
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
@@ -153,7 +152,7 @@ impl Drop for File {
         for bo in self.handles.get_mut().clear() {
             self.gpu.handle_closed(&bo);
         }
-        self.gpu.masters.forget(&self.node, self.number);
+        self.gpu.masters.forget(&self.node);
         let contexts = self.contexts.lock().clear();
         for context in contexts {
             self.gpu.pstate.lock().release(&context);

@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 `drm_auth.c`; `drm_file.c`, `drm_file_alloc`; `drm_ioctl.c`, `drm_ioctl_permit`.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -28,38 +28,46 @@ pub(crate) struct Primary {
     authenticated: Arc<AtomicBool>,
     /// Opened with CAP_SYS_ADMIN.
     is_admin: bool,
-    was_master: AtomicBool,
+    state: Mutex<FileState>,
+}
+
+/// The part of a primary file that its requests change.
+#[derive(Debug)]
+struct FileState {
+    /// The master that the file belongs to: its own, or that of the time when it was opened.
+    master: Arc<Master>,
+    /// `true` if the master was made for this file.
+    is_master: bool,
+    was_master: bool,
     /// The token for GET_MAGIC, once asked for.
-    magic: Mutex<Option<u32>>,
+    magic: Option<u32>,
 }
 
-/// The master of a device, and the tokens it may authenticate.
+/// A master, with the files that it may let in. One that drops its rights and takes them again is the same.
+///
+/// Source: Linux 6.12 `drm_auth.h`, `struct drm_master`.
 #[derive(Debug, Default)]
-pub(crate) struct Masters(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// The master's file.
-    current: Option<u64>,
-    /// `true` if the master asked for an interface version, which gives it a bus id.
-    has_unique: bool,
-    magics: HashMap<u32, Arc<AtomicBool>>,
-    last_magic: u32,
+struct Master {
+    /// `true` if it asked for an interface version, which gives it a bus id.
+    has_unique: AtomicBool,
+    /// Files by their tokens; `None` for one that was let in already. Its token is not given out again while it is open.
+    magics: Mutex<BTreeMap<u32, Option<Arc<AtomicBool>>>>,
 }
+
+/// The current master of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Masters(Mutex<Option<Arc<Master>>>);
 
 impl Node {
     /// A file of the primary node. The first one without a master becomes it.
-    pub(crate) fn primary(masters: &Masters, file: u64, is_admin: bool) -> Self {
-        let mut state = masters.0.lock();
-        let becomes_master = state.current.is_none();
-        if becomes_master {
-            state.crown(file);
-        }
+    pub(crate) fn primary(masters: &Masters, is_admin: bool) -> Self {
+        let mut current = masters.0.lock();
+        let is_master = current.is_none();
+        let master = Arc::clone(current.get_or_insert_default());
         Self::Primary(Primary {
-            authenticated: Arc::new(AtomicBool::new(is_admin || becomes_master)),
+            authenticated: Arc::new(AtomicBool::new(is_admin || is_master)),
             is_admin,
-            was_master: AtomicBool::new(becomes_master),
-            magic: Mutex::default(),
+            state: Mutex::new(FileState { master, is_master, was_master: is_master, magic: None }),
         })
     }
 
@@ -77,89 +85,94 @@ impl Primary {
         self.authenticated.load(Ordering::Acquire)
     }
 
-    fn may_change_master(&self) -> Result<(), Errno> {
-        if self.is_admin || self.was_master.load(Ordering::Acquire) { Ok(()) } else { Err(Errno::EACCES) }
+    /// SET_VERSION gives the file's master a bus id.
+    pub(crate) fn give_unique(&self) {
+        self.state.lock().master.has_unique.store(true, Ordering::Release);
+    }
+
+    /// Returns `true` if the file's master has a bus id.
+    pub(crate) fn has_unique(&self) -> bool {
+        self.state.lock().master.has_unique.load(Ordering::Acquire)
+    }
+
+    /// GET_MAGIC: the same token every time, the lowest that is free among those of the file's master.
+    pub(crate) fn magic(&self) -> u32 {
+        let mut state = self.state.lock();
+        if let Some(magic) = state.magic {
+            return magic;
+        }
+        let mut magics = state.master.magics.lock();
+        let magic = (1..u32::MAX).find(|magic| !magics.contains_key(magic)).unwrap_or(u32::MAX);
+        magics.insert(magic, Some(Arc::clone(&self.authenticated)));
+        drop(magics);
+        state.magic = Some(magic);
+        magic
+    }
+
+    /// AUTH_MAGIC: lets in a file of this file's master, by its token, each once.
+    pub(crate) fn authenticate(&self, magic: u32) -> Result<(), Errno> {
+        let state = self.state.lock();
+        let found = state.master.magics.lock().get_mut(&magic).and_then(Option::take);
+        found.ok_or(Errno::EINVAL)?.store(true, Ordering::Release);
+        Ok(())
     }
 }
 
-impl State {
-    fn crown(&mut self, file: u64) {
-        self.current = Some(file);
-        self.has_unique = false;
+impl FileState {
+    fn is_current(&self, current: Option<&Arc<Master>>) -> bool {
+        self.is_master && current.is_some_and(|current| Arc::ptr_eq(current, &self.master))
     }
 }
 
 impl Masters {
-    pub(crate) fn is_master(&self, file: u64) -> bool {
-        self.0.lock().current == Some(file)
+    /// Returns `true` if a file is the device's master.
+    pub(crate) fn is_master(&self, node: &Node) -> bool {
+        node.as_primary().is_some_and(|primary| primary.state.lock().is_current(self.0.lock().as_ref()))
     }
 
-    /// SET_MASTER.
-    pub(crate) fn set(&self, primary: &Primary, file: u64) -> Result<(), Errno> {
-        primary.may_change_master()?;
-        let mut state = self.0.lock();
-        match state.current {
-            Some(current) if current == file => Ok(()),
-            Some(_) => Err(Errno::EBUSY),
-            None => {
-                state.crown(file);
-                primary.was_master.store(true, Ordering::Release);
-                primary.authenticated.store(true, Ordering::Release);
-                Ok(())
-            }
+    /// SET_MASTER. A file that was never master becomes a new one, with magics of its own.
+    pub(crate) fn set(&self, primary: &Primary) -> Result<(), Errno> {
+        let mut state = primary.state.lock();
+        if !primary.is_admin && !state.was_master {
+            return Err(Errno::EACCES);
         }
-    }
-
-    /// DROP_MASTER.
-    pub(crate) fn drop_master(&self, primary: &Primary, file: u64) -> Result<(), Errno> {
-        primary.may_change_master()?;
-        if self.resign(file) { Ok(()) } else { Err(Errno::EINVAL) }
-    }
-
-    /// The file is no master any more; whether it was.
-    fn resign(&self, file: u64) -> bool {
-        let mut state = self.0.lock();
-        let was = state.current == Some(file);
-        if was {
-            state.current = None;
+        let mut current = self.0.lock();
+        if state.is_current(current.as_ref()) {
+            return Ok(());
         }
-        was
-    }
-
-    /// The file is closed.
-    pub(crate) fn forget(&self, node: &Node, file: u64) {
-        if let Some(primary) = node.as_primary() {
-            if let Some(magic) = *primary.magic.lock() {
-                self.0.lock().magics.remove(&magic);
-            }
-            self.resign(file);
+        if current.is_some() {
+            return Err(Errno::EBUSY);
         }
-    }
-
-    /// GET_MAGIC: the same token every time.
-    pub(crate) fn magic(&self, primary: &Primary) -> u32 {
-        *primary.magic.lock().get_or_insert_with(|| {
-            let mut state = self.0.lock();
-            state.last_magic = state.last_magic.wrapping_add(1).max(1);
-            let magic = state.last_magic;
-            state.magics.insert(magic, Arc::clone(&primary.authenticated));
-            magic
-        })
-    }
-
-    /// AUTH_MAGIC: each token once.
-    pub(crate) fn authenticate(&self, magic: u32) -> Result<(), Errno> {
-        let authenticated = self.0.lock().magics.remove(&magic).ok_or(Errno::EINVAL)?;
-        authenticated.store(true, Ordering::Release);
+        if !state.is_master {
+            *state = FileState { master: Arc::default(), is_master: true, was_master: true, magic: state.magic };
+            primary.authenticated.store(true, Ordering::Release);
+        }
+        *current = Some(Arc::clone(&state.master));
         Ok(())
     }
 
-    /// SET_VERSION gave the master a bus id.
-    pub(crate) fn give_unique(&self) {
-        self.0.lock().has_unique = true;
+    /// DROP_MASTER.
+    pub(crate) fn drop_master(&self, primary: &Primary) -> Result<(), Errno> {
+        let state = primary.state.lock();
+        if !primary.is_admin && !state.was_master {
+            return Err(Errno::EACCES);
+        }
+        if self.resign(&state) { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
-    pub(crate) fn has_unique(&self) -> bool {
-        self.0.lock().has_unique
+    /// Takes the mastery from a file. Returns `true` if it had it.
+    fn resign(&self, state: &FileState) -> bool {
+        self.0.lock().take_if(|current| state.is_current(Some(current))).is_some()
+    }
+
+    /// The file is closed.
+    pub(crate) fn forget(&self, node: &Node) {
+        if let Some(primary) = node.as_primary() {
+            let state = primary.state.lock();
+            if let Some(magic) = state.magic {
+                state.master.magics.lock().remove(&magic);
+            }
+            self.resign(&state);
+        }
     }
 }

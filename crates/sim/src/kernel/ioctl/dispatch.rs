@@ -78,7 +78,7 @@ impl Entry {
             None => self.access.render,
             Some(primary) => {
                 (!self.access.authenticated || primary.is_authenticated())
-                    && (!self.access.master || file.gpu.masters.is_master(file.number))
+                    && (!self.access.master || file.gpu.masters.is_master(&file.node))
             }
         };
         if allowed { Ok(()) } else { Err(Errno::EACCES) }
@@ -146,6 +146,7 @@ fn line(number: u8) -> Option<Entry> {
         0x01 => primary(uapi::Unique::REQUEST, "GET_UNIQUE", Access::PRIMARY, primary::get_unique),
         0x02 => primary(uapi::Auth::REQUEST, "GET_MAGIC", Access::PRIMARY, primary::get_magic),
         0x05 => primary(uapi::Client::REQUEST, "GET_CLIENT", Access::PRIMARY, primary::get_client),
+        0x06 => primary(uapi::Stats::REQUEST, "GET_STATS", Access::PRIMARY, primary::get_stats),
         0x07 => primary(uapi::SetVersion::REQUEST, "SET_VERSION", Access::MASTER, primary::set_version),
         0x09 => render::<GemClose>(gem::close),
         0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES, names::flink),

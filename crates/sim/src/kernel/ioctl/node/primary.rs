@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_getunique`, `drm_getclient`, `drm_setversion`; `drm_auth.c`.
 
-use amdgpu_uapi::{Auth, Client, SetVersion, Unique};
+use amdgpu_uapi::{Auth, Client, SetVersion, Stats, Unique};
 use nix::errno::Errno;
 
 use crate::kernel::{
@@ -26,7 +26,7 @@ fn primary(file: &File) -> Result<&Primary, Errno> {
 /// GET_UNIQUE: empty until the master asked for a version; a buffer that is too small stays as it is.
 pub(crate) fn get_unique(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: Unique = argument(bytes)?;
-    let name = if file.gpu.masters.has_unique() { bus_id(file) } else { String::new() };
+    let name = if primary(file)?.has_unique() { bus_id(file) } else { String::new() };
     if request.unique_len >= name.len() as u64 {
         user::write_bytes(request.unique, name.as_bytes())?;
     }
@@ -40,14 +40,14 @@ fn bus_id(file: &File) -> String {
 
 /// GET_MAGIC.
 pub(crate) fn get_magic(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
-    let magic = file.gpu.masters.magic(primary(file)?);
+    let magic = primary(file)?.magic();
     fill(bytes, &Auth { magic })
 }
 
 /// AUTH_MAGIC.
 pub(crate) fn auth_magic(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Auth = argument(bytes)?;
-    file.gpu.masters.authenticate(request.magic)
+    primary(file)?.authenticate(request.magic)
 }
 
 /// GET_CLIENT: only number 0 answers, about the caller, whose user it does not tell.
@@ -61,6 +61,13 @@ pub(crate) fn get_client(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &Client { idx: 0, auth, pid, uid: NOBODY, magic: 0, iocs: 0 })
 }
 
+/// GET_STATS: zeros, for the counters went long ago.
+///
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getstats`.
+pub(crate) fn get_stats(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    fill(bytes, &Stats::ZEROED)
+}
+
 /// SET_VERSION: -1 only asks. What there is is told even when what was asked for is refused.
 pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let wanted: SetVersion = argument(bytes)?;
@@ -71,7 +78,7 @@ pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let interface = suits(wanted.drm_di_major, wanted.drm_di_minor, INTERFACE);
     let driver = suits(wanted.drm_dd_major, wanted.drm_dd_minor, (DRIVER_MAJOR, minor));
     if interface && wanted.drm_di_major != -1 && wanted.drm_di_minor >= 1 {
-        file.gpu.masters.give_unique();
+        primary(file)?.give_unique();
     }
     let answer = SetVersion {
         drm_di_major: INTERFACE.0,
@@ -85,10 +92,10 @@ pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// SET_MASTER.
 pub(crate) fn set_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
-    file.gpu.masters.set(primary(file)?, file.number)
+    file.gpu.masters.set(primary(file)?)
 }
 
 /// DROP_MASTER.
 pub(crate) fn drop_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
-    file.gpu.masters.drop_master(primary(file)?, file.number)
+    file.gpu.masters.drop_master(primary(file)?)
 }

@@ -45,7 +45,7 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
     let high = matches!(wanted, priority::HIGH | priority::VERY_HIGH);
-    if high && !file.gpu.options.may_raise_priority && !file.gpu.masters.is_master(file.number) {
+    if high && !file.gpu.options.may_raise_priority && !file.gpu.masters.is_master(&file.node) {
         // The answer's first word, which overlays the operation, is written even so.
         put(bytes, &0_u32)?;
         return Err(Errno::EACCES);
