@@ -2,8 +2,12 @@
 //!
 //! A connection carries one call at a time; a thread takes one that is idle or makes a new one. Nothing here takes a lock or
 //! belongs to a thread, so a child may call at once after fork, whatever its parent's other threads were doing.
+//!
+//! A call needs descriptors that a call of a real kernel does not: a connection, and the memory to map. A program that has
+//! used up all of its own is served from two that are held in reserve.
 
 use std::{
+    ops::ControlFlow,
     os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
     sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
 };
@@ -12,7 +16,7 @@ use amdgpu_sim_world::{Answer, Call, Connection, Message};
 use nix::{
     errno::Errno,
     sys::{
-        socket::{getsockopt, sockopt::PeerCredentials},
+        socket::{AddressFamily, SockFlag, SockType, getsockopt, socket, sockopt::PeerCredentials},
         stat::fstat,
     },
 };
@@ -26,7 +30,10 @@ const EMPTY: u8 = 0;
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
 
-/// Room for one idle connection.
+/// Descriptors held in reserve: one for a connection, one for what comes over it.
+const SPARES: usize = 2;
+
+/// Room for one descriptor of the shim's own.
 ///
 /// # Invariants
 ///
@@ -38,32 +45,49 @@ struct Slot {
     inode: AtomicU64,
 }
 
-static IDLE: [Slot; MOST_IDLE] = [const {
-    Slot {
-        state: AtomicU8::new(EMPTY),
-        process: AtomicI32::new(0),
-        number: AtomicI32::new(-1),
-        inode: AtomicU64::new(0),
-    }
-}; MOST_IDLE];
+static IDLE: [Slot; MOST_IDLE] = [const { Slot::new() }; MOST_IDLE];
+static SPARE: [Slot; SPARES] = [const { Slot::new() }; SPARES];
 
 impl Slot {
+    const fn new() -> Self {
+        Self {
+            state: AtomicU8::new(EMPTY),
+            process: AtomicI32::new(0),
+            number: AtomicI32::new(-1),
+            inode: AtomicU64::new(0),
+        }
+    }
+
     fn claim(&self, from: u8) -> bool {
         self.state.compare_exchange(from, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// The connection in it, unless the program closed it behind our back and the number now is something else's.
-    ///
-    /// One that the parent process left here is closed: a connection belongs to one process.
-    fn take(&self) -> Option<Connection> {
+    /// The descriptor in it, unless the program closed it behind our back and the number now is something else's; and
+    /// whether this process put it there.
+    fn take(&self) -> Option<(OwnedFd, bool)> {
         if !self.claim(FULL) {
             return None;
         }
         let (number, inode) = (self.number.load(Ordering::Relaxed), self.inode.load(Ordering::Relaxed));
         let ours = self.process.load(Ordering::Relaxed) == process();
         self.state.store(EMPTY, Ordering::Release);
-        let connection = adopt(number, inode)?;
-        ours.then_some(connection)
+        adopt(number, inode).map(|fd| (fd, ours))
+    }
+
+    /// The idle connection in it. One that the parent process left here is closed: a connection belongs to one process.
+    fn take_connection(&self) -> Option<Connection> {
+        let (fd, ours) = self.take()?;
+        ours.then(|| Connection::from_fd(fd))
+    }
+
+    /// Puts a descriptor there, or gives it back.
+    fn keep(&self, fd: OwnedFd) -> Result<(), OwnedFd> {
+        let Ok(about) = fstat(&fd) else { return Err(fd) };
+        if !self.put(fd.as_raw_fd(), about.st_ino) {
+            return Err(fd);
+        }
+        let _ = fd.into_raw_fd();
+        Ok(())
     }
 
     fn put(&self, number: RawFd, inode: u64) -> bool {
@@ -83,7 +107,7 @@ fn process() -> libc::pid_t {
 }
 
 #[expect(unsafe_code, reason = "takes a descriptor back from a number")]
-fn adopt(number: RawFd, inode: u64) -> Option<Connection> {
+fn adopt(number: RawFd, inode: u64) -> Option<OwnedFd> {
     if number < 0 {
         return None;
     }
@@ -92,21 +116,45 @@ fn adopt(number: RawFd, inode: u64) -> Option<Connection> {
     if fstat(borrowed).ok()?.st_ino != inode {
         return None;
     }
-    // SAFETY: it has the inode of the connection that was put here, so it is that connection, which `put` gave up.
-    Some(Connection::from_fd(unsafe { OwnedFd::from_raw_fd(number) }))
+    // SAFETY: it has the inode of the socket that was put here, so it is that socket, which `put` gave up.
+    Some(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Keeps a connection for the next call; one that there is no room for is closed.
 fn keep(connection: Connection) {
-    let fd = connection.into_fd();
-    let Ok(about) = fstat(&fd) else { return };
-    let number = fd.as_raw_fd();
-    if IDLE.iter().any(|slot| slot.put(number, about.st_ino)) {
-        let _ = fd.into_raw_fd();
+    let kept = IDLE.iter().try_fold(connection.into_fd(), |fd, slot| match slot.keep(fd) {
+        Ok(()) => ControlFlow::Break(()),
+        Err(fd) => ControlFlow::Continue(fd),
+    });
+    drop(kept);
+}
+
+/// Fills the reserve, as far as the program leaves descriptors for it.
+fn refill() {
+    for slot in SPARE.iter().filter(|slot| slot.state.load(Ordering::Relaxed) == EMPTY) {
+        // A socket, because its inode is its own.
+        let Ok(spare) = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None) else { return };
+        // Another thread may have filled it meanwhile; then this one is closed.
+        drop(slot.keep(spare));
     }
 }
 
+/// Makes a system call again with a descriptor of the reserve freed for it, if the program has none left.
+fn with_spare<T>(mut work: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    match work() {
+        Err(Errno::EMFILE) => {}
+        other => return other,
+    }
+    let Some(spare) = SPARE.iter().find_map(Slot::take) else { return Err(Errno::EMFILE) };
+    drop(spare);
+    work()
+}
+
 fn connect(world: &World) -> Result<Connection, Errno> {
-    let connection = Connection::open(&world.socket).map_err(|errno| {
+    let connection = with_spare(|| Connection::open(&world.socket)).map_err(|errno| {
+        if errno == Errno::EMFILE {
+            return errno;
+        }
         let full = errno == Errno::EUSERS;
         let why = if full { "has no room for another connection" } else { "does not answer" };
         world::say_once(&format!("the server of {} {why}: {errno}", world.name));
@@ -124,7 +172,7 @@ fn connect(world: &World) -> Result<Connection, Errno> {
 ///
 /// The call's errno, and ENODEV when the server is gone.
 pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
-    let connection = match IDLE.iter().find_map(Slot::take) {
+    let connection = match IDLE.iter().find_map(Slot::take_connection) {
         Some(connection) => connection,
         None => connect(world)?,
     };
@@ -133,6 +181,7 @@ pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
     if !matches!(result, Err(Errno::ENODEV)) {
         keep(connection);
     }
+    refill();
     result
 }
 
@@ -140,7 +189,26 @@ pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
 ///
 /// # Errors
 ///
-/// As [`call`].
+/// As [`call`], and EMFILE when this process has no number left for the descriptor.
 pub(crate) fn call_for_descriptor(world: &World, call_: Call, file: u64, words: [u64; 3]) -> Result<OwnedFd, Errno> {
-    call(world, &Message::new(call_, file, words))?.descriptor.ok_or(Errno::ENODEV)
+    // The kernel drops a descriptor for which there is no number.
+    call(world, &Message::new(call_, file, words))?.descriptor.ok_or(Errno::EMFILE)
+}
+
+/// As [`call_for_descriptor`], for a descriptor that the program does not get to see: in need it takes the place of one of
+/// the reserve. It is given to `use_it`, and closed before the reserve is filled again.
+///
+/// # Errors
+///
+/// As [`call`].
+pub(crate) fn use_descriptor<T>(
+    world: &World,
+    call_: Call,
+    file: u64,
+    words: [u64; 3],
+    use_it: impl FnOnce(OwnedFd) -> T,
+) -> Result<T, Errno> {
+    let used = with_spare(|| call_for_descriptor(world, call_, file, words)).map(use_it);
+    refill();
+    used
 }

@@ -23,5 +23,6 @@ mod null;
 mod paths;
 #[expect(unsafe_code, reason = "finds and calls the functions that were interposed")]
 mod real;
+mod working;
 #[expect(unsafe_code, reason = "runs before main, and at exit")]
 mod world;

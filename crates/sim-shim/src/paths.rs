@@ -3,10 +3,12 @@
 use std::{ffi::c_int, os::fd::RawFd};
 
 use amdgpu_sim::sysfs::FIRST_RENDER_MINOR;
+use amdgpu_sim_world::is_server_thread;
 use nix::errno::Errno;
 
 use crate::{
     c_text::PathText,
+    working,
     world::{self, World},
 };
 
@@ -23,38 +25,72 @@ pub(crate) struct Place {
     pub(crate) text: PathText,
     /// The minor number, if it names a node.
     pub(crate) node: Option<u32>,
+    /// `true` if it is a path of the host after all, to which a relative one leads out of the world's tree.
+    pub(crate) is_real: bool,
     pub(crate) world: &'static World,
 }
 
-/// Returns the place of a path, seen from a directory descriptor; `None` for a path outside the world.
+/// Returns the place of a path, seen from a directory descriptor; `None` for a path outside the world. The threads of a
+/// server see all paths as they are.
 ///
 /// # Errors
 ///
 /// ENODEV when the path is the world's and there is no world to be had, ENAMETOOLONG.
 pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno> {
-    let Some(whole) = absolute(directory, path) else { return Ok(None) };
+    if is_server_thread() {
+        return Ok(None);
+    }
+    let Some(Whole { text: whole, from_tree }) = absolute(directory, path) else { return Ok(None) };
     let path = whole.as_bytes();
     if !is_ours(path) {
-        return Ok(None);
+        // Of the tree's own directories above those that replace real ones, only /sys has siblings worth reaching.
+        let leaves = from_tree && path.starts_with(b"/sys");
+        let world = if leaves { world::known() } else { None };
+        return Ok(world.map(|world| Place { node: None, text: whole, is_real: true, world }));
     }
     let world = world::reach()?;
     let mut text = PathText::new();
     text.push(world.root_bytes())?;
     text.push(path)?;
-    Ok(Some(Place { node: node_minor(path), text, world }))
+    Ok(Some(Place { node: node_minor(path), text, is_real: false, world }))
 }
 
-/// The path without empty and `.` components, absolute. Relative ones are followed from directory descriptors that lead
-/// into the world's tree; from the working directory they are none of ours, for nobody enters the tree by chdir.
-fn absolute(directory: RawFd, path: &[u8]) -> Option<PathText> {
+/// An absolute path.
+struct Whole {
+    text: PathText,
+    /// `true` if it was followed from a directory of the world's tree.
+    from_tree: bool,
+}
+
+/// Returns the path without empty and `.` components, absolute. A relative one is followed from its directory, be that one
+/// of the tree or a real one above those that the world replaces.
+fn absolute(directory: RawFd, path: &[u8]) -> Option<Whole> {
     let mut text = PathText::new();
+    let mut rest = path;
+    let mut from_tree = false;
     if path.first() != Some(&b'/') {
-        if directory == libc::AT_FDCWD || path.is_empty() {
+        if path.is_empty() {
             return None;
         }
-        let world = world::known()?;
-        let at = PathText::of_descriptor(directory)?;
-        text.push(inside(world, at.as_bytes())?).ok()?;
+        let in_tree = |at: &[u8]| world::known().is_some_and(|world| inside(world, at).is_some());
+        let at = if directory == libc::AT_FDCWD {
+            working::directory(|at| leads_to_ours(at) || in_tree(at))
+        } else {
+            PathText::of_descriptor(directory)
+        }?;
+        let at = at.as_bytes();
+        let tree = world::known().and_then(|world| inside(world, at));
+        from_tree = tree.is_some();
+        if !from_tree && !leads_to_ours(at) {
+            return None;
+        }
+        // The path of an open directory has no links, so that leading `..` are followed by name.
+        let mut base = tree.unwrap_or(at);
+        while let Some(behind) = parent_first(rest) {
+            base = base.iter().rposition(|&byte| byte == b'/').and_then(|slash| base.get(..slash)).unwrap_or_default();
+            rest = behind;
+        }
+        text.push(if base == b"/" { b"" } else { base }).ok()?;
     } else if !path.starts_with(b"/dev")
         && !path.starts_with(b"/sys")
         && !path.starts_with(b"//")
@@ -62,10 +98,29 @@ fn absolute(directory: RawFd, path: &[u8]) -> Option<PathText> {
     {
         return None;
     }
-    for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
+    for part in rest.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
         text.push(b"/").and_then(|()| text.push(part)).ok()?;
     }
-    Some(text)
+    Some(Whole { text, from_tree })
+}
+
+/// Returns `true` if a real directory is above, or among, those that the world replaces.
+fn leads_to_ours(directory: &[u8]) -> bool {
+    directory == b"/"
+        || [b"/dev", b"/sys"]
+            .iter()
+            .any(|top| directory.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")))
+}
+
+/// Returns what comes behind a leading `..`.
+fn parent_first(path: &[u8]) -> Option<&[u8]> {
+    let mut rest = path;
+    while let Some(behind) = rest.strip_prefix(b"./") {
+        rest = behind;
+    }
+    let behind = rest.strip_prefix(b"..")?;
+    let start = behind.iter().position(|&byte| byte != b'/').unwrap_or(behind.len());
+    (behind.is_empty() || start > 0).then(|| behind.get(start..).unwrap_or_default())
 }
 
 /// The part of a path behind the root of the world's tree.
@@ -91,7 +146,7 @@ fn is_device(path: &[u8]) -> bool {
 }
 
 /// The minor number of a node by its path.
-fn node_minor(path: &[u8]) -> Option<u32> {
+pub(crate) fn node_minor(path: &[u8]) -> Option<u32> {
     node_minor_of_name(path.strip_prefix(b"/dev/dri/")?)
 }
 
@@ -111,7 +166,8 @@ mod tests {
     use super::*;
 
     fn cleaned(path: &str) -> Option<String> {
-        absolute(libc::AT_FDCWD, path.as_bytes()).map(|text| String::from_utf8(text.as_bytes().to_vec()).unwrap())
+        let whole = absolute(libc::AT_FDCWD, path.as_bytes());
+        whole.map(|whole| String::from_utf8(whole.text.as_bytes().to_vec()).unwrap())
     }
 
     #[test]
@@ -120,6 +176,26 @@ mod tests {
         assert_eq!(cleaned("/./sys/class/drm").as_deref(), Some("/sys/class/drm"));
         assert_eq!(cleaned("dev/dri"), None);
         assert_eq!(cleaned("/home/dev/dri"), None);
+    }
+
+    #[test]
+    fn leading_parents_are_taken_off() {
+        for (path, behind) in [("..", Some("")), ("../", Some("")), ("..//a/b", Some("a/b")), ("./../a", Some("a"))] {
+            assert_eq!(parent_first(path.as_bytes()), behind.map(str::as_bytes), "{path}");
+        }
+        for other in ["", "a", "...", "..a/b", "a/.."] {
+            assert_eq!(parent_first(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn real_directories_above_ours_lead_to_them() {
+        for above in ["/", "/sys", "/sys/class", "/dev"] {
+            assert!(leads_to_ours(above.as_bytes()), "{above}");
+        }
+        for other in ["/home", "/system", "/devel", ""] {
+            assert!(!leads_to_ours(other.as_bytes()), "{other}");
+        }
     }
 
     #[test]

@@ -82,6 +82,14 @@ real! {
     fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
     fn readlinkat(directory: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t, else -1;
     fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char, else std::ptr::null_mut();
+    fn chdir(path: *const c_char) -> c_int, else -1;
+    fn fchdir(fd: c_int) -> c_int, else -1;
+    fn getcwd(out: *mut c_char, size: size_t) -> *mut c_char, else std::ptr::null_mut();
+    fn chmod(path: *const c_char, mode: mode_t) -> c_int, else -1;
+    fn fchmodat(directory: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int, else -1;
+    fn chown(path: *const c_char, user: libc::uid_t, group: libc::gid_t) -> c_int, else -1;
+    fn statfs(path: *const c_char, out: *mut libc::statfs) -> c_int, else -1;
+    fn fstatfs(fd: c_int, out: *mut libc::statfs) -> c_int, else -1;
     fn opendir(path: *const c_char) -> *mut DIR, else std::ptr::null_mut();
     fn readdir(directory: *mut DIR) -> *mut dirent, else std::ptr::null_mut();
     fn readdir64(directory: *mut DIR) -> *mut dirent64, else std::ptr::null_mut();

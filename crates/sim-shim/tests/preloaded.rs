@@ -75,6 +75,42 @@ fn open_refuses_what_the_kernel_refuses() {
     both_ways(&["refused"]);
 }
 
+/// libsystemd follows each path so.
+#[test]
+fn a_walk_from_directory_to_directory_leads_where_the_path_does() {
+    both_ways(&["walks"]);
+}
+
+#[test]
+fn a_program_works_in_directories_of_the_tree() {
+    both_ways(&["chdir"]);
+}
+
+#[test]
+fn a_link_in_proc_opens_its_node_anew_and_a_nodes_rights_can_change() {
+    both_ways(&["reopened"]);
+}
+
+/// Debian's `ldconfig` is static, so that it runs where libraries are missing.
+#[test]
+fn the_launcher_says_so_of_a_program_that_it_does_not_reach() {
+    let said = |run: &mut Command| String::from_utf8_lossy(&run.output().expect("the launcher").stderr).into_owned();
+    let of_static = said(launcher("navi21").args(["/sbin/ldconfig", "--version"]));
+    assert!(of_static.contains("/sbin/ldconfig is linked statically: it sees no simulated GPU"), "{of_static}");
+    let of_guest = said(launcher("navi21").arg(guest()).arg("paths"));
+    assert!(!of_guest.contains("sees no simulated GPU"), "{of_guest}");
+}
+
+#[test]
+fn a_node_is_one_file_by_path_and_by_descriptor() {
+    both_ways(&["same-file"]);
+}
+
+#[test]
+fn a_program_without_free_descriptors_maps_and_is_refused_others() {
+    both_ways(&["exhausted"]);
+}
+
 #[test]
 fn a_primary_node_serves_its_first_opener() {
     both_ways(&["primary"]);
@@ -186,6 +222,14 @@ fn pages_that_a_client_takes_away_harm_nobody_else() {
 #[test]
 fn one_process_does_not_take_all_connections() {
     both_ways(&["crowd"]);
+}
+
+/// Only root has rights to give up; for others there is nothing to see.
+#[test]
+fn a_child_that_gives_up_root_keeps_its_descriptor() {
+    if nix::unistd::geteuid().is_root() {
+        both_ways(&["sandbox"]);
+    }
 }
 
 /// A directory for worlds, so that nothing but this test's are in it.

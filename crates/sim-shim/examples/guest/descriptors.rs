@@ -11,17 +11,23 @@ use std::{
 };
 
 use amdgpu_winsys::{
-    uapi::{PRIME_RDWR, PrimeHandle, Request},
+    uapi::{PRIME_RDWR, PrimeHandle, Request, SyncobjCreate, SyncobjHandle},
     winsys::Device,
 };
 use nix::{
     errno::Errno,
-    sys::socket::{
-        AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+    sys::{
+        resource::{Resource, setrlimit},
+        socket::{
+            AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg,
+            socketpair,
+        },
     },
 };
 
-use crate::node::{RENDER, census, close_handle, create, guest, in_child, ioctl, ioctl_as, map, open, open_for_exec};
+use crate::node::{
+    RENDER, census, close_handle, create, guest, in_child, ioctl, ioctl_as, map, open, open_for_exec, open_with,
+};
 
 /// A copy is the same file, and outlives the original; another open is another file.
 pub(crate) fn duplicates() {
@@ -41,6 +47,42 @@ pub(crate) fn duplicates() {
     drop(copy);
     drop(another);
     assert!(census().starts_with("open 0 mapped 0\n"), "{}", census());
+}
+
+/// A program without a free descriptor maps all the same, and gets no further descriptor.
+pub(crate) fn exhausted() {
+    const MOST: u64 = 256;
+    let node = open(RENDER);
+    let handle = create(&node, 4096).expect("a BO");
+    setrlimit(Resource::RLIMIT_NOFILE, MOST, MOST).expect("setrlimit");
+    let null = File::open("/dev/null").expect("/dev/null");
+    let mut taken = Vec::new();
+    let refused = loop {
+        match null.try_clone() {
+            Ok(copy) => taken.push(copy),
+            Err(error) => break error,
+        }
+        assert!(taken.len() < 1000, "there is no end of descriptors");
+    };
+    assert_eq!(refused.raw_os_error(), Some(libc::EMFILE));
+    for round in 0..3 {
+        let mapping = map(&node, handle, 4096).expect("a mapping");
+        mapping.store(round);
+        assert_eq!(mapping.load(), round);
+        mapping.unmap(0, 4096);
+        assert_eq!(null.try_clone().map(drop).map_err(|error| error.raw_os_error()), Err(Some(libc::EMFILE)));
+    }
+    let mut export = PrimeHandle { handle, flags: PRIME_RDWR, fd: -1 };
+    assert_eq!(ioctl(&node, &mut export), Err(Errno::EMFILE));
+    let mut syncobj = SyncobjCreate { handle: 0, flags: 0 };
+    ioctl(&node, &mut syncobj).expect("a sync object");
+    let mut to_fd = SyncobjHandle { handle: syncobj.handle, flags: 0, fd: -1, pad: 0 };
+    assert_eq!(ioctl(&node, &mut to_fd), Err(Errno::EMFILE));
+    assert_eq!(open_with(RENDER, 0).map(drop), Err(Errno::EMFILE));
+    drop(taken.pop());
+    ioctl(&node, &mut export).expect("an export, with the one descriptor that is free");
+    assert_eq!(null.try_clone().map(drop).map_err(|error| error.raw_os_error()), Err(Some(libc::EMFILE)));
+    assert_eq!(close_handle(&node, handle), Ok(()));
 }
 
 /// A child shares its parent's files.

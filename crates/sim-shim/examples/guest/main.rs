@@ -10,6 +10,7 @@ mod null;
 mod paths;
 mod strangers;
 mod waits;
+mod walks;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,11 @@ fn main() -> ExitCode {
         "devices" => paths::devices(&arguments),
         "fdinfo" => paths::fdinfo(),
         "refused" => paths::refused(),
+        "walks" => walks::walks(),
+        "chdir" => walks::working_directory(),
+        "reopened" => walks::reopened(),
+        "same-file" => paths::same_file(),
+        "exhausted" => descriptors::exhausted(),
         "duplicates" => descriptors::duplicates(),
         "fork" => descriptors::fork(),
         "exec" => descriptors::exec(),
@@ -46,6 +52,7 @@ fn main() -> ExitCode {
         "squatter" => strangers::squatter(),
         "truncate" => strangers::truncate(),
         "cut-pages" => strangers::cut_pages(),
+        "sandbox" => strangers::sandbox(),
         "crowd" => strangers::crowd(),
         "die" => strangers::die(arguments.first().map_or("SIGKILL", String::as_str)),
         other => {

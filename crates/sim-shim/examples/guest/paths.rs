@@ -107,3 +107,26 @@ pub(crate) fn primary() {
     assert_eq!((client.auth, client.pid), (1, u64::from(std::process::id())));
     assert_eq!(create(&node, 4096), Ok(1));
 }
+
+/// A node is the same file by its path, its descriptor and its link in `/proc`, and another node is another.
+pub(crate) fn same_file() {
+    let identity = |about: &fs::Metadata| (about.dev(), about.ino(), about.rdev(), about.mode(), about.uid());
+    let mut seen = Vec::new();
+    for path in [RENDER, "/dev/dri/card0"] {
+        let by_path = identity(&fs::metadata(path).expect("stat"));
+        let node = fs::File::open(path).expect("a node");
+        let copy = node.try_clone().expect("dup");
+        let other = fs::File::open(path).expect("the node again");
+        for file in [&node, &copy, &other] {
+            assert_eq!(identity(&file.metadata().expect("statx")), by_path);
+            let about = nix::sys::stat::fstat(file).expect("fstat");
+            assert_eq!((about.st_dev, about.st_ino, about.st_rdev), (by_path.0, by_path.1, by_path.2));
+            let shown = format!("/proc/self/fd/{}", file.as_raw_fd());
+            assert_eq!(identity(&fs::metadata(shown).expect("stat")), by_path);
+        }
+        // What looks like one file is two to the driver.
+        assert_eq!((create(&node, 4096), create(&other, 4096)), (Ok(1), Ok(1)));
+        seen.push(by_path);
+    }
+    assert_ne!((seen[0].0, seen[0].1), (seen[1].0, seen[1].1));
+}

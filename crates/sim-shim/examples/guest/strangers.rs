@@ -25,7 +25,7 @@ use nix::{
         mman::{MapFlags, ProtFlags, mmap},
         socket::{AddressFamily, SockFlag, SockType, UnixAddr, bind, socket},
     },
-    unistd::ftruncate,
+    unistd::{ftruncate, geteuid, setgid, setgroups, setuid},
 };
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
@@ -173,6 +173,35 @@ pub(crate) fn crowd() {
     }
     let mut close = GemClose { handle: 1, pad: 0 };
     ioctl(&node, &mut close).expect("GEM_CLOSE");
+}
+
+/// A process that opens a node and then gives up root goes on with it, and opens nothing further.
+pub(crate) fn sandbox() {
+    const NOBODY: u32 = 65_534;
+    assert!(geteuid().is_root(), "only root can give it up");
+    let node = open(RENDER);
+    let handle = create(&node, 4096).expect("a BO");
+    in_child(|| {
+        setgroups(&[]).expect("setgroups");
+        setgid(NOBODY.into()).expect("setgid");
+        setuid(NOBODY.into()).expect("setuid");
+        assert_eq!(create(&node, 4096), Ok(handle + 1), "the descriptor is as good as before");
+        let mapping = map(&node, handle, 4096).expect("a mapping");
+        mapping.store(7);
+        assert_eq!(nix::sys::stat::fstat(&node).expect("fstat").st_mode & libc::S_IFMT, libc::S_IFCHR);
+        assert!(File::open(RENDER).is_err(), "the directory is root's");
+        let stranger = connection().expect("a connection");
+        for what in [Call::Open, Call::Refresh, Call::Census, Call::Fdinfo] {
+            let refused = stranger.call(&Message::new(what, 0, [128, 0, 0])).map(|answer| answer.value);
+            assert_eq!(refused, Err(Errno::EACCES), "{what:?}");
+        }
+        // The number alone opens nothing, as for anybody else.
+        let mut request = GemCreate { bo_size: 4096, alignment: 0, domains: GTT, domain_flags: 0 };
+        let words = [GemCreate::REQUEST.bits().into(), std::ptr::from_mut(&mut request).expose_provenance() as u64];
+        assert_eq!(call(&stranger, Call::Ioctl, &node, words, -1), Err(Errno::EBADF));
+        assert_eq!(call(&stranger, Call::Ioctl, &node, words, node.as_raw_fd()), Ok(0));
+    });
+    assert_eq!(map(&node, handle, 4096).expect("a mapping").load(), 7);
 }
 
 /// Says which world this is, and ends by a signal.

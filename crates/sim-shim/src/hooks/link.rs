@@ -5,10 +5,9 @@ use std::ffi::{c_char, c_int};
 use amdgpu_sim::sysfs::node_name;
 use amdgpu_sim_world::{Call, Message};
 use libc::{size_t, ssize_t};
-use nix::errno::Errno;
 
-use super::{guarded, locate, proc};
-use crate::{c_text, calls, paths, real, world};
+use super::{guarded, locate, proc, working};
+use crate::{calls, paths, real, world};
 
 /// # Safety
 ///
@@ -79,17 +78,7 @@ unsafe fn resolve(path: *const c_char, out: *mut c_char) -> *mut c_char {
         // SAFETY: a C string in either case, and the program's buffer.
         let resolved = unsafe { real::realpath(name, out) };
         // SAFETY: null, or a C string that the real function made.
-        let Some(found) = (unsafe { c_text::bytes(resolved) }) else { return Ok(resolved) };
-        let Some(inside) = world::known().and_then(|world| paths::inside(world, found)) else { return Ok(resolved) };
-        let skipped = found.len() - inside.len();
-        if inside.is_empty() {
-            return Err(Errno::ENOENT);
-        }
-        // SAFETY: `skipped` bytes into the string, and `inside` and its terminating zero follow.
-        let from = unsafe { resolved.add(skipped) };
-        // SAFETY: both ends are inside the one buffer, and `copy` allows them to overlap.
-        unsafe { std::ptr::copy(from, resolved, inside.len() + 1) };
-        Ok(resolved)
+        unsafe { working::show(resolved) }
     })
 }
 

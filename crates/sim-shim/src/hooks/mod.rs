@@ -7,7 +7,9 @@ mod link;
 mod node;
 mod open;
 mod proc;
+mod rights;
 mod stat;
+mod working;
 mod xattr;
 
 use std::{

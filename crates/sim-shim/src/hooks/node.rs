@@ -107,10 +107,13 @@ unsafe fn map(
         }
         let offset = u64::try_from(offset).map_err(|_| Errno::EINVAL)?;
         let shown = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
-        let memory = calls::call_for_descriptor(world, Call::Map, file, [offset, len as u64, shown])?;
-        // SAFETY: the program's own address and length, for the memory behind what it asked for. The mapping holds the
-        // memory when the descriptor is closed.
-        Ok(unsafe { real::mmap(address, len, protection, flags, memory.as_raw_fd(), 0) })
+        calls::use_descriptor(world, Call::Map, file, [offset, len as u64, shown], |memory| {
+            // SAFETY: the program's own address and length, for the memory behind what it asked for. The mapping holds
+            // the memory when the descriptor is closed.
+            let mapped = unsafe { real::mmap(address, len, protection, flags, memory.as_raw_fd(), 0) };
+            // Before the descriptor is closed, which may change errno.
+            if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
+        })?
     })
 }
 

@@ -2,9 +2,10 @@
 
 use std::{
     ffi::{c_char, c_int},
-    os::fd::{AsFd, IntoRawFd, OwnedFd},
+    os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd},
 };
 
+use amdgpu_sim::sysfs::node_name;
 use amdgpu_sim_world::{Call, Message};
 use libc::{FILE, mode_t};
 use nix::{
@@ -13,7 +14,11 @@ use nix::{
 };
 
 use super::{guarded, locate, proc};
-use crate::{c_text, calls, paths::Place, real};
+use crate::{
+    c_text, calls,
+    paths::{self, Place},
+    real,
+};
 
 /// # Safety
 ///
@@ -23,8 +28,8 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
         // SAFETY: the caller's promise.
         let Some(place) = (unsafe { locate(directory, path) })? else {
             // SAFETY: the caller's promise.
-            if let Some(fdinfo) = unsafe { open_fdinfo(directory, path, flags & libc::O_CLOEXEC != 0) } {
-                return fdinfo.map(IntoRawFd::into_raw_fd);
+            if let Some(fd) = unsafe { open_in_proc(directory, path, flags) } {
+                return fd.map(IntoRawFd::into_raw_fd);
             }
             return Ok(if directory == libc::AT_FDCWD {
                 // SAFETY: what the program passed.
@@ -46,11 +51,19 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
 /// # Safety
 ///
 /// `path` is null or a C string.
-unsafe fn open_fdinfo(directory: c_int, path: *const c_char, close_on_exec: bool) -> Option<Result<OwnedFd, Errno>> {
+unsafe fn open_in_proc(directory: c_int, path: *const c_char, flags: c_int) -> Option<Result<OwnedFd, Errno>> {
     // SAFETY: the caller's promise; the bytes are used before this returns.
-    let fd = proc::fdinfo(directory, unsafe { c_text::bytes(path) }?)?;
+    let path = unsafe { c_text::bytes(path) }?;
+    if flags & libc::O_NOFOLLOW == 0
+        && let Some(minor) = proc::node(directory, path)
+    {
+        let node = format!("/dev/dri/{}", node_name(minor));
+        let place = paths::find(libc::AT_FDCWD, node.as_bytes()).transpose()?;
+        return Some(place.and_then(|place| open_node(&place, minor, flags)));
+    }
+    let fd = proc::fdinfo(directory, path)?;
     Some(fd.and_then(|fd| {
-        if !close_on_exec {
+        if flags & libc::O_CLOEXEC == 0 {
             fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
         }
         Ok(fd)
@@ -59,6 +72,9 @@ unsafe fn open_fdinfo(directory: c_int, path: *const c_char, close_on_exec: bool
 
 /// The tree cannot be written, and what changes in it is brought up to date.
 fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
+    if place.is_real {
+        return Ok(());
+    }
     if writes {
         return Err(Errno::EACCES);
     }
@@ -78,7 +94,10 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
         return Err(Errno::ENOTDIR);
     }
     if flags & libc::O_PATH != 0 {
-        return Err(Errno::EOPNOTSUPP);
+        // SAFETY: the translated path is a C string.
+        let named = unsafe { real::open(place.text.as_ptr(), flags, 0) };
+        // SAFETY: the descriptor was just opened, and nobody else knows its number.
+        return Errno::result(named).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     }
     // The nearest to CAP_SYS_ADMIN that can be asked without a further library: being root.
     let is_admin = nix::unistd::geteuid().is_root();
@@ -155,9 +174,9 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
         // SAFETY: the caller's promise.
         let Some(place) = (unsafe { locate(libc::AT_FDCWD, path) })? else {
             // SAFETY: the caller's promise.
-            if let Some(fdinfo) = unsafe { open_fdinfo(libc::AT_FDCWD, path, true) } {
+            if let Some(fd) = unsafe { open_in_proc(libc::AT_FDCWD, path, libc::O_CLOEXEC) } {
                 // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
-                return Ok(unsafe { libc::fdopen(fdinfo?.into_raw_fd(), mode) });
+                return Ok(unsafe { libc::fdopen(fd?.into_raw_fd(), mode) });
             }
             // SAFETY: what the program passed.
             return Ok(unsafe { real::fopen(path, mode) });

@@ -1,4 +1,5 @@
 //! `/proc/PID/fdinfo/FD` of node descriptors: what the kernel says of the socket, then what the driver says of the file.
+//! And `/proc/PID/fd/FD`: opening it opens the node anew.
 
 use std::{
     ffi::c_int,
@@ -7,14 +8,14 @@ use std::{
     os::fd::{FromRawFd as _, OwnedFd},
 };
 
-use amdgpu_sim_world::{Call, text_file};
+use amdgpu_sim_world::{Call, Message, text_file};
 use nix::errno::Errno;
 
-use crate::{c_text::PathText, calls, real, world};
+use crate::{c_text::PathText, calls, paths, real, world};
 
 /// A file with the whole text, if the path is one of a node descriptor.
 pub(super) fn fdinfo(directory: c_int, path: &[u8]) -> Option<Result<OwnedFd, Errno>> {
-    let (whole, number) = split(directory, path)?;
+    let (whole, number) = split(directory, path, b"/fdinfo")?;
     let world = world::known()?;
     let link = rebuilt(&[&whole, b"/fd/", &number])?;
     let socket = PathText::of_link(&link)?;
@@ -24,18 +25,33 @@ pub(super) fn fdinfo(directory: c_int, path: &[u8]) -> Option<Result<OwnedFd, Er
     Some(joined(&real, driver))
 }
 
-/// The directory of the process and the number of the descriptor; `None` for what cannot be a path of fdinfo.
-fn split(directory: c_int, path: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+/// Returns the minor number of the node behind a path such as `/proc/self/fd/7`.
+pub(super) fn node(directory: c_int, path: &[u8]) -> Option<u32> {
+    let (whole, number) = split(directory, path, b"/fd")?;
+    let world = world::known()?;
+    let target = PathText::of_link(&rebuilt(&[&whole, b"/fd/", &number])?)?;
+    // A descriptor that only names the node (`O_PATH`) is one of the file that stands for it.
+    if let Some(path) = paths::inside(world, target.as_bytes()) {
+        return paths::node_minor(path);
+    }
+    let inode = inode_of(target.as_bytes())?;
+    let answer = calls::call(world, &Message::new(Call::Inode, 0, [inode, 0, 0])).ok()?;
+    u32::try_from(answer.value).ok()
+}
+
+/// The directory of the process and the number of the descriptor; `None` for what cannot be a path of that kind.
+fn split(directory: c_int, path: &[u8], kind: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let whole = if path.starts_with(b"/") {
         path.to_vec()
     } else {
         // A look at the descriptor costs a system call, so only names that can be meant get one.
-        let plain = directory != libc::AT_FDCWD && !path.is_empty() && path.iter().all(u8::is_ascii_digit);
+        let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let plain = directory != libc::AT_FDCWD && !last.is_empty() && last.iter().all(u8::is_ascii_digit);
         let at = plain.then(|| PathText::of_descriptor(directory)).flatten()?;
         [at.as_bytes(), b"/", path].concat()
     };
     let slash = whole.iter().rposition(|&byte| byte == b'/')?;
-    let (process, number) = (whole.get(..slash)?.strip_suffix(b"/fdinfo")?, whole.get(slash + 1..)?);
+    let (process, number) = (whole.get(..slash)?.strip_suffix(kind)?, whole.get(slash + 1..)?);
     let known = process.starts_with(b"/proc/") && !number.is_empty() && number.iter().all(u8::is_ascii_digit);
     known.then(|| (process.to_vec(), number.to_vec()))
 }
@@ -69,11 +85,12 @@ mod tests {
 
     #[test]
     fn only_paths_of_fdinfo_are_looked_at() {
-        let found = split(libc::AT_FDCWD, b"/proc/self/fdinfo/7");
+        let found = split(libc::AT_FDCWD, b"/proc/self/fdinfo/7", b"/fdinfo");
         assert_eq!(found, Some((b"/proc/self".to_vec(), b"7".to_vec())));
+        assert_eq!(split(libc::AT_FDCWD, b"/proc/9/fd/7", b"/fd"), Some((b"/proc/9".to_vec(), b"7".to_vec())));
         for other in ["/proc/self/fdinfo/", "/proc/self/fdinfo/7x", "/proc/self/fd/7", "/tmp/fdinfo/7", "7", "fdinfo/7"]
         {
-            assert_eq!(split(libc::AT_FDCWD, other.as_bytes()), None, "{other}");
+            assert_eq!(split(libc::AT_FDCWD, other.as_bytes(), b"/fdinfo"), None, "{other}");
         }
     }
 

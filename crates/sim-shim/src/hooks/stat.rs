@@ -2,33 +2,89 @@
 
 use std::{
     ffi::{c_char, c_int},
+    mem::MaybeUninit,
     os::fd::RawFd,
+    sync::OnceLock,
 };
 
-use amdgpu_sim::sysfs::DRM_MAJOR;
-use amdgpu_sim_world::{Call, Message, NodeName};
-use libc::{S_IFCHR, S_IFMT, S_IFSOCK, mode_t};
+use amdgpu_sim::sysfs::{DRM_MAJOR, node_name};
+use amdgpu_sim_world::{Call, Message, NodeName, is_server_thread};
+use libc::{S_IFCHR, S_IFMT, S_IFREG, S_IFSOCK, mode_t};
 
 use super::{guarded, locate};
-use crate::{calls, real, world};
+use crate::{
+    c_text::PathText,
+    calls,
+    paths::{self, node_minor},
+    real, world,
+};
 
-/// Everybody may open a node of the world.
-const RIGHTS: mode_t = 0o666;
+/// Bits of a mode that are not the file's kind.
+const RIGHTS: mode_t = 0o7777;
 
-/// Makes a node of what is a plain file or a socket.
+/// Makes a node of what is a plain file or a socket. A socket is shown as the same file as the node's path.
 fn show_node(about: &mut libc::stat, minor: u32) {
-    about.st_mode = S_IFCHR | RIGHTS;
+    if about.st_mode & S_IFMT == S_IFSOCK
+        && let Some(stand_in) = stand_in(minor)
+    {
+        *about = stand_in;
+    }
+    about.st_mode = S_IFCHR | about.st_mode & RIGHTS;
     about.st_rdev = libc::makedev(DRM_MAJOR, minor);
     about.st_size = 0;
     about.st_blocks = 0;
 }
 
+/// As [`show_node`].
 fn show_node_x(about: &mut libc::statx, minor: u32) {
-    about.stx_mode = (S_IFCHR | RIGHTS) as u16;
+    if mode_t::from(about.stx_mode) & S_IFMT == S_IFSOCK
+        && let Some(stand_in) = stand_in_x(minor, about.stx_mask)
+    {
+        *about = stand_in;
+    }
+    about.stx_mode = S_IFCHR as u16 | about.stx_mode & RIGHTS as u16;
     about.stx_rdev_major = DRM_MAJOR;
     about.stx_rdev_minor = minor;
     about.stx_size = 0;
     about.stx_blocks = 0;
+}
+
+/// Returns the path of the plain file that stands for a node.
+fn path_of_stand_in(minor: u32) -> Option<PathText> {
+    let (mut path, name) = (PathText::new(), node_name(minor));
+    let parts = [world::known()?.root_bytes(), b"/dev/dri/", name.as_bytes()];
+    parts.iter().try_for_each(|part| path.push(part)).ok()?;
+    Some(path)
+}
+
+/// Returns the minor number of the node that a descriptor only names (`O_PATH`), by the file that stands for it.
+fn minor_of_stand_in(fd: RawFd, device: u64) -> Option<u32> {
+    static TREE: OnceLock<Option<u64>> = OnceLock::new();
+    let world = world::known()?;
+    // Few files are of the tree's file system, and only those are looked at.
+    if *TREE.get_or_init(|| Some(stand_in(node_minor(b"/dev/dri/card0")?)?.st_dev)) != Some(device) {
+        return None;
+    }
+    let path = PathText::of_descriptor(fd)?;
+    paths::inside(world, path.as_bytes()).and_then(node_minor)
+}
+
+fn stand_in(minor: u32) -> Option<libc::stat> {
+    let path = path_of_stand_in(minor)?;
+    let mut about = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the path is a C string, and there is room for the answer.
+    let returned = unsafe { real::fstatat(libc::AT_FDCWD, path.as_ptr(), about.as_mut_ptr(), 0) };
+    // SAFETY: filled in where it returned 0.
+    (returned == 0).then(|| unsafe { about.assume_init() })
+}
+
+fn stand_in_x(minor: u32, mask: libc::c_uint) -> Option<libc::statx> {
+    let path = path_of_stand_in(minor)?;
+    let mut about = MaybeUninit::<libc::statx>::uninit();
+    // SAFETY: the path is a C string, and there is room for the answer.
+    let returned = unsafe { real::statx(libc::AT_FDCWD, path.as_ptr(), 0, mask, about.as_mut_ptr()) };
+    // SAFETY: filled in where it returned 0.
+    (returned == 0).then(|| unsafe { about.assume_init() })
 }
 
 /// The minor number of a node descriptor of some process, by its inode, as `/proc/PID/fd` shows it.
@@ -86,9 +142,11 @@ unsafe fn stat_descriptor(fd: RawFd, out: *mut libc::stat) -> c_int {
     guarded(-1, || {
         // SAFETY: what the program passed.
         let returned = unsafe { real::fstat(fd, out) };
-        let by_name = |about: &libc::stat| {
-            let socket = about.st_mode & S_IFMT == S_IFSOCK;
-            socket.then(|| NodeName::of(fd)).flatten().map(|name| name.minor)
+        let by_name = |about: &libc::stat| match about.st_mode & S_IFMT {
+            _ if is_server_thread() => None,
+            S_IFSOCK => NodeName::of(fd).map(|name| name.minor),
+            S_IFREG if about.st_size == 0 => minor_of_stand_in(fd, about.st_dev),
+            _ => None,
         };
         // SAFETY: the real function filled it in if it returned 0.
         Ok(unsafe { patch(returned, out, by_name) })
@@ -190,13 +248,15 @@ unsafe extern "C" fn statx(
         }
         // SAFETY: the real function has just filled it in.
         let about = unsafe { &mut *out };
-        let socket = mode_t::from(about.stx_mode) & S_IFMT == S_IFSOCK;
+        let socket = mode_t::from(about.stx_mode) & S_IFMT == S_IFSOCK && !is_server_thread();
+        let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
         // SAFETY: the caller's promise.
         let itself = unsafe { is_descriptor_itself(path, flags) };
         let minor = match &place {
             Some(place) => place.node,
             None if socket && itself => NodeName::of(directory).map(|name| name.minor),
-            None if socket => minor_of_socket(libc::makedev(about.stx_dev_major, about.stx_dev_minor), about.stx_ino),
+            None if socket => minor_of_socket(device, about.stx_ino),
+            None if itself && about.stx_size == 0 => minor_of_stand_in(directory, device),
             None => None,
         };
         if let Some(minor) = minor {

@@ -14,13 +14,19 @@ use crate::wire::{Call, Message, receive, send};
 #[derive(Debug)]
 pub(crate) struct Remote {
     pid: libc::pid_t,
+    trusted: bool,
     connection: OwnedFd,
     interrupted: AtomicBool,
 }
 
 impl Remote {
-    pub(crate) fn new(pid: libc::pid_t, connection: OwnedFd) -> Self {
-        Self { pid, connection, interrupted: AtomicBool::new(false) }
+    pub(crate) fn new(pid: libc::pid_t, trusted: bool, connection: OwnedFd) -> Self {
+        Self { pid, trusted, connection, interrupted: AtomicBool::new(false) }
+    }
+
+    /// Returns `true` if it was of this server's user, or of root, when it connected. Another has what its descriptors give.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trusted
     }
 
     /// The next call; an interruption that came too late for the last one is passed over.

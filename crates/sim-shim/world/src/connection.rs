@@ -12,6 +12,7 @@ use nix::{
 };
 
 use crate::{
+    Layout,
     trust::is_trusted,
     wire::{Call, Message, receive, send},
 };
@@ -32,7 +33,8 @@ pub struct Answer {
 }
 
 impl Connection {
-    /// Connects to the server whose socket is at this path, which must be this user's, or root's.
+    /// Connects to the server whose socket is at this path, which must be this user's, or root's. A process that may not
+    /// enter its directory (any more) is served by it, too, as far as its descriptors of nodes go.
     ///
     /// # Errors
     ///
@@ -41,7 +43,14 @@ impl Connection {
     pub fn open(socket_path: &Path) -> Result<Self, Errno> {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;
-        again(|| connect(fd.as_raw_fd(), &address))?;
+        match again(|| connect(fd.as_raw_fd(), &address)) {
+            Err(Errno::EACCES) => {
+                let layout = Layout::new(socket_path.parent().unwrap_or(socket_path).to_owned());
+                let address = UnixAddr::new_abstract(layout.back_door().as_bytes())?;
+                again(|| connect(fd.as_raw_fd(), &address))?;
+            }
+            other => other?,
+        }
         if !is_trusted(&getsockopt(&fd, PeerCredentials)?) {
             return Err(Errno::EACCES);
         }
@@ -86,7 +95,8 @@ impl Connection {
                 Some(Call::Done) => return answer.result().map(|value| Answer { value, descriptor: beside }),
                 Some(Call::Fetch) => self.give(answer.words[0]).map_err(lost)?,
                 Some(Call::Install) => {
-                    let result = beside.ok_or(Errno::EBADF).and_then(|fd| install(fd, answer.words[0] != 0));
+                    // The kernel drops a descriptor for which this process has no number left.
+                    let result = beside.ok_or(Errno::EMFILE).and_then(|fd| install(fd, answer.words[0] != 0));
                     let told = Message::answer(Call::Installed, result);
                     send(self.fd.as_fd(), &told, None).map_err(lost)?;
                 }

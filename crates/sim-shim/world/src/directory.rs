@@ -1,9 +1,9 @@
 //! The directory of a world: its socket, and the tree that stands for `/dev/dri` and `/sys`.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io,
-    os::unix::fs::{MetadataExt, symlink},
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -50,6 +50,11 @@ impl Layout {
     /// The server's socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")
+    }
+
+    /// The abstract name of the server's other socket, for processes that have given up the right to enter the directory.
+    pub(crate) fn back_door(&self) -> String {
+        format!("amdgpu-sim/{}/server", self.name())
     }
 
     /// The root of the tree: `/dev/dri` is at `root/dev/dri`.
@@ -169,7 +174,11 @@ fn write(path: &Path, entry: &Entry) -> io::Result<()> {
     match entry {
         Entry::File(content) => fs::write(path, content),
         Entry::Link(target) => symlink(target, path),
-        Entry::Node(_) => fs::write(path, []),
+        // Everybody may open a node, until a program changes that.
+        Entry::Node(_) => {
+            fs::write(path, [])?;
+            fs::set_permissions(path, Permissions::from_mode(0o666))
+        }
     }
 }
 

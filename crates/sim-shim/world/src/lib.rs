@@ -38,7 +38,7 @@ pub use self::{
     directory::{Directory, Layout},
     error::WorldError,
     name::NodeName,
-    server::{Running, Server, gpus},
+    server::{Running, Server, gpus, is_server_thread},
     settings::options,
     text::text_file,
     wire::{Call, Message},

@@ -1,6 +1,7 @@
 //! The server of a world.
 
 use std::{
+    cell::Cell,
     collections::HashSet,
     fmt::Write as _,
     io::Write as _,
@@ -14,6 +15,7 @@ use amdgpu_sim::{Client as _, Profile, SimDevice, SimMachine, SimOptions, chip, 
 use amdgpu_uapi::Request;
 use nix::{
     errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         signal::{SigSet, SigmaskHow},
         socket::{
@@ -62,6 +64,8 @@ pub struct Server {
     directory: Mutex<Option<Directory>>,
     files: Files,
     seats: Arc<Seats>,
+    /// Connections of processes of other users, which take no room from the others.
+    strangers: Arc<Seats>,
     /// Number of printed complaints of each device.
     printed: Mutex<Vec<usize>>,
 }
@@ -83,7 +87,10 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let directory = self.server.directory.lock().take();
+        // The preload library must not lead the removal of the tree out of it.
+        let before = SERVES.replace(true);
         drop(directory);
+        SERVES.set(before);
     }
 }
 
@@ -111,10 +118,10 @@ impl Server {
         // The server's threads inherit this: signals are for the program whose process it lives in.
         let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK);
         let spawned = spawn("amdgpu-sim world", move || match Self::prepare(machine, devices) {
-            Ok((server, listener)) => {
+            Ok((server, listeners)) => {
                 let told = ready.send(Ok(Arc::clone(&server)));
                 if told.is_ok() {
-                    server.accept(&listener);
+                    server.accept(&listeners);
                 }
             }
             Err(error) => {
@@ -132,12 +139,15 @@ impl Server {
         Ok(Running { server })
     }
 
-    fn prepare(machine: SimMachine, devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, OwnedFd), WorldError> {
+    fn prepare(machine: SimMachine, devices: Vec<(SimDevice, Place)>) -> Result<(Arc<Self>, Vec<OwnedFd>), WorldError> {
         let failed = |what| move |errno| WorldError::Start { what, errno };
         table::leave_descriptor_table().map_err(failed("get descriptors of its own for the server"))?;
         let directory = Directory::create(&devices)?;
         let layout = directory.layout().clone();
-        let listener = bind_to(&layout).map_err(failed("listen on the world's socket"))?;
+        let addresses = [UnixAddr::new(&layout.socket()), UnixAddr::new_abstract(layout.back_door().as_bytes())];
+        let [by_path, by_name] = addresses.map(|address| address.and_then(|address| listen_at(&address)));
+        let listeners = [by_path, by_name].into_iter().collect::<Result<Vec<_>, _>>();
+        let listeners = listeners.map_err(failed("listen on the world's sockets"))?;
         let printed = Mutex::new(vec![0; devices.len()]);
         let files = Files::new().map_err(failed("watch files"))?;
         let server = Arc::new(Self {
@@ -147,6 +157,7 @@ impl Server {
             directory: Mutex::new(Some(directory)),
             files,
             seats: Arc::default(),
+            strangers: Arc::default(),
             printed,
         });
         let watcher = Arc::clone(&server);
@@ -155,41 +166,57 @@ impl Server {
                 watcher.files.wait_and_release();
             }
         })?;
-        Ok((server, listener))
+        Ok((server, listeners))
     }
 
-    fn accept(self: &Arc<Self>, listener: &OwnedFd) {
+    /// Accepts connections until the sockets are gone.
+    fn accept(self: &Arc<Self>, listeners: &[OwnedFd]) {
         loop {
-            let connection = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
-                Ok(number) => table::own(number),
-                Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS) => {
-                    thread::sleep(OUT_OF_DESCRIPTORS);
-                    continue;
+            let mut wanted: Vec<_> =
+                listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)).collect();
+            match poll(&mut wanted, PollTimeout::NONE) {
+                Ok(_) | Err(Errno::EINTR | Errno::EAGAIN | Errno::ENOMEM) => {}
+                Err(errno) => return self.say(&format!("the world's sockets are gone: {errno}")),
+            }
+            let ready = wanted.iter().map(|wanted| wanted.any().unwrap_or(false));
+            for (listener, _) in listeners.iter().zip(ready).filter(|(_, ready)| *ready) {
+                if let Err(errno) = self.accept_one(listener) {
+                    return self.say(&format!("the world's socket is gone: {errno}"));
                 }
-                Err(Errno::EINTR | Errno::ECONNABORTED) => continue,
-                Err(errno) => return self.say(&format!("the world's socket is gone: {errno}")),
-            };
-            let Ok(peer) = getsockopt(&connection, PeerCredentials) else { continue };
-            let seat = self.admit(&peer);
-            let welcome = Message::answer(Call::Welcome, seat.as_ref().map(|_| 0).map_err(|errno| *errno));
-            // Who is gone already needs no welcome; there is room for one message in any socket.
-            let sent = send(connection.as_fd(), &welcome, None);
-            let (Ok(seat), Ok(())) = (seat, sent) else { continue };
-            let server = Arc::clone(self);
-            let remote = Arc::new(Remote::new(peer.pid(), connection));
-            if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
-                self.say(&error.to_string());
             }
         }
     }
 
-    /// Decides if a process gets a connection. The directory is its user's alone; so this is for descriptors of it that were
-    /// passed to others.
-    fn admit(&self, peer: &UnixCredentials) -> Result<Seat, Errno> {
-        if !is_trusted(peer) {
-            return Err(Errno::EACCES);
+    fn accept_one(self: &Arc<Self>, listener: &OwnedFd) -> Result<(), Errno> {
+        let connection = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
+            Ok(number) => table::own(number),
+            Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS) => {
+                thread::sleep(OUT_OF_DESCRIPTORS);
+                return Ok(());
+            }
+            // Whoever knocked may be gone again.
+            Err(Errno::EINTR | Errno::ECONNABORTED | Errno::EAGAIN) => return Ok(()),
+            Err(errno) => return Err(errno),
+        };
+        let Ok(peer) = getsockopt(&connection, PeerCredentials) else { return Ok(()) };
+        let seat = self.admit(&peer);
+        let welcome = Message::answer(Call::Welcome, seat.as_ref().map(|_| 0).map_err(|errno| *errno));
+        // Who is gone already needs no welcome; there is room for one message in any socket.
+        let sent = send(connection.as_fd(), &welcome, None);
+        let (Ok(seat), Ok(())) = (seat, sent) else { return Ok(()) };
+        let server = Arc::clone(self);
+        let remote = Arc::new(Remote::new(peer.pid(), is_trusted(&peer), connection));
+        if let Err(error) = spawn("amdgpu-sim client", move || server.serve(&remote, &seat)) {
+            self.say(&error.to_string());
         }
-        self.seats.take(peer.pid())
+        Ok(())
+    }
+
+    /// Decides if a process gets a connection. One of another user is served as far as its descriptors go: it may have been
+    /// given one, or had the rights to open it and given them up.
+    fn admit(&self, peer: &UnixCredentials) -> Result<Seat, Errno> {
+        let seats = if is_trusted(peer) { &self.seats } else { &self.strangers };
+        seats.take(peer.pid())
     }
 
     /// Serves one connection until it ends.
@@ -244,6 +271,9 @@ impl Server {
         let [first, second, third] = call.words;
         let mut file = || self.shown_file(remote, shown, call.file, third);
         match call.call() {
+            Some(Call::Open | Call::Refresh | Call::Fdinfo | Call::Census) if !remote.is_trusted() => {
+                Err(Errno::EACCES)
+            }
             Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
             Some(Call::Ioctl) => {
                 let request = Request::from_bits(first as u32);
@@ -336,15 +366,30 @@ impl Server {
     }
 }
 
+thread_local! {
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns `true` if the calling thread is one of a server's. In a process that serves itself, the preload library shows
+/// such a thread descriptors as they are, not as nodes: two open files of a node must not look like one.
+pub fn is_server_thread() -> bool {
+    SERVES.get()
+}
+
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), WorldError> {
-    let spawned = thread::Builder::new().name(name.to_owned()).spawn(work);
+    let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        SERVES.set(true);
+        work();
+    });
     let errno = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EAGAIN));
     spawned.map(drop).map_err(|error| WorldError::Start { what: "start a thread", errno: errno(error) })
 }
 
-fn bind_to(layout: &Layout) -> Result<OwnedFd, Errno> {
-    let listener = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
-    bind(listener.as_raw_fd(), &UnixAddr::new(&layout.socket())?)?;
+/// Returns a socket that listens. It does not block: whoever knocked may be gone when it is asked.
+fn listen_at(address: &UnixAddr) -> Result<OwnedFd, Errno> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let listener = socket(AddressFamily::Unix, SockType::SeqPacket, flags, None)?;
+    bind(listener.as_raw_fd(), address)?;
     listen(&listener, Backlog::MAXCONN)?;
     Ok(listener)
 }

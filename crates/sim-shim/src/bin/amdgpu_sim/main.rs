@@ -1,6 +1,7 @@
 //! The launcher: runs a command in a world of simulated AMD GPUs.
 
 mod cli;
+mod reach;
 mod run;
 mod signals;
 

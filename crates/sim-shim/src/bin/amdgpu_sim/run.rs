@@ -24,7 +24,7 @@ use nix::{
     unistd::{Pid, getppid},
 };
 
-use crate::signals;
+use crate::{reach::out_of_reach, signals};
 
 /// Exit code of the launcher when it cannot run the command, as of `env` and `timeout`.
 pub(crate) const CANNOT_RUN: u8 = 125;
@@ -77,6 +77,9 @@ pub(crate) fn run(
         return Err(RunError::OneChip { chips });
     }
     let shim = find_shim(shim)?;
+    if let Some(reason) = out_of_reach(program) {
+        eprintln!("amdgpu-sim: {} {reason}: it sees no simulated GPU", program.display());
+    }
     let signals = signals::hold();
     let mut options = options(|name| env::var(name).ok())?;
     options.lockup_timeout = lockup_timeout.unwrap_or(options.lockup_timeout);
