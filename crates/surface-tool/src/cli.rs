@@ -1,0 +1,158 @@
+//! The command line.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use amdgpu_surface::modifier::ListOptions;
+use clap::{Parser, Subcommand};
+use serde_json::json;
+
+use crate::detile::{self, Part};
+use crate::explain::explain;
+use crate::image::ImageArguments;
+use crate::outcome::{Error, Exit};
+use crate::report::Report;
+use crate::{chip, format, modifiers, picture};
+
+/// Explains where an AMD GPU keeps the texels of an image.
+#[derive(Debug, Parser)]
+#[command(name = "amdgpu-surface", version)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Print layout, mode and the reasons, metadata, and modifiers
+    Explain {
+        #[command(flatten)]
+        image: ImageArguments,
+        /// JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the modifiers of a format, in the driver's order
+    Modifiers {
+        /// The chip: a name such as navi21, or the file of a capture
+        #[arg(long, value_name = "CHIP|FILE.json")]
+        gpu: String,
+        /// The format, by Vulkan's name
+        #[arg(long)]
+        format: String,
+        /// None with DCC
+        #[arg(long)]
+        no_dcc: bool,
+        /// None with a second DCC for the display
+        #[arg(long)]
+        no_retile: bool,
+        /// JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Turn the memory of an image into a PNG
+    Detile {
+        /// The bytes of the image, from its first
+        file: PathBuf,
+        #[command(flatten)]
+        image: ImageArguments,
+        /// Mip level
+        #[arg(long, default_value_t = 0)]
+        level: u32,
+        /// Array layer, face, or slice of a volume
+        #[arg(long, default_value_t = 0)]
+        layer: u32,
+        /// Sample
+        #[arg(long, default_value_t = 0)]
+        sample: u32,
+        /// Elements row by row, as they are, instead of a PNG
+        #[arg(long)]
+        raw: bool,
+        /// The file to write
+        #[arg(long, short)]
+        output: PathBuf,
+        /// Print what was written as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw how the first texels of a level lie in memory, as SVG
+    Picture {
+        #[command(flatten)]
+        image: ImageArguments,
+        /// Mip level
+        #[arg(long, default_value_t = 0)]
+        level: u32,
+        /// Texels in a row and a column of the picture
+        #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=i64::from(picture::MOST)))]
+        side: u32,
+        /// The file to write [default: print it]
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+}
+
+/// Does what the command line asks for.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => perform(cli.task, out),
+        Err(error) if error.use_stderr() => {
+            // A reader that went away needs no message.
+            let _ = write!(err, "{error}");
+            return Exit::Usage;
+        }
+        Err(help) => write!(out, "{help}").map_err(Error::from),
+    };
+    match done {
+        Ok(()) => Exit::Answered,
+        Err(error) => {
+            let _ = writeln!(err, "amdgpu-surface: {error}");
+            error.exit()
+        }
+    }
+}
+
+fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
+    match task {
+        Task::Explain { image, json } => explain(&image.image()?).print(json, out)?,
+        Task::Modifiers { gpu, format, no_dcc, no_retile, json } => {
+            let named = chip::named(&gpu, 54)?;
+            let format = format::named(&format)?;
+            let list = modifiers::list(&named.chip, format, ListOptions { dcc: !no_dcc, retile: !no_retile });
+            let mut report = Report::default();
+            report.row("chip", format!("{} ({})", named.name, named.chip.level()), json!(named.name));
+            report.row("format", format.name(), json!(format.name()));
+            modifiers::rows(&named.chip, &list, &mut report);
+            report.print(json, out)?;
+        }
+        Task::Detile { file, image, level, layer, sample, raw, output, json } => {
+            let image = image.image()?;
+            let part = Part { level, layer, sample };
+            if raw {
+                detile::raw(&image, &file, part, &output)?;
+            } else {
+                detile::png(&image, &file, part, &output)?;
+            }
+            let [width, height, _] = image.extent(level);
+            let mut report = Report::default();
+            let shown = output.display().to_string();
+            report.row("written", format!("{shown}: {width}x{height}"), json!([shown, width, height]));
+            report.print(json, out)?;
+        }
+        Task::Picture { image, level, side, output } => {
+            let svg = picture::draw(&image.image()?, level, side)?;
+            match output {
+                Some(path) => write(&path, &svg)?,
+                None => out.write_all(svg.as_bytes())?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|error| Error::File { path: path.to_owned(), error })
+}
