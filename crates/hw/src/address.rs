@@ -26,6 +26,7 @@ impl GpuVa {
     /// # Errors
     ///
     /// [`InTheHole`] when bits 63..=48 do not repeat bit 47.
+    #[inline]
     pub const fn new(raw: u64) -> Result<Self, InTheHole> {
         match raw >> 47 {
             0 | 0x1_ffff => Ok(Self(raw)),
@@ -34,6 +35,7 @@ impl GpuVa {
     }
 
     /// Sign-extends the low 48 bits, which is how the GPU itself spells an address (fault reports, page tables).
+    #[inline]
     pub const fn from_48_bits(raw: u64) -> Self {
         Self(((raw << 16).cast_signed() >> 16).cast_unsigned())
     }
@@ -43,32 +45,38 @@ impl GpuVa {
     /// # Errors
     ///
     /// [`InTheHole`] as for [`GpuVa::new`].
+    #[inline]
     pub const fn from_halves(low: u32, high: u32) -> Result<Self, InTheHole> {
         Self::new((high as u64) << 32 | low as u64)
     }
 
     /// The address as the kernel and the packets take it.
+    #[inline]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
     /// Bits 31..=0.
+    #[inline]
     pub const fn low(self) -> u32 {
         self.0 as u32
     }
 
     /// Bits 63..=32.
+    #[inline]
     pub const fn high(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
     /// Bits 47..=0: what GEM_VA works on and what page tables are indexed by.
+    #[inline]
     pub const fn low_48_bits(self) -> u64 {
         self.0 & 0xffff_ffff_ffff
     }
 
     /// `self + bytes`; `None` past the end of this half.
     #[must_use]
+    #[inline]
     pub const fn checked_add(self, bytes: u64) -> Option<Self> {
         match self.0.checked_add(bytes) {
             Some(sum) if sum >> 47 == self.0 >> 47 => Some(Self(sum)),
@@ -78,6 +86,7 @@ impl GpuVa {
 
     /// Returns `true` if the address is a multiple of `alignment`, which need not be a power of two; zero aligns
     /// nothing.
+    #[inline]
     pub const fn is_aligned(self, alignment: u64) -> bool {
         alignment != 0 && self.0.is_multiple_of(alignment)
     }
@@ -104,6 +113,7 @@ impl fmt::LowerHex for GpuVa {
 impl TryFrom<u64> for GpuVa {
     type Error = InTheHole;
 
+    #[inline]
     fn try_from(raw: u64) -> Result<Self, InTheHole> {
         Self::new(raw)
     }

@@ -19,9 +19,12 @@ macro_rules! choices {
             }
 
             /// Returns the value that a field holds.
-            pub(crate) fn read(field: &'static str, raw: u32) -> Result<Self, $crate::FieldError> {
-                let found = Self::ALL.iter().copied().find(|value| value.raw() == raw);
-                found.ok_or($crate::FieldError::Unknown { field, value: raw })
+            #[inline]
+            pub(crate) const fn read(field: &'static str, raw: u32) -> Result<Self, $crate::FieldError> {
+                $(if raw == $value {
+                    return Ok(Self::$variant);
+                })+
+                Err($crate::FieldError::Unknown { field, value: raw })
             }
         }
     };

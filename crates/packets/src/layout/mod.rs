@@ -36,7 +36,6 @@ mod record_tests;
 mod refusal_tests;
 mod shape;
 mod tables;
-mod whole;
 
 use bits::{bits, on, wide};
 pub(crate) use parts::Half;
@@ -106,7 +105,6 @@ pub use generated::names::fields as names;
 pub use generated::selectors::values;
 pub(crate) use generated::{opcodes, written};
 pub(crate) use packets::copy_opcode;
-pub(crate) use whole::holds_all;
 
 #[cfg(test)]
 mod tests {

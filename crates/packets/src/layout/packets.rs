@@ -56,6 +56,18 @@ impl<'ib> Packets<'ib> {
     pub(crate) const fn new(ib: &'ib [u32], offset: usize, reader: Reader) -> Self {
         Self { ib, offset, reader }
     }
+
+    /// Returns the dwords from the next packet on, and their offset in the IB.
+    #[inline]
+    pub(crate) fn rest(&self) -> Option<(usize, &'ib [u32])> {
+        Some((self.offset, self.ib.get(self.offset..)?))
+    }
+
+    /// Goes on behind a packet of `len` dwords that was read otherwise.
+    #[inline]
+    pub(crate) const fn pass(&mut self, len: usize) {
+        self.offset += len;
+    }
 }
 
 impl<'ib> Iterator for Packets<'ib> {

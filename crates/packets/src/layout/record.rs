@@ -1,4 +1,4 @@
-//! Helpers of the generated code that writes typed packets.
+//! Helpers of the generated code that writes and reads typed packets.
 
 #![expect(
     clippy::inline_always,
@@ -31,6 +31,46 @@ pub(crate) trait Record {
     /// Stores the packet into as many dwords as [`Self::check`] returned for the level. The header of a PM4 packet is left
     /// out.
     fn store(&self, level: u8, out: &mut [u32]);
+
+    /// Compares a packet that was read with what [`Self::store`] would store, dword by dword. The header of a PM4 packet is
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// [`FieldError::Reserved`] for the first dword that would be another one.
+    fn matches(&self, level: u8, packet: &[u32]) -> Result<(), FieldError>;
+}
+
+/// A packet with values for its fields, which can be read.
+pub(crate) trait Load<'p>: Record + Sized {
+    /// Returns what the fields of a level hold. Bits that belong to no field, and lengths that the level does not have, are
+    /// found by [`Record::check`] and [`Record::matches`].
+    ///
+    /// # Errors
+    ///
+    /// [`FieldError::Missing`] where the packet is shorter than its fields.
+    fn load(packet: &'p [u32], level: u8) -> Result<Self, FieldError>;
+}
+
+/// Destination of a packet.
+pub(crate) enum Place<'o> {
+    /// None; the packet is measured.
+    Nowhere,
+    /// The memory that it is written to.
+    Memory(&'o mut [u32]),
+    /// A packet that was read, which must be the one that would be written.
+    Read(&'o [u32]),
+}
+
+impl<'o> Place<'o> {
+    /// Returns the destination of a packet that is written, or measured where there is no memory.
+    #[inline(always)]
+    pub(crate) const fn of(out: Option<&'o mut [u32]>) -> Self {
+        match out {
+            Some(out) => Self::Memory(out),
+            None => Self::Nowhere,
+        }
+    }
 }
 
 /// Returns `true` if a level is one of a set.
@@ -120,6 +160,36 @@ pub(crate) fn copy(out: &mut [u32], from: usize, data: &[u32]) {
     }
 }
 
+/// Extracts the bits of a field.
+#[inline(always)]
+pub(crate) const fn bits(dword: u32, high: u32, low: u32) -> u32 {
+    dword << (31 - high) >> (31 - high + low)
+}
+
+/// Refuses a dword that was read and is not the one that would be stored.
+#[inline(always)]
+pub(crate) const fn equal(dword: usize, read: u32, stored: u32) -> Result<(), FieldError> {
+    if read == stored { Ok(()) } else { Err(FieldError::Reserved { dword, bits: read ^ stored }) }
+}
+
+/// Refuses dwords behind the fields that are not the ones that [`copy`] would store. Data that was read is part of the packet
+/// itself, and is not compared with itself.
+#[inline(always)]
+pub(crate) fn equal_data(packet: &[u32], from: usize, data: &[u32]) -> Result<(), FieldError> {
+    let read = packet.get(from..).unwrap_or_default();
+    if std::ptr::eq(read, data) { Ok(()) } else { differing(read, from, data) }
+}
+
+#[cold]
+#[inline(never)]
+fn differing(read: &[u32], from: usize, data: &[u32]) -> Result<(), FieldError> {
+    if read.len() != data.len() {
+        return Err(FieldError::Surplus { dwords: read.len().abs_diff(data.len()) });
+    }
+    let mut both = read.iter().zip(data).enumerate();
+    both.try_for_each(|(at, (&read, &stored))| equal(from + at, read, stored))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +209,18 @@ mod tests {
         assert_eq!(one_of("a", 64, u64::MAX), Err(FieldError::Unknown { field: "a", value: 64 }));
         assert!(flag("a", true, false).is_err() && meant("a", true, false).is_err());
         assert!(flag("a", false, false).is_ok() && meant("a", false, false).is_ok());
+    }
+
+    #[test]
+    fn dwords_that_would_not_be_stored_are_refused_by_their_place() {
+        assert_eq!(bits(0x1234_5678, 15, 8), 0x56);
+        assert_eq!((bits(u32::MAX, 31, 0), bits(1 << 31, 31, 31)), (u32::MAX, 1));
+        assert_eq!(equal(3, 0x11, 0x11), Ok(()));
+        assert_eq!(equal(3, 0x11, 0x10), Err(FieldError::Reserved { dword: 3, bits: 1 }));
+        let packet = [9, 1, 2, 3];
+        assert_eq!((equal_data(&packet, 2, &packet[2..]), equal_data(&packet, 2, &[2, 3])), (Ok(()), Ok(())));
+        assert_eq!(equal_data(&packet, 2, &[2, 7]), Err(FieldError::Reserved { dword: 3, bits: 4 }));
+        assert_eq!(equal_data(&packet, 2, &[2]), Err(FieldError::Surplus { dwords: 1 }));
     }
 
     #[test]

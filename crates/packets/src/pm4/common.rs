@@ -64,6 +64,7 @@ impl Caching {
     }
 
     /// Returns what the fields of a packet hold, of which a generation has one policy at most.
+    #[inline]
     pub(super) fn read(atc: bool, cache_policy: u32, temporal: u32, volatile: bool) -> Result<Self, FieldError> {
         Ok(Self { policy: Policy::read("cache_policy", cache_policy | temporal)?, atc, volatile })
     }
@@ -102,6 +103,7 @@ impl Compare {
     /// assert!(Compare::GreaterOrEqual.holds(5, 5));
     /// assert!(!Compare::Less.holds(5, 5));
     /// ```
+    #[inline]
     pub const fn holds(self, value: u32, reference: u32) -> bool {
         match self {
             Self::Always => true,
@@ -121,6 +123,7 @@ pub struct Register(u32);
 
 impl Register {
     /// The register `index` dwords into the register space.
+    #[inline]
     pub const fn new(index: u32) -> Self {
         Self(index)
     }
@@ -133,16 +136,19 @@ impl Register {
     /// assert_eq!(Register::at_byte(0x30100), Some(Register::new(0xc040))); // SCRATCH_REG0 from GFX7 on
     /// assert_eq!(Register::at_byte(0x30101), None);
     /// ```
+    #[inline]
     pub const fn at_byte(offset: u32) -> Option<Self> {
         if offset.is_multiple_of(4) { Some(Self(offset / 4)) } else { None }
     }
 
     /// The index of the register's dword.
+    #[inline]
     pub const fn index(self) -> u32 {
         self.0
     }
 
     /// The register behind this one; `None` at the end of the register space.
+    #[inline]
     pub const fn next(self) -> Option<Self> {
         match self.0.checked_add(1) {
             Some(index) => Some(Self(index)),
@@ -151,6 +157,7 @@ impl Register {
     }
 
     /// Returns the register whose index a field holds; this library uses 32 bits of it.
+    #[inline]
     pub(super) fn read(field: &'static str, index: u64) -> Result<Self, FieldError> {
         let max = u32::MAX.into();
         require(index <= max, FieldError::TooWide { field, value: index, max })?;

@@ -1,14 +1,20 @@
 //! Reading PM4: dwords to typed packets.
+//!
+//! A packet that has a type is read by generated code, without the tables: its fields are extracted, the type is made of them,
+//! and the type's own fields are compared with the dwords. So what is accepted is what would be written, for both come from one
+//! description. The tables are asked where a packet has no type or is refused, for they say more about the reason.
 
-use super::header::HeaderFlags;
+use super::header::{Header, HeaderFlags};
 use super::sink::{Sink, Typed};
 use super::target::TYPE_2_FILLER;
 use super::{
     AcquireMem, CopyData, CpDma, EndOfPipe, EventWrite, Flagged, IndirectBuffer, Nop, PfpSyncMe, Target, WaitRegMem,
     WriteData, opcode,
 };
-use crate::layout::records::pm4::Packet as Record;
-use crate::layout::{Fields, Listed, Packets, Reader, holds_all};
+use crate::layout::record::Load;
+use crate::layout::records::pm4 as records;
+use crate::layout::written::{AcquireMemPws, EventWriteSample};
+use crate::layout::{Layout, Listed, Packets, Reader, pm4 as tables};
 use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
 
 /// Declares [`Command`] and what it does with each kind of packet.
@@ -83,25 +89,27 @@ commands! {
     EventWrite,
 }
 
+/// The packets that have a type.
+const TYPED: [&Layout; 14] = [
+    &tables::NOP,
+    &tables::WRITE_DATA,
+    &tables::COPY_DATA,
+    &tables::CP_DMA,
+    &tables::DMA_DATA,
+    &tables::SURFACE_SYNC,
+    &tables::ACQUIRE_MEM,
+    &tables::EVENT_WRITE_EOP,
+    &tables::EVENT_WRITE_EOS,
+    &tables::RELEASE_MEM,
+    &tables::INDIRECT_BUFFER,
+    &tables::WAIT_REG_MEM,
+    &tables::PFP_SYNC_ME,
+    &tables::EVENT_WRITE,
+];
+
 /// Returns `true` if an opcode has a type on some ring.
-const fn is_typed(opcode: u8) -> bool {
-    matches!(
-        opcode,
-        opcode::NOP
-            | opcode::WRITE_DATA
-            | opcode::COPY_DATA
-            | opcode::CP_DMA
-            | opcode::DMA_DATA
-            | opcode::SURFACE_SYNC
-            | opcode::ACQUIRE_MEM
-            | opcode::EVENT_WRITE_EOP
-            | opcode::EVENT_WRITE_EOS
-            | opcode::RELEASE_MEM
-            | opcode::INDIRECT_BUFFER
-            | opcode::WAIT_REG_MEM
-            | opcode::PFP_SYNC_ME
-            | opcode::EVENT_WRITE
-    )
+fn is_typed(opcode: u8) -> bool {
+    TYPED.iter().any(|layout| layout.opcode() == u16::from(opcode))
 }
 
 impl Packet for Command<'_> {
@@ -153,72 +161,112 @@ pub struct Decoded<'ib> {
 /// * [`DecodeFault::PastTheEnd`]: the packet runs past the end of `ib`.
 /// * [`DecodeFault::Field`]: the packet is known and something in it is wrong.
 pub fn decode_at(ib: &[u32], offset: usize, target: Target) -> Option<Result<Decoded<'_>, DecodeError>> {
-    Packets::new(ib, offset, Reader::Ring(target)).next().map(|listed| decoded(&listed, target))
+    Decoder { packets: Packets::new(ib, offset, Reader::Ring(target)), target }.next()
 }
 
-/// Returns the typed packet of one that was found by the tables.
-fn decoded<'ib>(listed: &Listed<'ib>, target: Target) -> Result<Decoded<'ib>, DecodeError> {
+/// Returns a packet that the generated code did not read, as the tables know it. `refused` is the reason where the packet has
+/// a type.
+#[cold]
+fn listed<'ib>(listed: &Listed<'ib>, refused: Option<FieldError>, target: Target) -> Result<Decoded<'ib>, DecodeError> {
     let Listed { offset, dwords, flags, .. } = *listed;
     let header = dwords.first().copied().unwrap_or_default();
-    let byte = super::Header::opcode(header);
+    let byte = Header::opcode(header);
     let unknown = Command::Unknown { opcode: byte, body: dwords.get(1..).unwrap_or_default() };
-    let command = match listed.content {
-        Ok(None) if header == TYPE_2_FILLER => Nop::Filler.into(),
-        Ok(None) => Nop::Bare.into(),
-        Ok(Some(fields)) => typed(&fields, flags, target)
-            .map_err(|source| {
-                let fault = DecodeFault::Field { packet: fields.name(), source };
-                DecodeError { offset, header, target: target.into(), fault }
-            })?
-            .unwrap_or(unknown),
-        Err(DecodeError { fault: DecodeFault::UnknownOpcode { .. }, .. }) => unknown,
-        Err(
-            error @ DecodeError {
-                fault: DecodeFault::Field { source: FieldError::Reserved { dword: 0, .. }, .. }, ..
-            },
+    let command = match (listed.content, refused) {
+        (Ok(None), _) if header == TYPE_2_FILLER => Nop::Filler.into(),
+        (Ok(None), _) => Nop::Bare.into(),
+        // An opcode can belong to a packet with a type and to one without.
+        (Ok(Some(fields)), Some(source)) if TYPED.iter().any(|typed| std::ptr::eq(*typed, fields.layout())) => {
+            let fault = DecodeFault::Field { packet: fields.name(), source };
+            return Err(DecodeError { offset, header, target: target.into(), fault });
+        }
+        (Ok(Some(_)) | Err(DecodeError { fault: DecodeFault::UnknownOpcode { .. }, .. }), _) => unknown,
+        (
+            Err(
+                error @ DecodeError {
+                    fault: DecodeFault::Field { source: FieldError::Reserved { dword: 0, .. }, .. },
+                    ..
+                },
+            ),
+            _,
         ) => {
             return Err(error);
         }
         // What the tables say of a packet that has no type is theirs.
-        Err(DecodeError { fault: DecodeFault::Field { .. }, .. }) if is_whole(dwords) && !is_typed(byte) => unknown,
-        Err(error) => return Err(error),
+        (Err(DecodeError { fault: DecodeFault::Field { .. }, .. }), _) if is_whole(dwords) && !is_typed(byte) => {
+            unknown
+        }
+        (Err(error), _) => return Err(error),
     };
     Ok(Decoded { offset, len: dwords.len(), header, flags, command })
 }
 
 /// Returns `true` if dwords are a packet with its header.
 fn is_whole(dwords: &[u32]) -> bool {
-    dwords.first().is_some_and(|&header| header >> 30 == 3 && super::Header::dwords(header) == Some(dwords.len()))
+    dwords.first().is_some_and(|&header| header >> 30 == 3 && Header::dwords(header) == Some(dwords.len()))
 }
 
-/// Returns the typed packet; `None` where it has no type.
-fn typed<'ib>(fields: &Fields<'ib>, flags: HeaderFlags, target: Target) -> Result<Option<Command<'ib>>, FieldError> {
-    let level = target.level;
-    let Some(record) = Record::read(fields) else { return Ok(None) };
-    let command: Command<'ib> = match record {
-        Record::Nop(nop) => Nop::Skip(nop.data).into(),
-        Record::WriteData(record) => WriteData::read(&record)?.into(),
-        Record::CopyData(record) => CopyData::read(&record)?.into(),
-        Record::CpDma(record) => CpDma::read_cp_dma(&record)?.into(),
-        Record::DmaData(record) => CpDma::read(&record)?.into(),
-        Record::SurfaceSync(record) => AcquireMem::read_surface_sync(&record).into(),
-        Record::AcquireMem(record) => {
-            let packet = AcquireMem::read(&record, level)?;
+/// A whole packet, header included, and its ring.
+#[derive(Clone, Copy)]
+struct Read<'ib> {
+    dwords: &'ib [u32],
+    flags: HeaderFlags,
+    target: Target,
+}
+
+impl<'ib> Read<'ib> {
+    /// Returns the packet, if it has a type.
+    #[inline]
+    fn typed(self, opcode: u8) -> Option<Result<Command<'ib>, FieldError>> {
+        let level = self.target.level;
+        Some(match opcode {
+            opcode::NOP => self.exactly(|nop: &records::Nop<'ib>| Ok(Nop::Skip(nop.data)), Nop::write),
+            opcode::WRITE_DATA => self.exactly(WriteData::read, WriteData::write),
+            opcode::COPY_DATA => self.exactly(CopyData::read, CopyData::write),
+            opcode::CP_DMA => self.exactly(CpDma::read_cp_dma, CpDma::write),
+            opcode::DMA_DATA => self.exactly(CpDma::read, CpDma::write),
+            opcode::SURFACE_SYNC => self
+                .exactly(|record: &records::SurfaceSync| Ok(AcquireMem::read_surface_sync(record)), AcquireMem::write),
             // The graphics rings of GFX7 and GFX8 take it, and are given SURFACE_SYNC.
-            holds_all(fields, 0, |out| packet.write_acquire_mem(Sink::new(fields.name(), target, flags, Some(out))))?;
-            return Ok(Some(packet.into()));
+            opcode::ACQUIRE_MEM if self.is_pws() => {
+                self.exactly(|record: &AcquireMemPws| AcquireMem::read(&record.0, level), AcquireMem::write_acquire_mem)
+            }
+            opcode::ACQUIRE_MEM => self
+                .exactly(|record: &records::AcquireMem| AcquireMem::read(record, level), AcquireMem::write_acquire_mem),
+            opcode::EVENT_WRITE_EOP => self.exactly(EndOfPipe::read_event_write_eop, EndOfPipe::write),
+            opcode::EVENT_WRITE_EOS => self.exactly(EndOfPipe::read_event_write_eos, EndOfPipe::write),
+            opcode::RELEASE_MEM => self.exactly(EndOfPipe::read, EndOfPipe::write),
+            opcode::INDIRECT_BUFFER => self.exactly(IndirectBuffer::read, IndirectBuffer::write),
+            opcode::WAIT_REG_MEM => self.exactly(WaitRegMem::read, WaitRegMem::write),
+            opcode::PFP_SYNC_ME => self.exactly(|_: &records::PfpSyncMe| Ok(PfpSyncMe), PfpSyncMe::write),
+            opcode::EVENT_WRITE if self.dwords.len() == 2 => {
+                self.exactly(|record: &records::EventWrite| EventWrite::read(record, level), EventWrite::write)
+            }
+            opcode::EVENT_WRITE => {
+                self.exactly(|record: &EventWriteSample| EventWrite::read(&record.0, level), EventWrite::write)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns `true` if an ACQUIRE_MEM is a pixel-wait-sync.
+    fn is_pws(self) -> bool {
+        AcquireMemPws::load(self.dwords, self.target.level as u8).is_ok_and(|packet| packet.0.pws_ena)
+    }
+
+    /// Reads one form of a packet. `write` must then give what was read.
+    fn exactly<R: Load<'ib>, P: Copy + Into<Command<'ib>>>(
+        self,
+        read: impl FnOnce(&R) -> Result<P, FieldError>,
+        write: impl FnOnce(P, Sink<'_>) -> Result<usize, EncodeError>,
+    ) -> Result<Command<'ib>, FieldError> {
+        let packet = read(&R::load(self.dwords, self.target.level as u8)?)?;
+        match write(packet, Sink::comparing(self.target, self.flags, self.dwords)) {
+            Ok(_) => Ok(packet.into()),
+            Err(EncodeError::Field { source, .. }) => Err(source),
+            Err(_) => Err(FieldError::NoSuchForm { form: "this packet" }),
         }
-        Record::EventWriteEop(record) => EndOfPipe::read_event_write_eop(&record)?.into(),
-        Record::EventWriteEos(record) => EndOfPipe::read_event_write_eos(&record)?.into(),
-        Record::ReleaseMem(record) => EndOfPipe::read(&record)?.into(),
-        Record::IndirectBuffer(record) => IndirectBuffer::read(&record)?.into(),
-        Record::WaitRegMem(record) => WaitRegMem::read(&record)?.into(),
-        Record::PfpSyncMe(_) => PfpSyncMe.into(),
-        Record::EventWrite(record) => EventWrite::read(&record, level)?.into(),
-        _ => return Ok(None),
-    };
-    holds_all(fields, 0, |out| command.write(target, flags, Some(out)))?;
-    Ok(Some(command))
+    }
 }
 
 /// The packets of an IB, one after the other.
@@ -253,7 +301,22 @@ impl<'ib> Iterator for Decoder<'ib> {
     type Item = Result<Decoded<'ib>, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.packets.next().map(|listed| decoded(&listed, self.target))
+        let (offset, rest) = self.packets.rest()?;
+        let header = *rest.first()?;
+        let mut refused = None;
+        if let Ok(Header::Packet { opcode, dwords: len, flags }) = Header::read(header, self.target.level)
+            && let Some(dwords) = rest.get(..len)
+        {
+            match (Read { dwords, flags, target: self.target }).typed(opcode) {
+                Some(Ok(command)) => {
+                    self.packets.pass(len);
+                    return Some(Ok(Decoded { offset, len, header, flags, command }));
+                }
+                Some(Err(source)) => refused = Some(source),
+                None => {}
+            }
+        }
+        self.packets.next().map(|packet| listed(&packet, refused, self.target))
     }
 }
 

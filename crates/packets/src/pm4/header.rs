@@ -26,6 +26,7 @@ bitflags! {
 
 impl HeaderFlags {
     /// The flags that exist on a generation.
+    #[inline]
     pub fn known(level: GfxLevel) -> Self {
         if level >= GfxLevel::Gfx10 { Self::all() } else { Self::PREDICATE | Self::COMPUTE }
     }
@@ -59,11 +60,13 @@ impl Header {
     const COUNT: u32 = 0x3fff;
 
     /// The opcode in a type-3 header.
+    #[inline]
     pub(super) const fn opcode(header: u32) -> u8 {
         (header >> 8) as u8
     }
 
     /// The length of the packet behind a header, header included, where the header holds one.
+    #[inline]
     pub(crate) const fn dwords(header: u32) -> Option<usize> {
         match (header >> 30, header >> 16 & Self::COUNT) {
             (2, _) => Some(1),

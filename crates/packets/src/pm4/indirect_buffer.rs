@@ -49,6 +49,7 @@ impl IndirectBuffer {
     pub const LEN: usize = 4;
 
     /// A call: the engine comes back.
+    #[inline]
     pub const fn call(va: GpuVa, dwords: u32) -> Self {
         Self { va, dwords, chain: false, valid: false, preamble: false, policy: Policy::Lru }
     }
@@ -66,6 +67,7 @@ impl IndirectBuffer {
     /// assert_eq!(tail, [0xc002_3f00, 0x0010_0000, 0x80, 0x0090_0100]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub const fn chain(va: GpuVa, dwords: u32) -> Self {
         Self { chain: true, valid: true, ..Self::call(va, dwords) }
     }
@@ -90,6 +92,7 @@ impl IndirectBuffer {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::IndirectBuffer) -> Result<Self, FieldError> {
         Ok(Self {
             va: address("ib_base", record.addr)?,

@@ -3,20 +3,20 @@
 use super::header::{HeaderFlags, MAX_PAYLOAD, type3};
 use super::target::{Ring, Target};
 use crate::error::require;
-use crate::layout::record::{Record, is_on};
+use crate::layout::record::{Place, Record, equal, equal_data, is_on};
 use crate::{EncodeError, FieldError};
 
 /// Every generation, one bit for each.
 const ALL_LEVELS: u16 = 0x1ff;
 
-/// Destination of a packet: a stream, or none, to be measured.
+/// Destination of a packet, with its ring and the flags of its header.
 pub(super) struct Sink<'o> {
     /// The packet's name in errors.
     packet: &'static str,
     /// The ring that takes it.
     pub(super) target: Target,
     flags: HeaderFlags,
-    out: Option<&'o mut [u32]>,
+    place: Place<'o>,
 }
 
 impl<'o> Sink<'o> {
@@ -27,7 +27,13 @@ impl<'o> Sink<'o> {
         flags: HeaderFlags,
         out: Option<&'o mut [u32]>,
     ) -> Self {
-        Self { packet, target, flags, out }
+        Self { packet, target, flags, place: Place::of(out) }
+    }
+
+    /// Takes a packet that must be the one that was read.
+    #[inline(always)]
+    pub(super) const fn comparing(target: Target, flags: HeaderFlags, read: &'o [u32]) -> Self {
+        Self { packet: "packet", target, flags, place: Place::Read(read) }
     }
 
     /// Returns the error for a value that does not fit.
@@ -56,7 +62,17 @@ impl<'o> Sink<'o> {
             Ok(len) => len,
             Err(source) => return Err(self.refuse(source)),
         };
-        let Some(out) = self.out else { return Ok(len) };
+        let out = match self.place {
+            Place::Nowhere => return Ok(len),
+            Place::Memory(out) => out,
+            Place::Read(read) => {
+                let header = type3(R::OPCODE as u8, len - 1, self.flags);
+                return match compare(&record, target.level as u8, read, header, len) {
+                    Ok(()) => Ok(len),
+                    Err(source) => Err(EncodeError::Field { packet, target: target.into(), source }),
+                };
+            }
+        };
         let left = out.len();
         let out = out.get_mut(..len).ok_or(EncodeError::NoRoom { packet, needed: len, left })?;
         record.store(target.level as u8, out);
@@ -65,6 +81,16 @@ impl<'o> Sink<'o> {
         }
         Ok(len)
     }
+}
+
+/// Compares a packet that was read with the one that would be written.
+#[inline(always)]
+fn compare<R: Record>(record: &R, level: u8, read: &[u32], header: u32, len: usize) -> Result<(), FieldError> {
+    require(read.len() == len, FieldError::Surplus { dwords: read.len().abs_diff(len) })?;
+    if let [first, ..] = read {
+        equal(0, *first, header)?;
+    }
+    record.matches(level, read)
 }
 
 impl Sink<'_> {
@@ -91,9 +117,13 @@ impl Sink<'_> {
 
     fn put_dwords(self, dwords: &[u32]) -> Result<usize, EncodeError> {
         let needed = dwords.len();
-        if let Some(out) = self.out {
-            let no_room = EncodeError::NoRoom { packet: self.packet, needed, left: out.len() };
-            out.get_mut(..needed).ok_or(no_room)?.copy_from_slice(dwords);
+        match self.place {
+            Place::Nowhere => {}
+            Place::Memory(out) => {
+                let no_room = EncodeError::NoRoom { packet: self.packet, needed, left: out.len() };
+                out.get_mut(..needed).ok_or(no_room)?.copy_from_slice(dwords);
+            }
+            Place::Read(read) => equal_data(read, 0, dwords).map_err(|source| self.refuse(source))?,
         }
         Ok(needed)
     }

@@ -51,6 +51,7 @@ pub struct ConstFill {
 
 impl ConstFill {
     /// Fills whole dwords: `to` and `bytes` are multiples of 4.
+    #[inline]
     pub const fn new(to: GpuVa, pattern: u32, bytes: u32) -> Self {
         Self { to, pattern, bytes, size: FillSize::Dword }
     }
@@ -80,6 +81,7 @@ impl ConstFill {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::ConstFill, version: Version) -> Result<Self, FieldError> {
         let to = address("dst_addr", record.dst_addr)?;
         if version == Version::V1_0 {

@@ -55,6 +55,7 @@ impl CopyLinear {
     /// assert_eq!(ib[..len], [1, 0xfff, 0, 0x0010_0000, 0x80, 0x2345_6780, 0x81]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub const fn new(to: GpuVa, from: GpuVa, bytes: u32) -> Self {
         Self { to, from, bytes, in_dwords: false }
     }
@@ -78,6 +79,7 @@ impl CopyLinear {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::CopyLinear<'_>, version: Version) -> Result<Self, FieldError> {
         let in_dwords = version == Version::V1_0 && !record.byte_mode;
         let bytes = if in_dwords { record.count * 4 } else { record.count + version.count_bias() };

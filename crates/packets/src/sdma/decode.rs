@@ -2,6 +2,7 @@
 
 use super::sink::{Sink, Typed};
 use super::{ConstFill, CopyLinear, Fence, FillSize, Nop, PollMem, Timestamp, Version, WriteLinear};
+use crate::layout::record::Place;
 use crate::layout::records::sdma::Packet as Record;
 use crate::layout::{Fields, Listed, Packets, Reader, copy_opcode};
 use crate::{DecodeError, DecodeFault, EncodeError, FieldError, Packet};
@@ -40,11 +41,11 @@ macro_rules! commands {
                 }
             }
 
-            fn write(&self, version: Version, out: Option<&mut [u32]>) -> Result<usize, EncodeError> {
+            fn write(&self, version: Version, place: Place<'_>) -> Result<usize, EncodeError> {
                 match *self {
-                    $(Self::$name(packet) => packet.write(Sink::new(<$name as Typed>::NAME, version, out)),)+
+                    $(Self::$name(packet) => packet.write(Sink::at(<$name as Typed>::NAME, version, place)),)+
                     Self::Unknown { rest, .. } => {
-                        if let Some(out) = out {
+                        if let Place::Memory(out) = place {
                             let (needed, left) = (rest.len(), out.len());
                             let no_room = EncodeError::NoRoom { packet: <Self as Packet>::NAME, needed, left };
                             out.get_mut(..needed).ok_or(no_room)?.copy_from_slice(rest);
@@ -79,11 +80,11 @@ impl Packet for Command<'_> {
     const NAME: &'static str = "packet";
 
     fn len_dwords(&self, version: Version) -> Result<usize, EncodeError> {
-        self.write(version, None)
+        self.write(version, Place::Nowhere)
     }
 
     fn encode(&self, version: Version, out: &mut [u32]) -> Result<usize, EncodeError> {
-        self.write(version, Some(out))
+        self.write(version, Place::Memory(out))
     }
 }
 
@@ -163,13 +164,20 @@ fn typed<'ib>(fields: &Fields<'ib>, version: Version) -> Result<Option<Command<'
         Record::TimestampGetGlobal(record) => Timestamp::read(&record)?.into(),
         _ => return Ok(None),
     };
-    let is_old = version == Version::V1_0;
-    let ignored = match command {
+    let read = fields.dwords();
+    let filled;
+    let read = match (command, read) {
         // The two low bits of a count say nothing where whole dwords are filled.
-        Command::ConstFill(ConstFill { size: FillSize::Dword, .. }) if !is_old => 3,
-        _ => 0,
+        (Command::ConstFill(ConstFill { size: FillSize::Dword, .. }), &[header, low, high, pattern, count]) => {
+            filled = [header, low, high, pattern, count & !3 | (version.count_bias() * 3)];
+            filled.as_slice()
+        }
+        _ => read,
     };
-    crate::layout::holds_all(fields, ignored, |out| command.write(version, Some(out)))?;
+    command.write(version, Place::Read(read)).map_err(|error| match error {
+        EncodeError::Field { source, .. } => source,
+        _ => FieldError::NoSuchForm { form: "this packet" },
+    })?;
     Ok(Some(command))
 }
 

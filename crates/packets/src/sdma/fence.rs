@@ -34,6 +34,7 @@ impl Fence {
     pub const UNCACHED: u8 = 3;
 
     /// Stores `value` at `va` the way the kernel does on this version: uncached where the packet can say so.
+    #[inline]
     pub const fn new(version: Version, va: GpuVa, value: u32) -> Self {
         let mtype = match version {
             Version::V5_0 | Version::V5_2 | Version::V6_0 => Self::UNCACHED,
@@ -57,6 +58,7 @@ impl Fence {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::Fence) -> Result<Self, FieldError> {
         Ok(Self { va: address("addr", record.addr)?, value: record.data, mtype: record.mtype as u8 })
     }

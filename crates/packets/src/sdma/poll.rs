@@ -47,6 +47,7 @@ impl PollMem {
     pub const FOREVER: u16 = 0xfff;
 
     /// Waits, as long as it takes, until the whole dword compares with `reference`.
+    #[inline]
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
         Self { va, function, reference, mask: u32::MAX, interval: 10, retries: Self::FOREVER }
     }
@@ -80,6 +81,7 @@ impl PollMem {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::PollRegmem) -> Result<Self, FieldError> {
         Ok(Self {
             va: address("addr", record.addr)?,
@@ -92,6 +94,7 @@ impl PollMem {
     }
 
     /// Returns the packet of 1.0 that was read.
+    #[inline]
     pub(super) fn read_poll_reg_mem(record: &records::PollRegMem) -> Result<Self, FieldError> {
         Ok(Self {
             va: address("addr", record.addr)?,

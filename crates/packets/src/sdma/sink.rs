@@ -1,31 +1,37 @@
 //! Destination of a packet.
 
 use super::version::Version;
-use crate::layout::record::{Record, is_on};
+use crate::error::require;
+use crate::layout::record::{Place, Record, is_on};
 use crate::{EncodeError, FieldError};
 
 /// Every version, one bit for each.
 const ALL_VERSIONS: u16 = 0x1ff;
 
-/// Destination of a packet: a stream, or none, to be measured.
+/// Destination of a packet, with its engine.
 pub(super) struct Sink<'o> {
     /// The packet's name in errors.
     packet: &'static str,
     /// The engine that takes it.
     pub(super) version: Version,
-    out: Option<&'o mut [u32]>,
+    place: Place<'o>,
 }
 
 impl<'o> Sink<'o> {
     #[inline(always)]
     pub(super) const fn new(packet: &'static str, version: Version, out: Option<&'o mut [u32]>) -> Self {
-        Self { packet, version, out }
+        Self::at(packet, version, Place::of(out))
+    }
+
+    #[inline(always)]
+    pub(super) const fn at(packet: &'static str, version: Version, place: Place<'o>) -> Self {
+        Self { packet, version, place }
     }
 
     /// Writes a packet that was made of the typed one, if that could be done, and returns its length in dwords.
     #[inline(always)]
     pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
-        let Self { packet, version, out } = self;
+        let Self { packet, version, place } = self;
         if R::SDMA != ALL_VERSIONS && !is_on(version as u8, R::SDMA) {
             return Err(EncodeError::NoSuchPacket { packet, target: version.into() });
         }
@@ -39,12 +45,27 @@ impl<'o> Sink<'o> {
             Ok(len) => len,
             Err(source) => return Err(wrong(source)),
         };
-        let Some(out) = out else { return Ok(len) };
+        let out = match place {
+            Place::Nowhere => return Ok(len),
+            Place::Memory(out) => out,
+            Place::Read(read) => {
+                return match compare(&record, version as u8, read, len) {
+                    Ok(()) => Ok(len),
+                    Err(source) => Err(wrong(source)),
+                };
+            }
+        };
         let left = out.len();
         let out = out.get_mut(..len).ok_or(EncodeError::NoRoom { packet, needed: len, left })?;
         record.store(version as u8, out);
         Ok(len)
     }
+}
+
+/// Compares a packet that was read with the one that would be written.
+fn compare<R: Record>(record: &R, level: u8, read: &[u32], len: usize) -> Result<(), FieldError> {
+    require(read.len() == len, FieldError::Surplus { dwords: read.len().abs_diff(len) })?;
+    record.matches(level, read)
 }
 
 /// A packet that goes into sinks; `packet_impl!` makes a [`Packet`](crate::Packet) of it.

@@ -23,6 +23,7 @@ pub struct Timestamp {
 
 impl Timestamp {
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(record: &records::TimestampGetGlobal) -> Result<Self, FieldError> {
         Ok(Self { va: address("addr", record.addr)? })
     }

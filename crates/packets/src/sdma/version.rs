@@ -33,6 +33,7 @@ impl Version {
     ///
     /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vi.c`, `vi_set_ip_blocks`, and `amdgpu_discovery.c`,
     /// `amdgpu_discovery_set_sdma_ip_blocks`.
+    #[inline]
     pub const fn of(level: GfxLevel) -> Self {
         match level {
             GfxLevel::Gfx6 => Self::V1_0,
@@ -54,6 +55,7 @@ impl Version {
     ///
     /// Source: Linux 6.12 `si_dma.c`, `cik_sdma.c`, `sdma_v3_0.c`, `copy_max_bytes` in the buffer functions; Mesa
     /// 25.0.7 `src/amd/common/sid.h`, `CIK_SDMA_COPY_MAX_SIZE` and `SDMA_V5_2_COPY_MAX_SIZE`.
+    #[inline]
     pub const fn max_copy_bytes(self) -> u32 {
         match self {
             Self::V1_0 => 0xf_ffe0,
@@ -68,6 +70,7 @@ impl Version {
     ///
     /// Source: as [`Version::max_copy_bytes`]; `SDMA_FILL` limits in Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`,
     /// `radv_sdma_fill_buffer`.
+    #[inline]
     pub const fn max_fill_bytes(self) -> u32 {
         match self {
             Self::V1_0 => 0xf_ffe0,
@@ -78,6 +81,7 @@ impl Version {
     }
 
     /// The most dwords one [`WriteLinear`](super::WriteLinear) carries; an IB is not longer either.
+    #[inline]
     pub const fn max_write_dwords(self) -> usize {
         match self {
             Self::V1_0 => 0xf_ffff,
@@ -87,6 +91,7 @@ impl Version {
     }
 
     /// Returns the number subtracted from a count before it is written: one, from 4.0 on.
+    #[inline]
     pub(super) const fn count_bias(self) -> u32 {
         match self {
             Self::V1_0 | Self::V2_0 | Self::V2_4 | Self::V3_0 => 0,
@@ -110,6 +115,7 @@ impl Version {
     }
 
     /// The one-dword NOP.
+    #[inline]
     pub(super) const fn nop(self) -> u32 {
         match self {
             Self::V1_0 => 0xf000_0000,

@@ -51,6 +51,7 @@ impl<'a> WriteLinear<'a> {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(super) fn read(address: u64, data: &'a [u32]) -> Result<Self, FieldError> {
         Ok(Self { to: error::address("dst_addr", address)?, data })
     }

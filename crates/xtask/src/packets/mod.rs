@@ -1,6 +1,7 @@
 //! The packets.
 
 pub(crate) mod emit;
+mod loads;
 mod records;
 pub(crate) mod spec;
 mod typed;

@@ -1,18 +1,55 @@
-//! The sources of what writes the packets that are marked as typed: checks of every field, then plain stores.
+//! The sources of what writes and reads the packets that are marked as typed: checks of every field, then plain stores or
+//! their comparison with what was read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::loads;
 use super::records::{Kind, Member, Record, camel, safe, whole};
 use super::spec::{Field, Form, Holds, Selector, Spec};
 use crate::Error;
 
 /// A way to write a packet: the form of each level.
-struct Variant<'s> {
+pub(super) struct Variant<'s> {
     /// Suffix of its type's name after the packet's; empty for the packet itself.
-    suffix: &'s str,
+    pub(super) suffix: &'s str,
     /// The levels, the language and the form.
-    forms: Vec<(u16, &'s str, &'s Form)>,
+    pub(super) forms: Vec<(u16, &'s str, &'s Form)>,
+}
+
+/// Use of a packet's dwords.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dwords {
+    /// They are stored.
+    Stored,
+    /// They were read, and are compared with what would be stored.
+    Compared,
+}
+
+impl Dwords {
+    /// The name of the slice that holds them.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "out",
+            Self::Compared => "packet",
+        }
+    }
+
+    /// The statement for a dword at a reference.
+    fn statement(self, dword: u32, place: &str, value: &str) -> String {
+        match self {
+            Self::Stored => format!("*{place} = {value};"),
+            Self::Compared => format!("equal({dword}, *{place}, {value})?;"),
+        }
+    }
+
+    /// The expression that leaves the function where dwords are missing, and the one where all is done.
+    const fn ends(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Stored => ("return", "return"),
+            Self::Compared => ("return Err(FieldError::Missing { dword: packet.len() })", "return Ok(())"),
+        }
+    }
 }
 
 /// Generates what writes the typed packets of some languages.
@@ -21,13 +58,34 @@ pub(super) fn language(spec: &Spec, names: &[&str], records: &[Record<'_>]) -> R
     for record in records.iter().filter(|record| record.is_typed()) {
         for variant in variants(record) {
             write_variant(&mut body, spec, record, &variant)?;
+            if names.contains(&"pm4") {
+                loads::write(&mut body, record, &variant);
+            }
         }
     }
     let mut text = format!("//! Encoders of the typed packets of {}.\n\n", names.join(" and "));
-    let helpers = ["copy", "fixed", "flag", "fits", "is_on", "meant", "one_of", "ranged", "tailed", "within"];
-    let used: Vec<_> = helpers.into_iter().filter(|helper| body.contains(&format!("{helper}("))).collect();
+    let helpers = [
+        "bits",
+        "copy",
+        "equal",
+        "equal_data",
+        "fixed",
+        "flag",
+        "fits",
+        "is_on",
+        "meant",
+        "one_of",
+        "ranged",
+        "tailed",
+        "within",
+    ];
+    let used: Vec<_> = helpers
+        .into_iter()
+        .filter(|helper| [" ", "("].iter().any(|before| body.contains(&format!("{before}{helper}("))))
+        .collect();
     let _ = writeln!(text, "use super::{}_records::*;", names.first().unwrap_or(&""));
-    let _ = writeln!(text, "use crate::layout::record::{{Record, {}}};\nuse crate::FieldError;", used.join(", "));
+    let load = if body.contains("Load<") { "Load, " } else { "" };
+    let _ = writeln!(text, "use crate::layout::record::{{{load}Record, {}}};\nuse crate::FieldError;", used.join(", "));
     Ok(text + &body)
 }
 
@@ -57,7 +115,7 @@ impl Variant<'_> {
     }
 
     /// Joins the expressions of the levels, so that a level is tested only where the levels differ.
-    fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
+    pub(super) fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
         let mut groups: Vec<(u16, String)> = Vec::new();
         for &(levels, _, form) in &self.forms {
             for level in (0..16).map(|bit| 1 << bit).filter(|level| levels & level != 0) {
@@ -83,7 +141,7 @@ impl Variant<'_> {
     }
 
     /// The fields of a member on a level.
-    fn places<'f>(level: u16, form: &'f Form, member: &str) -> Vec<&'f Field> {
+    pub(super) fn places<'f>(level: u16, form: &'f Form, member: &str) -> Vec<&'f Field> {
         let mut found: Vec<&Field> = Vec::new();
         let here = form.fields.iter().filter(|field| field.levels & level != 0 && whole(&field.name).0 == member);
         for field in here.filter(|field| !matches!(field.holds, Holds::Only(_))) {
@@ -97,7 +155,7 @@ impl Variant<'_> {
 }
 
 /// The dword of a form's last field.
-fn described(form: &Form) -> u32 {
+pub(super) fn described(form: &Form) -> u32 {
     form.fields.last().map_or(0, |field| field.dword)
 }
 
@@ -130,7 +188,10 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
     }
     let length = variant.by_level(|_, form| length(form, record));
     let mut stores = String::new();
-    store_all(&mut stores, record, variant, &members);
+    put_all(&mut stores, Dwords::Stored, record, variant, &members);
+    let mut matches = String::new();
+    put_all(&mut matches, Dwords::Compared, record, variant, &members);
+    matches.push_str("        Ok(())\n");
     let this = if variant.suffix.is_empty() { "self" } else { "&self.0" };
     let open = |code: &str| {
         let record = if code.contains("r.") { format!("        let r = {this};\n") } else { String::new() };
@@ -142,7 +203,13 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
     let _ = writeln!(text, "{record}{checks}    }}\n");
     let (level, record) = open(&stores);
     let _ = writeln!(text, "    #[inline(always)]\n    fn store(&self, {level}: u8, out: &mut [u32]) {{");
-    let _ = writeln!(text, "{record}{stores}    }}\n}}");
+    let _ = writeln!(text, "{record}{stores}    }}\n");
+    let (level, record) = open(&matches);
+    let _ = writeln!(
+        text,
+        "    #[inline(always)]\n    fn matches(&self, {level}: u8, packet: &[u32]) -> Result<(), FieldError> {{"
+    );
+    let _ = writeln!(text, "{record}{matches}    }}\n}}");
     Ok(())
 }
 
@@ -251,8 +318,8 @@ fn check_member(text: &mut String, spec: &Spec, variant: &Variant<'_>, member: &
     Ok(())
 }
 
-/// Writes the stores, for each language on its own: the old DMA engine's packets have everything elsewhere.
-fn store_all(text: &mut String, record: &Record<'_>, variant: &Variant<'_>, members: &[Member<'_>]) {
+/// Writes what is done with the dwords, for each language on its own: the old DMA engine's packets have everything elsewhere.
+fn put_all(text: &mut String, dwords: Dwords, record: &Record<'_>, variant: &Variant<'_>, members: &[Member<'_>]) {
     let mut languages: Vec<&str> = variant.forms.iter().map(|&(_, language, _)| language).collect();
     languages.dedup();
     let parts: Vec<_> = languages
@@ -263,34 +330,34 @@ fn store_all(text: &mut String, record: &Record<'_>, variant: &Variant<'_>, memb
         })
         .collect();
     let Some((last, others)) = parts.split_last() else { return };
+    let done = dwords.ends().1;
     for part in others {
         let (mut body, mut inner) = (String::new(), String::new());
-        store_part(&mut body, record, part, members);
+        put_part(&mut body, dwords, record, part, members);
         for line in body.lines() {
             let _ = writeln!(inner, "    {line}");
         }
-        let _ = writeln!(text, "        if is_on(l, {:#x}) {{\n{inner}            return;\n        }}", part.levels());
+        let _ = writeln!(text, "        if is_on(l, {:#x}) {{\n{inner}            {done};\n        }}", part.levels());
     }
-    store_part(text, record, last, members);
+    put_part(text, dwords, record, last, members);
 }
 
-fn store_part(text: &mut String, record: &Record<'_>, part: &Variant<'_>, members: &[Member<'_>]) {
+fn put_part(text: &mut String, dwords: Dwords, record: &Record<'_>, part: &Variant<'_>, members: &[Member<'_>]) {
     let language = part.forms.first().map_or("", |form| form.1);
     let packet = record.packets.iter().find(|(name, _)| *name == language);
     let opcode = packet.map_or(0, |(_, packet)| packet.opcode);
-    let last = |form: &Form| described(form).max(if record.has_data() { 0 } else { form.payload.0.into() });
-    let always = part.forms.iter().map(|&(_, _, form)| last(form).min(form.payload.0.into())).min().unwrap_or_default();
-    let most = part.forms.iter().map(|&(_, _, form)| last(form)).max().unwrap_or_default();
+    let (always, most) = reach(record, part);
     let header = match language {
         "pm4" => None,
         "dma" => Some(opcode << 28),
         _ => Some(opcode),
     };
+    let (slice, (missing, _)) = (dwords.name(), dwords.ends());
     let first = u32::from(header.is_none());
     let names: Vec<_> = (first..=always).map(|dword| format!("d{dword}")).collect();
     if !names.is_empty() {
         let skipped = if header.is_none() { "_, " } else { "" };
-        let _ = writeln!(text, "        let [{skipped}{}, ..] = out else {{ return }};", names.join(", "));
+        let _ = writeln!(text, "        let [{skipped}{}, ..] = {slice} else {{ {missing} }};", names.join(", "));
     }
     for dword in first..=most {
         let mut terms = terms(dword, part, members);
@@ -299,18 +366,31 @@ fn store_part(text: &mut String, record: &Record<'_>, part: &Variant<'_>, member
         }
         let value = if terms.is_empty() { "0".to_owned() } else { terms.join(" | ") };
         if dword <= always {
-            let _ = writeln!(text, "        *d{dword} = {value};");
+            let _ = writeln!(text, "        {}", dwords.statement(dword, &format!("d{dword}"), &value));
         } else {
+            let get = if dwords == Dwords::Stored { "get_mut" } else { "get" };
             let _ = writeln!(
                 text,
-                "        if let Some(slot) = out.get_mut({dword}) {{\n            *slot = {value};\n        }}"
+                "        if let Some(slot) = {slice}.{get}({dword}) {{\n            {}\n        }}",
+                dwords.statement(dword, "slot", &value)
             );
         }
     }
     if record.has_data() {
         let from = part.by_level(|_, form| (described(form) + 1).to_string());
-        let _ = writeln!(text, "        copy(out, {from}, r.data);");
+        let _ = match dwords {
+            Dwords::Stored => writeln!(text, "        copy(out, {from}, r.data);"),
+            Dwords::Compared => writeln!(text, "        equal_data(packet, {from}, r.data)?;"),
+        };
     }
+}
+
+/// Returns the last dword with a field that every form has, and the last one of all.
+pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
+    let last = |form: &Form| described(form).max(if record.has_data() { 0 } else { form.payload.0.into() });
+    let always = part.forms.iter().map(|&(_, _, form)| last(form).min(form.payload.0.into())).min();
+    let most = part.forms.iter().map(|&(_, _, form)| last(form)).max();
+    (always.unwrap_or_default(), most.unwrap_or_default())
 }
 
 /// A dword, the bits in it, and the levels that have a field there.

@@ -2,7 +2,7 @@
 //! Encoders of the typed packets of pm4.
 
 use super::pm4_records::*;
-use crate::layout::record::{Record, copy, flag, fits, is_on, meant, one_of, ranged, within};
+use crate::layout::record::{Load, Record, bits, copy, equal, equal_data, flag, fits, is_on, meant, one_of, ranged, within};
 use crate::FieldError;
 
 impl Record for AcquireMem {
@@ -41,6 +41,41 @@ impl Record for AcquireMem {
         if let Some(slot) = out.get_mut(7) {
             *slot = r.gcr_cntl;
         }
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.coher_cntl | u32::from(r.engine_sel) << 31)?;
+        equal(2, *d2, r.coher_size as u32 | r.gcr_size as u32)?;
+        equal(3, *d3, (r.coher_size >> 32) as u32 | (r.gcr_size >> 32) as u32)?;
+        equal(4, *d4, r.coher_base as u32 | r.gcr_base as u32)?;
+        equal(5, *d5, (r.coher_base >> 32) as u32 | (r.gcr_base >> 32) as u32)?;
+        equal(6, *d6, r.poll_interval)?;
+        if let Some(slot) = packet.get(7) {
+            equal(7, *slot, r.gcr_cntl)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for AcquireMem {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
+        let d7 = packet.get(7).copied().unwrap_or_default();
+        Ok(Self {
+            coher_cntl: bits(d1, 30, 0),
+            engine_sel: bits(d1, 31, 31) != 0,
+            coher_size: if is_on(l, 0x6) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 7, 0)) << 32 } else if is_on(l, 0x8) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { 0 },
+            coher_base: if is_on(l, 0xe) { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 23, 0)) << 32 } else { 0 },
+            poll_interval: bits(d6, 15, 0),
+            gcr_size: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32 },
+            gcr_base: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 23, 0)) << 32 } else { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 24, 0)) << 32 },
+            gcr_cntl: if is_on(l, 0xe) { 0 } else { bits(d7, 18, 0) },
+            ..AcquireMem::default()
+        })
     }
 }
 
@@ -81,6 +116,38 @@ impl Record for AcquireMemPws {
         *d5 = (r.gcr_base >> 32) as u32;
         *d6 = u32::from(r.pws_ena) << 31;
         *d7 = r.gcr_cntl;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = &self.0;
+        let [_, d1, d2, d3, d4, d5, d6, d7, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.pws_stage_sel << 11 | r.pws_counter_sel << 14 | u32::from(r.pws_ena2) << 17 | r.pws_count << 18)?;
+        equal(2, *d2, r.gcr_size as u32)?;
+        equal(3, *d3, (r.gcr_size >> 32) as u32)?;
+        equal(4, *d4, r.gcr_base as u32)?;
+        equal(5, *d5, (r.gcr_base >> 32) as u32)?;
+        equal(6, *d6, u32::from(r.pws_ena) << 31)?;
+        equal(7, *d7, r.gcr_cntl)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for AcquireMemPws {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, d6, d7, ..] = packet else { return Err(FieldError::Missing { dword: 7 }) };
+        Ok(Self(AcquireMem {
+            gcr_size: u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32,
+            gcr_base: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 24, 0)) << 32,
+            gcr_cntl: bits(d7, 18, 0),
+            pws_stage_sel: bits(d1, 13, 11),
+            pws_counter_sel: bits(d1, 15, 14),
+            pws_ena2: bits(d1, 17, 17) != 0,
+            pws_count: bits(d1, 23, 18),
+            pws_ena: bits(d6, 31, 31) != 0,
+            ..AcquireMem::default()
+        }))
     }
 }
 
@@ -133,6 +200,50 @@ impl Record for CopyData {
         *d4 = r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds;
         *d5 = (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.src_sel | r.dst_sel << 8 | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.count_sel << 16 | u32::from(r.wr_confirm) << 20 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | u32::from(r.pq_exe_status) << 29 | r.engine_sel << 30)?;
+        equal(2, *d2, r.src_addr as u32 | r.src_reg as u32 | r.src_gds | r.imm as u32)?;
+        equal(3, *d3, (r.src_addr >> 32) as u32 | (r.src_reg >> 32) as u32 | (r.imm >> 32) as u32)?;
+        equal(4, *d4, r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds)?;
+        equal(5, *d5, (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for CopyData {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: 5 }) };
+        Ok(Self {
+            src_sel: bits(d1, 3, 0),
+            dst_sel: bits(d1, 11, 8),
+            src_atc: if is_on(l, 0x1f9) { false } else { bits(d1, 12, 12) != 0 },
+            src_cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 14, 13) },
+            src_temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 14, 13) },
+            src_volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 15, 15) != 0 },
+            count_sel: bits(d1, 16, 16),
+            wr_confirm: bits(d1, 20, 20) != 0,
+            pf_vf_mode: if is_on(l, 0xff) { false } else { bits(d1, 21, 21) != 0 },
+            aid_id: if is_on(l, 0xff) { 0 } else { bits(d1, 24, 23) },
+            dst_atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
+            dst_cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) },
+            dst_temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            dst_volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
+            pq_exe_status: if is_on(l, 0x7) { false } else { bits(d1, 29, 29) != 0 },
+            engine_sel: bits(d1, 31, 30),
+            src_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
+            src_reg: if is_on(l, 0xff) { u64::from(bits(d2, 17, 0)) << 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 5, 0)) << 32 },
+            src_gds: if is_on(l, 0xff) { bits(d2, 15, 0) } else { 0 },
+            imm: u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 31, 0)) << 32,
+            dst_addr: u64::from(bits(d4, 31, 2)) << 2 | u64::from(bits(d5, 31, 0)) << 32,
+            dst_reg: if is_on(l, 0xff) { u64::from(bits(d4, 17, 0)) << 0 } else { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 5, 0)) << 32 },
+            dst_gds: if is_on(l, 0xff) { bits(d4, 15, 0) } else { 0 },
+        })
+    }
 }
 
 impl Record for CpDma {
@@ -169,6 +280,44 @@ impl Record for CpDma {
         *d3 = r.dst_addr as u32;
         *d4 = (r.dst_addr >> 32) as u32;
         *d5 = r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.src_addr as u32 | r.data)?;
+        equal(2, *d2, (r.src_addr >> 32) as u32 | r.dst_sel << 20 | u32::from(r.m2m_opt) << 24 | r.engine_sel << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31)?;
+        equal(3, *d3, r.dst_addr as u32)?;
+        equal(4, *d4, (r.dst_addr >> 32) as u32)?;
+        equal(5, *d5, r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for CpDma {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: 5 }) };
+        Ok(Self {
+            src_addr: u64::from(bits(d1, 31, 0)) << 0 | u64::from(bits(d2, 15, 0)) << 32,
+            data: bits(d1, 31, 0),
+            dst_sel: bits(d2, 21, 20),
+            m2m_opt: bits(d2, 24, 24) != 0,
+            engine_sel: bits(d2, 27, 27),
+            src_sel: bits(d2, 30, 29),
+            cp_sync: bits(d2, 31, 31) != 0,
+            dst_addr: u64::from(bits(d3, 31, 0)) << 0 | u64::from(bits(d4, 15, 0)) << 32,
+            byte_count: bits(d5, 20, 0),
+            disable_wr_confirm: bits(d5, 21, 21) != 0,
+            src_swap: bits(d5, 23, 22),
+            dst_swap: bits(d5, 25, 24),
+            sas: bits(d5, 26, 26),
+            das: bits(d5, 27, 27),
+            saic: bits(d5, 28, 28),
+            daic: bits(d5, 29, 29),
+            raw_wait: bits(d5, 30, 30) != 0,
+        })
     }
 }
 
@@ -216,6 +365,54 @@ impl Record for DmaData {
         *d5 = (r.dst_addr >> 32) as u32;
         *d6 = r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30;
     }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.engine_sel | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.dst_sel << 20 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31 | u32::from(r.src_indirect) << 1 | u32::from(r.dst_indirect) << 2)?;
+        equal(2, *d2, r.src_addr as u32 | r.data)?;
+        equal(3, *d3, (r.src_addr >> 32) as u32)?;
+        equal(4, *d4, r.dst_addr as u32)?;
+        equal(5, *d5, (r.dst_addr >> 32) as u32)?;
+        equal(6, *d6, r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for DmaData {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
+        Ok(Self {
+            engine_sel: bits(d1, 0, 0),
+            src_atc: if is_on(l, 0x6) { bits(d1, 12, 12) != 0 } else { false },
+            src_cache_policy: if is_on(l, 0xfe) { bits(d1, 14, 13) } else { 0 },
+            src_temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 14, 13) },
+            src_volatile: if is_on(l, 0x2) { bits(d1, 15, 15) != 0 } else { false },
+            dst_sel: bits(d1, 21, 20),
+            dst_atc: if is_on(l, 0x6) { bits(d1, 24, 24) != 0 } else { false },
+            dst_cache_policy: if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 },
+            dst_temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) },
+            dst_volatile: if is_on(l, 0x2) { bits(d1, 27, 27) != 0 } else { false },
+            src_sel: bits(d1, 30, 29),
+            cp_sync: bits(d1, 31, 31) != 0,
+            src_addr: u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 31, 0)) << 32,
+            data: bits(d2, 31, 0),
+            dst_addr: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 31, 0)) << 32,
+            byte_count: if is_on(l, 0x6) { bits(d6, 20, 0) } else { bits(d6, 25, 0) },
+            disable_wr_confirm: if is_on(l, 0x6) { bits(d6, 21, 21) != 0 } else { bits(d6, 31, 31) != 0 },
+            src_swap: if is_on(l, 0x6) { bits(d6, 23, 22) } else { 0 },
+            dst_swap: if is_on(l, 0x6) { bits(d6, 25, 24) } else { 0 },
+            sas: bits(d6, 26, 26),
+            das: bits(d6, 27, 27),
+            saic: bits(d6, 28, 28),
+            daic: bits(d6, 29, 29),
+            raw_wait: bits(d6, 30, 30) != 0,
+            src_indirect: if is_on(l, 0x6) { false } else { bits(d1, 1, 1) != 0 },
+            dst_indirect: if is_on(l, 0x6) { false } else { bits(d1, 2, 2) != 0 },
+        })
+    }
 }
 
 impl Record for EventWrite {
@@ -245,6 +442,30 @@ impl Record for EventWrite {
         let r = self;
         let [_, d1, ..] = out else { return };
         *d1 = r.event_type | r.event_index << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for EventWrite {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, ..] = packet else { return Err(FieldError::Missing { dword: 1 }) };
+        Ok(Self {
+            event_type: bits(d1, 5, 0),
+            event_index: bits(d1, 11, 8),
+            invalidate_l2: if is_on(l, 0x1) { bits(d1, 20, 20) != 0 } else { false },
+            atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
+            samp_plst_mode: if is_on(l, 0x3f) { 0 } else { bits(d1, 30, 29) },
+            offload_enable: if is_on(l, 0x1) { false } else { bits(d1, 31, 31) != 0 },
+            ..EventWrite::default()
+        })
     }
 }
 
@@ -281,6 +502,32 @@ impl Record for EventWriteSample {
         *d1 = r.event_type | r.event_index << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
         *d2 = r.addr as u32;
         *d3 = (r.addr >> 32) as u32;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = &self.0;
+        let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
+        equal(2, *d2, r.addr as u32)?;
+        equal(3, *d3, (r.addr >> 32) as u32)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for EventWriteSample {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: 3 }) };
+        Ok(Self(EventWrite {
+            event_type: bits(d1, 5, 0),
+            event_index: bits(d1, 11, 8),
+            atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
+            samp_plst_mode: if is_on(l, 0x3f) { 0 } else { bits(d1, 30, 29) },
+            offload_enable: if is_on(l, 0x1) { false } else { bits(d1, 31, 31) != 0 },
+            addr: if is_on(l, 0x7) { u64::from(bits(d2, 31, 3)) << 3 | u64::from(bits(d3, 15, 0)) << 32 } else { u64::from(bits(d2, 31, 3)) << 3 | u64::from(bits(d3, 31, 0)) << 32 },
+            ..EventWrite::default()
+        }))
     }
 }
 
@@ -320,6 +567,43 @@ impl Record for EventWriteEop {
         *d4 = r.data as u32;
         *d5 = (r.data >> 32) as u32;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27)?;
+        equal(2, *d2, r.addr as u32)?;
+        equal(3, *d3, (r.addr >> 32) as u32 | r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29)?;
+        equal(4, *d4, r.data as u32)?;
+        equal(5, *d5, (r.data >> 32) as u32)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for EventWriteEop {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: 5 }) };
+        Ok(Self {
+            event_type: bits(d1, 5, 0),
+            event_index: bits(d1, 11, 8),
+            tcl1_vol_action: if is_on(l, 0x1) { false } else { bits(d1, 12, 12) != 0 },
+            tc_vol_action: if is_on(l, 0x1) { false } else { bits(d1, 13, 13) != 0 },
+            tc_wb_action: if is_on(l, 0x1) { false } else { bits(d1, 15, 15) != 0 },
+            tcl1_action: if is_on(l, 0x1) { false } else { bits(d1, 16, 16) != 0 },
+            tc_action: if is_on(l, 0x1) { false } else { bits(d1, 17, 17) != 0 },
+            invalidate_l2: if is_on(l, 0x1) { bits(d1, 20, 20) != 0 } else { false },
+            atc: if is_on(l, 0x1) { false } else { bits(d1, 24, 24) != 0 },
+            cache_policy: if is_on(l, 0x1) { 0 } else { bits(d1, 26, 25) },
+            volatile: if is_on(l, 0x5) { false } else { bits(d1, 27, 27) != 0 },
+            addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 15, 0)) << 32,
+            dst_sel: if is_on(l, 0x1) { 0 } else { bits(d3, 17, 16) },
+            int_sel: bits(d3, 26, 24),
+            data_sel: bits(d3, 31, 29),
+            data: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 31, 0)) << 32,
+        })
+    }
 }
 
 impl Record for EventWriteEos {
@@ -350,6 +634,33 @@ impl Record for EventWriteEos {
         *d2 = r.addr as u32;
         *d3 = (r.addr >> 32) as u32 | r.command << 29;
         *d4 = r.data | r.gds_index | r.gds_dwords << 16;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.event_type | r.event_index << 8)?;
+        equal(2, *d2, r.addr as u32)?;
+        equal(3, *d3, (r.addr >> 32) as u32 | r.command << 29)?;
+        equal(4, *d4, r.data | r.gds_index | r.gds_dwords << 16)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for EventWriteEos {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: 4 }) };
+        Ok(Self {
+            event_type: bits(d1, 5, 0),
+            event_index: bits(d1, 11, 8),
+            addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 15, 0)) << 32,
+            command: bits(d3, 31, 29),
+            data: bits(d4, 31, 0),
+            gds_index: bits(d4, 15, 0),
+            gds_dwords: bits(d4, 31, 16),
+        })
     }
 }
 
@@ -383,6 +694,37 @@ impl Record for IndirectBuffer {
         *d2 = (r.addr >> 32) as u32;
         *d3 = r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy << 28 | r.temporal << 28 | u32::from(r.pre_resume) << 30;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.addr as u32)?;
+        equal(2, *d2, (r.addr >> 32) as u32)?;
+        equal(3, *d3, r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy << 28 | r.temporal << 28 | u32::from(r.pre_resume) << 30)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for IndirectBuffer {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: 3 }) };
+        Ok(Self {
+            addr: if is_on(l, 0x7) { u64::from(bits(d1, 31, 2)) << 2 | u64::from(bits(d2, 15, 0)) << 32 } else { u64::from(bits(d1, 31, 2)) << 2 | u64::from(bits(d2, 31, 0)) << 32 },
+            ib_size: bits(d3, 19, 0),
+            chain: bits(d3, 20, 20) != 0,
+            valid: bits(d3, 23, 23) != 0,
+            vmid: if is_on(l, 0x1) { bits(d3, 31, 24) } else { bits(d3, 27, 24) },
+            pre_ena: if is_on(l, 0x3) { false } else { bits(d3, 21, 21) != 0 },
+            volatile: if is_on(l, 0x1fd) { false } else { bits(d3, 22, 22) != 0 },
+            inherit_vmid_gfx: if is_on(l, 0x3f) { false } else { bits(d3, 22, 22) != 0 },
+            cache_policy: if is_on(l, 0x101) { 0 } else { bits(d3, 29, 28) },
+            temporal: if is_on(l, 0xff) { 0 } else { bits(d3, 29, 28) },
+            pre_resume: if is_on(l, 0x3) { false } else { bits(d3, 30, 30) != 0 },
+            ..IndirectBuffer::default()
+        })
+    }
 }
 
 impl Record for Nop<'_> {
@@ -401,6 +743,23 @@ impl Record for Nop<'_> {
         let r = self;
         copy(out, 1, r.data);
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        equal_data(packet, 1, r.data)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for Nop<'p> {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        Ok(Self {
+            dwords: packet,
+            data: packet.get(1..).unwrap_or_default(),
+        })
+    }
 }
 
 impl Record for PfpSyncMe {
@@ -418,6 +777,24 @@ impl Record for PfpSyncMe {
         let r = self;
         let [_, d1, ..] = out else { return };
         *d1 = r.dummy;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.dummy)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for PfpSyncMe {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        let &[_, d1, ..] = packet else { return Err(FieldError::Missing { dword: 1 }) };
+        Ok(Self {
+            dummy: bits(d1, 31, 0),
+        })
     }
 }
 
@@ -489,6 +866,73 @@ impl Record for ReleaseMem {
             *slot = r.int_ctxid;
         }
     }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | r.execute << 28 | (if is_on(l, 0x8) { u32::from(r.pq_exe_status) << 29 } else { 0 }) | (if is_on(l, 0x1f0) { u32::from(r.pq_exe_status) << 28 } else { 0 }) | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31)?;
+        equal(2, *d2, r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29 | r.mes_intr_pipe << 20 | r.mes_action_id << 22)?;
+        equal(3, *d3, r.addr as u32)?;
+        equal(4, *d4, (r.addr >> 32) as u32)?;
+        equal(5, *d5, r.data as u32 | r.gds_index | r.gds_dwords << 16 | r.gds_offset)?;
+        equal(6, *d6, (r.data >> 32) as u32)?;
+        if let Some(slot) = packet.get(7) {
+            equal(7, *slot, r.int_ctxid)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for ReleaseMem {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
+        let d7 = packet.get(7).copied().unwrap_or_default();
+        Ok(Self {
+            event_type: bits(d1, 5, 0),
+            event_index: bits(d1, 11, 8),
+            tcl1_vol_action: if is_on(l, 0xe) { bits(d1, 12, 12) != 0 } else { false },
+            tc_vol_action: if is_on(l, 0xe) { bits(d1, 13, 13) != 0 } else { false },
+            tc_wb_action: if is_on(l, 0xe) { bits(d1, 15, 15) != 0 } else { false },
+            tcl1_action: if is_on(l, 0xe) { bits(d1, 16, 16) != 0 } else { false },
+            tc_action: if is_on(l, 0xe) { bits(d1, 17, 17) != 0 } else { false },
+            cache_policy: if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 },
+            volatile: if is_on(l, 0x2) { bits(d1, 27, 27) != 0 } else { false },
+            dst_sel: bits(d2, 17, 16),
+            int_sel: bits(d2, 26, 24),
+            data_sel: bits(d2, 31, 29),
+            addr: u64::from(bits(d3, 31, 2)) << 2 | u64::from(bits(d4, 31, 0)) << 32,
+            data: u64::from(bits(d5, 31, 0)) << 0 | u64::from(bits(d6, 31, 0)) << 32,
+            gds_index: if is_on(l, 0x6) { bits(d5, 15, 0) } else { 0 },
+            gds_dwords: if is_on(l, 0xfe) { bits(d5, 31, 16) } else { 0 },
+            tc_nc_action: if is_on(l, 0x1f6) { false } else { bits(d1, 19, 19) != 0 },
+            tc_wc_action: if is_on(l, 0x1f6) { false } else { bits(d1, 20, 20) != 0 },
+            tc_md_action: if is_on(l, 0x1f6) { false } else { bits(d1, 21, 21) != 0 },
+            execute: if is_on(l, 0x6) { 0 } else if is_on(l, 0x38) { bits(d1, 28, 28) } else { bits(d1, 29, 28) },
+            pq_exe_status: if is_on(l, 0x6) { false } else if is_on(l, 0x8) { bits(d1, 29, 29) != 0 } else { bits(d1, 28, 28) != 0 },
+            mes_intr_pipe: if is_on(l, 0x1e) { 0 } else { bits(d2, 21, 20) },
+            mes_action_id: if is_on(l, 0x1e) { 0 } else { bits(d2, 23, 22) },
+            gds_offset: if is_on(l, 0x106) { 0 } else { bits(d5, 15, 0) },
+            int_ctxid: if is_on(l, 0x6) { 0 } else { bits(d7, 31, 0) },
+            wait_dma: if is_on(l, 0x1ce) { false } else { bits(d1, 7, 7) != 0 },
+            glm_wb: if is_on(l, 0xe) { false } else { bits(d1, 12, 12) != 0 },
+            glm_inv: if is_on(l, 0xe) { false } else { bits(d1, 13, 13) != 0 },
+            glv_inv: if is_on(l, 0xe) { false } else { bits(d1, 14, 14) != 0 },
+            gl1_inv: if is_on(l, 0xe) { false } else { bits(d1, 15, 15) != 0 },
+            gl2_us: if is_on(l, 0xe) { false } else { bits(d1, 16, 16) != 0 },
+            gl2_range: if is_on(l, 0xe) { 0 } else { bits(d1, 18, 17) },
+            gl2_discard: if is_on(l, 0xe) { false } else { bits(d1, 19, 19) != 0 },
+            gl2_inv: if is_on(l, 0xe) { false } else { bits(d1, 20, 20) != 0 },
+            gl2_wb: if is_on(l, 0xe) { false } else { bits(d1, 21, 21) != 0 },
+            seq: if is_on(l, 0xe) { 0 } else { bits(d1, 23, 22) },
+            wait_sync: if is_on(l, 0x3e) { false } else { bits(d1, 7, 7) != 0 },
+            glk_wb: if is_on(l, 0x3e) { false } else { bits(d1, 24, 24) != 0 },
+            temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) },
+            glk_inv: if is_on(l, 0x3e) { false } else { bits(d1, 30, 30) != 0 },
+            pws_enable: if is_on(l, 0x3e) { false } else { bits(d1, 31, 31) != 0 },
+        })
+    }
 }
 
 impl Record for SurfaceSync {
@@ -512,6 +956,31 @@ impl Record for SurfaceSync {
         *d2 = r.coher_size;
         *d3 = r.coher_base;
         *d4 = r.poll_interval;
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.coher_cntl | u32::from(r.engine_sel) << 31)?;
+        equal(2, *d2, r.coher_size)?;
+        equal(3, *d3, r.coher_base)?;
+        equal(4, *d4, r.poll_interval)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for SurfaceSync {
+    #[inline(always)]
+    fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: 4 }) };
+        Ok(Self {
+            coher_cntl: bits(d1, 30, 0),
+            engine_sel: bits(d1, 31, 31) != 0,
+            coher_size: bits(d2, 31, 0),
+            coher_base: bits(d3, 31, 0),
+            poll_interval: bits(d4, 15, 0),
+        })
     }
 }
 
@@ -558,6 +1027,47 @@ impl Record for WaitRegMem {
         *d5 = r.mask;
         *d6 = r.poll_interval | u32::from(r.optimize_ace_offload) << 31;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.function | r.mem_space << 4 | r.operation << 6 | r.engine_sel << 8 | u32::from(r.uncached) << 10 | r.mes_intr_pipe << 22 | u32::from(r.mes_action) << 24 | u32::from(r.atc) << 24 | r.cache_policy << 25 | r.temporal << 25 | u32::from(r.volatile) << 27)?;
+        equal(2, *d2, r.poll_addr as u32 | r.poll_reg | r.write_reg)?;
+        equal(3, *d3, (r.poll_addr >> 32) as u32 | r.wait_reg)?;
+        equal(4, *d4, r.reference)?;
+        equal(5, *d5, r.mask)?;
+        equal(6, *d6, r.poll_interval | u32::from(r.optimize_ace_offload) << 31)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for WaitRegMem {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
+        Ok(Self {
+            function: bits(d1, 2, 0),
+            mem_space: bits(d1, 5, 4),
+            operation: if is_on(l, 0x1) { 0 } else { bits(d1, 7, 6) },
+            engine_sel: bits(d1, 9, 8),
+            uncached: if is_on(l, 0x1fb) { false } else { bits(d1, 10, 10) != 0 },
+            mes_intr_pipe: if is_on(l, 0x1f) { 0 } else { bits(d1, 23, 22) },
+            mes_action: if is_on(l, 0x1f) { false } else { bits(d1, 24, 24) != 0 },
+            atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
+            cache_policy: if is_on(l, 0x109) { 0 } else { bits(d1, 26, 25) },
+            temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
+            poll_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
+            poll_reg: bits(d2, 17, 0),
+            write_reg: bits(d2, 17, 0),
+            wait_reg: bits(d3, 17, 0),
+            reference: bits(d4, 31, 0),
+            mask: bits(d5, 31, 0),
+            poll_interval: bits(d6, 15, 0),
+            optimize_ace_offload: if is_on(l, 0x7) { false } else { bits(d6, 31, 31) != 0 },
+        })
+    }
 }
 
 impl Record for WriteData<'_> {
@@ -594,5 +1104,41 @@ impl Record for WriteData<'_> {
         *d2 = r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds;
         *d3 = (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32;
         copy(out, 4, r.data);
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(1, *d1, r.dst_sel << 8 | u32::from(r.no_increment) << 16 | u32::from(r.resume_vf) << 19 | u32::from(r.wr_confirm) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | r.engine_sel << 30 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | r.temporal << 25)?;
+        equal(2, *d2, r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds)?;
+        equal(3, *d3, (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32)?;
+        equal_data(packet, 4, r.data)?;
+        Ok(())
+    }
+}
+
+impl<'p> Load<'p> for WriteData<'p> {
+    #[inline(always)]
+    fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
+        let &[_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: 3 }) };
+        Ok(Self {
+            dst_sel: bits(d1, 11, 8),
+            no_increment: bits(d1, 16, 16) != 0,
+            resume_vf: if is_on(l, 0x1c7) { false } else { bits(d1, 19, 19) != 0 },
+            wr_confirm: bits(d1, 20, 20) != 0,
+            atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
+            cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) },
+            volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
+            engine_sel: bits(d1, 31, 30),
+            dst_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
+            dst_reg: if is_on(l, 0xff) { u64::from(bits(d2, 17, 0)) << 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 5, 0)) << 32 },
+            dst_gds: if is_on(l, 0xff) { bits(d2, 15, 0) } else { 0 },
+            pf_vf_mode: if is_on(l, 0xff) { false } else { bits(d1, 21, 21) != 0 },
+            aid_id: if is_on(l, 0xff) { 0 } else { bits(d1, 24, 23) },
+            temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            dwords: packet,
+            data: packet.get(4..).unwrap_or_default(),
+        })
     }
 }

@@ -2,7 +2,7 @@
 //! Encoders of the typed packets of sdma and dma.
 
 use super::sdma_records::*;
-use crate::layout::record::{Record, copy, fixed, flag, fits, is_on, one_of, tailed, within};
+use crate::layout::record::{Record, copy, equal, equal_data, fixed, flag, fits, is_on, one_of, tailed, within};
 use crate::FieldError;
 
 impl Record for ConstFill {
@@ -45,6 +45,26 @@ impl Record for ConstFill {
         *d1 = r.dst_addr as u32;
         *d2 = r.pattern;
         *d3 = ((r.dst_addr >> 32) as u32) << 16;
+    }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        if is_on(l, 0x1fe) {
+            let [d0, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+            equal(0, *d0, 0xb | r.sw << 16 | r.fillsize << 30 | r.cache_policy << 24 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.mall_policy << 26)?;
+            equal(1, *d1, r.dst_addr as u32)?;
+            equal(2, *d2, (r.dst_addr >> 32) as u32)?;
+            equal(3, *d3, r.src_data as u32)?;
+            equal(4, *d4, r.count)?;
+            return Ok(());
+        }
+        let [d0, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0xd0000000 | r.count)?;
+        equal(1, *d1, r.dst_addr as u32)?;
+        equal(2, *d2, r.pattern)?;
+        equal(3, *d3, ((r.dst_addr >> 32) as u32) << 16)?;
+        Ok(())
     }
 }
 
@@ -107,6 +127,34 @@ impl Record for CopyLinear<'_> {
         *d4 = (r.src_addr >> 32) as u32;
         copy(out, 5, r.data);
     }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        if is_on(l, 0x1fe) {
+            let [d0, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+            equal(0, *d0, 0x1 | u32::from(r.encrypt) << 16 | u32::from(r.tmz) << 18 | u32::from(r.backwards) << 25 | u32::from(r.cpv) << 19 | u32::from(r.dcc) << 19)?;
+            equal(1, *d1, r.count)?;
+            equal(2, *d2, r.dst_sw << 16 | u32::from(r.dst_ha) << 22 | r.src_sw << 24 | u32::from(r.src_ha) << 30 | r.dst_cache_policy << 18 | r.src_cache_policy << 26 | r.dst_mall_policy << 20 | r.src_mall_policy << 28)?;
+            equal(3, *d3, r.src_addr as u32)?;
+            equal(4, *d4, (r.src_addr >> 32) as u32)?;
+            equal(5, *d5, r.dst_addr as u32)?;
+            equal(6, *d6, (r.dst_addr >> 32) as u32)?;
+            if let Some(slot) = packet.get(7) {
+                equal(7, *slot, r.data_format | r.number_type << 9 | r.read_compression_mode << 16 | r.write_compression_mode << 18 | r.max_comp_block_size << 24 | u32::from(r.max_uncomp_block_size) << 26)?;
+            }
+            equal_data(packet, if is_on(l, 0xfe) { 7 } else { 8 }, r.data)?;
+            return Ok(());
+        }
+        let [d0, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x30000000 | r.count | u32::from(r.byte_mode) << 26)?;
+        equal(1, *d1, r.dst_addr as u32)?;
+        equal(2, *d2, r.src_addr as u32)?;
+        equal(3, *d3, (r.dst_addr >> 32) as u32)?;
+        equal(4, *d4, (r.src_addr >> 32) as u32)?;
+        equal_data(packet, 5, r.data)?;
+        Ok(())
+    }
 }
 
 impl Record for Fence {
@@ -146,6 +194,25 @@ impl Record for Fence {
         *d2 = (r.addr >> 32) as u32;
         *d3 = r.data;
     }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        if is_on(l, 0x1fe) {
+            let [d0, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+            equal(0, *d0, 0x5 | r.mtype << 16 | u32::from(r.gcc) << 19 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.l2_policy << 24 | u32::from(r.llc_policy) << 26 | u32::from(r.cpv) << 28 | r.mall_policy << 26)?;
+            equal(1, *d1, r.addr as u32)?;
+            equal(2, *d2, (r.addr >> 32) as u32)?;
+            equal(3, *d3, r.data)?;
+            return Ok(());
+        }
+        let [d0, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x60000000)?;
+        equal(1, *d1, r.addr as u32)?;
+        equal(2, *d2, (r.addr >> 32) as u32)?;
+        equal(3, *d3, r.data)?;
+        Ok(())
+    }
 }
 
 impl Record for Nop<'_> {
@@ -171,6 +238,21 @@ impl Record for Nop<'_> {
         let [d0, ..] = out else { return };
         *d0 = 0xf0000000;
         copy(out, 1, r.data);
+    }
+
+    #[inline(always)]
+    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        if is_on(l, 0x1fe) {
+            let [d0, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+            equal(0, *d0, r.count << 16)?;
+            equal_data(packet, 1, r.data)?;
+            return Ok(());
+        }
+        let [d0, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0xf0000000)?;
+        equal_data(packet, 1, r.data)?;
+        Ok(())
     }
 }
 
@@ -207,6 +289,19 @@ impl Record for PollRegmem {
         *d4 = r.mask;
         *d5 = r.interval | r.retry_count << 16;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [d0, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x8 | u32::from(r.hdp_flush) << 26 | r.function << 28 | u32::from(r.mem_poll) << 31 | r.cache_policy << 20 | u32::from(r.cpv) << 24 | r.virtual_die_id << 16 | u32::from(r.domain) << 18 | u32::from(r.bridge) << 19 | r.mall_policy << 22 | r.mode << 26)?;
+        equal(1, *d1, r.addr as u32)?;
+        equal(2, *d2, (r.addr >> 32) as u32)?;
+        equal(3, *d3, r.value)?;
+        equal(4, *d4, r.mask)?;
+        equal(5, *d5, r.interval | r.retry_count << 16)?;
+        Ok(())
+    }
 }
 
 impl Record for PollRegMem {
@@ -234,6 +329,19 @@ impl Record for PollRegMem {
         *d4 = r.reference;
         *d5 = r.interval | r.function << 28;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [d0, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0xe0000000 | u32::from(r.mem_poll) << 27)?;
+        equal(1, *d1, r.addr as u32)?;
+        equal(2, *d2, (r.addr >> 32) as u32 | r.retry_count << 16)?;
+        equal(3, *d3, r.mask)?;
+        equal(4, *d4, r.reference)?;
+        equal(5, *d5, r.interval | r.function << 28)?;
+        Ok(())
+    }
 }
 
 impl Record for TimestampGetGlobal {
@@ -259,6 +367,16 @@ impl Record for TimestampGetGlobal {
         *d1 = r.addr as u32;
         *d2 = (r.addr >> 32) as u32;
     }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [d0, d1, d2, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x20d | r.l2_policy << 24 | u32::from(r.llc_policy) << 26 | u32::from(r.cpv) << 28 | r.mall_policy << 26)?;
+        equal(1, *d1, r.addr as u32)?;
+        equal(2, *d2, (r.addr >> 32) as u32)?;
+        Ok(())
+    }
 }
 
 impl Record for Write<'_> {
@@ -281,6 +399,17 @@ impl Record for Write<'_> {
         *d1 = r.dst_addr as u32;
         *d2 = (r.dst_addr >> 32) as u32;
         copy(out, 3, r.data);
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [d0, d1, d2, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x20000000 | r.count | u32::from(r.secure) << 22 | u32::from(r.tiled) << 23)?;
+        equal(1, *d1, r.dst_addr as u32)?;
+        equal(2, *d2, (r.dst_addr >> 32) as u32)?;
+        equal_data(packet, 3, r.data)?;
+        Ok(())
     }
 }
 
@@ -314,5 +443,17 @@ impl Record for WriteLinear<'_> {
         *d2 = (r.dst_addr >> 32) as u32;
         *d3 = r.count | r.sw << 24 | r.cache_policy << 26 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.dst_mall_policy << 28;
         copy(out, 4, r.data);
+    }
+
+    #[inline(always)]
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
+        let r = self;
+        let [d0, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
+        equal(0, *d0, 0x2 | u32::from(r.encrypt) << 16 | u32::from(r.tmz) << 18 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16)?;
+        equal(1, *d1, r.dst_addr as u32)?;
+        equal(2, *d2, (r.dst_addr >> 32) as u32)?;
+        equal(3, *d3, r.count | r.sw << 24 | r.cache_policy << 26 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.dst_mall_policy << 28)?;
+        equal_data(packet, 4, r.data)?;
+        Ok(())
     }
 }

@@ -53,6 +53,7 @@ impl CopySource {
         })
     }
 
+    #[inline]
     fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         Ok(match record.src_sel {
             copy_src::REGISTER => Self::Register(Register::read("src_reg", record.src_reg)?),
@@ -108,6 +109,7 @@ impl CopyTo {
         })
     }
 
+    #[inline]
     fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         Ok(match record.dst_sel {
             copy_dst::REGISTER => Self::Register(Register::read("dst_reg", record.dst_reg)?),
@@ -171,12 +173,14 @@ pub struct CopyData {
 
 impl CopyData {
     /// Copies with ME and waits for the store.
+    #[inline]
     pub const fn new(from: CopySource, to: CopyTo, size: CopySize) -> Self {
         let caching = Caching::NONE;
         Self { engine: Engine::Me, from, to, size, confirm: true, from_caching: caching, to_caching: caching }
     }
 
     /// Stores the GPU's reference counter at `va`, a multiple of 8, as soon as ME comes by.
+    #[inline]
     pub const fn timestamp(va: GpuVa) -> Self {
         Self::new(CopySource::GpuClock, CopyTo::Memory(va), CopySize::Qword)
     }
@@ -215,6 +219,7 @@ impl CopyData {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         let from = [record.src_cache_policy, record.src_temporal];
         let to = [record.dst_cache_policy, record.dst_temporal];

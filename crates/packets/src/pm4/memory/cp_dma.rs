@@ -57,6 +57,7 @@ impl DmaSource {
         }
     }
 
+    #[inline]
     fn read(selector: u32, address: u64, pattern: u32) -> Result<Self, FieldError> {
         if selector == dma_src::DATA {
             return Ok(Self::Pattern(pattern));
@@ -75,6 +76,7 @@ impl DmaTo {
         }
     }
 
+    #[inline]
     fn read(selector: u32, address: u64) -> Result<Self, FieldError> {
         let va = error::address("dst_addr", address)?;
         if selector == dma_dst::NOWHERE {
@@ -128,6 +130,7 @@ pub struct CpDma {
 
 impl CpDma {
     /// The most bytes a packet can say: what the field holds.
+    #[inline]
     pub const fn max_bytes(level: GfxLevel) -> u32 {
         match level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => (1 << 21) - 1,
@@ -139,6 +142,7 @@ impl CpDma {
     /// below 32 KiB, though the field holds more.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cp_dma.c`, `cp_dma_max_byte_count`.
+    #[inline]
     pub const fn max_chunk_bytes(level: GfxLevel) -> u32 {
         match level {
             GfxLevel::Gfx11 | GfxLevel::Gfx11_5 | GfxLevel::Gfx12 => 0x7fe0,
@@ -147,10 +151,12 @@ impl CpDma {
     }
 
     /// Returns this generation's path to memory: through L2 from GFX9 on, as RADV does.
+    #[inline]
     fn path(level: GfxLevel) -> DmaPath {
         if level >= GfxLevel::Gfx9 { DmaPath::L2 } else { DmaPath::Memory }
     }
 
+    #[inline]
     const fn between(from: DmaSource, to: DmaTo, bytes: u32) -> Self {
         let caching = Caching::NONE;
         Self {
@@ -167,17 +173,20 @@ impl CpDma {
     }
 
     /// Copies `bytes` bytes, which do not overlap, without waiting.
+    #[inline]
     pub fn copy(level: GfxLevel, to: GpuVa, from: GpuVa, bytes: u32) -> Self {
         let path = Self::path(level);
         Self::between(DmaSource::Memory { va: from, path }, DmaTo::Memory { va: to, path }, bytes)
     }
 
     /// Fills `bytes` bytes with `pattern`, its lowest byte first, without waiting.
+    #[inline]
     pub fn fill(level: GfxLevel, to: GpuVa, pattern: u32, bytes: u32) -> Self {
         Self::between(DmaSource::Pattern(pattern), DmaTo::Memory { va: to, path: Self::path(level) }, bytes)
     }
 
     /// Moves nothing and waits for all earlier CP DMA.
+    #[inline]
     pub fn wait_idle(level: GfxLevel) -> Self {
         let to = if level >= GfxLevel::Gfx9 {
             DmaTo::Nowhere(GpuVa::NULL)
@@ -190,6 +199,7 @@ impl CpDma {
 
     /// With [`CpDma::sync`] set or not.
     #[must_use]
+    #[inline]
     pub const fn with_sync(self, sync: bool) -> Self {
         Self { sync, ..self }
     }
@@ -254,6 +264,7 @@ impl CpDma {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
         let from = [record.src_cache_policy, record.src_temporal];
         let to = [record.dst_cache_policy, record.dst_temporal];
@@ -271,6 +282,7 @@ impl CpDma {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read_cp_dma(record: &records::CpDma) -> Result<Self, FieldError> {
         let from = DmaSource::read(record.src_sel, record.src_addr, record.data)?;
         let to = DmaTo::read(record.dst_sel, record.dst_addr)?;

@@ -46,6 +46,7 @@ pub struct WaitRegMem {
 
 impl WaitRegMem {
     /// ME waits until the whole dword compares with `reference`.
+    #[inline]
     pub const fn new(va: GpuVa, function: Compare, reference: u32) -> Self {
         Self { engine: Engine::Me, function, va, reference, mask: u32::MAX, poll_interval: 4, caching: Caching::NONE }
     }
@@ -72,6 +73,7 @@ impl WaitRegMem {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
         let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space };
         require(record.mem_space == wait_space::MEMORY, unknown)?;

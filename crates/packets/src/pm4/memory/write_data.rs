@@ -41,6 +41,7 @@ pub enum WriteTo {
 
 impl WriteTo {
     /// Memory by the way that every engine has.
+    #[inline]
     pub const fn memory(va: GpuVa) -> Self {
         Self::Memory { va, path: WritePath::Memory }
     }
@@ -92,6 +93,7 @@ impl<'a> WriteData<'a> {
     /// assert_eq!(ib[..len], [0xc003_3700, 0x0010_0500, 0x2345_6780, 0x81, 0x1111_1111]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub const fn new(va: GpuVa, data: &'a [u32]) -> Self {
         Self {
             engine: Engine::Me,
@@ -135,6 +137,7 @@ impl<'a> WriteData<'a> {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
         let to = match record.dst_sel {
             write_dst::REGISTER => WriteTo::Register(Register::read("dst_reg", record.dst_reg)?),

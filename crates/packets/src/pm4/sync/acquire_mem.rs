@@ -25,6 +25,7 @@ impl CacheRange {
     /// Everything, as the drivers spell it for this ring.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_emit_acquire_mem` and `gfx10_cs_emit_cache_flush`.
+    #[inline]
     pub fn all(target: Target) -> Self {
         let blocks = match target.level {
             GfxLevel::Gfx6 => 0xffff_ffff,
@@ -36,6 +37,7 @@ impl CacheRange {
     }
 
     /// The blocks that `bytes` bytes from `va` on touch.
+    #[inline]
     pub const fn of(va: GpuVa, bytes: u64) -> Self {
         let base = va.as_u64() >> 8;
         let skew = va.as_u64() & 0xff;
@@ -141,6 +143,7 @@ impl AcquireMem {
     /// }
     /// # Ok::<(), amdgpu_packets::EncodeError>(())
     /// ```
+    #[inline]
     pub fn all(target: Target, actions: CacheActions) -> Self {
         let coher = CoherCntl::new(target.level, actions);
         let gcr = if target.level >= GfxLevel::Gfx10 { Gcr::new(target.level, actions) } else { Gcr::empty() };
@@ -242,6 +245,7 @@ impl AcquireMem {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::AcquireMem, level: GfxLevel) -> Result<Self, FieldError> {
         let wait = if record.pws_ena {
             AcquireWait::Pws {
@@ -262,6 +266,7 @@ impl AcquireMem {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read_surface_sync(record: &records::SurfaceSync) -> Self {
         let poll_interval = record.poll_interval as u16;
         Self {
@@ -274,6 +279,7 @@ impl AcquireMem {
 }
 
 /// Returns the engine that waits.
+#[inline]
 const fn waits(is_me: bool) -> Engine {
     if is_me { Engine::Me } else { Engine::Pfp }
 }

@@ -98,6 +98,7 @@ bitflags! {
 
 impl CoherCntl {
     /// The bits that a generation knows; none from GFX10 on, where [`Gcr`] takes over.
+    #[inline]
     pub const fn known(level: GfxLevel) -> Self {
         Self::from_bits_retain(match level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 => 0x3eed_ffc3,
@@ -113,6 +114,7 @@ impl CoherCntl {
     /// lines that are not coherent anyway.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
+    #[inline]
     pub fn new(level: GfxLevel, actions: CacheActions) -> Self {
         let (write_back, invalidate) = if level >= GfxLevel::Gfx8 {
             (Self::TC_WRITE_BACK | Self::TC_NC, Self::TC | Self::TCL1 | Self::TC_WRITE_BACK)
@@ -158,7 +160,14 @@ bitflags! {
 }
 
 impl TcActions {
+    /// Returns the actions if a field says so, else none.
+    #[inline]
+    pub(in crate::pm4) const fn when(self, is_set: bool) -> Self {
+        if is_set { self } else { Self::empty() }
+    }
+
     /// The bits that a generation knows: none on GFX6, and none from GFX10 on, where [`Gcr`] takes over.
+    #[inline]
     pub const fn known(level: GfxLevel) -> Self {
         match level {
             GfxLevel::Gfx7 | GfxLevel::Gfx8 => Self::from_bits_retain(0x0003_b000),
@@ -170,6 +179,7 @@ impl TcActions {
     /// The L2 and vector actions in this generation's bits; the others can not travel with an event.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush` (GFX9); the bits before are the same.
+    #[inline]
     pub fn new(level: GfxLevel, actions: CacheActions) -> Self {
         let nc = if level >= GfxLevel::Gfx9 { Self::TC_NC } else { Self::empty() };
         let write_back = if actions.contains(CacheActions::INVALIDATE_L2) { Self::empty() } else { nc };
@@ -239,11 +249,18 @@ bitflags! {
 }
 
 impl Gcr {
+    /// Returns the actions if a field says so, else none.
+    #[inline]
+    pub(in crate::pm4) const fn when(self, is_set: bool) -> Self {
+        if is_set { self } else { Self::empty() }
+    }
+
     /// The actions in GCR_CNTL's bits.
     ///
     /// GLM can not be written back alone, and GFX12 has none.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `gfx10_cs_emit_cache_flush`.
+    #[inline]
     pub fn new(level: GfxLevel, actions: CacheActions) -> Self {
         let glm = if level >= GfxLevel::Gfx12 { Self::empty() } else { Self::GLM_WRITE_BACK | Self::GLM_INVALIDATE };
         pick!(actions;
@@ -257,6 +274,7 @@ impl Gcr {
     }
 
     /// Two-bit fields with a number that means nothing.
+    #[inline]
     pub(in crate::pm4) fn check(self) -> Result<(), FieldError> {
         let unknown = |field, value| FieldError::Unknown { field, value };
         require((self.bits() >> 2) & 3 != 1, unknown("gl1_range", 1))?;
@@ -265,6 +283,7 @@ impl Gcr {
 
     /// Returns the operations that an end-of-pipe event can carry: everything from GLM up to the sequence. GLK only from
     /// GFX11 on.
+    #[inline]
     pub(in crate::pm4) const fn in_event(level: GfxLevel) -> Self {
         match level {
             GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => Self::from_bits_retain(0x3_ff30),
@@ -273,16 +292,19 @@ impl Gcr {
     }
 
     /// Returns the range of the L2 action.
+    #[inline]
     pub(in crate::pm4) const fn gl2_range(self) -> u32 {
         self.bits() >> 11 & 3
     }
 
     /// Returns the order in which the caches are treated.
+    #[inline]
     pub(in crate::pm4) const fn sequence(self) -> u32 {
         self.bits() >> 16 & 3
     }
 
     /// Returns the reverse of [`Self::gl2_range`] and [`Self::sequence`].
+    #[inline]
     pub(in crate::pm4) const fn with_numbers(gl2_range: u32, sequence: u32) -> Self {
         Self::from_bits_retain(gl2_range << 11 | sequence << 16)
     }

@@ -35,11 +35,13 @@ choices! {
 
 impl EopEvent {
     /// Returns `true` if the event is an end of shaders, not of the whole pipe.
+    #[inline]
     pub const fn is_end_of_shader(self) -> bool {
         matches!(self, Self::ComputeDone | Self::PixelDone)
     }
 
     /// The event index that belongs to it.
+    #[inline]
     const fn index(self) -> u32 {
         if self.is_end_of_shader() { event_index::END_OF_SHADER } else { event_index::END_OF_PIPE }
     }
@@ -105,6 +107,7 @@ pub enum EopStore {
 }
 
 impl EopStore {
+    #[inline]
     const fn selector(self) -> u32 {
         match self {
             Self::Nothing => eop_data::NONE,
@@ -116,6 +119,7 @@ impl EopStore {
     }
 
     /// The address, zero where nothing is stored.
+    #[inline]
     const fn va(self) -> GpuVa {
         match self {
             Self::Nothing => GpuVa::NULL,
@@ -124,6 +128,7 @@ impl EopStore {
     }
 
     /// The two dwords of data, zero where the packet brings none.
+    #[inline]
     const fn data(self) -> u64 {
         match self {
             Self::Dword { value, .. } => value as u64,
@@ -149,6 +154,7 @@ impl EopStore {
     }
 
     /// Returns what the fields of a packet say. What they hold besides is found when they are written again.
+    #[inline]
     fn read(selector: u32, address: u64, data: u64) -> Result<Self, FieldError> {
         let va = error::address("addr", address)?;
         Ok(match selector {
@@ -208,6 +214,7 @@ pub struct EndOfPipe {
 
 impl EndOfPipe {
     /// Stores when `event` has come and earlier writes are confirmed, without an interrupt.
+    #[inline]
     pub const fn new(event: EopEvent, store: EopStore) -> Self {
         let interrupt = match store {
             EopStore::Nothing => EopInterrupt::None,
@@ -238,17 +245,20 @@ impl EndOfPipe {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub const fn fence(va: GpuVa, value: u32) -> Self {
         Self::new(EopEvent::BottomOfPipe, EopStore::Dword { va, value })
     }
 
     /// The GPU's reference counter at the time when everything before has finished; `va` is a multiple of 8.
+    #[inline]
     pub const fn timestamp(va: GpuVa) -> Self {
         Self::new(EopEvent::BottomOfPipe, EopStore::GpuClock { va })
     }
 
     /// With these cache actions between the event and the store, as far as an event can carry them.
     #[must_use]
+    #[inline]
     pub fn with_caches(self, level: GfxLevel, actions: CacheActions) -> Self {
         let mut gcr = Gcr::empty();
         if level >= GfxLevel::Gfx10 {
@@ -367,34 +377,31 @@ impl EndOfPipe {
     const NO_SUCH_STORE: FieldError = FieldError::NoSuchForm { form: "this store at the end of shaders" };
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::ReleaseMem) -> Result<Self, FieldError> {
-        let tc = [
-            (record.tcl1_vol_action, TcActions::TCL1_VOLATILE),
-            (record.tc_vol_action, TcActions::TC_VOLATILE),
-            (record.tc_wb_action, TcActions::TC_WRITE_BACK),
-            (record.tcl1_action, TcActions::TCL1),
-            (record.tc_action, TcActions::TC),
-            (record.tc_nc_action, TcActions::TC_NC),
-            (record.tc_wc_action, TcActions::TC_WC),
-            (record.tc_md_action, TcActions::TC_METADATA),
-        ];
-        let gcr = [
-            (record.glm_wb, Gcr::GLM_WRITE_BACK),
-            (record.glm_inv, Gcr::GLM_INVALIDATE),
-            (record.glv_inv, Gcr::GLV_INVALIDATE),
-            (record.gl1_inv, Gcr::GL1_INVALIDATE),
-            (record.gl2_us, Gcr::GL2_US),
-            (record.gl2_discard, Gcr::GL2_DISCARD),
-            (record.gl2_inv, Gcr::GL2_INVALIDATE),
-            (record.gl2_wb, Gcr::GL2_WRITE_BACK),
-            (record.glk_wb, Gcr::GLK_WRITE_BACK),
-            (record.glk_inv, Gcr::GLK_INVALIDATE),
-        ];
+        let tc = TcActions::TCL1_VOLATILE.when(record.tcl1_vol_action)
+            | TcActions::TC_VOLATILE.when(record.tc_vol_action)
+            | TcActions::TC_WRITE_BACK.when(record.tc_wb_action)
+            | TcActions::TCL1.when(record.tcl1_action)
+            | TcActions::TC.when(record.tc_action)
+            | TcActions::TC_NC.when(record.tc_nc_action)
+            | TcActions::TC_WC.when(record.tc_wc_action)
+            | TcActions::TC_METADATA.when(record.tc_md_action);
+        let gcr = Gcr::with_numbers(record.gl2_range, record.seq)
+            | Gcr::GLM_WRITE_BACK.when(record.glm_wb)
+            | Gcr::GLM_INVALIDATE.when(record.glm_inv)
+            | Gcr::GLV_INVALIDATE.when(record.glv_inv)
+            | Gcr::GL1_INVALIDATE.when(record.gl1_inv)
+            | Gcr::GL2_US.when(record.gl2_us)
+            | Gcr::GL2_DISCARD.when(record.gl2_discard)
+            | Gcr::GL2_INVALIDATE.when(record.gl2_inv)
+            | Gcr::GL2_WRITE_BACK.when(record.gl2_wb)
+            | Gcr::GLK_WRITE_BACK.when(record.glk_wb)
+            | Gcr::GLK_INVALIDATE.when(record.glk_inv);
         let store = EopStore::read(record.data_sel, record.addr, record.data)?;
         Ok(Self {
-            tc: tc.into_iter().filter(|flag| flag.0).map(|flag| flag.1).collect(),
-            gcr: gcr.into_iter().filter(|flag| flag.0).map(|flag| flag.1).collect::<Gcr>()
-                | Gcr::with_numbers(record.gl2_range, record.seq),
+            tc,
+            gcr,
             path: EopPath::read("dst_sel", record.dst_sel)?,
             interrupt: EopInterrupt::read("int_sel", record.int_sel)?,
             caching: Caching::read(false, record.cache_policy, record.temporal, record.volatile)?,
@@ -404,6 +411,7 @@ impl EndOfPipe {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read_event_write_eop(record: &records::EventWriteEop) -> Result<Self, FieldError> {
         let release = records::ReleaseMem {
             event_type: record.event_type,
@@ -426,6 +434,7 @@ impl EndOfPipe {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
         let store = EopStore::read(eop_data::DWORD, record.addr, record.data.into())?;
         Ok(Self::new(EopEvent::read("event_type", record.event_type)?, store))

@@ -43,11 +43,13 @@ impl Event {
     pub const PIXEL_PIPE_STAT_DUMP: Self = Self(57);
 
     /// The event with this number.
+    #[inline]
     pub const fn new(number: u8) -> Self {
         Self(number)
     }
 
     /// The event's number.
+    #[inline]
     pub const fn number(self) -> u8 {
         self.0
     }
@@ -65,6 +67,7 @@ impl Event {
     }
 
     /// Returns `true` if the event stores something at an address.
+    #[inline]
     pub fn samples(self, level: GfxLevel) -> bool {
         matches!(self.index(level), 1..=3)
     }
@@ -72,6 +75,7 @@ impl Event {
     /// The event index: what kind of event the command processor has to expect.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EVENT_INDEX`.
+    #[inline]
     fn index(self, level: GfxLevel) -> u32 {
         match self {
             Self::ZPASS_DONE if level < GfxLevel::Gfx11 => 1,
@@ -115,11 +119,13 @@ pub struct EventWrite {
 
 impl EventWrite {
     /// An event that stores nothing.
+    #[inline]
     pub const fn new(event: Event) -> Self {
         Self { event, at: None }
     }
 
     /// An event that stores its counters at `va`, a multiple of 8.
+    #[inline]
     pub const fn sample(event: Event, va: GpuVa) -> Self {
         Self { event, at: Some(va) }
     }
@@ -147,6 +153,7 @@ impl EventWrite {
     }
 
     /// Returns the packet that was read.
+    #[inline]
     pub(in crate::pm4) fn read(record: &records::EventWrite, level: GfxLevel) -> Result<Self, FieldError> {
         let event = Event(record.event_type as u8);
         let at = if event.samples(level) { Some(address("addr", record.addr)?) } else { None };
