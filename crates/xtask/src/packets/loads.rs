@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::records::{Kind, Member, Record, camel, safe};
 use super::spec::Form;
-use super::typed::{Variant, described, reach};
+use super::variant::{Variant, described, reach};
 
 /// Writes the reader of one form of a packet.
 pub(super) fn write(text: &mut String, record: &Record<'_>, variant: &Variant<'_>) {

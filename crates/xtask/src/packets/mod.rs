@@ -5,3 +5,4 @@ mod loads;
 mod records;
 pub(crate) mod spec;
 mod typed;
+mod variant;

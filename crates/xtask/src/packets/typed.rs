@@ -7,15 +7,8 @@ use std::fmt::Write as _;
 use super::loads;
 use super::records::{Kind, Member, Record, camel, safe, whole};
 use super::spec::{Field, Form, Holds, Selector, Spec};
+use super::variant::{Variant, described, reach, variants};
 use crate::Error;
-
-/// A way to write a packet: the form of each level.
-pub(super) struct Variant<'s> {
-    /// Suffix of its type's name after the packet's; empty for the packet itself.
-    pub(super) suffix: &'s str,
-    /// The levels, the language and the form.
-    pub(super) forms: Vec<(u16, &'s str, &'s Form)>,
-}
 
 /// Use of a packet's dwords.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,76 +80,6 @@ pub(super) fn language(spec: &Spec, names: &[&str], records: &[Record<'_>]) -> R
     let load = if body.contains("Load<") { "Load, " } else { "" };
     let _ = writeln!(text, "use crate::layout::record::{{{load}Record, {}}};\nuse crate::FieldError;", used.join(", "));
     Ok(text + &body)
-}
-
-/// The first form of every level, and the forms with a name of their own.
-fn variants<'s>(record: &Record<'s>) -> Vec<Variant<'s>> {
-    let mut found: Vec<Variant<'s>> = vec![Variant { suffix: "", forms: Vec::new() }];
-    for (language, packet) in &record.packets {
-        for form in &packet.forms {
-            let suffix = form.alias.as_deref().unwrap_or_default();
-            let at = found.iter().position(|variant| variant.suffix == suffix).unwrap_or_else(|| {
-                found.push(Variant { suffix, forms: Vec::new() });
-                found.len() - 1
-            });
-            let Some(variant) = found.get_mut(at) else { continue };
-            let taken = variant.forms.iter().fold(0, |bits, (levels, ..)| bits | levels);
-            if form.levels & !taken != 0 {
-                variant.forms.push((form.levels & !taken, language, form));
-            }
-        }
-    }
-    found
-}
-
-impl Variant<'_> {
-    fn levels(&self) -> u16 {
-        self.forms.iter().fold(0, |bits, (levels, ..)| bits | levels)
-    }
-
-    /// Joins the expressions of the levels, so that a level is tested only where the levels differ.
-    pub(super) fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
-        let mut groups: Vec<(u16, String)> = Vec::new();
-        for &(levels, _, form) in &self.forms {
-            for level in (0..16).map(|bit| 1 << bit).filter(|level| levels & level != 0) {
-                let value = of(level, form);
-                match groups.iter_mut().find(|group| group.1 == value) {
-                    Some(group) => group.0 |= level,
-                    None => groups.push((level, value)),
-                }
-            }
-        }
-        match &groups[..] {
-            [(levels, yes), (_, no)] | [(_, no), (levels, yes)] if yes == "true" && no == "false" => {
-                return format!("is_on(l, {levels:#x})");
-            }
-            _ => {}
-        }
-        let Some((_, last)) = groups.pop() else { return String::new() };
-        let mut text = String::new();
-        for (levels, value) in &groups {
-            let _ = write!(text, "if is_on(l, {levels:#x}) {{ {value} }} else ");
-        }
-        if groups.is_empty() { last } else { format!("{text}{{ {last} }}") }
-    }
-
-    /// The fields of a member on a level.
-    pub(super) fn places<'f>(level: u16, form: &'f Form, member: &str) -> Vec<&'f Field> {
-        let mut found: Vec<&Field> = Vec::new();
-        let here = form.fields.iter().filter(|field| field.levels & level != 0 && whole(&field.name).0 == member);
-        for field in here.filter(|field| !matches!(field.holds, Holds::Only(_))) {
-            // Of several fields of one name the first one counts.
-            if !found.iter().any(|other| other.name == field.name) {
-                found.push(field);
-            }
-        }
-        found
-    }
-}
-
-/// The dword of a form's last field.
-pub(super) fn described(form: &Form) -> u32 {
-    form.fields.last().map_or(0, |field| field.dword)
 }
 
 fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &Variant<'_>) -> Result<(), Error> {
@@ -383,14 +306,6 @@ fn put_part(text: &mut String, dwords: Dwords, record: &Record<'_>, part: &Varia
             Dwords::Compared => writeln!(text, "        equal_data(packet, {from}, r.data)?;"),
         };
     }
-}
-
-/// Returns the last dword with a field that every form has, and the last one of all.
-pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
-    let last = |form: &Form| described(form).max(if record.has_data() { 0 } else { form.payload.0.into() });
-    let always = part.forms.iter().map(|&(_, _, form)| last(form).min(form.payload.0.into())).min();
-    let most = part.forms.iter().map(|&(_, _, form)| last(form)).max();
-    (always.unwrap_or_default(), most.unwrap_or_default())
 }
 
 /// A dword, the bits in it, and the levels that have a field there.
