@@ -24,7 +24,7 @@ use amdgpu_winsys::{
         SyncPoint, Target, pm4,
     },
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
-    uapi::{Argument, GemClose, GemVa, VaOperation, WaitCs},
+    uapi::{Argument, Cs, GemClose, GemVa, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
     winsys::{Binding, Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidentSet, Syncobj, WaitFor},
 };
@@ -422,4 +422,73 @@ fn a_queue_that_waits_for_points_retires() {
     assert!(binding.strong_count() > 0);
     assert_eq!(queue.wait_points(&[(&done, 0)], WaitFor::All, job_time()).unwrap(), Some(0));
     assert_eq!(binding.strong_count(), 0);
+}
+
+/// The kernel waits inside a submission for sync objects that nothing was submitted for; others go on meanwhile. Here it
+/// stays in that call until they are done.
+#[test]
+fn a_submission_that_waits_for_a_sync_object_holds_up_no_other_one() {
+    let kernel = Spy::on(SimDevice::new(chip("navi21"), SimOptions::default()).open());
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let (queue, memory) = (queue(&device, Ip::Compute, 0), host_memory(&device, 4096));
+    let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
+    let lists = [0, 1, 2].map(|index| store(&device, queue.target(), at(index), 1));
+    let (late, done) = (Syncobj::new(&device, true).unwrap(), Syncobj::new(&device, false).unwrap());
+    let bindings = [Arc::clone(memory.binding())];
+    let (gate, arrivals, go) = Gate::new();
+    let guard = Arc::clone(&gate);
+    kernel.layer().watch(move |call| {
+        if call.is::<Cs>() {
+            guard.pass();
+        }
+    });
+    gate.armed.store(true, Ordering::SeqCst);
+    let (finished, others) = mpsc::channel();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let waits = [SyncPoint::binary(&late)];
+            let submission =
+                Submission { lists: &[&lists[0]], memory: &bindings, waits: &waits, ..Submission::default() };
+            queue.submit(&submission)
+        });
+        arrivals.recv_timeout(Duration::from_secs(20)).expect("the first submission");
+        scope.spawn(|| {
+            let signals = [SyncPoint::binary(&done)];
+            for list in [&lists[1], &lists[2]] {
+                let submission =
+                    Submission { lists: &[list], memory: &bindings, signals: &signals, ..Submission::default() };
+                assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
+            }
+            let nothing = Submission { signals: &signals, ..Submission::default() };
+            assert!(queue.submit(&nothing).unwrap().wait(job_time()).unwrap());
+            finished.send([0, 1, 2].map(|index| load(&memory, 4 * index))).unwrap();
+        });
+        let outcome = others.recv_timeout(Duration::from_secs(20));
+        go.send(()).unwrap();
+        assert_eq!(outcome.expect("another thread was kept waiting"), [0, 1, 1]);
+        assert!(waiter.join().unwrap().unwrap().wait(job_time()).unwrap());
+    });
+    assert_eq!((load(&memory, 0), queue.in_flight()), (1, 0));
+}
+
+/// A queue whose last job does not end is dropped all the same, and what it used is the kernel's.
+#[test]
+fn dropping_a_queue_that_hangs_ends() {
+    let gpu = patient_gpu("navi21");
+    let device = Device::new(gpu.open()).unwrap();
+    let (queue, memory, used) =
+        (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
+    let list = store(&device, queue.target(), memory.address(), 1);
+    let binding = Arc::downgrade(used.binding());
+    let held = gpu.hold_ring(Ip::Compute, 0);
+    let bindings = [memory.binding(), used.binding()].map(Arc::clone);
+    drop(queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap());
+    drop((used, bindings));
+    // The ring is held until the drop has ended.
+    drop(queue);
+    assert_eq!(binding.strong_count(), 0);
+    let list = list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).unwrap_err();
+    drop(held);
+    until("the job runs", || load(&memory, 0) == 1);
+    drop(list);
 }

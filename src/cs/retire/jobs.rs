@@ -160,8 +160,12 @@ impl Jobs {
     fn add(&self, job: Box<Job>, done: u64, over: &mut Over) -> Ended {
         let mut state = self.0.lock();
         let sequence = Some(job.sequence);
-        state.last = job.sequence;
-        state.running.push_back(job);
+        if job.sequence > state.last {
+            state.last = job.sequence;
+            state.running.push_back(job);
+        } else {
+            state.insert(job);
+        }
         let mut emptied = None;
         if let Some(mut job) = state.take_up_to(done) {
             if job.move_to(&mut over.few) {
@@ -238,16 +242,26 @@ impl Jobs {
         self.0.lock().running.len()
     }
 
-    /// Keeps what still runs for ever: nobody will ask again whether it has ended.
+    /// Keeps the lists of what still runs for ever, for nobody will ask again whether it has ended, and their IBs must not be
+    /// written anew. The kernel's own references keep the memory until it has.
     pub(in crate::cs) fn abandon(&self) -> usize {
         let running = std::mem::take(&mut self.0.lock().running);
         let count = running.len();
-        std::mem::forget(running);
+        for mut job in running {
+            std::mem::forget(std::mem::take(&mut job.lists));
+        }
         count
     }
 }
 
 impl State {
+    /// Adds a submission that another thread's has overtaken.
+    #[cold]
+    fn insert(&mut self, job: Box<Job>) {
+        let at = self.running.partition_point(|other| other.sequence < job.sequence);
+        self.running.insert(at, job);
+    }
+
     /// The oldest submission, if its number is not above this one.
     fn take_up_to(&mut self, done: u64) -> Option<Box<Job>> {
         self.running.pop_front_if(|job| job.sequence <= done)

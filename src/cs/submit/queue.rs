@@ -1,19 +1,26 @@
 //! Queues: where command lists are submitted, and what keeps their resources alive meanwhile.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use super::shared::Shared;
+use super::{sender::Sender, shared::Shared};
 use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
         retire::jobs::{Ended, Job, Over, Unkept},
     },
-    winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
-/// Time that dropping a queue waits for its last submission: the kernel declares a ring hung after ten seconds.
-const DRAIN: Duration = Duration::from_secs(10);
+/// The longest time that dropping a queue waits for its last submission. RADV gives up after a second (Mesa 25.0.7
+/// `radv_amdgpu_cs.c`, `radv_amdgpu_ctx_wait_idle`).
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Interval at which a thread that waits for another's submission looks whether that one may take long.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Kind of hardware queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,10 +33,15 @@ pub enum QueueKind {
 
 /// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
 ///
-/// There is one object for each; [`Queues`](crate::cs::Queues) makes them on demand. Several threads may submit to it: it
-/// serialises them, as the kernel would. Waiting and retiring take another lock, which is never held during an ioctl nor
-/// while something is let go of, so a submission that the kernel keeps waiting, for memory or for room in the ring, keeps
-/// nobody else from anything; and what a finished submission used is let go of under neither lock.
+/// There is one object for each; [`Queues`](crate::cs::Queues) makes them on demand. Several threads may submit to it: the
+/// kernel orders their submissions as it takes them. A submission that waits for sync objects, which the kernel may take
+/// seconds for when nothing was submitted for them yet, keeps no other thread waiting; the calls of one that needs several
+/// ([`plan`](crate::cs::plan)) may then have those of other threads between them. One that the kernel keeps waiting for memory,
+/// or for room in the ring, keeps others from submitting, and from nothing else: waiting and retiring take another lock, which
+/// is never held during an ioctl nor while something is let go of; and what a finished submission used is let go of under
+/// neither lock.
+///
+/// Dropping a queue waits for its last submission, for two seconds at most; [`Fence`]s may see a later end.
 ///
 /// # Lost work
 ///
@@ -69,8 +81,9 @@ impl Queue {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
         let context = Arc::clone(context);
-        let (sender, jobs) = Default::default();
-        Ok(Self { shared: Arc::new(Shared { context, ip, ring, target, options, user_fence, sender, jobs }) })
+        let (sender, may_block, overtaking, jobs) = Default::default();
+        let shared = Shared { context, ip, ring, target, options, user_fence, sender, may_block, overtaking, jobs };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The IP.
@@ -224,6 +237,7 @@ impl Queue {
     pub fn forget_memory(&self) {
         // Destroyed when it goes, without the lock.
         let _list = self.shared.sender.lock().take_kernel_list();
+        let _others = std::mem::take(&mut *self.shared.overtaking.lock());
     }
 
     pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {
@@ -233,10 +247,11 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        let outcome = self.wait_idle(Deadline::after(DRAIN));
+        let deadline = Deadline::after(DRAIN);
+        let outcome = self.wait_idle(deadline);
         if outcome.is_err() {
             // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
-            self.shared.wait_for_the_end(Deadline::after(DRAIN));
+            self.shared.wait_for_the_end(deadline);
         }
         self.forget_memory();
         self.shared.context.give_back_queue(self.shared.ip, self.shared.ring);
@@ -264,6 +279,23 @@ impl Drop for Shared {
     }
 }
 
+/// Outcome of handing a submission to the kernel.
+struct Taken {
+    /// The last number that the kernel gave it.
+    sequence: Option<u64>,
+    /// The last number that the GPU has written.
+    done: u64,
+    error: Option<Box<Error>>,
+}
+
+/// Leftovers of a submission, which are dropped or reported under no lock.
+#[derive(Default)]
+struct Left {
+    over: Over,
+    unkept: Option<Unkept>,
+    events: Vec<Event>,
+}
+
 impl Shared {
     /// Submits, with what runs beside it on other queues.
     pub(super) fn send(
@@ -271,36 +303,18 @@ impl Shared {
         beside: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
     ) -> Result<Fence> {
-        let mut sender = self.sender.lock();
-        let mut underway = self.jobs.begin(sender.spare.take());
-        let mut unkept = Unkept::default();
-        let error = underway.job().and_then(|job| {
-            sender.working_set.take_snapshots(submission.sets, &mut job.sets);
-            job.take_lists(beside, submission);
-            if submission.keep == Keep::Everything {
-                job.memory.extend_from_slice(submission.memory);
-            }
-            let error = sender.send(self, beside, submission, job);
-            if submission.keep != Keep::Everything {
-                unkept = job.take_sets();
-                if submission.keep == Keep::Nothing {
-                    // The caller has references to all of them.
-                    job.lists.clear();
-                }
-            }
-            error
-        });
-        let events = sender.take_events();
-        let done = self.user_fence.value();
-        let mut over = Over::default();
-        let Ended { sequence, spare } = underway.end(done, &mut over);
-        sender.spare = spare;
-        drop(sender);
-        drop(unkept);
+        let mut left = Left::default();
+        let Taken { sequence, done, error } = match self.sender.try_lock() {
+            Some(mut sender) => self.hand_over_first(&mut sender, beside, submission, &mut left),
+            None => self.hand_over_later(beside, submission, &mut left),
+        };
+        if left.unkept.is_some() {
+            drop(left.unkept.take());
+        }
         // From here on the job is kept, whatever an observer does.
-        self.jobs.let_go(over, done);
+        self.jobs.let_go(left.over, done);
         tracing::trace!(ip = %self.ip, ring = self.ring, ?sequence, "submitted");
-        for event in events {
+        for event in left.events {
             self.device().tell(|| event);
         }
         match (sequence, error) {
@@ -315,10 +329,83 @@ impl Shared {
         }
     }
 
+    /// Submits with the buffers of the queue. The kernel waits inside the call for sync objects that have no fence yet; others
+    /// are told that they need not wait for that.
+    #[expect(clippy::inline_always, reason = "the one call that nearly all submissions make")]
+    #[inline(always)]
+    fn hand_over_first(
+        &self,
+        sender: &mut Sender,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+        left: &mut Left,
+    ) -> Taken {
+        if submission.waits.is_empty() {
+            return self.hand_over(sender, beside, submission, left);
+        }
+        self.may_block.store(true, Ordering::Release);
+        let taken = self.hand_over(sender, beside, submission, left);
+        self.may_block.store(false, Ordering::Release);
+        taken
+    }
+
+    /// Waits until the submission before has ended, or overtakes it if that waits for sync objects.
+    #[cold]
+    fn hand_over_later(
+        &self,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+        left: &mut Left,
+    ) -> Taken {
+        loop {
+            if self.may_block.load(Ordering::Acquire) {
+                let mut sender = self.overtaking.lock().pop().unwrap_or_default();
+                let taken = self.hand_over(&mut sender, beside, submission, left);
+                self.overtaking.lock().push(sender);
+                return taken;
+            }
+            if let Some(mut sender) = self.sender.try_lock_for(LOOK) {
+                return self.hand_over_first(&mut sender, beside, submission, left);
+            }
+        }
+    }
+
+    /// Hands a submission to the kernel, and keeps what it uses.
+    #[expect(clippy::inline_always, reason = "as for `hand_over_first`")]
+    #[inline(always)]
+    fn hand_over(
+        &self,
+        sender: &mut Sender,
+        beside: &[(&Self, &[&CommandList])],
+        submission: &Submission<'_>,
+        left: &mut Left,
+    ) -> Taken {
+        let mut underway = self.jobs.begin(sender.spare.take());
+        let error = underway.job().and_then(|job| {
+            sender.working_set.take_snapshots(submission.sets, &mut job.sets);
+            job.take_lists(beside, submission);
+            if submission.keep == Keep::Everything {
+                job.memory.extend_from_slice(submission.memory);
+            }
+            let error = sender.send(self, beside, submission, job);
+            if submission.keep != Keep::Everything {
+                left.unkept = Some(job.take_sets());
+                if submission.keep == Keep::Nothing {
+                    // The caller has references to all of them.
+                    job.lists.clear();
+                }
+            }
+            error
+        });
+        left.events = sender.take_events();
+        let done = self.user_fence.value();
+        let Ended { sequence, spare } = underway.end(done, &mut left.over);
+        sender.spare = spare;
+        Taken { sequence, done, error }
+    }
+
     /// Makes sync objects signal when what was submitted last is done.
     fn signal_with_last(self: &Arc<Self>, signals: &[SyncPoint<'_>]) -> Result<Fence> {
-        // Nobody submits meanwhile.
-        let _sender = self.sender.lock();
         for signal in signals {
             self.own("sync object", signal.syncobj.device())?;
         }

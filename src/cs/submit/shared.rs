@@ -1,6 +1,6 @@
 //! State shared by a queue and its fences.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -23,6 +23,11 @@ pub(in crate::cs) struct Shared {
     pub(in crate::cs) user_fence: UserFence,
     /// Held while the kernel takes a submission, one after the other.
     pub(super) sender: Mutex<Sender>,
+    /// `true` if the submission of `sender` waits for sync objects, which the kernel may take seconds for. Others then go on
+    /// with buffers of their own.
+    pub(super) may_block: AtomicBool,
+    /// Buffers of submissions that overtook one.
+    pub(super) overtaking: Mutex<Vec<Sender>>,
     pub(in crate::cs) jobs: Jobs,
 }
 

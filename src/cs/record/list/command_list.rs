@@ -14,7 +14,7 @@ use crate::{cs::Target, vamgr::GpuVa};
 ///
 /// On the graphics and compute rings every IB ends with four dwords that hold no packet of the recorder
 /// ([`IndirectBuffer::LEN`](crate::cs::pm4::IndirectBuffer::LEN)), and these end on a multiple of
-/// [`Language::PAD_DWORDS`]. They are a jump to the next IB of the list; in the last one they are a filler, which
+/// [`Language::PAD_DWORDS`](crate::cs::Language::PAD_DWORDS). They are a jump to the next IB of the list; in the last one they are a filler, which
 /// [`CommandList::chain`] turns into a jump to another list. An IB for the copy engine ends with its last packet and
 /// padding.
 #[derive(Debug)]
