@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let list = record(&device, queue.target(), &memory)?;
 
         // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() })?;
         if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
             return Err(format!("{ip} did not finish in time").into());

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The mistake: nothing says that the list needs it, so nothing keeps it alive.
     drop(secondary);
 
-    let used = [Arc::clone(crumbs.binding())];
+    let used = [crumbs.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
     let fence = queue.submit(&submission)?;
     let error = match fence.wait(Deadline::after(Duration::from_mins(1))) {

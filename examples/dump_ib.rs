@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let list = stream.finish()?;
 
     let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
-    let used = [Arc::clone(memory.binding())];
+    let used = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
     assert!(fence.wait(Deadline::after(Duration::from_secs(10)))?);
 

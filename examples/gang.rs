@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (asks, answers) = (asks.finish()?, answers.finish()?);
 
     // One call of the kernel. The fence is that of the whole gang.
-    let used = [Arc::clone(memory.binding())];
+    let used = [memory.binding().clone()];
     let submission = Submission { lists: &[&asks], memory: &used, ..Submission::default() };
     let fence = gang.submit(&[&[&answers]], &submission)?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {

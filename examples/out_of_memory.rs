@@ -76,7 +76,7 @@ fn submit(device: &Device, memories: &[DeviceMemory]) -> Result<(), Box<dyn std:
     stream.push(&pm4::Nop::Skip(&[0]))?;
     let list = stream.finish()?;
     let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Gfx, 0)?;
-    let memory: Vec<_> = memories.iter().map(|memory| Arc::clone(memory.binding())).collect();
+    let memory: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
     queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     Ok(())
 }

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
     let context = Arc::new(Context::new(&device, Priority::Normal)?);
     let queue = Queue::new(&context, Ip::Sdma, 0)?;
-    let memory = [Arc::clone(from.binding()), Arc::clone(to.binding())];
+    let memory = [from.binding().clone(), to.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
         return Err("the copy engine did not finish in time".into());

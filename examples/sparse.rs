@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let block = |index: u64| SparseBind {
         offset: place + index * BLOCK,
         len: BLOCK,
-        backing: Some(Backing { memory: Arc::clone(memory.binding()), offset: index * BLOCK }),
+        backing: Some(Backing { memory: memory.binding().clone(), offset: index * BLOCK }),
     };
     let ioctls = range.bind(&[block(2), block(0), block(3), block(1)])?;
     println!("{} KiB bound in {ioctls} ioctl", range.bound_bytes() >> 10);
@@ -74,7 +74,7 @@ fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Resul
     let list = stream.finish()?;
     let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Sdma, 0)?;
     // Whatever is bound at the moment of the submission is listed with it.
-    let (memory, sets) = ([Arc::clone(result.binding())], [range.residents()]);
+    let (memory, sets) = ([result.binding().clone()], [range.residents()]);
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(2)))? {
         return Err("the copy engine did not finish in time".into());

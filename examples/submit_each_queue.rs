@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let offset = 4 * fences.len() as u64;
             let at = memory.address().checked_add(offset).ok_or("the memory is too small")?;
             let list = record(&device, &queue, at, 100 + queue.ring())?;
-            let used = [Arc::clone(memory.binding())];
+            let used = [memory.binding().clone()];
             let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
             fences.push((queue, offset, fence));
         }

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
     let level = device.info().gfx_level;
     let memory = allocate(&device)?;
-    let used = [Arc::clone(memory.binding())];
+    let used = [memory.binding().clone()];
     let context = Arc::new(Context::new(&device, Priority::Normal)?);
     let (copy, compute) = (Queue::new(&context, Ip::Sdma, 0)?, Arc::new(Queue::new(&context, Ip::Compute, 0)?));
 

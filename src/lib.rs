@@ -40,7 +40,7 @@
 //!
 //! let context = Arc::new(Context::new(&device, Priority::Normal)?);
 //! let queue = Queue::new(&context, Ip::Gfx, 0)?;
-//! let used = [Arc::clone(memory.binding())];
+//! let used = [memory.binding().clone()];
 //! let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
 //! assert!(fence.wait(Deadline::after(Duration::from_secs(2)))?);
 //! assert_eq!(memory.map()?.load_u32(0)?, 42);

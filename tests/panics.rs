@@ -301,21 +301,21 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
     let used = host_memory(&device, 4096);
-    let weak = Arc::downgrade(used.binding());
+    let weak = used.binding().downgrade();
     let target = pm4::Target::compute(device.info().gfx_level);
     let mut lists: Vec<_> = (0..130).map(|_| Stream::new(&device, target, 1).unwrap().finish().unwrap()).collect();
     lists.push(store(&device, queue.target(), memory.address(), 1));
     let held = gpu.hold_ring(Ip::Compute, 0);
     let refs: Vec<_> = lists.iter().collect();
-    let bindings = [memory.binding(), used.binding()].map(Arc::clone);
+    let bindings = [memory.binding(), used.binding()].map(Clone::clone);
     let submission = Submission { lists: &refs, memory: &bindings, ..Submission::default() };
     let panicked = catch_unwind(AssertUnwindSafe(|| queue.submit(&submission))).unwrap_err();
     assert!(panicked.is::<Planned>());
     drop((lists, bindings, used));
-    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.strong_count()), (1, 2, 1));
+    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.handle_count()), (1, 2, 1));
     drop(held);
     assert!(queue.wait_idle(job_time()).unwrap());
-    assert_eq!((memory.mapping().unwrap().load_u32(0).unwrap(), weak.strong_count()), (1, 0));
+    assert_eq!((memory.mapping().unwrap().load_u32(0).unwrap(), weak.handle_count()), (1, 0));
 }
 
 /// The kernel took a part of a submission, and the news that it refused the rest panics.
@@ -329,12 +329,12 @@ fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let used = host_memory(&device, 4096);
-    let weak = Arc::downgrade(used.binding());
+    let weak = used.binding().downgrade();
     let target = pm4::Target::compute(device.info().gfx_level);
     let lists: Vec<_> = (0..130).map(|_| Stream::new(&device, target, 1).unwrap().finish().unwrap()).collect();
     let held = gpu.hold_ring(Ip::Compute, 0);
     let refs: Vec<_> = lists.iter().collect();
-    let bindings = [Arc::clone(used.binding())];
+    let bindings = [used.binding().clone()];
     kernel.fail_nth_ioctl(amdgpu_winsys::uapi::Cs::REQUEST, 1, Errno::EINVAL);
     let submit = || queue.submit(&Submission { lists: &refs, memory: &bindings, ..Submission::default() });
     let fuse = Fuse::new(0, false);
@@ -342,8 +342,8 @@ fn a_part_that_the_kernel_took_is_kept_where_the_refusal_of_the_rest_panics() {
     let panicked = tracing::subscriber::with_default(Subscribed(Arc::clone(&fuse)), caught).unwrap_err();
     assert!(panicked.is::<Planned>());
     drop((lists, bindings, used));
-    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.strong_count()), (1, 1, 1));
+    assert_eq!((queue.in_flight(), queue.last().sequence(), weak.handle_count()), (1, 1, 1));
     drop(held);
     assert!(queue.wait_idle(job_time()).unwrap());
-    assert_eq!((queue.in_flight(), weak.strong_count()), (0, 0));
+    assert_eq!((queue.in_flight(), weak.handle_count()), (0, 0));
 }

@@ -149,14 +149,14 @@ struct Steady {
     kernel: Arc<Counted>,
     device: Device,
     list: CommandList,
-    memories: Vec<Arc<Binding>>,
+    memories: Vec<Binding>,
 }
 
 impl Steady {
     fn new() -> Self {
         let (kernel, device) = counted();
         let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
-        let memories = (0..10).map(|_| Arc::clone(manager.allocate(&AllocateInfo::new(0, 4096)).unwrap().binding()));
+        let memories = (0..10).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap().binding().clone());
         let memories = memories.collect();
         let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
         stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();

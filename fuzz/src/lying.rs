@@ -294,7 +294,7 @@ fn settle(kernel: &LyingKernel) -> Result<(), Errno> {
 /// Objects of the driver.
 #[derive(Default)]
 struct Belongings {
-    bos: Vec<Arc<Bo>>,
+    bos: Vec<Bo>,
     mappings: Vec<Mapping>,
     bindings: Vec<Binding>,
     reservations: Vec<Reservation>,
@@ -323,7 +323,7 @@ impl Belongings {
         match step % 24 {
             0 | 1 => {
                 let request = BoRequest { size, alignment: 0, domains, flags: GemCreateFlags::CPU_ACCESS_REQUIRED };
-                self.bos.extend(Bo::create(device, request).ok().map(Arc::new));
+                self.bos.extend(Bo::create(device, request).ok());
             }
             2 => remove(&mut self.bos, which),
             3 => self.mappings.extend(pick(&self.bos, which).and_then(|bo| Mapping::new(bo).ok())),
@@ -337,7 +337,7 @@ impl Belongings {
             6 => {
                 let Some(bo) = pick(&self.bos, which) else { return };
                 let Ok(lease) = device.addresses().allocate(VaRequest::new(bo.size().min(1 << 30))) else { return };
-                self.bindings.extend(Binding::new(Arc::clone(bo), lease, VaFlags::READABLE).ok());
+                self.bindings.extend(Binding::new(bo, lease, VaFlags::READABLE).ok());
             }
             7 => remove(&mut self.bindings, which),
             8 => self.contexts.extend(Context::new(device, Priority::Normal).ok().map(Arc::new)),
@@ -348,7 +348,7 @@ impl Belongings {
             13 => self.descriptors.extend(pick(&self.bos, which).and_then(|bo| bo.export().ok())),
             14 => {
                 let Some(fd) = pick(&self.descriptors, which) else { return };
-                self.bos.extend(Bo::import(device, fd).ok().map(Arc::new));
+                self.bos.extend(Bo::import(device, fd).ok());
                 self.syncobjs.extend(Syncobj::import(device, fd).ok());
             }
             15 => remove(&mut self.descriptors, which),

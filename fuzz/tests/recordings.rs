@@ -136,8 +136,8 @@ fn live(kernel: impl Kernel + 'static, mine: &Belongings) -> Result<(), Error> {
     mine.fill(0..PAGES);
     let device = Device::new(kernel)?;
     BORN.set(true);
-    let private = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
-    let shared = Arc::new(Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?);
+    let private = Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?;
+    let shared = Bo::create(&device, request(GemCreateFlags::CPU_ACCESS_REQUIRED))?;
     let (secret, open) = (Mapping::new(&private)?, Mapping::new(&shared)?);
     let pattern = vec![0x5a; 2 * PAGE];
     secret.write(0, &pattern)?;
@@ -145,15 +145,15 @@ fn live(kernel: impl Kernel + 'static, mine: &Belongings) -> Result<(), Error> {
         open.write(0, &[1; 2 * PAGE])?;
         let lease = device.addresses().allocate(VaRequest::new(2 * PAGE as u64)).expect("free addresses");
         let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
-        let binding = Binding::new(Arc::clone(&shared), lease, rights).map_err(|(_, error)| error)?;
+        let binding = Binding::new(&shared, lease, rights).map_err(|(_, error)| error)?;
         // SAFETY: the pages are the arena's, without references to them, and stay.
         let pages = unsafe { Bo::from_user_memory(&device, UserMemory::new(mine.page(1), 2 * PAGE as u64)) }?;
         let pages = Arc::new(pages);
         let read_only = UserMemory { is_read_only: true, ..UserMemory::new(mine.page(4), 2 * PAGE as u64) };
         // SAFETY: as above.
-        let lent = Arc::new(unsafe { Bo::from_user_memory(&device, read_only) }?);
+        let lent = unsafe { Bo::from_user_memory(&device, read_only) }?;
         let lease = device.addresses().allocate(VaRequest::new(2 * PAGE as u64)).expect("free addresses");
-        let bound = Binding::new(Arc::clone(&pages), lease, rights).map_err(|(_, error)| error)?;
+        let bound = Binding::new(&pages, lease, rights).map_err(|(_, error)| error)?;
         device.ping()?;
         assert!(mine.is_whole(0..1) && mine.is_whole(3..PAGES), "the GPU wrote beside the pages that are its own");
         drop((bound, pages));

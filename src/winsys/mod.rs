@@ -27,7 +27,7 @@ pub use self::{
         RawInfo, RegisterValue, RenderNode, ShaderArray, TilingRegisters,
     },
     error::{Error, Result},
-    memory::{Binding, MapOnce, Mapping, Reservation, ResidentSet, Residents},
+    memory::{Binding, MapOnce, Mapping, Reservation, ResidentSet, Residents, WeakBinding},
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
         Until, UserFence, VmidReservation, WaitFor, wait_fences,

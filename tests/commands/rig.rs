@@ -1,7 +1,5 @@
 //! A recorder for any ring, and the queue that runs what it records.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{
         CommandList, Queue, Stream, Submission, Target,
@@ -64,7 +62,7 @@ impl<'a> Rig<'a> {
     }
 
     pub(crate) fn submit(&self, list: &CommandList) {
-        let bindings = [Arc::clone(self.memory.binding())];
+        let bindings = [self.memory.binding().clone()];
         let submission = Submission { lists: &[list], memory: &bindings, ..Submission::default() };
         assert!(self.queue.submit(&submission).unwrap().wait(job_time()).unwrap());
     }

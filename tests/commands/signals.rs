@@ -1,7 +1,5 @@
 //! Timestamps, events, waits, atomics and conditions on every chip and ring.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{
         Snippet, Submission, Target,
@@ -91,7 +89,7 @@ fn a_wait_lets_nothing_by_until_the_cpu_sets_the_event() {
             commands.wait(event, Compare::NotEqual, 0, 0xff).unwrap();
             commands.store(marker, 9, Point::Bottom).unwrap();
         });
-        let bindings = [Arc::clone(rig.memory.binding())];
+        let bindings = [rig.memory.binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = rig.queue.submit(&submission).unwrap();
         assert!(!fence.wait(Deadline::POLL).unwrap() && rig.u32_at(64) == 0, "{name}");
@@ -238,7 +236,7 @@ fn commands_of_two_rings_meet_through_memory() {
         commands.wait_event(event).unwrap();
         commands.copy(copies.span(8192, 4096), copies.span(4096, 4096)).unwrap();
     });
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&waiting], memory: &bindings, ..Submission::default() };
     let fence = copies.queue.submit(&submission).unwrap();
     compute.run(|commands| {

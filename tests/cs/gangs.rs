@@ -53,7 +53,7 @@ fn the_queues_of_a_gang_can_wait_for_each_other() {
         let (gfx, compute) = (rig.queue(Ip::Gfx, 0), rig.queue(Ip::Compute, 0));
         let gang = Gang::new(&gfx, &[&compute]).unwrap();
         let (task, mesh) = (rig.meet(&compute, 0, 1), rig.meet(&gfx, 1, 0));
-        let bindings = [Arc::clone(rig.memory.binding())];
+        let bindings = [rig.memory.binding().clone()];
         let submission = Submission { lists: &[&mesh], memory: &bindings, ..Submission::default() };
         for round in 1..=10 {
             rig.memory.mapping().unwrap().write(0, &[0; 8]).unwrap();
@@ -71,7 +71,7 @@ fn the_fence_of_a_gang_is_that_of_all() {
     let gang = Gang::new(&gfx, &[&compute]).unwrap();
     let slow = crate::support::jobs::wait_for(&rig.device, compute.target(), rig.at(0), 1);
     let quick = store(&rig.device, gfx.target(), rig.at(1), 1);
-    let bindings = [Arc::clone(rig.memory.binding())];
+    let bindings = [rig.memory.binding().clone()];
     let submission = Submission { lists: &[&quick], memory: &bindings, ..Submission::default() };
     let fence = gang.submit(&[&[&slow]], &submission).unwrap();
     while load(&rig.memory, 4) == 0 {
@@ -90,7 +90,7 @@ fn a_follower_begins_after_what_its_leader_had_to_do_before() {
     let rig = Rig::new("navi21");
     let (gfx, compute) = (rig.queue(Ip::Gfx, 0), rig.queue(Ip::Compute, 0));
     let gang = Gang::new(&gfx, &[&compute]).unwrap();
-    let bindings = [Arc::clone(rig.memory.binding())];
+    let bindings = [rig.memory.binding().clone()];
     let earlier = crate::support::jobs::wait_for(&rig.device, gfx.target(), rig.at(0), 1);
     let submission = Submission { memory: &bindings, ..Submission::default() };
     gfx.submit(&Submission { lists: &[&earlier], ..submission }).unwrap();
@@ -111,7 +111,7 @@ fn four_queues_of_three_kinds_run_together() {
     let gang = Gang::new(&leader, &[&*followers[0], &followers[1], &followers[2]]).unwrap();
     let lists: Vec<_> =
         (0..).zip(&followers).map(|(index, queue)| store(&rig.device, queue.target(), rig.at(index), 9)).collect();
-    let bindings = [Arc::clone(rig.memory.binding())];
+    let bindings = [rig.memory.binding().clone()];
     let submission = Submission { memory: &bindings, ..Submission::default() };
     let shares: [&[&CommandList]; 3] = [&[&lists[0]], &[&lists[1]], &[&lists[2]]];
     assert!(gang.submit(&shares, &submission).unwrap().wait(job_time()).unwrap());
@@ -161,7 +161,7 @@ fn a_gang_whose_follower_has_lost_its_work_is_told_so() {
     let (gfx, compute) = (rig.queue(Ip::Gfx, 0), rig.queue(Ip::Compute, 0));
     let gang = Gang::new(&gfx, &[&compute]).unwrap();
     let other = rig.queue(Ip::Compute, 1).last();
-    let bindings = [Arc::clone(rig.memory.binding())];
+    let bindings = [rig.memory.binding().clone()];
     let submission = Submission { memory: &bindings, after: &[&other], ..Submission::default() };
     assert!(gang.submit(&[&[]], &submission).unwrap().wait(job_time()).unwrap());
     let running = rig.meet(&compute, 0, 1);
@@ -195,7 +195,7 @@ fn the_ibs_of_each_follower_are_counted_by_themselves() {
     let task = store(&rig.device, compute[0].target(), rig.at(0), 1);
     let lead = store(&rig.device, gfx.target(), rig.at(1), 1);
     let tasks = vec![&task; 80];
-    let bindings = [Arc::clone(rig.memory.binding())];
+    let bindings = [rig.memory.binding().clone()];
     let submission = Submission { lists: &[&lead], memory: &bindings, ..Submission::default() };
     assert!(gang.submit(&[&tasks, &tasks], &submission).unwrap().wait(job_time()).unwrap());
     // Of the second as of the first.

@@ -72,7 +72,7 @@ impl Rig {
 
     /// Submits, and waits until it is given up.
     fn lose(&self, list: &CommandList) -> HangReport {
-        let memory = [Arc::clone(self.memory.binding()), Arc::clone(self.crumbs.binding())];
+        let memory = [self.memory.binding().clone(), self.crumbs.binding().clone()];
         let fence =
             self.queue.submit(&Submission { lists: &[list], memory: &memory, ..Submission::default() }).unwrap();
         assert!(fence.wait(job_time()).unwrap_err().loss().is_some());
@@ -195,7 +195,7 @@ fn without_a_book_there_are_numbers_instead_of_names() {
     let queue = Queue::new(&context(&device), Ip::Gfx, 0).unwrap();
     let memory = host_memory(&device, 4096);
     let list = crate::support::jobs::wait_for(&device, queue.target(), memory.address(), 1);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).is_err());
     let report = HangReport::new(&device).with_queue(&queue, None);

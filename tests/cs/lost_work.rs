@@ -1,9 +1,6 @@
 //! Work that is lost, and who is told what: checklist row 103, W-25 and W-26.
 
-use std::{
-    fmt,
-    sync::{Arc, Weak},
-};
+use std::{fmt, sync::Arc};
 
 use crate::support::{
     chip, host_memory, job_time,
@@ -19,7 +16,8 @@ use amdgpu_winsys::{
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, Cs},
     winsys::{
-        AddressBook, Binding, Blame, Context, Deadline, Device, Error, Finding, Ip, Loss, LossReason, Syncobj, WaitFor,
+        AddressBook, Blame, Context, Deadline, Device, Error, Finding, Ip, Loss, LossReason, Syncobj, WaitFor,
+        WeakBinding,
     },
 };
 use nix::errno::Errno;
@@ -59,7 +57,7 @@ impl Rig {
             store(&self.device, self.queue.target(), at, 1),
             crate::support::jobs::wait_for(&self.device, self.queue.target(), at.checked_add(4).unwrap(), 1),
         ];
-        let bindings = [Arc::clone(self.memory.binding())];
+        let bindings = [self.memory.binding().clone()];
         self.queue.submit(&Submission { lists: &[&lists[0], &lists[1]], memory: &bindings, ..more })
     }
 
@@ -75,7 +73,7 @@ impl Rig {
     /// A job that does next to nothing.
     fn run(&self, more: Submission<'_>) -> cs::Result<bool> {
         let list = store(&self.device, self.queue.target(), self.memory.address().checked_add(8).unwrap(), 1);
-        let bindings = [Arc::clone(self.memory.binding())];
+        let bindings = [self.memory.binding().clone()];
         let fence = self.queue.submit(&Submission { lists: &[&list], memory: &bindings, ..more })?;
         fence.wait(job_time())
     }
@@ -236,9 +234,9 @@ fn what_lost_work_used_is_given_back() {
     let gpu = impatient_gpu("navi21");
     let rig = Rig::new(&gpu, Ip::Gfx);
     let used = host_memory(&rig.device, 4096);
-    let binding: Weak<Binding> = Arc::downgrade(used.binding());
+    let binding: WeakBinding = used.binding().downgrade();
     let list = crate::support::jobs::wait_for(&rig.device, rig.queue.target(), used.address(), 1);
-    let bindings = [Arc::clone(used.binding())];
+    let bindings = [used.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fences = [rig.queue.submit(&submission), rig.queue.submit(&submission)];
     drop((used, bindings));
@@ -279,8 +277,7 @@ fn a_hang_report_shows_the_last_mark_and_the_commands_around_it() {
         let rig = Rig::new(&impatient_gpu(name), ip);
         let crumbs = Breadcrumbs::new(&rig.device).unwrap();
         let before = store(&rig.device, rig.queue.target(), rig.memory.address(), 1);
-        let (list, bindings) =
-            (marked(&rig, &crumbs), [Arc::clone(rig.memory.binding()), Arc::clone(crumbs.binding())]);
+        let (list, bindings) = (marked(&rig, &crumbs), [rig.memory.binding().clone(), crumbs.binding().clone()]);
         let submit = |list| {
             rig.queue
                 .submit(&Submission { lists: &[&before, list], memory: &bindings, ..Submission::default() })

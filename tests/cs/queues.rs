@@ -152,7 +152,7 @@ fn encrypted_submissions_are_for_chips_that_can() {
         let queue = crate::support::queue(&device, Ip::Gfx, 0);
         let memory = host_memory(&device, 4096);
         let list = store(&device, queue.target(), memory.address(), 5);
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, is_secure: true, ..Submission::default() };
         match queue.submit(&submission) {
             Ok(fence) => {

@@ -29,7 +29,7 @@ proptest! {
             let members = set.snapshot();
             prop_assert_eq!(Arc::ptr_eq(&members, &before.0), !changed, "copied only when something came or went");
             for (memory, count) in memories.iter().zip(counts) {
-                let times = members.iter().filter(|member| Arc::ptr_eq(member, memory.binding())).count();
+                let times = members.iter().filter(|member| *member == memory.binding()).count();
                 prop_assert_eq!(times, usize::from(count > 0));
             }
             prop_assert_eq!(set.len(), members.len());
@@ -70,7 +70,7 @@ fn the_kernel_is_told_of_every_change_of_a_set() {
     let fence = queue.submit(&submission).unwrap();
     assert_eq!((is_idle(&one), is_idle(&two)), (true, false));
     // Memory beside the set, and no set any more.
-    let beside = Submission { memory: &[Arc::clone(one.binding())], ..submission };
+    let beside = Submission { memory: &[one.binding().clone()], ..submission };
     let last = queue.submit(&beside).unwrap();
     assert!(!is_idle(&one));
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
@@ -112,7 +112,7 @@ fn a_memory_that_left_its_set_lives_until_its_last_job_is_done() {
     set.add(gate.binding());
     set.add(memory.binding());
     let fence = queue.submit(&Submission { lists: &[&list], sets: &[&set], ..Submission::default() }).unwrap();
-    let binding = Arc::downgrade(memory.binding());
+    let binding = memory.binding().downgrade();
     assert!(set.remove(memory.binding()));
     drop(memory);
     assert!(binding.upgrade().is_some(), "the job still may use it");

@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -26,7 +26,7 @@ use amdgpu_winsys::{
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
     uapi::{Argument, Cs, GemClose, GemVa, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidentSet, Syncobj, WaitFor},
+    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidentSet, Syncobj, WaitFor, WeakBinding},
 };
 use parking_lot::Mutex;
 
@@ -48,7 +48,7 @@ fn pooled_store(pool: &IbPool, target: Target, at: GpuVa, value: u32) -> Command
 }
 
 fn submit(queue: &Queue, lists: &[&CommandList], memory: &DeviceMemory) -> Fence {
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     queue.submit(&Submission { lists, memory: &bindings, ..Submission::default() }).unwrap()
 }
 
@@ -63,13 +63,13 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
         let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
         let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
         let used = host_memory(&device, 4096);
-        let binding: Weak<Binding> = Arc::downgrade(used.binding());
+        let binding: WeakBinding = used.binding().downgrade();
         let held = gpu.hold_ring(ip, 0);
         gpu.hang_next_job_in_a_shader(ip, 0);
         let first = submit(&queue, &[&store(&device, queue.target(), at(0), 1)], &memory);
         let list = pooled_store(&pool, queue.target(), at(1), 1);
         let ib = list.ibs().next().unwrap().0;
-        let bindings = [memory.binding(), used.binding()].map(Arc::clone);
+        let bindings = [memory.binding(), used.binding()].map(Clone::clone);
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let second = queue.submit(&submission).unwrap();
         drop((list, used, bindings));
@@ -81,13 +81,13 @@ fn what_runs_behind_a_stopped_job_keeps_its_ibs() {
         let loss = first.outcome().unwrap_err().loss().unwrap();
         assert_eq!((loss.reason, loss.blame), (LossReason::Hung, Blame::Guilty), "{ip}");
         assert_eq!(queue.in_flight(), 1, "{ip}: the second is still to run");
-        assert_eq!((pool.idle_dwords(), binding.strong_count() > 0), (0, true), "{ip}");
+        assert_eq!((pool.idle_dwords(), binding.handle_count() > 0), (0, true), "{ip}");
         let overwritten = pooled_store(&pool, queue.target(), at(2), 1);
         assert_ne!(overwritten.ibs().next().unwrap().0, ib, "{ip}");
         drop(held);
         assert!(second.wait(job_time()).unwrap());
         assert_eq!([1, 2].map(|index| load(&memory, 4 * index)), [1, 0], "{ip}");
-        assert_eq!((queue.in_flight(), binding.strong_count()), (0, 0), "{ip}");
+        assert_eq!((queue.in_flight(), binding.handle_count()), (0, 0), "{ip}");
         assert!(pool.idle_dwords() > 0, "{ip}");
         queue.check().unwrap();
         assert!(first.is_signalled(), "the ring wrote its number all the same");
@@ -101,7 +101,7 @@ fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
     let device = Device::new(gpu.open()).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let used = host_memory(&device, 4096);
-    let binding = Arc::downgrade(used.binding());
+    let binding = used.binding().downgrade();
     let list = wait_for(&device, queue.target(), used.address(), 1);
     let fences = [(); 3].map(|()| submit(&queue, &[&list], &used));
     drop(used);
@@ -109,7 +109,7 @@ fn a_lost_queue_lets_go_of_what_it_used_when_the_kernel_reports_it_idle() {
         assert!(fence.wait(job_time()).unwrap_err().loss().is_some());
     }
     until("what was lost is given back", || queue.in_flight() == 0);
-    assert_eq!(binding.strong_count(), 0);
+    assert_eq!(binding.handle_count(), 0);
 }
 
 /// As the loss is reported, one job may still run: the kernel answers for the queue, not for the job.
@@ -216,7 +216,7 @@ fn replacing_what_a_sparse_range_holds_keeps_nobody_else_waiting() {
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let range = SparseRange::new(&device, VaRequest::new(1 << 20)).unwrap();
     let bind = |memory: &DeviceMemory| {
-        let backing = Some(Backing { memory: Arc::clone(memory.binding()), offset: 0 });
+        let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
         range.bind(&[SparseBind { offset: 0, len: 4096, backing }]).unwrap();
     };
     bind(&host_memory(&device, 4096));
@@ -251,7 +251,7 @@ fn a_submission_keeps_its_preambles_until_it_is_done() {
     let preambles = Preambles::new().with_initial(mark(0), mark(1)).unwrap();
     let preambles = preambles.with_further(mark(2)).unwrap().with_postamble(mark(3)).unwrap();
     let list = store(&device, queue.target(), memory.address().checked_add(16).unwrap(), 1);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let held = gpu.hold_ring(Ip::Compute, 0);
     let submission =
         Submission { lists: &[&list], preambles: Some(&preambles), memory: &bindings, ..Submission::default() };
@@ -315,8 +315,8 @@ struct Kept {
     queue: Queue,
     pool: IbPool,
     list: CommandList,
-    binding: Weak<Binding>,
-    member: Weak<Binding>,
+    binding: WeakBinding,
+    member: WeakBinding,
 }
 
 impl Kept {
@@ -328,8 +328,8 @@ impl Kept {
         let list = pooled_store(&pool, queue.target(), memory.address(), 1);
         let (set, done) = (ResidentSet::new(), Syncobj::new(&device, false).unwrap());
         assert!(set.add(member.binding()));
-        let (binding, weak) = (Arc::downgrade(memory.binding()), Arc::downgrade(member.binding()));
-        let (bindings, lists) = ([Arc::clone(memory.binding())], [&list]);
+        let (binding, weak) = (memory.binding().downgrade(), member.binding().downgrade());
+        let (bindings, lists) = ([memory.binding().clone()], [&list]);
         let (sets, signals) = ([&set], [SyncPoint::binary(&done)]);
         let submission = Submission {
             lists: &lists,
@@ -348,7 +348,7 @@ impl Kept {
 
     /// Memory, members of sets, and lists that are alive.
     fn alive(&self) -> (bool, bool) {
-        (self.binding.strong_count() > 0, self.member.strong_count() > 0)
+        (self.binding.handle_count() > 0, self.member.handle_count() > 0)
     }
 }
 
@@ -389,17 +389,17 @@ fn what_a_submission_does_not_keep_is_still_there_for_the_gpu() {
         let device = Device::new(gpu.open()).unwrap();
         let (queue, gate, memory) =
             (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
-        let (bo, at) = (Arc::clone(memory.bo()), memory.address());
-        let binding = Arc::downgrade(memory.binding());
+        let (bo, at) = (memory.bo().clone(), memory.address());
+        let binding = memory.binding().downgrade();
         let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
         stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
         stream.push(&pm4::EndOfPipe::fence(at, 7)).unwrap();
         let list = stream.finish().unwrap();
-        let bindings = [gate.binding(), memory.binding()].map(Arc::clone);
+        let bindings = [gate.binding(), memory.binding()].map(Clone::clone);
         let submission = Submission { lists: &[&list], memory: &bindings, keep, ..Submission::default() };
         let fence = queue.submit(&submission).unwrap();
         drop((bindings, memory, list));
-        assert_eq!(binding.strong_count(), 0, "{keep:?}: user space has let go of it");
+        assert_eq!(binding.handle_count(), 0, "{keep:?}: user space has let go of it");
         gate.mapping().unwrap().store_u32(0, 1).unwrap();
         assert!(fence.wait(job_time()).unwrap(), "{keep:?}");
         assert_eq!(Mapping::new(&bo).unwrap().load_u32(0).unwrap(), 7, "{keep:?}");
@@ -413,15 +413,15 @@ fn a_queue_that_waits_for_points_retires() {
     let device = crate::support::device("navi21");
     let (queue, memory) = (queue(&device, Ip::Gfx, 0), host_memory(&device, 4096));
     let (list, done) = (store(&device, queue.target(), memory.address(), 1), Syncobj::new(&device, false).unwrap());
-    let binding = Arc::downgrade(memory.binding());
-    let (bindings, signals) = ([Arc::clone(memory.binding())], [SyncPoint::binary(&done)]);
+    let binding = memory.binding().downgrade();
+    let (bindings, signals) = ([memory.binding().clone()], [SyncPoint::binary(&done)]);
     let submission = Submission { lists: &[&list], memory: &bindings, signals: &signals, ..Submission::default() };
     let fence = queue.submit(&submission).unwrap();
     drop((bindings, memory));
     until("the number is written", || fence.is_signalled());
-    assert!(binding.strong_count() > 0);
+    assert!(binding.handle_count() > 0);
     assert_eq!(queue.wait_points(&[(&done, 0)], WaitFor::All, job_time()).unwrap(), Some(0));
-    assert_eq!(binding.strong_count(), 0);
+    assert_eq!(binding.handle_count(), 0);
 }
 
 /// The kernel waits inside a submission for sync objects that nothing was submitted for; others go on meanwhile. Here it
@@ -434,7 +434,7 @@ fn a_submission_that_waits_for_a_sync_object_holds_up_no_other_one() {
     let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
     let lists = [0, 1, 2].map(|index| store(&device, queue.target(), at(index), 1));
     let (late, done) = (Syncobj::new(&device, true).unwrap(), Syncobj::new(&device, false).unwrap());
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let (gate, arrivals, go) = Gate::new();
     let guard = Arc::clone(&gate);
     kernel.layer().watch(move |call| {
@@ -479,14 +479,14 @@ fn dropping_a_queue_that_hangs_ends() {
     let (queue, memory, used) =
         (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
     let list = store(&device, queue.target(), memory.address(), 1);
-    let binding = Arc::downgrade(used.binding());
+    let binding = used.binding().downgrade();
     let held = gpu.hold_ring(Ip::Compute, 0);
-    let bindings = [memory.binding(), used.binding()].map(Arc::clone);
+    let bindings = [memory.binding(), used.binding()].map(Clone::clone);
     drop(queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap());
     drop((used, bindings));
     // The ring is held until the drop has ended.
     drop(queue);
-    assert_eq!(binding.strong_count(), 0);
+    assert_eq!(binding.handle_count(), 0);
     let list = list.record_again(pm4::Target::compute(GfxLevel::Gfx10_3)).unwrap_err();
     drop(held);
     until("the job runs", || load(&memory, 0) == 1);

@@ -25,7 +25,7 @@ fn compute(device: &Device) -> pm4::Target {
 }
 
 fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     // Retired with an ioctl-free look, so that the list is nobody's but the test's.
@@ -176,7 +176,7 @@ fn w35_lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
         assert!(list.ibs().count() >= 3);
         assert_eq!(*census.get_or_insert(kernel.census()), kernel.census(), "round {round}");
         assert_eq!(pool.idle_dwords(), 0, "all of it is in use");
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).unwrap();
         drop(list);

@@ -47,7 +47,7 @@ fn every_ring_of_every_chip_executes_what_it_is_given() {
             let (offset, value) = (8 * index as u64, 0xabc0 + index as u32);
             let at = memory.address().checked_add(offset).unwrap();
             let list = store(&device, queue.target(), at, value);
-            let bindings = [Arc::clone(memory.binding())];
+            let bindings = [memory.binding().clone()];
             let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
             let fence = queue.submit(&submission).unwrap();
             assert!(fence.wait(job_time()).unwrap() && fence.is_signalled(), "{name} {ip} {ring}");
@@ -66,8 +66,8 @@ fn what_a_submission_uses_lives_until_its_fence() {
     stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
     stream.push(&pm4::EndOfPipe::fence(memory.address(), 7)).unwrap();
     let list = stream.finish().unwrap();
-    let (bo, binding) = (Arc::clone(memory.bo()), Arc::downgrade(memory.binding()));
-    let bindings = [Arc::clone(gate.binding()), Arc::clone(memory.binding())];
+    let (bo, binding) = (memory.bo().clone(), memory.binding().downgrade());
+    let bindings = [gate.binding().clone(), memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     drop((list, bindings, memory));
     assert!(binding.upgrade().is_some(), "the job is still to write there");
@@ -83,7 +83,7 @@ fn a_list_is_recorded_again_only_when_no_queue_runs_it() {
     let queue = queue(&device, Ip::Gfx, 0);
     let memory = host_memory(&device, 4096);
     let list = store(&device, queue.target(), memory.address(), 1);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).unwrap();
     let target = pm4::Target::gfx(device.info().gfx_level);
@@ -114,7 +114,7 @@ fn empty_and_foreign_submissions_are_refused() {
     let queue = queue(&home, Ip::Compute, 0);
     let list = store(&home, queue.target(), GpuVa::new(0x10_0000).unwrap(), 0);
     let foreign_list = store(&abroad, queue.target(), GpuVa::new(0x10_0000).unwrap(), 0);
-    let foreign_memory = [Arc::clone(host_memory(&abroad, 4096).binding())];
+    let foreign_memory = [host_memory(&abroad, 4096).binding().clone()];
     let foreign_syncobj = Syncobj::new(&abroad, true).unwrap();
     let foreign_points = [SyncPoint::binary(&foreign_syncobj)];
     let nothing = Submission::default();
@@ -145,7 +145,7 @@ fn two_queues_are_ordered_by_a_sync_object_and_by_a_fence() {
     let device = device("navi31");
     let (first, second) = (queue(&device, Ip::Sdma, 0), queue(&device, Ip::Gfx, 0));
     let memory = host_memory(&device, 4096);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let link = Syncobj::new(&device, false).unwrap();
     for round in 1..=50_u32 {
         let links = [SyncPoint::binary(&link)];
@@ -196,7 +196,7 @@ fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
     let memory = host_memory(&device, 4096);
     let fresh = self::queue(&device, Ip::Gfx, 0);
     let list = store(&device, fresh.target(), memory.address(), 3);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = fresh.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
 }
@@ -210,7 +210,7 @@ fn a_poll_of_a_running_job_is_not_an_error() {
     let mut stream = Stream::new(&device, target, 64).unwrap();
     stream.push(&pm4::WaitRegMem::new(memory.address(), pm4::Compare::Equal, 1)).unwrap();
     let list = stream.finish().unwrap();
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(!fence.wait(Deadline::POLL).unwrap());
     memory.mapping().unwrap().store_u32(0, 1).unwrap();

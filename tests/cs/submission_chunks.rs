@@ -95,7 +95,7 @@ fn ibs_are_listed_with_the_highest_priority_and_memory_with_its_own() {
     let other = host_memory(&device, 4096);
     other.set_priority(1.0);
     let list = store(&device, queue.target(), memory.address(), 1);
-    let bindings = [&memory, &other].map(|memory| Arc::clone(memory.binding()));
+    let bindings = [&memory, &other].map(|memory| memory.binding().clone());
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     let known = [(memory.bo().handle(), 14), (other.bo().handle(), 27)];
@@ -179,7 +179,7 @@ fn the_gpu_may_not_write_to_an_ib() {
         let before = first_dwords(&victim);
         let (at, _) = victim.ibs().next().unwrap();
         let attacker = store(&device, queue.target(), at, 0xdead);
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let submission = Submission { lists: &[&attacker, &victim], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).unwrap();
         assert!(fence.wait(job_time()).unwrap());

@@ -25,7 +25,7 @@ fn a_point_may_be_waited_for_before_anybody_has_submitted_it() {
     let submitter = Submitter::new(&early).unwrap();
     let waits = |point: u64| OwnedSubmission {
         lists: vec![store(&device, early.target(), memory.address(), point as u32)],
-        memory: vec![Arc::clone(memory.binding())],
+        memory: vec![memory.binding().clone()],
         waits: vec![(Arc::clone(&timeline), point)],
         ..OwnedSubmission::default()
     };
@@ -33,7 +33,7 @@ fn a_point_may_be_waited_for_before_anybody_has_submitted_it() {
     assert!(first.submitted(Deadline::POLL).unwrap().is_none() && !second.wait(Deadline::POLL).unwrap());
     // The caller goes on, and submits what will signal it, to another queue.
     let list = store(&device, late.target(), memory.address().checked_add(4).unwrap(), 7);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let signals = [SyncPoint::timeline(&timeline, 1)];
     late.submit(&Submission { lists: &[&list], memory: &bindings, signals: &signals, ..Submission::default() })
         .unwrap();

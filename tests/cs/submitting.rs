@@ -61,7 +61,7 @@ impl Gated {
     }
 
     fn submit(&self, more: Submission<'_>) -> Fence {
-        let bindings = [Arc::clone(self.gate.binding())];
+        let bindings = [self.gate.binding().clone()];
         self.queue.submit(&Submission { lists: &[&self.list], memory: &bindings, ..more }).unwrap()
     }
 
@@ -81,7 +81,7 @@ fn preambles_run_around_each_call_and_depend_on_what_is_waited_for() {
     let preambles = Preambles::new().with_initial(flush, plain).unwrap();
     let preambles = preambles.with_further(further).unwrap().with_postamble(after).unwrap();
     let ready = Syncobj::new(&device, true).unwrap();
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let ran = || {
         let marks = [0, 1, 2, 3].map(|index| load(&memory, 4 * index));
         memory.mapping().unwrap().write(0, &[0; 16]).unwrap();
@@ -121,7 +121,7 @@ fn w30_a_bo_is_listed_once_however_often_it_is_named() {
     let [memory, other] = [(); 2].map(|()| host_memory(&device, 4096));
     let list = store(&device, queue.target(), memory.address(), 1);
     // More entries than the kernel takes, if they were listed.
-    let bindings = vec![Arc::clone(memory.binding()); amdgpu_winsys::uapi::BO_LIST_MAX_ENTRIES as usize + 1];
+    let bindings = vec![memory.binding().clone(); amdgpu_winsys::uapi::BO_LIST_MAX_ENTRIES as usize + 1];
     let (one, two) = (ResidentSet::new(), ResidentSet::new());
     for binding in [memory.binding(), other.binding()] {
         assert!(one.add(binding) && two.add(binding));
@@ -156,7 +156,7 @@ fn a_kept_list_is_made_when_it_is_worth_it_and_given_up_when_it_changes() {
     assert_eq!([(); 4].map(|()| ioctls(&submission)), [1, 2, 1, 1], "CS; with CREATE; CS");
     set.remove(memory[9].binding());
     assert_eq!([(); 3].map(|()| ioctls(&submission)), [2, 2, 1], "with DESTROY; with CREATE; CS");
-    let beside = [Arc::clone(memory[9].binding())];
+    let beside = [memory[9].binding().clone()];
     let more = Submission { memory: &beside, ..submission };
     assert_eq!([(); 3].map(|()| ioctls(&more)), [2, 2, 1]);
     let before = kernel.calls();
@@ -175,7 +175,7 @@ fn w30_a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
     let queue = queue_with(&device, Ip::Gfx, QueueOptions { patience, ..QueueOptions::default() });
     let gate = host_memory(&device, 4096);
     let list = wait_for(&device, queue.target(), gate.address(), 1);
-    let bindings = [Arc::clone(gate.binding())];
+    let bindings = [gate.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let first = queue.submit(&submission).unwrap();
     kernel.fail_every_ioctl(Cs::REQUEST, Errno::ENOMEM);
@@ -203,7 +203,7 @@ fn w26_out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
         let queue = queue_with(&device, Ip::Compute, options);
         let memory = host_memory(&device, 4096);
         let list = store(&device, queue.target(), memory.address(), 1);
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
         let result = queue.submit(&submission);
@@ -227,7 +227,7 @@ fn w22_w38_a_refused_submission_changes_nothing_and_keeps_nothing() {
     let (ready, done) = (Syncobj::new(&device, true).unwrap(), Syncobj::new(&device, false).unwrap());
     let set = ResidentSet::new();
     set.add(memory.binding());
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission {
         lists: &[&list],
         memory: &bindings,
@@ -237,12 +237,12 @@ fn w22_w38_a_refused_submission_changes_nothing_and_keeps_nothing() {
         ..Submission::default()
     };
     drop(set.snapshot());
-    let before = (Arc::strong_count(memory.binding()), kernel.inner().census());
+    let before = (memory.binding().handle_count(), kernel.inner().census());
     for errno in [Errno::EINVAL, Errno::ENOENT, Errno::ENOSPC, Errno::ENODEV] {
         kernel.fail_nth_ioctl(Cs::REQUEST, 0, errno);
         let error = queue.submit(&submission).unwrap_err();
         assert_eq!(error.loss().is_some(), errno == Errno::ENODEV, "{error}");
-        assert_eq!((Arc::strong_count(memory.binding()), kernel.inner().census()), before);
+        assert_eq!((memory.binding().handle_count(), kernel.inner().census()), before);
         assert!(ready.wait(Deadline::POLL).unwrap() && !done.wait(Deadline::POLL).unwrap());
     }
     let fence = queue.submit(&submission).unwrap();
@@ -285,7 +285,7 @@ fn an_empty_submission_that_waits_keeps_its_place() {
     let signals = [SyncPoint::binary(&done)];
     let empty = other.submit(&Submission { waits: &waits, signals: &signals, ..Submission::default() }).unwrap();
     let list = store(&device, other.target(), memory.address(), 3);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let later = other.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert_eq!((empty.sequence(), later.sequence()), (1, 2));
     assert!(!done.wait(Deadline::POLL).unwrap() && !later.wait(Deadline::POLL).unwrap());
@@ -302,7 +302,7 @@ fn w43_a_finished_submission_is_known_without_a_call() {
     let queue = queue(&device, Ip::Sdma, 0);
     let memory = host_memory(&device, 4096);
     let list = store(&device, queue.target(), memory.address(), 1);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fences = [(); 3].map(|()| queue.submit(&submission).unwrap());
     assert!(fences[2].wait(job_time()).unwrap());
@@ -411,7 +411,7 @@ fn a_submission_can_wait_for_the_start_of_another() {
     let first = gated.submit(Submission::default());
     let other = queue(&device, Ip::Compute, 0);
     let opens = store(&device, other.target(), gated.gate.address(), 1);
-    let bindings = [Arc::clone(gated.gate.binding())];
+    let bindings = [gated.gate.binding().clone()];
     let second = Submission { lists: &[&opens], memory: &bindings, after_start: &[&first], ..Submission::default() };
     let second = other.submit(&second).unwrap();
     assert!(second.wait(job_time()).unwrap() && first.wait(job_time()).unwrap());
@@ -470,7 +470,7 @@ fn threads_share_a_queue() {
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
     let list = store(&device, queue.target(), memory.address(), 1);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let failed = AtomicBool::new(false);
     let mut numbers: Vec<u64> = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)

@@ -161,7 +161,7 @@ fn range(bench: &Bench) -> Result<Arc<SparseRange>, Trouble> {
 /// The bench's memory at two places of a range.
 fn backed(bench: &Bench) -> [SparseBind; 2] {
     [0, 2].map(|place| {
-        let backing = Backing { memory: Arc::clone(bench.memory.binding()), offset: 0 };
+        let backing = Backing { memory: bench.memory.binding().clone(), offset: 0 };
         SparseBind { offset: place * SIZE, len: SIZE, backing: Some(backing) }
     })
 }
@@ -260,7 +260,7 @@ fn submit(bench: &Bench, ip: Ip) -> Outcome {
     let done = Syncobj::new(&bench.device, false)?;
     let fence = queue.submit(&Submission {
         lists: &[&list],
-        memory: &[Arc::clone(bench.memory.binding())],
+        memory: &[bench.memory.binding().clone()],
         signals: &[SyncPoint::binary(&done)],
         ..Submission::default()
     })?;
@@ -273,7 +273,7 @@ fn kept_list(bench: &Bench) -> Outcome {
     let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
     let queue = Queue::with_options(&context, Ip::Compute, 0, options)?;
     let list = nothing(bench, &queue)?;
-    let memory = [Arc::clone(bench.memory.binding())];
+    let memory = [bench.memory.binding().clone()];
     // The kernel keeps the list from the second on.
     for _ in 0..3 {
         queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;

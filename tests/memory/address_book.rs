@@ -104,7 +104,7 @@ fn pieces_of_a_sparse_range_are_found_one_by_one() {
     let bind = |page: u64, pages: u64, from: Option<u64>| SparseBind {
         offset: page * PAGE,
         len: pages * PAGE,
-        backing: from.map(|page| Backing { memory: Arc::clone(memory.binding()), offset: page * PAGE }),
+        backing: from.map(|page| Backing { memory: memory.binding().clone(), offset: page * PAGE }),
     };
     range.bind(&[bind(4, 8, Some(0))]).unwrap();
     range.bind(&[bind(6, 2, None)]).unwrap();

@@ -38,7 +38,7 @@ fn numbered(device: &Device, pages: u64, first: u32) -> DeviceMemory {
 
 /// Puts pages of `memory` into the range, or takes away what is there.
 fn change(page: u64, pages: u64, backing: Option<(&DeviceMemory, u64)>) -> SparseBind {
-    let backing = backing.map(|(memory, page)| Backing { memory: Arc::clone(memory.binding()), offset: page * PAGE });
+    let backing = backing.map(|(memory, page)| Backing { memory: memory.binding().clone(), offset: page * PAGE });
     SparseBind { offset: page * PAGE, len: pages * PAGE, backing }
 }
 
@@ -52,7 +52,7 @@ fn seen_by_gpu(queue: &Queue, range: &SparseRange) -> Vec<u32> {
     let list = stream.finish().unwrap();
     let submission = Submission {
         lists: &[&list],
-        memory: &[Arc::clone(result.binding())],
+        memory: &[result.binding().clone()],
         sets: &[range.residents()],
         ..Submission::default()
     };
@@ -151,7 +151,7 @@ fn bound_memory_stays_alive_and_unchanged_residents_are_not_copied() {
     let before = range.residents().snapshot();
     range.bind(&[change(2, 2, None)]).unwrap();
     assert!(Arc::ptr_eq(&before, &range.residents().snapshot()), "pages went, but no memory");
-    let binding = Arc::downgrade(memory.binding());
+    let binding = memory.binding().downgrade();
     drop((memory, before));
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [50, 51, 0, 0, 54, 55, 56, 57]);
     range.bind(&[change(0, 8, None)]).unwrap();
@@ -229,7 +229,7 @@ fn parts_that_no_binding_or_reservation_has_are_refused_by_name() {
     let memory = numbered(&device, 4, 100);
     let (flags, handle) = (memory.binding().flags(), memory.bo().handle());
     let lease = || device.addresses().allocate(VaRequest::new(3 * PAGE)).unwrap();
-    let bind = |offset, len| Binding::of_part(Arc::clone(memory.bo()), offset, len, lease(), flags).unwrap_err().1;
+    let bind = |offset, len| Binding::of_part(memory.bo(), offset, len, lease(), flags).unwrap_err().1;
     let misaligned = |what, value| Error::Misaligned { what, value, alignment: PAGE };
     assert_eq!(bind(1, PAGE), misaligned("offset in the BO", 1));
     assert_eq!(bind(PAGE, PAGE - 1), misaligned("bound length", PAGE - 1));
@@ -253,10 +253,9 @@ fn a_part_of_a_bo_backs_a_range_from_its_own_start_to_its_own_end() {
     let (range, memory) = (sparse_range(&device, 4), numbered(&device, 4, 100));
     let lease = device.addresses().allocate(VaRequest::new(2 * PAGE)).unwrap();
     let flags = memory.binding().flags();
-    let part = Binding::of_part(Arc::clone(memory.bo()), PAGE, 2 * PAGE, lease, flags).unwrap();
-    let part = Arc::new(part);
+    let part = Binding::of_part(memory.bo(), PAGE, 2 * PAGE, lease, flags).unwrap();
     let bind = |offset: u64, pages: u64| {
-        let backing = Some(Backing { memory: Arc::clone(&part), offset: offset * PAGE });
+        let backing = Some(Backing { memory: part.clone(), offset: offset * PAGE });
         range.bind(&[SparseBind { offset: PAGE, len: pages * PAGE, backing }])
     };
     bind(0, 2).unwrap();

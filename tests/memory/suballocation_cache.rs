@@ -136,7 +136,7 @@ fn memory_is_not_reused_before_the_gpu_is_done_with_it() {
 fn memory_is_not_reused_while_a_submission_holds_its_binding() {
     let rig = rig(CacheLimits::default());
     let memory = rig.take(MIB);
-    let listed = Arc::clone(memory.binding());
+    let listed = memory.binding().clone();
     drop(memory);
     assert_ne!(rig.take(MIB).address(), listed.address());
     drop(listed);
@@ -152,7 +152,7 @@ fn busy_memory_is_never_freed_to_make_room() {
     let (done, pending) = work();
     let pending = Arc::new(pending);
     let memories: Vec<_> = (0..6).map(|_| rig.take(MIB)).collect();
-    let listed: Vec<_> = memories[..3].iter().map(|memory| Arc::clone(memory.binding())).collect();
+    let listed: Vec<_> = memories[..3].iter().map(|memory| memory.binding().clone()).collect();
     for (index, memory) in memories.into_iter().enumerate() {
         // The first three are in a submission's list, the others were freed after work that goes on.
         let pending = Arc::clone(&pending);

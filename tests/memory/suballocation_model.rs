@@ -166,7 +166,7 @@ proptest! {
         let limit = |heap: u32| cache.manager().properties().heaps()[heap as usize].size / DIVISOR;
         let mut model = Model::default();
         let mut held: Vec<(CachedMemory, Piece)> = Vec::new();
-        let (mut works, mut lists) = (Vec::<Arc<AtomicBool>>::new(), Vec::<(Arc<Binding>, Arc<AtomicBool>)>::new());
+        let (mut works, mut lists) = (Vec::<Arc<AtomicBool>>::new(), Vec::<(Binding, Arc<AtomicBool>)>::new());
         for step in steps {
             // No two pieces are of one age.
             let now = hands.0.fetch_add(1, SeqCst) + 1;
@@ -193,7 +193,7 @@ proptest! {
                     piece.since = now;
                     if is_listed {
                         let busy = Arc::new(AtomicBool::new(true));
-                        lists.push((Arc::clone(memory.binding()), Arc::clone(&busy)));
+                        lists.push((memory.binding().clone(), Arc::clone(&busy)));
                         piece.busy.push(busy);
                     }
                     if has_work {

@@ -174,7 +174,7 @@ fn w12_a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     let mut stream = Stream::new(&rig.device, pm4::Target::gfx(rig.device.info().gfx_level), 16).unwrap();
     stream.push(&pm4::Nop::Skip(&[0])).unwrap();
     let list = stream.finish().unwrap();
-    let listed: Vec<_> = memories.iter().map(|memory| Arc::clone(memory.binding())).collect();
+    let listed: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
     let error = queue.submit(&Submission { lists: &[&list], memory: &listed, ..Submission::default() }).unwrap_err();
     assert!(matches!(error, cs::Error::Winsys(Error::OutOfMemory { bos: 3, .. })), "{error}");
     assert!(queue.submit(&Submission { lists: &[&list], memory: &listed[..1], ..Submission::default() }).is_ok());

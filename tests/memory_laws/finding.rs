@@ -86,7 +86,7 @@ fn a_store_to_what_is_bound_read_only_is_told_from_one_to_nothing() {
     let scene = Scene::new("navi21");
     let memory = scene.memory(1);
     let lease = scene.rig.device.addresses().allocate(VaRequest::new(PAGE)).unwrap();
-    let binding = Binding::new(Arc::clone(memory.bo()), lease, VaFlags::READABLE).unwrap();
+    let binding = Binding::new(memory.bo(), lease, VaFlags::READABLE).unwrap();
     let report = scene.report(binding.address().as_u64());
     assert_eq!(report.verdict, Verdict::ReadOnly, "{report}");
 }

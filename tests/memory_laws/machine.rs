@@ -13,7 +13,6 @@ use std::{
     collections::BTreeMap,
     os::fd::OwnedFd,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
 };
 
 use amdgpu_sim::Census;
@@ -248,7 +247,7 @@ impl Driver {
                 let Some(index) = pick(&self.memories, memory) else { return true };
                 let (id, memory) = &self.memories[index];
                 let (id, size) = (*id, memory.size());
-                let backing = Backing { memory: Arc::clone(memory.binding()), offset: 0 };
+                let backing = Backing { memory: memory.binding().clone(), offset: 0 };
                 self.rebind(page, pages.min(size / PAGE), Some((id, backing)))
             }
             Op::Unbind { page, pages } => self.rebind(page, pages, None),

@@ -62,7 +62,7 @@ fn share(device: &Device, manager: &MemoryManager) -> Result<(), Trouble> {
     let memory = manager.allocate(&info)?;
     memory.bo().set_metadata(&BoMetadata { tiling: 1, flags: 2, data: vec![3; 8] })?;
     let fd = memory.bo().export()?;
-    let again = Arc::new(Bo::import(device, &fd)?);
+    let again = Bo::import(device, &fd)?;
     drop(memory);
     Mapping::new(&again)?.store_u32(0, 1)?;
     let told = (again.metadata()?.tiling, again.create_info()?.size, again.wait_idle(job_time())?);
@@ -90,7 +90,7 @@ fn run(device: &Device, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
     let done = Syncobj::new(device, false)?;
     let fence = queue.submit(&Submission {
         lists: &[&list],
-        memory: &[Arc::clone(memory.binding())],
+        memory: &[memory.binding().clone()],
         signals: &[SyncPoint::binary(&done)],
         ..Submission::default()
     })?;
@@ -113,7 +113,7 @@ fn run_together(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
     let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 64)?;
     crumbs.end(&mut stream, 1)?;
     let list = stream.finish()?;
-    let used = [Arc::clone(memory.binding()), Arc::clone(crumbs.binding())];
+    let used = [memory.binding().clone(), crumbs.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
     // The kernel keeps the list from the second on.
     for _ in 0..3 {
@@ -163,7 +163,7 @@ pub(crate) fn heaps(device: &Device) -> Result<(), Trouble> {
 fn bind_sparsely(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
     let range = Arc::new(SparseRange::new(device, VaRequest::new(1 << 20))?);
     let bind = |offset, backing| SparseBind { offset, len: 16 << 10, backing };
-    let backing = || Some(Backing { memory: Arc::clone(memory.binding()), offset: 0 });
+    let backing = || Some(Backing { memory: memory.binding().clone(), offset: 0 });
     range.bind(&[bind(0, backing()), bind(64 << 10, backing())])?;
     range.bind(&[bind(8 << 10, None)])?;
     let queue = SparseQueue::new(device)?;

@@ -1,8 +1,6 @@
 //! Rules of GEM_CREATE: they know the simulated kernel's answer before it gives it.
 #![expect(unsafe_code, reason = "the same request behind the library's back")]
 
-use std::sync::Arc;
-
 use crate::support::{CHIPS, chip, device};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
@@ -137,10 +135,10 @@ fn encrypted_memory_needs_a_chip_and_a_kernel_with_tmz() {
 fn w07_a_binding_has_the_rights_it_was_given_and_impossible_ones_are_named() {
     let device = with_minor("navi21", 46);
     let request = BoRequest { size: 4096, alignment: 0, domains: Domain::GTT, flags: Flags::empty() };
-    let bo = Arc::new(Bo::create(&device, request).unwrap());
+    let bo = Bo::create(&device, request).unwrap();
     let bind = |flags| {
         let lease = device.addresses().allocate(VaRequest::new(4096)).unwrap();
-        Binding::new(Arc::clone(&bo), lease, flags).map_err(|(_, error)| error)
+        Binding::new(&bo, lease, flags).map_err(|(_, error)| error)
     };
     let data = VaFlags::READABLE | VaFlags::WRITEABLE;
     let code = VaFlags::READABLE | VaFlags::EXECUTABLE;

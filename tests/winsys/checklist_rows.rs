@@ -93,7 +93,7 @@ fn row_14_a_chip_without_a_graphics_ring_computes() {
         let queue = Queue::new(&context, Ip::Compute, 0).unwrap();
         let memory = host_memory(&device, 4096);
         let list = jobs::store(&device, queue.target(), memory.address(), 7);
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
         assert!(fence.wait(job_time()).unwrap());
         assert_eq!(jobs::load(&memory, 0), 7);
@@ -115,7 +115,7 @@ fn row_95_chunks_come_in_the_order_of_the_reference() {
     let [queue, other] = [0, 1].map(|ring| Queue::new(&context, Ip::Compute, ring).unwrap());
     let memory = host_memory(&device, 4096);
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let plain = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let before = other.submit(&plain).unwrap();
     let [ready, done] = [true, false].map(|is_signalled| Syncobj::new(&device, is_signalled).unwrap());
@@ -141,7 +141,7 @@ fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
         let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(most));
         let device = Device::new(kernel).unwrap();
         let memory = host_memory(&device, 4096);
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let queue = Queue::new(&jobs::context(&device), Ip::Compute, 0).unwrap();
         let at = |index: u64| memory.address().checked_add(4 * index).unwrap();
         let lists: Vec<_> = (0..7).map(|index| jobs::store(&device, queue.target(), at(index), 1)).collect();
@@ -188,7 +188,7 @@ fn w32_a_list_longer_than_a_call_is_cut_into_calls() {
     let list = stream.finish().unwrap();
     let ibs = list.submitted_ibs().count();
     assert!(ibs > 2, "{ibs}");
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
     assert!((0..STORES).all(|at| jobs::load(&memory, 4 * at) == at as u32 + 1));
@@ -208,7 +208,7 @@ fn w42_a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
     let queue = Queue::with_options(&jobs::context(&device), Ip::Compute, 0, options).unwrap();
     let memory = host_memory(&device, 4096);
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let tries = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&tries);
@@ -231,7 +231,7 @@ fn the_first_of_several_calls_waits_and_the_last_one_signals() {
     let context = jobs::context(&device);
     let [queue, other] = [0, 1].map(|ring| Queue::new(&context, Ip::Compute, ring).unwrap());
     let memory = host_memory(&device, 4096);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
     let plain = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let before = other.submit(&plain).unwrap();
@@ -264,7 +264,7 @@ fn lists_preambles_and_followers_are_all_in_the_list_of_bos() {
     let queues = Queues::new(&jobs::context(&device));
     let [leader, follower] = [Ip::Gfx, Ip::Compute].map(|ip| queues.get(ip, 0).unwrap());
     let memory = host_memory(&device, 4096);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let store = |queue: &Queue| jobs::store(&device, queue.target(), memory.address(), 7);
     let [list, full, plain, further, after] = [(); 5].map(|()| store(&leader));
     let preambles = Preambles::new().with_initial(full, plain).unwrap();
@@ -292,7 +292,7 @@ fn every_ib_of_an_encrypted_submission_is_marked_and_none_of_another() {
     let device = Device::new(kernel).unwrap();
     let queue = Queue::new(&jobs::context(&device), Ip::Gfx, 0).unwrap();
     let memory = host_memory(&device, 4096);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let [list, around] = [(); 2].map(|()| jobs::store(&device, queue.target(), memory.address(), 7));
     let preambles = Preambles::new().with_postamble(around).unwrap();
     for is_secure in [true, false] {
@@ -313,7 +313,7 @@ fn a_submission_may_wait_for_a_point_that_is_signalled_later() {
     let device = Device::new(gpu("navi21").open()).unwrap();
     let queue = Queue::new(&jobs::context(&device), Ip::Compute, 0).unwrap();
     let memory = host_memory(&device, 4096);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
     let later = Syncobj::new(&device, false).unwrap();
     let waits = [SyncPoint::timeline(&later, 1)];
@@ -354,7 +354,7 @@ fn what_was_listed_before_neither_stands_in_for_nor_doubles_what_is_listed_now()
             (&both, 1, vec![0, 1]),
             (&both, 4, vec![0, 1, 4]),
         ] {
-            let bindings = [Arc::clone(memories[beside].binding())];
+            let bindings = [memories[beside].binding().clone()];
             let submission = Submission { lists: &[&list], sets, memory: &bindings, ..Submission::default() };
             assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
             let payloads = heard.last_payloads(chunk_id::BO_HANDLES);

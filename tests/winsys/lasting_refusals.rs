@@ -32,10 +32,10 @@ fn rig() -> (Kernel, Device) {
     (kernel, device)
 }
 
-fn bo(device: &Device) -> Arc<Bo> {
+fn bo(device: &Device) -> Bo {
     let request =
         BoRequest { size: SIZE, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::CPU_ACCESS_REQUIRED };
-    Arc::new(Bo::create(device, request).unwrap())
+    Bo::create(device, request).unwrap()
 }
 
 /// Operation and bytes of a GEM_VA.
@@ -62,7 +62,7 @@ fn addresses_of_a_binding_that_never_goes_are_kept() {
     let (kernel, device) = rig();
     let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
     let lease = device.addresses().allocate(VaRequest::new(SIZE)).unwrap();
-    let binding = Binding::new(bo(&device), lease, flags).unwrap();
+    let binding = Binding::new(&bo(&device), lease, flags).unwrap();
     let leased = device.addresses().leased_bytes();
     never_unbind(&kernel);
     drop(binding);
@@ -76,7 +76,7 @@ fn addresses_of_a_guard_page_that_never_goes_are_kept() {
         let (kernel, device) = rig();
         let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
         let lease = device.addresses().allocate(VaRequest::new(SIZE + PAGE)).unwrap();
-        let binding = Binding::with_guard_page(bo(&device), lease, flags).unwrap();
+        let binding = Binding::with_guard_page(&bo(&device), lease, flags).unwrap();
         let leased = device.addresses().leased_bytes();
         // The one or the other stays.
         kernel.fail_every_where(Errno::EIO, move |attempt| {

@@ -70,7 +70,7 @@ fn live(device: &Device) {
         assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
     }
     let range = SparseRange::new(device, VaRequest::new(1 << 20)).unwrap();
-    let backing = Some(Backing { memory: Arc::clone(memory.binding()), offset: 0 });
+    let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
     range.bind(&[SparseBind { offset: 4096, len: 4096, backing }]).unwrap();
 }
 
@@ -126,7 +126,7 @@ fn a_deadline_is_the_same_moment_in_every_request_of_a_wait() {
     let queue = Queue::new(&jobs::context(&device), Ip::Compute, 0).unwrap();
     let memory = host_memory(&device, 4096);
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     let told = Arc::new(Mutex::new(Vec::new()));

@@ -245,7 +245,7 @@ fn an_unwritten_descriptor_is_told_from_a_new_one_with_any_context() {
 #[test]
 fn nothing_else_that_was_not_made_is_owned() {
     let rig = Rig::new();
-    let bo = Arc::new(Bo::create(&rig.device, PAGE).unwrap());
+    let bo = Bo::create(&rig.device, PAGE).unwrap();
     let (shared, file) = (bo.export().unwrap(), Syncobj::new(&rig.device, true).unwrap().export().unwrap());
     let before = rig.gpu.census();
     rig.silence(SyncobjCreate::REQUEST);

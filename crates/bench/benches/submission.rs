@@ -73,7 +73,7 @@ fn submitting(device: &Device, memories: u32) {
     let manager = MemoryManager::new(device, &TableOptions::default()).expect("tables");
     let memory: Vec<_> =
         (0..memories).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).expect("memory")).collect();
-    let bindings: Vec<_> = memory.iter().map(|memory| Arc::clone(memory.binding())).collect();
+    let bindings: Vec<_> = memory.iter().map(|memory| memory.binding().clone()).collect();
     let queue_on = |context: &Arc<Context>| Queue::new(context, Ip::Compute, 0).expect("a compute ring");
     let context = || Arc::new(Context::new(device, Priority::Normal).expect("a context"));
     let (ours, floor) = (context(), context());

@@ -102,7 +102,7 @@ fn submit(manager: &MemoryManager, count: u32, members: usize, in_a_set: bool) -
     let queue = Queue::new(&context, Ip::Gfx, 0)?;
     let live = live(manager, members)?;
     let list = empty_list(device)?;
-    let (set, sets, bindings): (_, [_; 1], Vec<Arc<Binding>>);
+    let (set, sets, bindings): (_, [_; 1], Vec<Binding>);
     set = ResidentSet::new();
     let submission = if in_a_set {
         for memory in &live {
@@ -111,7 +111,7 @@ fn submit(manager: &MemoryManager, count: u32, members: usize, in_a_set: bool) -
         sets = [&set];
         Submission { lists: &[&list], sets: &sets, ..Submission::default() }
     } else {
-        bindings = live.iter().map(|memory| Arc::clone(memory.binding())).collect();
+        bindings = live.iter().map(|memory| memory.binding().clone()).collect();
         Submission { lists: &[&list], memory: &bindings, ..Submission::default() }
     };
     for _ in 0..count {

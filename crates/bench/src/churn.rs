@@ -197,7 +197,7 @@ impl<'a> Churner<'a> {
         let at = live.twin.as_ref().map_or(live.memory.address(), Binding::address);
         stream.push(&pm4::WriteData::new(at, &[value]))?;
         let list = stream.finish()?;
-        let memory = [Arc::clone(live.memory.binding())];
+        let memory = [live.memory.binding().clone()];
         let submission =
             Submission { lists: &[&list], memory: &memory, sets: &[&self.shared.set], ..Submission::default() };
         if !self.queue.submit(&submission)?.wait(Deadline::after(PATIENCE))? {
@@ -218,13 +218,13 @@ impl<'a> Churner<'a> {
             return Ok(());
         }
         let device = self.shared.manager.device();
-        let bo = Arc::new(Bo::import(device, live.memory.bo().export()?)?);
+        let bo = Bo::import(device, live.memory.bo().export()?)?;
         if bo.handle() != live.memory.bo().handle() {
             return Err("an import of the device's own BO has another handle".into());
         }
         let lease = device.addresses().allocate(VaRequest::new(bo.size()))?;
         let access = VaFlags::READABLE | VaFlags::WRITEABLE;
-        live.twin = Some(Binding::new(bo, lease, access).map_err(|(_lease, error)| error)?);
+        live.twin = Some(Binding::new(&bo, lease, access).map_err(|(_lease, error)| error)?);
         Ok(())
     }
 

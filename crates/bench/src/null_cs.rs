@@ -156,7 +156,7 @@ fn listed(
     count: u64,
     add: &mut impl FnMut(Row),
 ) {
-    let bindings: Vec<Arc<Binding>> = live.iter().map(|memory| Arc::clone(memory.binding())).collect();
+    let bindings: Vec<Binding> = live.iter().map(|memory| memory.binding().clone()).collect();
     let list = list(device, memory, 0);
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let [ours] = in_turn(

@@ -103,7 +103,7 @@ impl Client {
 
     fn submit(&self, ip: Ip, list: &CommandList) {
         let queue = Queue::new(&self.context, ip, 0).unwrap();
-        let bindings = [Arc::clone(self.memory.binding())];
+        let bindings = [self.memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
         assert!(fence.wait(Deadline::NEVER).unwrap());
     }

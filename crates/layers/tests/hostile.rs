@@ -188,16 +188,16 @@ impl Own {
         unsafe { self.0.cast().read_volatile() }
     }
 
-    fn lend(&self, device: &Device, is_read_only: bool) -> winsys::Result<Arc<Bo>> {
+    fn lend(&self, device: &Device, is_read_only: bool) -> winsys::Result<Bo> {
         let memory = UserMemory { is_read_only, ..UserMemory::new(self.0, PAGE) };
         // SAFETY: the page is nobody's else, holds nothing of Rust's, and stays.
-        unsafe { Bo::from_user_memory(device, memory) }.map(Arc::new)
+        unsafe { Bo::from_user_memory(device, memory) }
     }
 }
 
-fn bind(bo: &Arc<Bo>, rights: VaFlags) -> winsys::Result<Binding> {
+fn bind(bo: &Bo, rights: VaFlags) -> winsys::Result<Binding> {
     let lease = bo.device().addresses().allocate(VaRequest::new(bo.size())).unwrap();
-    Binding::new(Arc::clone(bo), lease, rights).map_err(|(_, error)| error)
+    Binding::new(bo, lease, rights).map_err(|(_, error)| error)
 }
 
 const WRITES: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE);
@@ -270,7 +270,7 @@ fn pages_that_the_gpu_only_reads_are_not_written() {
 
 /// Two BOs, each mapped, and filled by the client; what the first holds in the end.
 fn two_bos(device: &Device) -> winsys::Result<[u32; 2]> {
-    let bos = [Arc::new(Bo::create(device, request(PAGE))?), Arc::new(Bo::create(device, request(PAGE))?)];
+    let bos = [Bo::create(device, request(PAGE))?, Bo::create(device, request(PAGE))?];
     let [one, two] = [Mapping::new(&bos[0])?, Mapping::new(&bos[1])?];
     one.store_u32(0, 1)?;
     two.store_u32(0, 2)?;
@@ -344,7 +344,7 @@ fn is_context(record: &Record) -> bool {
 fn memory_that_the_gpu_may_not_write_is_not_written() {
     let client = |rights| {
         move |device: &Device| {
-            let bo = Arc::new(Bo::create(device, request(PAGE))?);
+            let bo = Bo::create(device, request(PAGE))?;
             let mapping = Mapping::new(&bo)?;
             mapping.store_u32(0, 5)?;
             let _binding = bind(&bo, rights)?;

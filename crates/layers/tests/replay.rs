@@ -57,10 +57,10 @@ fn client(
     let refused = |errno| Error::Open { path: "it".into(), errno };
     let first = Device::new(Arc::<dyn Kernel>::from(open().map_err(refused)?))?;
     let second = Device::new(Arc::<dyn Kernel>::from(open().map_err(refused)?))?;
-    let bo = Arc::new(Bo::create(&first, request(size))?);
+    let bo = Bo::create(&first, request(size))?;
     let mapping = Mapping::new(&bo)?;
     mapping.write(4090, b"over a page's end")?;
-    let imported = Arc::new(Bo::import(&second, &bo.export()?)?);
+    let imported = Bo::import(&second, &bo.export()?)?;
     let mut seen = vec![0; 20];
     Mapping::new(&imported)?.read(4088, &mut seen)?;
     let syncobj = Syncobj::new(&first, false)?;
@@ -216,8 +216,8 @@ fn what_other_parties_write_into_one_page_does_not_overwrite_each_other() {
     let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
     let recordings = [(); 2].map(|()| Recording::new(Tape::default()).unwrap());
     let devices = [0, 1].map(|index: usize| Device::new(recordings[index].wrap(gpu.open())).unwrap());
-    let ours = Arc::new(Bo::create(&devices[0], request(SIZE)).unwrap());
-    let theirs = Arc::new(Bo::import(&devices[1], ours.export().unwrap()).unwrap());
+    let ours = Bo::create(&devices[0], request(SIZE)).unwrap();
+    let theirs = Bo::import(&devices[1], ours.export().unwrap()).unwrap();
     let (here, there) = (Mapping::new(&ours).unwrap(), Mapping::new(&theirs).unwrap());
     here.store_u32(0, 1).unwrap();
     there.store_u32(4, 2).unwrap();

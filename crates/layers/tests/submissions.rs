@@ -63,7 +63,7 @@ fn client(kernel: impl Kernel + 'static) -> Truth {
         pm4::Target::store(&mut stream, memory.address(), value).unwrap();
         stream.execute(&called, Inclusion::Auto).unwrap();
         let list = stream.finish().unwrap();
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
         assert!(fence.wait(Deadline::NEVER).unwrap());
         truth.push([ibs(&list), ibs(&called)].concat());

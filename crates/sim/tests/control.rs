@@ -131,7 +131,7 @@ fn order_by_seed(seed: u64) -> Vec<usize> {
             let to = memory.address().checked_add(fences.len() as u64 * 8).unwrap();
             stream.push(&pm4::EndOfPipe::timestamp(to)).unwrap();
             let list = stream.finish().unwrap();
-            let memory = [Arc::clone(memory.binding())];
+            let memory = [memory.binding().clone()];
             let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
             fences.push(queue.submit(&submission).unwrap());
         }
@@ -157,9 +157,9 @@ fn a_seed_draws_the_same_order_every_time_and_another_one_another() {
     }
 }
 
-fn bo(device: &Device, size: u64) -> amdgpu_winsys::winsys::Result<Arc<Bo>> {
+fn bo(device: &Device, size: u64) -> amdgpu_winsys::winsys::Result<Bo> {
     let flags = GemCreateFlags::CPU_ACCESS_REQUIRED;
-    Bo::create(device, BoRequest { size, alignment: 0, domains: GemDomain::GTT, flags }).map(Arc::new)
+    Bo::create(device, BoRequest { size, alignment: 0, domains: GemDomain::GTT, flags })
 }
 
 fn injected() -> (Arc<FaultInjector<amdgpu_sim::SimKernel>>, Device) {

@@ -1,7 +1,5 @@
 //! The recorder of commands.
 
-use std::sync::Arc;
-
 use super::{Commands, Result};
 use crate::{
     cs::{self, Breadcrumbs, Burst, CommandList, Execution, Inclusion, Language, Marker, Packet, Stream},
@@ -79,7 +77,7 @@ impl<L: Language> Recorder<L> {
     }
 
     /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
-    pub fn keep(&mut self, binding: &Arc<Binding>) {
+    pub fn keep(&mut self, binding: &Binding) {
         self.stream.keep(binding);
     }
 
@@ -149,9 +147,9 @@ impl<L: Language> Recorder<L> {
             domains: GemDomain::GTT,
             flags: GemCreateFlags::NO_CPU_ACCESS,
         };
-        let bo = Arc::new(Bo::create(device, request)?);
+        let bo = Bo::create(device, request)?;
         let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
-        let binding = Arc::new(Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?);
+        let binding = Binding::new(&bo, lease, flags).map_err(|(_lease, error)| error)?;
         self.stream.keep(&binding);
         self.scratch = Some(binding.address());
         Ok(binding.address())

@@ -1,7 +1,5 @@
 //! Marks that tell how far a ring has come.
 
-use std::sync::Arc;
-
 use crate::{
     cs::{Marker, Result, Stream, record::marker_page::MarkerPage},
     vamgr::GpuVa,
@@ -41,7 +39,7 @@ impl Breadcrumbs {
     }
 
     /// Returns the binding that submissions must list if their streams write marks.
-    pub fn binding(&self) -> &Arc<Binding> {
+    pub fn binding(&self) -> &Binding {
         self.page.binding()
     }
 

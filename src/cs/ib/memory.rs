@@ -2,10 +2,7 @@
 
 use std::{
     ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
 use amdgpu_hw::num::wide;
@@ -45,7 +42,7 @@ pub(in crate::cs) struct IbMemory {
     placement: IbPlacement,
     // Fields drop top to bottom: the CPU lets go of the pages before the GPU does.
     _mapping: Mapping,
-    binding: Arc<Binding>,
+    binding: Binding,
 }
 
 // SAFETY: the pointer leads into the mapping that the object owns, which any thread may access.
@@ -59,9 +56,9 @@ impl IbMemory {
         let size = (wide(capacity) * DWORD).next_multiple_of(PAGE_SIZE);
         let lease = device.addresses().allocate(VaRequest::new(size))?;
         let (domains, flags) = placement.domains_and_flags();
-        let bo = Arc::new(Bo::create(device, BoRequest { size, alignment: PAGE_SIZE, domains, flags })?);
+        let bo = Bo::create(device, BoRequest { size, alignment: PAGE_SIZE, domains, flags })?;
         let flags = VaFlags::READABLE | VaFlags::EXECUTABLE;
-        let binding = Binding::new(Arc::clone(&bo), lease, flags).map_err(|(_lease, error)| error)?;
+        let binding = Binding::new(&bo, lease, flags).map_err(|(_lease, error)| error)?;
         let mapping = Mapping::new(&bo)?;
         // INVARIANT: a mapping is page-aligned and holds the BO's `size` bytes, which are at least `capacity` dwords.
         Ok(Self {
@@ -72,7 +69,7 @@ impl IbMemory {
             fixed: 0,
             placement,
             _mapping: mapping,
-            binding: Arc::new(binding),
+            binding,
         })
     }
 
@@ -92,7 +89,7 @@ impl IbMemory {
     }
 
     /// The binding, for the BO list.
-    pub(in crate::cs) fn binding(&self) -> &Arc<Binding> {
+    pub(in crate::cs) fn binding(&self) -> &Binding {
         &self.binding
     }
 

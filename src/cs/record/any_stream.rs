@@ -1,7 +1,5 @@
 //! Streams whose packet language is known at run time.
 
-use std::sync::Arc;
-
 use crate::{
     cs::{CommandList, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
     winsys::{Binding, Device},
@@ -112,7 +110,7 @@ impl AnyStream {
     }
 
     /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
-    pub fn keep(&mut self, binding: &Arc<Binding>) {
+    pub fn keep(&mut self, binding: &Binding) {
         each!(self, stream => stream.keep(binding));
     }
 

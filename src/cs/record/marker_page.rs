@@ -1,7 +1,5 @@
 //! A page that rings mark and the CPU reads.
 
-use std::sync::Arc;
-
 use amdgpu_hw::num::wide;
 
 use crate::{
@@ -16,7 +14,7 @@ use crate::{
 pub(in crate::cs) struct MarkerPage {
     // Fields drop top to bottom: the CPU lets go of the page before the GPU does.
     mapping: Mapping,
-    binding: Arc<Binding>,
+    binding: Binding,
 }
 
 impl MarkerPage {
@@ -24,13 +22,13 @@ impl MarkerPage {
         let lease = device.addresses().allocate(VaRequest::new(PAGE_SIZE))?;
         let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
         let request = BoRequest { size: PAGE_SIZE, alignment: PAGE_SIZE, domains: GemDomain::GTT, flags };
-        let bo = Arc::new(Bo::create(device, request)?);
+        let bo = Bo::create(device, request)?;
         let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
-        let binding = Binding::new(Arc::clone(&bo), lease, rights).map_err(|(_lease, error)| error)?;
+        let binding = Binding::new(&bo, lease, rights).map_err(|(_lease, error)| error)?;
         let mapping = Mapping::new(&bo)?;
         // A kernel gives zeroed pages; a shim that stands in for one may give used ones.
         mapping.write(0, &[0; PAGE_SIZE as usize])?;
-        Ok(Self { mapping, binding: Arc::new(binding) })
+        Ok(Self { mapping, binding })
     }
 
     /// Returns the GPU address of a dword of it; indices wrap.
@@ -46,7 +44,7 @@ impl MarkerPage {
     }
 
     /// Returns the binding that submissions must list if they mark it.
-    pub(in crate::cs) fn binding(&self) -> &Arc<Binding> {
+    pub(in crate::cs) fn binding(&self) -> &Binding {
         &self.binding
     }
 

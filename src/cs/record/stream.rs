@@ -1,7 +1,5 @@
 //! Recording: typed packets into the memory of IBs.
 
-use std::sync::Arc;
-
 use amdgpu_packets::own;
 
 use super::list::recorded::{Ib, Part};
@@ -267,7 +265,7 @@ impl<L: Language> Stream<L> {
 
     /// Keeps memory resident and alive for every run of the list, without naming it in submissions. Memory that the stream
     /// keeps already costs a look, and no reference.
-    pub fn keep(&mut self, binding: &Arc<Binding>) {
+    pub fn keep(&mut self, binding: &Binding) {
         self.part.residents.add(binding);
     }
 

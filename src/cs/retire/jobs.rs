@@ -16,7 +16,7 @@ pub(in crate::cs) struct Job {
     /// The last number that the kernel gave it; 0 as long as it took no part of it.
     pub(in crate::cs) sequence: u64,
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
-    pub(in crate::cs) memory: Vec<Arc<Binding>>,
+    pub(in crate::cs) memory: Vec<Binding>,
     pub(in crate::cs) sets: Vec<Residents>,
 }
 
@@ -67,7 +67,7 @@ pub(in crate::cs) struct Unkept {
 #[derive(Debug, Default)]
 struct Few {
     lists: [Option<Arc<Recorded>>; 4],
-    memory: [Option<Arc<Binding>>; 2],
+    memory: [Option<Binding>; 2],
     sets: [Option<Residents>; 2],
 }
 
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     /// Tells whether a set is still kept.
-    type Trace = Weak<[Arc<Binding>]>;
+    type Trace = Weak<[Binding]>;
 
     #[derive(Clone, Debug)]
     enum Step {

@@ -22,7 +22,7 @@ pub(in crate::cs) struct WorkingSet {
     entries: Vec<BoListEntry>,
     /// The sets whose entries come first. Known by their addresses, which stay taken as long as these exist, but not kept
     /// alive: a memory that left its set goes when its last job is done.
-    sets: Vec<Weak<[Arc<Binding>]>>,
+    sets: Vec<Weak<[Binding]>>,
     /// Number of entries that belong to sets.
     set_entries: usize,
     /// By handle: in which round it was listed last; 0 never.
@@ -45,8 +45,7 @@ struct KernelList {
 impl WorkingSet {
     /// Returns `true` if exactly these sets are listed.
     pub(in crate::cs) fn has_listed(&self, sets: &[Residents]) -> bool {
-        let same =
-            |(listed, set): (&Weak<[Arc<Binding>]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
+        let same = |(listed, set): (&Weak<[Binding]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 

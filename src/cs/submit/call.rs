@@ -65,7 +65,7 @@ impl Sender {
     fn list_memory(
         &mut self,
         lists: &[Arc<Recorded>],
-        memory: &[Arc<Binding>],
+        memory: &[Binding],
         new_sets: Option<&[Residents]>,
     ) -> Result<()> {
         if let Some(sets) = new_sets {
@@ -214,8 +214,8 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>,
     Ok(())
 }
 
-fn check_memory(queue: &Shared, memory: &[Arc<Binding>]) -> Result<()> {
-    let is_own = |binding: &Arc<Binding>| binding.is_of(queue.device());
+fn check_memory(queue: &Shared, memory: &[Binding]) -> Result<()> {
+    let is_own = |binding: &Binding| binding.is_of(queue.device());
     if memory.iter().all(is_own) { Ok(()) } else { Err(WinsysError::ForeignDevice { what: "memory" }.into()) }
 }
 

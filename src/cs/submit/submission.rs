@@ -1,7 +1,5 @@
 //! Submissions to a queue.
 
-use std::sync::Arc;
-
 use crate::{
     cs::{CommandList, Fence, Preambles},
     winsys::{Binding, ResidentSet, Syncobj},
@@ -82,7 +80,7 @@ pub struct Submission<'a> {
     /// Lists to execute before and after them in each call of the kernel.
     pub preambles: Option<&'a Preambles>,
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
-    pub memory: &'a [Arc<Binding>],
+    pub memory: &'a [Binding],
     /// More such memory. Sets that are the same as last time cost nothing.
     pub sets: &'a [&'a ResidentSet],
     /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most, and the

@@ -28,7 +28,7 @@ pub struct OwnedSubmission {
     /// See [`Submission::preambles`].
     pub preambles: Option<Arc<Preambles>>,
     /// See [`Submission::memory`].
-    pub memory: Vec<Arc<Binding>>,
+    pub memory: Vec<Binding>,
     /// See [`Submission::sets`]; looked at when the submission is made.
     pub sets: Vec<Arc<ResidentSet>>,
     /// See [`Submission::waits`]. What nothing was submitted for yet is waited for as long as it takes.

@@ -3,7 +3,7 @@
 use std::{
     os::fd::OwnedFd,
     ptr::NonNull,
-    sync::{Arc, atomic::Ordering::SeqCst, atomic::fence},
+    sync::{atomic::Ordering::SeqCst, atomic::fence},
 };
 
 use super::request::bo_priority;
@@ -82,7 +82,7 @@ pub struct DeviceMemory {
     // Fields drop top to bottom, in a legal order: the CPU lets go of the pages, then the GPU's page tables of the
     // addresses; with the binding go the addresses and last, if nobody else has it, the BO's handle.
     mapping: MapOnce,
-    binding: Arc<Binding>,
+    binding: Binding,
     /// Vulkan has at most 32 types and 16 heaps.
     memory_type: u8,
     heap: u8,
@@ -109,9 +109,9 @@ impl DeviceMemory {
             Some(lease) => lease,
             None => lease(device.addresses(), request, plan)?,
         };
-        let bo = Bo::create_shared(device, &plan.bo)?;
+        let bo = Bo::create_with(device, &plan.bo)?;
         let binding =
-            Binding::shared(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
+            Binding::owning(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
                 match (plan.replay, error) {
                     (Replay::At(at), source @ winsys::Error::Bind { .. }) => {
                         MemoryError::CapturedAddress { at, source }
@@ -129,7 +129,7 @@ impl DeviceMemory {
         let is_host_memory = host.is_some();
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
         let (memory_type, heap) = (memory_type as u8, heap as u8);
-        Self { mapping, binding: Arc::new(binding), memory_type, heap, is_host_memory }
+        Self { mapping, binding, memory_type, heap, is_host_memory }
     }
 
     /// The CPU mapping of all of it, made at the first call. Threads may race: all get the one mapping, and once it is
@@ -310,12 +310,12 @@ impl DeviceMemory {
     }
 
     /// The BO behind it.
-    pub fn bo(&self) -> &Arc<Bo> {
+    pub fn bo(&self) -> &Bo {
         self.binding.bo()
     }
 
     /// The binding, which submissions list to keep the memory resident and alive.
-    pub fn binding(&self) -> &Arc<Binding> {
+    pub fn binding(&self) -> &Binding {
         &self.binding
     }
 

@@ -1,6 +1,6 @@
 //! Memory that comes from elsewhere: descriptors and host pointers.
 
-use std::{os::fd::OwnedFd, sync::Arc};
+use std::os::fd::OwnedFd;
 
 use super::{
     device_memory::{DeviceMemory, window},
@@ -53,7 +53,7 @@ pub(super) fn import_fd(
 ) -> Result<DeviceMemory, MemoryError> {
     let span = tracing::trace_span!("import", size = info.size, memory_type = info.memory_type).entered();
     let ty = *properties.type_at(info.memory_type)?;
-    let bo = Arc::new(Bo::import(device, fd)?);
+    let bo = Bo::import(device, fd)?;
     if bo.size() < info.size {
         return Err(MemoryError::TooSmall { size: bo.size(), wanted: info.size });
     }
@@ -64,7 +64,7 @@ pub(super) fn import_fd(
     accept(&bo)?;
     let alignment = device.addresses().fragment_alignment(bo.size(), DMA_BUF_ALIGNMENT);
     let va_flags = properties.va_flags(&ty, info.flags);
-    let binding = bind(device, info, bo, window(ty.addressing), alignment, va_flags)?;
+    let binding = bind(device, info, &bo, window(ty.addressing), alignment, va_flags)?;
     let memory = keep(info, &ty, binding, None);
     // Left while the memory has an owner: a subscriber may panic.
     drop(span);
@@ -96,12 +96,11 @@ pub(super) unsafe fn import_host_pointer(
     }
     // SAFETY: the caller's word.
     let bo = unsafe { Bo::from_user_memory(device, memory) }.map_err(MemoryError::HostPointer)?;
-    let bo = Arc::new(bo);
     let facts = properties.facts();
     let alignment = device.addresses().user_memory_alignment(bo.size(), facts.page_size(), facts.gfx_level());
     let mut va_flags = properties.va_flags(&ty, info.flags);
     va_flags.set(VaFlags::WRITEABLE, va_flags.contains(VaFlags::WRITEABLE) && !memory.is_read_only);
-    let binding = bind(device, info, Arc::clone(&bo), VaWindow::High, alignment, va_flags)?;
+    let binding = bind(device, info, &bo, VaWindow::High, alignment, va_flags)?;
     // SAFETY: the BO was made of this memory just now, which stays mapped and writable as long as the memory lives (the
     // caller).
     let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
@@ -111,7 +110,7 @@ pub(super) unsafe fn import_host_pointer(
 fn bind(
     device: &Device,
     info: &ImportInfo,
-    bo: Arc<Bo>,
+    bo: &Bo,
     window: VaWindow,
     alignment: u64,
     flags: VaFlags,

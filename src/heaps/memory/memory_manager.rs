@@ -295,7 +295,7 @@ impl MemoryManager {
     /// [removed](ResidentSet::remove) from [`MemoryManager::residents`].
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
-    pub fn make_resident(&self, memory: &Arc<Binding>) -> bool {
+    pub fn make_resident(&self, memory: &Binding) -> bool {
         !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.residents.add(memory)
     }
 

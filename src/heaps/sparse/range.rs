@@ -1,6 +1,6 @@
 //! Address ranges whose pages come and go.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use parking_lot::Mutex;
 
@@ -14,18 +14,18 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Backing {
     /// The memory: [`DeviceMemory::binding`](super::super::DeviceMemory::binding). Kept alive while bound.
-    pub memory: Arc<Binding>,
+    pub memory: Binding,
     /// From which byte of it on.
     pub offset: u64,
 }
 
 impl Run for Backing {
     fn skip(&self, by: u64) -> Self {
-        Self { memory: Arc::clone(&self.memory), offset: self.offset + by }
+        Self { memory: self.memory.clone(), offset: self.offset + by }
     }
 
     fn continues(&self, len: u64, next: &Self) -> bool {
-        Arc::ptr_eq(&self.memory, &next.memory) && self.offset + len == next.offset
+        self.memory == next.memory && self.offset + len == next.offset
     }
 }
 
@@ -55,7 +55,7 @@ pub struct SparseBind {
 /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
 /// let memory = manager.allocate(&AllocateInfo::new(0, 128 << 10))?;
 /// let range = SparseRange::new(&device, VaRequest::new(1 << 30).aligned(64 << 10))?;
-/// let backing = Backing { memory: Arc::clone(memory.binding()), offset: 0 };
+/// let backing = Backing { memory: memory.binding().clone(), offset: 0 };
 /// range.bind(&[SparseBind { offset: 512 << 20, len: 128 << 10, backing: Some(backing) }])?;
 /// assert_eq!(range.bound_bytes(), 128 << 10);
 /// # Ok(()) }

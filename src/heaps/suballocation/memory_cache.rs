@@ -95,7 +95,7 @@ struct Entry {
 impl Entry {
     /// Returns `true` if the GPU has finished with it. A submission that lists the memory holds its binding.
     fn is_idle(&self) -> bool {
-        Arc::strong_count(self.memory.binding()) == 1 && self.pending.is_done()
+        self.memory.binding().handle_count() == 1 && self.pending.is_done()
     }
 }
 

@@ -237,7 +237,7 @@ impl SubAllocation {
     }
 
     /// The binding, which submissions list: that of the whole slab.
-    pub fn binding(&self) -> &Arc<Binding> {
+    pub fn binding(&self) -> &Binding {
         self.memory().binding()
     }
 

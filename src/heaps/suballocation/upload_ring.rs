@@ -194,7 +194,7 @@ impl<'a> Upload<'a> {
     }
 
     /// The binding, which submissions list.
-    pub fn binding(&self) -> &'a Arc<Binding> {
+    pub fn binding(&self) -> &'a Binding {
         self.ring.memory().binding()
     }
 }

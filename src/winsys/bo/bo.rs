@@ -31,14 +31,43 @@ pub struct BoCreateInfo {
     pub flags: GemCreateFlags,
 }
 
-/// A GEM buffer object. Dropping the last owner closes the handle; the kernel frees the storage once the GPU is done.
+/// A GEM buffer object. A `Bo` is a handle: a clone of it is the same object, and equal to it. Dropping the last one closes
+/// the kernel's handle; the kernel frees the storage once the GPU is done.
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest, Device}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// let bo = Bo::create(&device, request)?;
+/// let kept = bo.clone();
+/// drop(bo);
+/// assert_eq!(kept.size(), 1 << 20);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bo(pub(super) Arc<BoState>);
+
+/// The state that all handles of a BO share.
 #[derive(Debug)]
-pub struct Bo {
+pub(in crate::winsys) struct BoState {
     pub(super) handle: Handle,
     pub(super) size: u64,
     pub(super) domains: GemDomain,
     pub(super) flags: GemCreateFlags,
 }
+
+/// Two handles are equal if they are of the same object.
+impl PartialEq for Bo {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Bo {}
 
 impl Bo {
     /// Creates a BO.
@@ -50,18 +79,15 @@ impl Bo {
     /// * [`Error::BoRule`]: no kernel would agree ([`BoRequest::check`]); nothing was asked.
     /// * [`Error::CreateBo`]: the kernel refuses, with `ENOMEM` if it fits nowhere.
     pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
-        let raw = ask(device, &request)?;
-        let bo = Self::created(device.into(), raw, &request);
-        bo.announce();
-        Ok(bo)
+        Self::create_with(device.into(), &request)
     }
 
-    /// As [`Bo::create`], for those who share it.
+    /// Creates a BO that has this share of the device.
     #[inline]
-    pub(crate) fn create_shared(device: DeviceRef, request: &BoRequest) -> Result<Arc<Self>> {
+    pub(crate) fn create_with(device: DeviceRef, request: &BoRequest) -> Result<Self> {
         let is_heard = device.is_heard();
         let raw = ask(&device, request)?;
-        let bo = Arc::new(Self::created(device, raw, request));
+        let bo = Self::created(device, raw, request);
         if is_heard {
             bo.announce();
         }
@@ -81,46 +107,46 @@ impl Bo {
     pub(super) fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
         let entry = device.ledger().enter_bo(domains, flags, size);
         let handle = Handle::new(device, raw, entry);
-        Self { handle, size, domains, flags }
+        Self(Arc::new(BoState { handle, size, domains, flags }))
     }
 
     /// Tells of the BO, which owns its handle and its charge by now.
     #[cold]
     pub(super) fn announce(&self) {
-        let &Self { ref handle, size, domains, flags } = self;
+        let &BoState { ref handle, size, domains, flags } = &*self.0;
         tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
         handle.device().tell(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 
     /// The kernel's name for the BO within the device's file.
     pub fn handle(&self) -> u32 {
-        self.handle.raw()
+        self.0.handle.raw()
     }
 
     /// The device it belongs to.
     pub fn device(&self) -> &Device {
-        self.handle.device()
+        self.0.handle.device()
     }
 
     /// Returns its charge on the device's [`Ledger`](crate::winsys::Ledger): once, however many values share the handle. `None` for
     /// a BO that is in neither VRAM nor GTT.
     pub fn charge(&self) -> Option<LedgerEntry> {
-        self.handle.entry()
+        self.0.handle.entry()
     }
 
     /// Size in bytes, a multiple of the page size.
     pub fn size(&self) -> u64 {
-        self.size
+        self.0.size
     }
 
     /// Returns the domains it was requested in; for an imported BO, those that the kernel prefers.
     pub fn domains(&self) -> GemDomain {
-        self.domains
+        self.0.domains
     }
 
     /// The flags it was asked to have; for an imported BO, those the kernel reports.
     pub fn flags(&self) -> GemCreateFlags {
-        self.flags
+        self.0.flags
     }
 
     /// Asks the kernel what it remembers of the BO's creation.
@@ -131,21 +157,7 @@ impl Bo {
     ///
     /// [`Error::Bo`].
     pub fn create_info(&self) -> Result<BoCreateInfo> {
-        let mut answer = GemCreate::ZEROED;
-        let mut argument = GemOp {
-            handle: self.handle(),
-            op: GEM_OP_GET_CREATE_INFO,
-            value: wide(std::ptr::from_mut(&mut answer).expose_provenance()),
-        };
-        // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
-        unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
-            .map_err(|errno| self.refused(GemOp::NAME, errno))?;
-        Ok(BoCreateInfo {
-            size: answer.bo_size,
-            alignment: answer.alignment,
-            domains: GemDomain::from_bits_retain(answer.domains),
-            flags: GemCreateFlags::from_bits_retain(answer.domain_flags),
-        })
+        create_info(self.device(), self.handle())
     }
 
     /// Waits until no submission that listed the BO is running; false when the deadline came first.
@@ -177,12 +189,12 @@ impl Bo {
 
     /// Gives the BO a name for people: `vkSetDebugUtilsObjectNameEXT`. It stays in this process.
     pub fn set_name(&self, name: &str) {
-        self.handle.set_name(name);
+        self.0.handle.set_name(name);
     }
 
     /// The name it was given last.
     pub fn name(&self) -> Option<Arc<str>> {
-        self.handle.name()
+        self.0.handle.name()
     }
 
     pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> Error {
@@ -218,4 +230,23 @@ fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
     let answer = argument.answer().handle;
     let is_unwritten = answer == bo_size as u32 && argument.domains == domains.bits();
     if is_unwritten { Err(answers::UNWRITTEN) } else { answers::handle(answer) }
+}
+
+/// Asks the kernel about the creation of the BO behind a handle.
+pub(super) fn create_info(device: &Device, handle: u32) -> Result<BoCreateInfo> {
+    let mut answer = GemCreate::ZEROED;
+    let value = wide(std::ptr::from_mut(&mut answer).expose_provenance());
+    let mut argument = GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value };
+    // SAFETY: the one address is that of `answer`, exclusive for the call and as large as what the kernel writes.
+    unsafe { send_raw(device.kernel(), GemOp::REQUEST, &mut argument) }.map_err(|errno| Error::Bo {
+        request: GemOp::NAME,
+        handle,
+        errno,
+    })?;
+    Ok(BoCreateInfo {
+        size: answer.bo_size,
+        alignment: answer.alignment,
+        domains: GemDomain::from_bits_retain(answer.domains),
+        flags: GemCreateFlags::from_bits_retain(answer.domain_flags),
+    })
 }

@@ -1,8 +1,11 @@
 //! BOs as dma-bufs: export and import.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    sync::Arc,
+};
 
-use super::bo::Bo;
+use super::bo::{Bo, BoCreateInfo, BoState};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
@@ -20,7 +23,7 @@ impl Bo {
     ///
     /// [`Error::Bo`]: `EPERM` for user memory and for BOs created VM_ALWAYS_VALID, `EMFILE` without free descriptors.
     pub fn export(&self) -> Result<OwnedFd> {
-        self.device().shared_handles().list(&self.handle);
+        self.device().shared_handles().list(&self.0.handle);
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
         // A shim without PRIME says yes and writes nothing.
@@ -49,17 +52,14 @@ impl Bo {
             fd,
             errno,
         })?;
-        let mut bo = Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
-        let info = bo.create_info()?;
+        let info = super::bo::create_info(device, handle.raw())?;
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
             return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
         }
-        bo.size = info.size;
-        bo.domains = info.domains;
-        bo.flags = info.flags;
-        let Self { handle, size, domains, flags, .. } = &bo;
-        handle.charge_imported(|| device.ledger().enter_bo(*domains, *flags, *size));
+        let BoCreateInfo { size, domains, flags, .. } = info;
+        handle.charge_imported(|| device.ledger().enter_bo(domains, flags, size));
+        let bo = Self(Arc::new(BoState { handle, size, domains, flags }));
         bo.announce();
         Ok(bo)
     }
@@ -73,7 +73,10 @@ impl Bo {
     /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
     pub fn origin(&self) -> Origin {
         let made_here = GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE;
-        if !self.handle.is_imported() || self.domains.contains(GemDomain::VRAM) || self.flags.intersects(made_here) {
+        if !self.0.handle.is_imported()
+            || self.domains().contains(GemDomain::VRAM)
+            || self.flags().intersects(made_here)
+        {
             Origin::SameGpu
         } else if self.device().info().capabilities.contains(Capabilities::ZEROED_VRAM) {
             Origin::Elsewhere

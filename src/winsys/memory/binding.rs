@@ -1,7 +1,7 @@
 //! GPU page-table bindings.
 
 use std::sync::{
-    Arc,
+    Arc, Weak,
     atomic::{AtomicU8, Ordering::Relaxed},
 };
 
@@ -17,14 +17,67 @@ use crate::{
 
 /// A lease that the page tables point through: (part of) a BO at a GPU address.
 ///
-/// Dropping it unbinds, then gives the addresses back, never before the kernel has taken the binding away, and lets go of
+/// A `Binding` is a handle: a clone of it is the same binding, and equal to it; submissions and sets of memory hold one each.
+/// Dropping the last one unbinds, then gives the addresses back, never before the kernel has taken the binding away, and lets go of
 /// the BO. The kernel orders the unbinding behind everything this file submitted before, so a running job
 /// does not fault because of it (Linux 6.12 `amdgpu_vm.c`).
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::{
+///     uapi::{GemCreateFlags, GemDomain, VaFlags},
+///     vamgr::VaRequest,
+///     winsys::{Binding, Bo, BoRequest, Device},
+/// };
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// let bo = Bo::create(&device, request)?;
+/// let lease = device.addresses().allocate(VaRequest::new(bo.size()).aligned(1 << 16))?;
+/// let binding = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE).map_err(|(_lease, error)| error)?;
+/// let (submitted, watched) = (binding.clone(), binding.downgrade());
+/// drop(binding);
+/// assert_eq!(watched.handle_count(), 1); // what was submitted keeps it bound
+/// drop(submitted);
+/// assert!(watched.upgrade().is_none());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Binding(Arc<BindingState>);
+
+/// A [`Binding`] that does not keep it bound.
+#[derive(Clone, Debug)]
+pub struct WeakBinding(Weak<BindingState>);
+
+impl WeakBinding {
+    /// Returns the binding if there is still a handle of it.
+    pub fn upgrade(&self) -> Option<Binding> {
+        self.0.upgrade().map(Binding)
+    }
+
+    /// Returns the number of handles of the binding; 0 once it is unbound.
+    pub fn handle_count(&self) -> usize {
+        self.0.strong_count()
+    }
+}
+
+/// Two handles are equal if they are of the same binding.
+impl PartialEq for Binding {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Binding {}
+
+/// The state that all handles of a binding share.
 #[derive(Debug)]
-pub struct Binding {
+struct BindingState {
     /// Taken only by `Drop`.
     lease: Option<VaLease>,
-    bo: Arc<Bo>,
+    bo: Bo,
     offset: u64,
     len: u64,
     flags: VaFlags,
@@ -55,31 +108,24 @@ impl Binding {
     ///
     /// As [`Binding::of_part`].
     #[inline]
-    pub fn new(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
-        let len = bo.size();
-        Self::of_part(bo, 0, len, lease, flags)
+    pub fn new(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+        Self::of_part(bo, 0, bo.size(), lease, flags)
     }
 
-    /// As [`Binding::new`], or with a guard page as [`Binding::with_guard_page`], for those who share it.
+    /// Binds all of a BO, which it takes over, perhaps with a guard page as [`Binding::with_guard_page`] does.
     #[inline]
-    pub(crate) fn shared(
-        bo: Arc<Bo>,
-        lease: VaLease,
-        flags: VaFlags,
-        guard_page: bool,
-        priority: u32,
-    ) -> Result<Arc<Self>> {
+    pub(crate) fn owning(bo: Bo, lease: VaLease, flags: VaFlags, guard_page: bool, priority: u32) -> Result<Self> {
         if guard_page {
-            let binding = Self::with_guard_page(bo, lease, flags)?;
+            let binding = Self::with_guard_page(&bo, lease, flags)?;
             binding.set_priority(priority);
-            return Ok(Arc::new(binding));
+            return Ok(binding);
         }
         let (len, is_heard) = (bo.size(), bo.device().is_heard());
         bind(&bo, 0, len, &lease, flags)?;
         let part = Part { offset: 0, len, flags };
-        let binding = Arc::new(Self::bound(bo, lease, part, narrow(priority)));
+        let binding = Self(Arc::new(BindingState::bound(bo, lease, part, narrow(priority))));
         if is_heard {
-            binding.announce();
+            binding.0.announce();
         }
         Ok(binding)
     }
@@ -96,44 +142,14 @@ impl Binding {
     /// * [`Error::VaFlags`]: PRT, unknown bits, or NOALLOC before minor 47.
     /// * [`Error::Bind`]: the kernel refuses; `EINVAL` for an overlap or an address it does not manage.
     #[inline]
-    pub fn of_part(
-        bo: Arc<Bo>,
-        offset: u64,
-        len: u64,
-        lease: VaLease,
-        flags: VaFlags,
-    ) -> Result<Self, (VaLease, Error)> {
-        if let Err(error) = bind(&bo, offset, len, &lease, flags) {
+    pub fn of_part(bo: &Bo, offset: u64, len: u64, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+        if let Err(error) = bind(bo, offset, len, &lease, flags) {
             return Err((lease, error));
         }
-        let binding = Self::bound(bo, lease, Part { offset, len, flags }, DEFAULT_PRIORITY);
-        binding.announce();
+        let binding =
+            Self(Arc::new(BindingState::bound(bo.clone(), lease, Part { offset, len, flags }, DEFAULT_PRIORITY)));
+        binding.0.announce();
         Ok(binding)
-    }
-
-    /// Tells of the binding, which owns by now what it tells of.
-    #[cold]
-    fn announce(&self) {
-        let (bo, at, len, flags) = (&self.bo, self.address(), self.len, self.flags);
-        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
-        tell_bound(bo, at, self.offset, len, flags);
-    }
-
-    /// Creates the owner of a binding that the kernel has made.
-    #[inline]
-    fn bound(bo: Arc<Bo>, lease: VaLease, part: Part, priority: u8) -> Self {
-        let Part { offset, len, flags } = part;
-        Self {
-            lease: Some(lease),
-            bo_handle: bo.handle(),
-            device_address: bo.device().address(),
-            bo,
-            offset,
-            len,
-            flags,
-            has_guard_page: false,
-            priority: AtomicU8::new(priority),
-        }
     }
 
     /// Binds all of a BO and, right behind it, its first page once more and read-only: some chips' scalar loads reach
@@ -144,68 +160,87 @@ impl Binding {
     /// # Errors
     ///
     /// As [`Binding::of_part`], without the lease. Nothing stays bound.
-    pub fn with_guard_page(bo: Arc<Bo>, lease: VaLease, flags: VaFlags) -> Result<Self> {
+    pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self> {
         let size = bo.size();
         if lease.len() < size.saturating_add(PAGE_SIZE) {
             return Err(Error::Range { handle: bo.handle(), offset: size, len: PAGE_SIZE, size: lease.len() });
         }
-        let mut binding = Self::new(bo, lease, flags).map_err(|(_lease, error)| error)?;
+        bind(bo, 0, size, &lease, flags)?;
+        let part = Part { offset: 0, len: size, flags };
+        let mut state = BindingState::bound(bo.clone(), lease, part, DEFAULT_PRIORITY);
+        state.announce();
         // The lease reaches a page further, so the address exists.
-        let Some(behind) = binding.address().checked_add(size) else { return Ok(binding) };
-        let rights = flags - VaFlags::WRITEABLE;
-        operate(&binding.bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
-        binding.has_guard_page = true;
-        tell_bound(&binding.bo, behind, 0, PAGE_SIZE, rights);
-        Ok(binding)
+        if let Some(behind) = state.start().checked_add(size) {
+            let rights = flags - VaFlags::WRITEABLE;
+            operate(bo, VaOperation::Map, behind, 0, PAGE_SIZE, rights)?;
+            state.has_guard_page = true;
+            tell_bound(bo, behind, 0, PAGE_SIZE, rights);
+        }
+        Ok(Self(Arc::new(state)))
+    }
+
+    /// Returns a handle that does not keep it bound.
+    pub fn downgrade(&self) -> WeakBinding {
+        WeakBinding(Arc::downgrade(&self.0))
+    }
+
+    /// Returns the number of its handles: the caller's, and those of lists, submissions and sets of memory.
+    pub fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// Returns the address of the shared state, which no other binding has as long as this one lives.
+    #[inline]
+    pub(crate) fn state_address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// The BO behind the addresses.
-    pub fn bo(&self) -> &Arc<Bo> {
-        &self.bo
+    pub fn bo(&self) -> &Bo {
+        &self.0.bo
     }
 
     /// The handle of the BO, without following [`Binding::bo`].
     #[inline]
     pub(crate) fn bo_handle(&self) -> u32 {
-        self.bo_handle
+        self.0.bo_handle
     }
 
     /// Returns `true` if it belongs to this device. The BO keeps its device, so no other can be at that address.
     #[inline]
     pub(crate) fn is_of(&self, device: &Device) -> bool {
-        self.device_address == device.address()
+        self.0.device_address == device.address()
     }
 
     /// The device it belongs to.
     pub fn device(&self) -> &Device {
-        self.bo.device()
+        self.0.bo.device()
     }
 
     /// The first bound address.
     #[inline]
     pub fn address(&self) -> GpuVa {
-        // The lease is there until the binding is not.
-        self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
+        self.0.start()
     }
 
     /// Returns the offset of the binding in the BO, bytes.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.0.offset
     }
 
     /// Bytes bound, a multiple of the page size.
     pub fn len(&self) -> u64 {
-        self.len
+        self.0.len
     }
 
     /// Always false: a binding has at least one page.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.0.len == 0
     }
 
     /// Returns `true` if the page behind the binding is bound too, read-only.
     pub fn has_guard_page(&self) -> bool {
-        self.has_guard_page
+        self.0.has_guard_page
     }
 
     /// Priority in submissions' BO lists: who stays in VRAM longer when it is full. 0 to 31; 14 unless set, and an
@@ -214,18 +249,18 @@ impl Binding {
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12
     /// `amdgpu_bo_list.h`, `AMDGPU_BO_LIST_MAX_PRIORITY`).
     pub fn priority(&self) -> u32 {
-        self.priority.load(Relaxed).into()
+        self.0.priority.load(Relaxed).into()
     }
 
     /// Sets the priority for submissions to come; 255 if it is more than that. A set of memory that was listed before keeps the old one until it
     /// changes.
     pub fn set_priority(&self, priority: u32) {
-        self.priority.store(narrow(priority), Relaxed);
+        self.0.priority.store(narrow(priority), Relaxed);
     }
 
     /// Access rights and memory type.
     pub fn flags(&self) -> VaFlags {
-        self.flags
+        self.0.flags
     }
 }
 
@@ -306,14 +341,49 @@ fn tell_bound(bo: &Bo, at: GpuVa, bo_offset: u64, len: u64, flags: VaFlags) {
     }
 }
 
-impl Drop for Binding {
+impl BindingState {
+    /// Tells of the binding, which owns by now what it tells of.
+    #[cold]
+    fn announce(&self) {
+        let (bo, at, len, flags) = (&self.bo, self.start(), self.len, self.flags);
+        tracing::trace!(handle = self.bo_handle, %at, len, ?flags, "bound");
+        tell_bound(bo, at, self.offset, len, flags);
+    }
+
+    /// Creates the owner of a binding that the kernel has made.
+    #[inline]
+    fn bound(bo: Bo, lease: VaLease, part: Part, priority: u8) -> Self {
+        let Part { offset, len, flags } = part;
+        Self {
+            lease: Some(lease),
+            bo_handle: bo.handle(),
+            device_address: bo.device().address(),
+            bo,
+            offset,
+            len,
+            flags,
+            has_guard_page: false,
+            priority: AtomicU8::new(priority),
+        }
+    }
+
+    /// Returns the first bound address.
+    #[inline]
+    fn start(&self) -> GpuVa {
+        // The lease is there until the binding is not.
+        self.lease.as_ref().map_or(GpuVa::from_48_bits(0), VaLease::start)
+    }
+}
+
+impl Drop for BindingState {
     fn drop(&mut self) {
-        let (at, device) = (self.address(), self.bo.device());
+        let has_guard_page = self.has_guard_page;
+        let (at, device) = (self.start(), self.bo.device());
         let unbind = |at, offset, len, flags| {
             let mut argument = argument(self.bo_handle, VaOperation::Unmap, at, offset, len, flags);
             release(|| send_quietly(device.kernel(), &mut argument))
         };
-        let behind = if self.has_guard_page { at.checked_add(self.len) } else { None };
+        let behind = if has_guard_page { at.checked_add(self.len) } else { None };
         let guard = behind.map(|behind| unbind(behind, 0, PAGE_SIZE, self.flags - VaFlags::WRITEABLE));
         let bound = unbind(at, self.offset, self.len, self.flags);
         let Some(lease) = self.lease.take() else { return };
@@ -324,7 +394,7 @@ impl Drop for Binding {
             device.strand(lease);
         }
         // The addresses have an owner again before anybody hears of anything.
-        let guard_len = if self.has_guard_page { PAGE_SIZE } else { 0 };
+        let guard_len = if has_guard_page { PAGE_SIZE } else { 0 };
         if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
             device.tell(|| Event::Unbound { range });
         }

@@ -1,6 +1,6 @@
 //! CPU mappings of BOs.
 
-use std::{ptr::NonNull, sync::Arc};
+use std::ptr::NonNull;
 
 use amdgpu_hw::num::{index, wide};
 use nix::errno::Errno;
@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
-    bo: Arc<Bo>,
+    bo: Bo,
     /// The bytes, counted in pages: there is a mapping in every device memory, or room for one.
     pages: u32,
     ending: Ending,
@@ -67,7 +67,7 @@ impl Mapping {
     ///
     /// [`Error::NotMappable`] for a BO without CPU access, [`Error::ForeignMemory`] for one of another GPU, [`Error::Bo`]
     /// for what the kernel refuses.
-    pub fn new(bo: &Arc<Bo>) -> Result<Self> {
+    pub fn new(bo: &Bo) -> Result<Self> {
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         unsafe { Self::map(bo, None) }
     }
@@ -84,7 +84,7 @@ impl Mapping {
     /// # Safety
     ///
     /// The caller owns as many bytes from `at` on as the BO has, and nothing uses them while this mapping lives.
-    pub unsafe fn placed(bo: &Arc<Bo>, at: NonNull<u8>) -> Result<Self> {
+    pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
         let value = wide(at.addr().get());
         if !value.is_multiple_of(PAGE_SIZE) {
             return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
@@ -96,7 +96,7 @@ impl Mapping {
     /// # Safety
     ///
     /// With `at`, as many bytes from there on as the BO has are the caller's.
-    unsafe fn map(bo: &Arc<Bo>, at: Option<NonNull<u8>>) -> Result<Self> {
+    unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self> {
         let handle = bo.handle();
         if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
             return Err(Error::NotMappable { handle });
@@ -117,7 +117,7 @@ impl Mapping {
         let base = unsafe { kernel.mmap(len, Protection::ReadWrite, at, offset) }
             .map_err(|errno| bo.refused("mmap", errno))?;
         // INVARIANT: the kernel promises `len` mapped bytes at `base` until munmap.
-        let mapping = Self { base, bo: Arc::clone(bo), pages, ending: Ending::Unmap };
+        let mapping = Self { base, bo: bo.clone(), pages, ending: Ending::Unmap };
         bo.device().tell(|| Event::Mapped { handle, base: base.addr().get(), len });
         Ok(mapping)
     }
@@ -127,10 +127,10 @@ impl Mapping {
     /// # Safety
     ///
     /// `bo` was made of the memory at `base`, and all of it stays mapped and writable while the mapping lives.
-    pub(crate) unsafe fn of_user_memory(bo: &Arc<Bo>, base: NonNull<u8>) -> Result<Self> {
+    pub(crate) unsafe fn of_user_memory(bo: &Bo, base: NonNull<u8>) -> Result<Self> {
         let (pages, _) = extent(bo)?;
         // INVARIANT: the caller's word.
-        Ok(Self { base, bo: Arc::clone(bo), pages, ending: Ending::Leave })
+        Ok(Self { base, bo: bo.clone(), pages, ending: Ending::Leave })
     }
 
     /// Unmaps, but keeps the addresses: nothing else in the process gets them, touching them is a fault, and another
@@ -169,7 +169,7 @@ impl Mapping {
     }
 
     /// The BO behind the mapping.
-    pub fn bo(&self) -> &Arc<Bo> {
+    pub fn bo(&self) -> &Bo {
         &self.bo
     }
 

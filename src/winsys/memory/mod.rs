@@ -9,7 +9,7 @@ mod reservation;
 mod resident_set;
 
 pub use self::{
-    binding::Binding,
+    binding::{Binding, WeakBinding},
     map_once::MapOnce,
     mapping::Mapping,
     reservation::Reservation,

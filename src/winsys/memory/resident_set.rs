@@ -35,12 +35,12 @@ pub struct ResidentSet {
 
 /// The members of a [`ResidentSet`] at one time. Two snapshots between which nothing came or went are the same
 /// allocation.
-pub type Residents = Arc<[Arc<Binding>]>;
+pub type Residents = Arc<[Binding]>;
 
 #[derive(Debug, Default)]
 struct Members {
     /// By the address of the object; a number, as it is never followed.
-    memories: CountedSet<usize, Arc<Binding>>,
+    memories: CountedSet<usize, Binding>,
     /// The members as they were when last asked for, as long as they are the same.
     snapshot: Option<Residents>,
 }
@@ -52,12 +52,12 @@ impl ResidentSet {
     }
 
     /// Adds a memory; whether it is new to the set.
-    pub fn add(&self, memory: &Arc<Binding>) -> bool {
+    pub fn add(&self, memory: &Binding) -> bool {
         self.add_times(memory, 1)
     }
 
     /// Takes a memory back that was added; whether it has left the set. One that is not there is not an error.
-    pub fn remove(&self, memory: &Arc<Binding>) -> bool {
+    pub fn remove(&self, memory: &Binding) -> bool {
         self.remove_times(memory, 1)
     }
 
@@ -81,14 +81,14 @@ impl ResidentSet {
     }
 
     /// The members, if they are still those of this snapshot. Takes no lock.
-    pub(crate) fn snapshot_if_still(&self, known: &Weak<[Arc<Binding>]>) -> Option<Residents> {
+    pub(crate) fn snapshot_if_still(&self, known: &Weak<[Binding]>) -> Option<Residents> {
         // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.
         if self.current.load(Acquire) == known.as_ptr().addr() { known.upgrade() } else { None }
     }
 
-    pub(crate) fn add_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
+    pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {
         let mut members = self.members.lock();
-        let is_new = members.memories.add(key(memory), times, || Arc::clone(memory));
+        let is_new = members.memories.add(key(memory), times, || memory.clone());
         // The members without the new one may be the last to hold some memory: they go after the lock.
         let old = if is_new { self.take_snapshot(&mut members) } else { None };
         drop(members);
@@ -96,7 +96,7 @@ impl ResidentSet {
         is_new
     }
 
-    pub(crate) fn remove_times(&self, memory: &Arc<Binding>, times: u64) -> bool {
+    pub(crate) fn remove_times(&self, memory: &Binding, times: u64) -> bool {
         let mut members = self.members.lock();
         let Some(gone) = members.memories.remove(key(memory), times) else { return false };
         let old = self.take_snapshot(&mut members);
@@ -115,6 +115,6 @@ impl ResidentSet {
     }
 }
 
-fn key(memory: &Arc<Binding>) -> usize {
-    Arc::as_ptr(memory).addr()
+fn key(memory: &Binding) -> usize {
+    memory.state_address()
 }

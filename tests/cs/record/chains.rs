@@ -1,7 +1,5 @@
 //! Chains of lists, and memory that lists keep.
 
-use std::sync::Arc;
-
 use crate::support::{CHIPS, device, host_memory, job_time, jobs::patient_gpu, queue};
 use amdgpu_winsys::{
     cs::{
@@ -21,7 +19,7 @@ fn compute(device: &Device) -> pm4::Target {
 }
 
 fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
     // Retired with an ioctl-free look, so that the list is nobody's but the test's.
@@ -98,7 +96,7 @@ fn a_chain_does_not_change_while_a_queue_runs_it() {
     let [first, second, other] = &lists[..] else { unreachable!() };
     first.chain(second).unwrap();
     let held = gpu.hold_ring(Ip::Gfx, 0);
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[first], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).unwrap();
     assert_eq!(first.unchain(), Err(ChainFault::InUse));
@@ -134,7 +132,7 @@ fn a_driver_that_keeps_nothing_changes_chains_as_it_submits() {
         })
         .collect();
     let done = Syncobj::new(&device, false).unwrap();
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
         memory.mapping().unwrap().write(0, &[0; 16]).unwrap();
         let ordered = order.map(|at: usize| &lists[at]);
@@ -213,22 +211,22 @@ fn a_chain_of_very_many_lists_ends() {
 fn memory_is_kept_once_however_often_it_is_kept() {
     let device = device("navi21");
     let memory = host_memory(&device, 4096);
-    let before = Arc::strong_count(memory.binding());
+    let before = memory.binding().handle_count();
     let mut stream = Stream::new(&device, gfx(&device), 64).unwrap();
     (0..1000).for_each(|_| stream.keep(memory.binding()));
-    assert_eq!(Arc::strong_count(memory.binding()), before + 1);
+    assert_eq!(memory.binding().handle_count(), before + 1);
     let mut secondary = Stream::secondary(&device, gfx(&device), 64).unwrap();
     secondary.keep(memory.binding());
     let secondary = secondary.finish().unwrap();
-    let with_secondary = Arc::strong_count(memory.binding());
+    let with_secondary = memory.binding().handle_count();
     for _ in 0..100 {
         assert_eq!(stream.execute(&secondary, Inclusion::Copy), Ok(Execution::Copied));
         assert_eq!(stream.execute(&secondary, Inclusion::Auto), Ok(Execution::Called));
     }
-    assert_eq!(Arc::strong_count(memory.binding()), with_secondary, "copied secondaries repeat nothing");
+    assert_eq!(memory.binding().handle_count(), with_secondary, "copied secondaries repeat nothing");
     let list = stream.finish().unwrap();
-    assert_eq!(Arc::strong_count(memory.binding()), with_secondary);
+    assert_eq!(memory.binding().handle_count(), with_secondary);
     run(&queue(&device, Ip::Gfx, 0), &list, &memory);
     drop((list, secondary));
-    assert_eq!(Arc::strong_count(memory.binding()), before);
+    assert_eq!(memory.binding().handle_count(), before);
 }

@@ -43,7 +43,7 @@ fn what_is_stored_into_windows_runs_on_every_kind_of_ring() {
         store_all(&mut stream, &memory, 3000);
         let list = stream.finish().unwrap();
         assert!(list.ibs().len() > 2, "it has grown");
-        let bindings = [Arc::clone(memory.binding())];
+        let bindings = [memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() }).unwrap();
         assert!(fence.wait(job_time()).unwrap());
         assert_eq!(load(&memory, 3000), (1..=3000).collect::<Vec<_>>(), "{ip}");
@@ -161,7 +161,7 @@ fn a_bare_gang_runs_what_it_is_given_and_nothing_else() {
     main.push(&pm4::WaitRegMem::new(third, pm4::Compare::Equal, 3)).unwrap();
     let (main, preamble, share) = (main.finish().unwrap(), list(&follower, 1), list(&follower, 3));
     let gang = Gang::bare(&leader, &[&follower]).unwrap();
-    let bindings = [Arc::clone(memory.binding())];
+    let bindings = [memory.binding().clone()];
     let submission = Submission { lists: &[&main], memory: &bindings, ..Submission::default() };
     let fence = gang.submit(&[&[&preamble, &share]], &submission).unwrap();
     assert!(fence.wait(job_time()).unwrap());

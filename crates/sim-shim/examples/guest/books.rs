@@ -8,7 +8,6 @@ use std::{
     },
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
 };
 
 use amdgpu_winsys::{
@@ -99,7 +98,7 @@ pub(crate) fn second_client() {
     let mut peer = UnixStream::from(input);
     let device = device();
     let before = on_gpu(&device);
-    let bo = Arc::new(Bo::import(&device, &file).expect("an import"));
+    let bo = Bo::import(&device, &file).expect("an import");
     let again = Bo::import(&device, &file).expect("the same import");
     assert_eq!((bo.handle(), own(&device), on_gpu(&device)), (again.handle(), MIB, before));
     drop((again, file));

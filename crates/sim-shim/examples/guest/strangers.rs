@@ -132,10 +132,10 @@ pub(crate) fn cut_pages() {
     let page = unsafe { mmap(None, size, rights, MapFlags::MAP_SHARED, &file, 0) }.expect("a mapping");
     let memory = UserMemory { may_be_file: true, ..UserMemory::new(page.cast(), LEN as u64) };
     // SAFETY: nothing of Rust's is there, and it stays mapped.
-    let bo = Arc::new(unsafe { Bo::from_user_memory(&device, memory) }.expect("a BO of the page"));
+    let bo = unsafe { Bo::from_user_memory(&device, memory) }.expect("a BO of the page");
     let lease = device.addresses().allocate(VaRequest::new(LEN as u64)).expect("addresses");
     let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
-    let binding = Arc::new(Binding::new(bo, lease, rights).map_err(|(_, error)| error).expect("a binding"));
+    let binding = Binding::new(&bo, lease, rights).map_err(|(_, error)| error).expect("a binding");
     ftruncate(&file, 0).expect("the guest's own file");
     let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
     let queue = Queue::new(&context, Ip::Gfx, 0).expect("a queue");
@@ -143,7 +143,7 @@ pub(crate) fn cut_pages() {
     let mut stream = Stream::new(&device, target, 64).expect("a stream");
     pm4::Target::store(&mut stream, binding.address(), 7).expect("room");
     let list = stream.finish().expect("a list");
-    let memory = [Arc::clone(&binding)];
+    let memory = [binding.clone()];
     let submitted = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() });
     if let Ok(fence) = submitted {
         let _ = fence.wait(Deadline::NEVER);

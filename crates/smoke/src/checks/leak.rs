@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::Path,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -72,7 +71,7 @@ fn submit(lab: &Lab<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop
         let row = lab.memory.properties().types().get(memory.memory_type() as usize);
         row.is_some_and(|row| !row.is_protected())
     };
-    let bindings: Vec<_> = memory.iter().filter(unprotected).map(|memory| Arc::clone(memory.binding())).collect();
+    let bindings: Vec<_> = memory.iter().filter(unprotected).map(|memory| memory.binding().clone()).collect();
     let queue = lab.queue(ring)?;
     let list = lab.record(&queue, Recorder::nop)?;
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };

@@ -6,7 +6,6 @@ use std::{
     os::{fd::OwnedFd, unix::fs::FileExt},
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
 };
 
 use amdgpu_winsys::{
@@ -81,7 +80,7 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
     if let Some(node) = node {
         let told = |error: amdgpu_winsys::winsys::Error| error.to_string();
         let device = Device::open(node).map_err(told)?;
-        let bo = Arc::new(Bo::import(&device, &dma_buf).map_err(told)?);
+        let bo = Bo::import(&device, &dma_buf).map_err(told)?;
         let mapping = Mapping::new(&bo).map_err(told)?;
         mapping.read(0, &mut found).map_err(told)?;
         same(&found)?;
@@ -106,15 +105,15 @@ fn devices(lab: &Lab<'_>) -> Outcome {
 
     let there = Target::new("the second GPU", move || Ok(peer.clone()));
     let there = Lab::open(&there, lab.settings)?;
-    let bo = Arc::new(Bo::import(&there.device, &dma_buf).doing("importing on the second GPU")?);
+    let bo = Bo::import(&there.device, &dma_buf).doing("importing on the second GPU")?;
     let lease = there.device.addresses().allocate(VaRequest::new(SIZE)).doing("leasing addresses there")?;
-    let bound = Binding::new(bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-    let imported = Arc::new(bound.map_err(|(_lease, error)| error).doing("binding it there")?);
+    let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
+    let imported = bound.map_err(|(_lease, error)| error).doing("binding it there")?;
     let ring = there.ring_of(amdgpu_winsys::winsys::Ip::Sdma)?;
     let to = there.host_memory(SIZE)?;
     let (queue, at) = (there.queue(ring)?, to.at(0)?);
     let list = there.record(&queue, |recorder| recorder.copy(at, imported.address(), SIZE))?;
-    let bindings = [Arc::clone(&imported), Arc::clone(to.memory().binding())];
+    let bindings = [imported.clone(), to.memory().binding().clone()];
     let fence = queue
         .submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() })
         .doing("submitting there")?;

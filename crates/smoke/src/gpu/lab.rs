@@ -280,7 +280,7 @@ impl<'a> Lab<'a> {
     ) -> Result<(), Stop> {
         let queue = self.queue(ring)?;
         let list = self.record(&queue, commands)?;
-        let memory: Vec<_> = memory.iter().map(|memory| Arc::clone(memory.binding())).collect();
+        let memory: Vec<_> = memory.iter().map(|memory| memory.binding().clone()).collect();
         let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
         let fence = queue.submit(&submission).doing("submitting")?;
         self.wait(&fence, touched)

@@ -1,6 +1,6 @@
 //! Anonymous pages of this process that the GPU may read and write.
 
-use std::{num::NonZeroUsize, ptr::NonNull, sync::Arc};
+use std::{num::NonZeroUsize, ptr::NonNull};
 
 use amdgpu_winsys::{
     uapi::VaFlags,
@@ -21,7 +21,7 @@ pub(crate) struct UserPages {
     base: NonNull<u8>,
     len: usize,
     /// Taken by `Drop`, before the pages.
-    binding: Option<Arc<Binding>>,
+    binding: Option<Binding>,
 }
 
 impl UserPages {
@@ -37,19 +37,19 @@ impl UserPages {
         Ok(pages)
     }
 
-    fn bind(&self, device: &Device) -> Result<Arc<Binding>, Stop> {
+    fn bind(&self, device: &Device) -> Result<Binding, Stop> {
         // SAFETY: the pages belong to this object alone (invariant), which makes no references into them. `Drop` lets go
         // of the BO before it unmaps them, and leaves them mapped while anyone else holds the binding.
         let bo = unsafe { Bo::from_user_memory(device, UserMemory::new(self.base, self.len as u64)) }
             .doing("sharing the pages")?;
         let request = VaRequest::new(self.len as u64);
         let lease = device.addresses().allocate(request).doing("leasing addresses for the pages")?;
-        let bound = Binding::new(Arc::new(bo), lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-        bound.map(Arc::new).map_err(|(_lease, error)| error).doing("binding the pages")
+        let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
+        bound.map_err(|(_lease, error)| error).doing("binding the pages")
     }
 
     /// The binding, to list in a submission.
-    pub(crate) fn binding(&self) -> Result<&Arc<Binding>, Stop> {
+    pub(crate) fn binding(&self) -> Result<&Binding, Stop> {
         self.binding.as_ref().map_or_else(|| fail("not bound"), Ok)
     }
 
@@ -84,7 +84,7 @@ impl UserPages {
 
 impl Drop for UserPages {
     fn drop(&mut self) {
-        if self.binding.take().is_some_and(|binding| Arc::into_inner(binding).is_none()) {
+        if self.binding.take().is_some_and(|binding| binding.handle_count() > 1) {
             // A queue whose job never ended still holds it: the GPU may yet write there, so the pages stay.
             tracing::warn!("pages are left mapped, because a job still uses them");
             return;

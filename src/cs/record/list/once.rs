@@ -2,11 +2,30 @@
 
 use std::sync::Arc;
 
+use crate::winsys::Binding;
+
+/// A reference to a shared object, which has an address of its own as long as the reference lives.
+pub(in crate::cs::record) trait Handle: Clone {
+    fn address(&self) -> usize;
+}
+
+impl<T> Handle for Arc<T> {
+    fn address(&self) -> usize {
+        Self::as_ptr(self).addr()
+    }
+}
+
+impl Handle for Binding {
+    fn address(&self) -> usize {
+        self.state_address()
+    }
+}
+
 /// References to shared objects, each object once. Adding costs a constant time, and nothing is allocated once the containers
 /// are large enough: [`Once::clear`] keeps them.
 #[derive(Debug)]
 pub(in crate::cs::record) struct Once<T> {
-    all: Vec<Arc<T>>,
+    all: Vec<T>,
     /// Open addressing by the objects' addresses: indices into `all` from 1, and 0 for a free slot. The length is 0, as long
     /// as there are few objects, or a power of two that is at least twice their number.
     slots: Vec<u32>,
@@ -18,19 +37,19 @@ impl<T> Default for Once<T> {
     }
 }
 
-impl<T> Once<T> {
+impl<T: Handle> Once<T> {
     /// Objects that are searched one by one.
     const FEW: usize = 8;
 
     /// Adds an object unless it is there.
-    pub(in crate::cs::record) fn add(&mut self, object: &Arc<T>) {
+    pub(in crate::cs::record) fn add(&mut self, object: &T) {
         // Drivers name the same object several times in a row.
-        if self.all.last().is_some_and(|last| Arc::ptr_eq(last, object)) {
+        if self.all.last().is_some_and(|last| last.address() == object.address()) {
             return;
         }
         if self.all.len() < Self::FEW && self.slots.is_empty() {
-            if !self.all.iter().any(|other| Arc::ptr_eq(other, object)) {
-                self.all.push(Arc::clone(object));
+            if !self.all.iter().any(|other| other.address() == object.address()) {
+                self.all.push(object.clone());
             }
             return;
         }
@@ -38,7 +57,7 @@ impl<T> Once<T> {
             self.grow();
         }
         if let Some(slot) = slot(&mut self.slots, &self.all, object) {
-            self.all.push(Arc::clone(object));
+            self.all.push(object.clone());
             *slot = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         }
     }
@@ -55,7 +74,7 @@ impl<T> Once<T> {
     }
 
     /// The objects, in the order in which they were added.
-    pub(in crate::cs::record) fn as_slice(&self) -> &[Arc<T>] {
+    pub(in crate::cs::record) fn as_slice(&self) -> &[T] {
         &self.all
     }
 
@@ -69,13 +88,13 @@ impl<T> Once<T> {
 }
 
 /// The free slot for an object, or `None` if `all` has it.
-fn slot<'s, T>(slots: &'s mut [u32], all: &[Arc<T>], object: &Arc<T>) -> Option<&'s mut u32> {
+fn slot<'s, T: Handle>(slots: &'s mut [u32], all: &[T], object: &T) -> Option<&'s mut u32> {
     let last = slots.len().checked_sub(1)?;
     let is_it = |number: u32| {
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        index.and_then(|index| all.get(index)).is_some_and(|other| Arc::ptr_eq(other, object))
+        index.and_then(|index| all.get(index)).is_some_and(|other| other.address() == object.address())
     };
-    let mut at = spread(Arc::as_ptr(object).addr()) & last;
+    let mut at = spread(object.address()) & last;
     // Half of the slots are free, so this ends.
     loop {
         match *slots.get(at)? {

@@ -36,7 +36,7 @@ pub(in crate::cs) struct Part {
     /// Memory that was grown out of; for recording again.
     pub(in crate::cs::record) spare: Vec<IbMemory>,
     /// Lists that are called.
-    pub(in crate::cs::record) called: Once<Recorded>,
+    pub(in crate::cs::record) called: Once<Arc<Recorded>>,
     /// Other memory that must be resident and alive, and, once the stream is closed, everything else that must be.
     pub(in crate::cs::record) residents: Once<Binding>,
     /// The number of residents that the caller keeps: the first ones.
@@ -110,8 +110,7 @@ impl Recorded {
         for list in called.as_slice() {
             list.bindings().for_each(|binding| residents.add(binding));
         }
-        let is_of_first =
-            |binding: &Arc<Binding>| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
+        let is_of_first = |binding: &Binding| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
         let is_mixed = !residents.as_slice().iter().all(is_of_first);
         submitted.clear();
         if !has_jumps(target) && ibs.len() > 1 {
@@ -157,13 +156,13 @@ impl Recorded {
     }
 
     /// Returns the bindings that it keeps besides its IBs and the lists it calls.
-    pub(in crate::cs::record) fn kept(&self) -> &[Arc<Binding>] {
+    pub(in crate::cs::record) fn kept(&self) -> &[Binding] {
         self.part.residents.as_slice().get(..self.part.kept).unwrap_or_default()
     }
 
     /// Returns the bindings that must be resident for it to run, each once.
     #[inline]
-    pub(in crate::cs) fn bindings(&self) -> impl ExactSizeIterator<Item = &Arc<Binding>> {
+    pub(in crate::cs) fn bindings(&self) -> impl ExactSizeIterator<Item = &Binding> {
         self.part.residents.as_slice().iter()
     }
 

@@ -1,7 +1,5 @@
 //! Buffer objects.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs,
     heaps::{AllocateError, AllocateInfo, MemoryError},
@@ -26,9 +24,9 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const MAPPABLE: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED;
 
-fn bo(lab: &Lab<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Arc<Bo>, Stop> {
+fn bo(lab: &Lab<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Bo, Stop> {
     let request = BoRequest { size, alignment: PAGE_SIZE, domains, flags };
-    Ok(Arc::new(Bo::create(&lab.device, request).doing("creating a BO")?))
+    Bo::create(&lab.device, request).doing("creating a BO")
 }
 
 fn create(lab: &Lab<'_>) -> Outcome {

@@ -1,6 +1,6 @@
 //! Checks of memory placement and contents.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use amdgpu_winsys::{
     cs::Submission,
@@ -173,11 +173,11 @@ fn rebind(lab: &Lab<'_>) -> Outcome {
         // Both BOs live on; only the binding goes with each turn.
         let lease = manager.allocate(request).doing("leasing the address")?;
         request = request.at(lease.start());
-        let bound = Binding::new(Arc::clone(memory.memory().bo()), lease, VaFlags::READABLE);
-        let bound = Arc::new(bound.map_err(|(_lease, error)| error).doing("binding there")?);
+        let bound = Binding::new(memory.memory().bo(), lease, VaFlags::READABLE);
+        let bound = bound.map_err(|(_lease, error)| error).doing("binding there")?;
         let (queue, at) = (lab.queue(ring)?, to.at(0)?);
         let list = lab.record(&queue, |recorder| recorder.copy(at, bound.address(), PAGE_SIZE))?;
-        let bindings = [Arc::clone(&bound), Arc::clone(to.memory().binding())];
+        let bindings = [bound.clone(), to.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).doing("submitting")?;
         lab.wait(&fence, || to.differs(&[0; 64]))?;
@@ -191,8 +191,8 @@ fn alias(lab: &Lab<'_>) -> Outcome {
     let memory = lab.device_memory(SIZE)?;
     let lease = lab.device.addresses().allocate(VaRequest::new(SIZE / 2)).doing("leasing addresses")?;
     let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
-    let bound = Binding::of_part(Arc::clone(memory.bo()), SIZE / 2, SIZE / 2, lease, flags);
-    let second = Arc::new(bound.map_err(|(_lease, error)| error).doing("binding half of a BO again")?);
+    let bound = Binding::of_part(memory.bo(), SIZE / 2, SIZE / 2, lease, flags);
+    let second = bound.map_err(|(_lease, error)| error).doing("binding half of a BO again")?;
     ensure(second.address() != memory.address(), || "both bindings are at the same address".to_owned())?;
     let (from, to) = (lab.host_memory(SIZE / 2)?, lab.host_memory(SIZE / 2)?);
     let bytes = lab.pattern(41, SIZE as usize / 2);
@@ -206,7 +206,7 @@ fn alias(lab: &Lab<'_>) -> Outcome {
         recorder.copy(half, a, SIZE / 2)?;
         recorder.copy(b, second.address(), SIZE / 2)
     })?;
-    let bindings = [from.memory().binding(), to.memory().binding(), memory.binding(), &second].map(Arc::clone);
+    let bindings = [from.memory().binding(), to.memory().binding(), memory.binding(), &second].map(Clone::clone);
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     lab.wait(&fence, || to.differs(&[0; 64]))?;

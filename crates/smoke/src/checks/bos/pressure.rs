@@ -1,6 +1,6 @@
 //! Much of everything: memory that does not fit, holes of all sizes, many contexts, many jobs at once.
 
-use std::{collections::BTreeMap, sync::Arc, thread};
+use std::{collections::BTreeMap, thread};
 
 use amdgpu_winsys::{
     cs::{Fence, Submission},
@@ -73,17 +73,17 @@ fn evict(lab: &Lab<'_>) -> Outcome {
 }
 
 /// Memory that has to be in VRAM when it is used.
-fn piece(lab: &Lab<'_>, size: u64) -> Result<Arc<Binding>, Stop> {
+fn piece(lab: &Lab<'_>, size: u64) -> Result<Binding, Stop> {
     let request =
         BoRequest { size, alignment: PAGE_SIZE, domains: GemDomain::VRAM, flags: GemCreateFlags::NO_CPU_ACCESS };
     let bo = Bo::create(&lab.device, request).doing("creating a BO in VRAM")?;
     let lease = lab.device.addresses().allocate(VaRequest::new(size)).doing("leasing addresses")?;
-    let bound = Binding::new(Arc::new(bo), lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-    bound.map(Arc::new).map_err(|(_lease, error)| error).doing("binding a piece")
+    let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
+    bound.map_err(|(_lease, error)| error).doing("binding a piece")
 }
 
 /// Copies what marks both ends of a piece.
-fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Arc<Binding>, is_in: bool) -> Result<(), Stop> {
+fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Binding, is_in: bool) -> Result<(), Stop> {
     let last = piece.address().checked_add(piece.len() - MARK as u64);
     let Some(last) = last else { return fail("a piece ends at no address") };
     let pairs = [(way.at(0)?, piece.address()), (way.at(MARK as u64)?, last)];
@@ -94,7 +94,7 @@ fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Arc<Binding>, is_in
             recorder.copy(to, from, MARK as u64)
         })
     })?;
-    let memory = [Arc::clone(way.memory().binding()), Arc::clone(piece)];
+    let memory = [way.memory().binding().clone(), piece.clone()];
     let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     lab.wait(&fence, || false)
@@ -183,7 +183,7 @@ fn contexts(lab: &Lab<'_>) -> Outcome {
     let blank = vec![0; slots as usize * 4];
     memory.write(0, &blank)?;
     let value = |slot: u32| slot.wrapping_mul(0x9e37_79b9) | 1;
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     let mut jobs = Vec::new();
     for (slot, &ring) in (0..slots).zip(lab.rings.iter().cycle()) {
         let (queue, to) = (lab.queue(ring)?, memory.at(u64::from(slot) * 4)?);
@@ -212,7 +212,7 @@ fn submit(lab: &Lab<'_>) -> Outcome {
             .collect::<Result<_, _>>()?;
         work.push((queue, lists));
     }
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     let last: Vec<Result<Option<Fence>, _>> = thread::scope(|scope| {
         let threads: Vec<_> = work
             .iter()

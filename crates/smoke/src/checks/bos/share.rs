@@ -38,7 +38,7 @@ fn share(lab: &Lab<'_>) -> Outcome {
     let memory = exportable(lab, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let other = lab.target.open().doing("opening the GPU again")?;
-    let imported = Arc::new(Bo::import(&other, &dma_buf).doing("importing")?);
+    let imported = Bo::import(&other, &dma_buf).doing("importing")?;
     same("imported size", imported.size(), SIZE)?;
     let theirs = Mapping::new(&imported).doing("mapping the imported BO")?;
     let bytes = lab.pattern(4, SIZE as usize);

@@ -47,7 +47,7 @@ fn copy(lab: &Lab<'_>, ring: Ring, range: &SparseRange, host: &HostMemory, is_ou
     let (to, from) = if is_out { (here, there) } else { (there, here) };
     let queue = lab.queue(ring)?;
     let list = lab.record(&queue, |recorder| recorder.copy(to, from, SIZE))?;
-    let memory = [Arc::clone(host.memory().binding())];
+    let memory = [host.memory().binding().clone()];
     let sets = [range.residents()];
     let submission = Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
@@ -61,7 +61,7 @@ fn bind(lab: &Lab<'_>) -> Outcome {
     let page = |offset, page| SparseBind {
         offset,
         len: PAGE,
-        backing: Some(Backing { memory: Arc::clone(memory.binding()), offset: page * PAGE }),
+        backing: Some(Backing { memory: memory.binding().clone(), offset: page * PAGE }),
     };
     // The pages of the memory, the other way round, with a hole.
     range.bind(&[page(0, 3), page(2 * PAGE, 1)]).doing("binding two pages")?;
@@ -94,7 +94,7 @@ fn queue(lab: &Lab<'_>) -> Outcome {
     let syncobj = || Syncobj::new(&lab.device, false).doing("creating a sync object").map(Arc::new);
     let (begin, done) = (syncobj()?, syncobj()?);
     let point = |syncobj: &Arc<Syncobj>| vec![SparsePoint { syncobj: Arc::clone(syncobj), point: 0 }];
-    let backing = Some(Backing { memory: Arc::clone(memory.binding()), offset: 0 });
+    let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
     let change = SparseBind { offset: PAGE_SIZE, len: PAGE_SIZE, backing };
     let fence = queue
         .submit(SparseSubmission {

@@ -1,7 +1,5 @@
 //! Pages of this process, read and written by the GPU.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::Submission,
     vamgr::GpuVa,
@@ -54,7 +52,7 @@ fn copy(lab: &Lab<'_>, ring: Ring, pages: &UserPages, host: &HostMemory, to: Gpu
     let before = (pages.read(), host.read(0, SIZE)?);
     let queue = lab.queue(ring)?;
     let list = lab.record(&queue, |recorder| recorder.copy(to, from, SIZE as u64))?;
-    let memory = [Arc::clone(pages.binding()?), Arc::clone(host.memory().binding())];
+    let memory = [pages.binding()?.clone(), host.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     lab.wait(&fence, || pages.read() != before.0 || host.differs(&before.1))

@@ -1,7 +1,5 @@
 //! Jobs on each ring: the GPU must do what the packets say, and say when it is done.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{Fence, Queue, Submission},
     winsys::PAGE_SIZE,
@@ -99,7 +97,7 @@ fn fence(lab: &Lab<'_>, ring: Ring) -> Outcome {
     for number in 1..=3 {
         let value = VALUE + number;
         let list = lab.record(&queue, |recorder| recorder.fence(to, value, scratch))?;
-        let bindings = [Arc::clone(memory.memory().binding())];
+        let bindings = [memory.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).doing("submitting")?;
         lab.wait(&fence, || memory.differs(&blank))?;
@@ -137,7 +135,7 @@ fn many(lab: &Lab<'_>, ring: Ring) -> Outcome {
 }
 
 fn submit(queue: &Queue, lists: &[&amdgpu_winsys::cs::CommandList], memory: &HostMemory) -> Result<Fence, Stop> {
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     queue.submit(&Submission { lists, memory: &bindings, ..Submission::default() }).doing("submitting")
 }
 

@@ -1,7 +1,5 @@
 //! Jobs that run side by side on several rings, in one submission.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{Gang, Queue, Submission},
     winsys::{Capabilities, Ip, PAGE_SIZE},
@@ -51,7 +49,7 @@ fn submit(lab: &Lab<'_>) -> Outcome {
         recorder.write(first, &[TOLD])?;
         recorder.wait_for(second, TOLD)
     })?;
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&leads], memory: &bindings, ..Submission::default() };
     let fence = gang.submit(&[&[&share]], &submission).doing("submitting a gang")?;
     lab.wait(&fence, || memory.dwords(0, 1).is_ok_and(|told| told == [TOLD]))?;

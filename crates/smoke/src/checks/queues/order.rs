@@ -1,7 +1,5 @@
 //! Order between rings: what one ring writes, another reads, because a fence says that it may.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{CommandList, Fence, Queue, Submission, SyncPoint},
     heaps::DeviceMemory,
@@ -83,7 +81,7 @@ impl Relay {
 
     fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
         let memory = [self.decoy.memory(), self.from.memory(), &self.through, self.to.memory()];
-        let memory = memory.map(|memory| Arc::clone(memory.binding()));
+        let memory = memory.map(|memory| memory.binding().clone());
         queue.submit(&Submission { lists: &[list], memory: &memory, ..*order }).doing("submitting")
     }
 }
@@ -129,7 +127,7 @@ fn held(lab: &Lab<'_>) -> Outcome {
             recorder.write(to, &STORED[..1])
         })?;
         let two = lab.record(&after, |recorder| recorder.write(to, &STORED[1..]))?;
-        let bindings = [Arc::clone(memory.memory().binding())];
+        let bindings = [memory.memory().binding().clone()];
         let alone = Submission { memory: &bindings, ..Submission::default() };
         let one = before.submit(&Submission { lists: &[&one], ..alone }).doing("submitting the first job")?;
         let two =

@@ -1,6 +1,6 @@
 //! Checks that submit broken work and then test that the GPU recovers. The GPU is reset, and other users of it lose work.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_winsys::{
     cs::{Fence, Submission},
@@ -74,7 +74,7 @@ fn submit(
     list: &amdgpu_winsys::cs::CommandList,
     memory: &HostMemory,
 ) -> Result<Fence, Stop> {
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).doing("submitting")
 }
 

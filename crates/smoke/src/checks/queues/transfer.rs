@@ -1,7 +1,5 @@
 //! Ways of moving data that drivers use and quick tests do not: odd offsets, many packets, many IBs, waits in memory.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::Submission,
     winsys::{GfxLevel, Ip, PAGE_SIZE},
@@ -83,7 +81,7 @@ fn chain(lab: &Lab<'_>, ring: Ring) -> Outcome {
     })?;
     let ibs = list.ibs().count();
     ensure(ibs > 1, || format!("{} dwords are one IB", list.len()))?;
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     lab.wait(&fence, || memory.differs(&zeroes))?;
@@ -103,7 +101,7 @@ fn wait(lab: &Lab<'_>, ring: Ring) -> Outcome {
         recorder.wait_for(at, AWAITED)?;
         recorder.write(to, &[STORED])
     })?;
-    let bindings = [Arc::clone(memory.memory().binding())];
+    let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     // Whatever is stored now was not waited for: a ring that is merely slow passes, one that does not wait mostly fails.
