@@ -1,6 +1,6 @@
 //! Atomic operations on memory and LDS.
 
-use crate::{alu::float32, number::half::Half};
+use crate::{alu::float::single, number::half::Half};
 
 /// An atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,10 +132,10 @@ impl Atomic {
             }
             Self::FloatMin if wide => f64::from_bits(old).min(f64::from_bits(data)).to_bits(),
             Self::FloatMax if wide => f64::from_bits(old).max(f64::from_bits(data)).to_bits(),
-            Self::FloatMin => u64::from(float32::minimum(single(old), single(data)).to_bits()),
-            Self::FloatMax => u64::from(float32::maximum(single(old), single(data)).to_bits()),
+            Self::FloatMin => u64::from(single::minimum(single(old), single(data)).to_bits()),
+            Self::FloatMax => u64::from(single::maximum(single(old), single(data)).to_bits()),
             Self::FloatAdd => {
-                let sum = float32::flushed(float32::flushed(single(old)) + float32::flushed(single(data)));
+                let sum = single::flushed(single::flushed(single(old)) + single::flushed(single(data)));
                 u64::from(sum.to_bits())
             }
             Self::SubClamp => old.saturating_sub(data),

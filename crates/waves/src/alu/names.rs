@@ -3,7 +3,10 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
-    compare, convert, division, dot, float16, float32, float64, integer16, integer32, integer64, kernel::Operation,
+    compare, convert,
+    float::{division, double, half, single},
+    integer::{dot, narrow, wide, word},
+    kernel::Operation,
 };
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> = LazyLock::new(|| {
@@ -11,12 +14,12 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Operation>> = LazyLock::
         convert::TABLE,
         division::TABLE,
         dot::TABLE,
-        float16::TABLE,
-        float32::TABLE,
-        float64::TABLE,
-        integer16::TABLE,
-        integer32::TABLE,
-        integer64::TABLE,
+        half::TABLE,
+        single::TABLE,
+        double::TABLE,
+        narrow::TABLE,
+        word::TABLE,
+        wide::TABLE,
     ];
     let all = tables.into_iter().chain(compare::TABLES).flatten();
     all.flat_map(|operation| operation.names.iter().map(move |name| (*name, operation))).collect()

@@ -3,7 +3,7 @@
 use super::{registers::Registers, state::Wave};
 use crate::{
     alu::{
-        float32::flushed,
+        float::single::flushed,
         kernel::{Kernel, Type},
     },
     number::{

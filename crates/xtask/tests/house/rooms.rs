@@ -21,6 +21,7 @@ const COUNTED: &[&str] = &[
     "crates/sim/src",
     "crates/smoke/src",
     "crates/surface/src",
+    "crates/waves/src",
     "crates/xtask/src",
     "tests",
 ];

@@ -1,6 +1,6 @@
 //! Operations on 32-bit integers.
 
-use super::kernel::{Bits32, operations};
+use crate::alu::kernel::{Bits32, operations};
 use crate::number::integer::{
     byte_distance, extract, extract_signed, leading_signs, leading_zeros, masked_byte_distance, permute_bytes,
     saturate, signed24, trailing_zeros, unsigned24,

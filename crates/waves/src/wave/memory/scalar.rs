@@ -1,12 +1,10 @@
 //! Scalar loads, stores and atomics.
 
-use super::{
-    access::{Global, Space},
-    state::{Surroundings, Wave},
-};
+use super::access::{Global, Space};
 use crate::{
     buffer::descriptor::Buffer,
     program::step::{ScalarAtomic, ScalarKind, ScalarLoad},
+    wave::state::{Surroundings, Wave},
 };
 
 impl Wave {

@@ -1,10 +1,6 @@
 //! Buffer operations.
 
-use super::{
-    access::{Ends, Global, Space, all_lanes},
-    registers::Registers,
-    state::{Surroundings, Wave},
-};
+use super::access::{Ends, Global, Space, all_lanes};
 use crate::{
     buffer::{
         descriptor::{Buffer, Place},
@@ -14,6 +10,10 @@ use crate::{
     program::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
+    },
+    wave::{
+        registers::Registers,
+        state::{Surroundings, Wave},
     },
 };
 
@@ -110,7 +110,7 @@ impl Wave {
         let bytes = format.map_or(4, Format::bytes);
         let len = bytes as usize;
         let mut space = Global { memory: around.memory, fault: &mut self.fault };
-        for lane in super::registers::lanes(self.registers.exec()) {
+        for lane in crate::wave::registers::lanes(self.registers.exec()) {
             let registers = &mut self.registers;
             let place = place(registers, step, scalar, lane, bytes);
             let address = format.and_then(|_| address(registers, step, buffer, place, lane));

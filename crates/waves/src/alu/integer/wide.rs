@@ -1,6 +1,6 @@
 //! Operations on 64-bit integers and those that give a carry.
 
-use super::kernel::operations;
+use crate::alu::kernel::operations;
 
 /// Returns the sum of the byte distances of four windows of `a` against `b`, each 16 bits added to `c`.
 fn windows16(a: u64, b: u32, c: u64, distance: impl Fn(u32, u32) -> u32) -> u64 {

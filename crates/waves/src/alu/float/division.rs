@@ -1,6 +1,6 @@
 //! The operations that scale operands of a division and its result.
 
-use super::kernel::operations;
+use crate::alu::kernel::operations;
 
 const TWO64: f32 = 18_446_744_073_709_551_616.0;
 const TWO128: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;

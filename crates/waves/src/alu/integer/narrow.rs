@@ -1,6 +1,6 @@
 //! Operations on 16-bit integers.
 
-use super::kernel::operations;
+use crate::alu::kernel::operations;
 
 operations! { TABLE;
     narrow ["v_mov_b16"] (a: u16) -> u16 { a }

@@ -1,14 +1,15 @@
 //! Operations on 16-bit floats, computed in 64 bits and rounded once.
 
-use super::{float32, kernel::operations};
+use super::single;
+use crate::alu::kernel::operations;
 use crate::number::half::Half;
 
 fn minimum(a: Half, b: Half) -> Half {
-    if float32::minimum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
+    if single::minimum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
 }
 
 fn maximum(a: Half, b: Half) -> Half {
-    if float32::maximum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
+    if single::maximum(a.value(), b.value()).to_bits() == a.value().to_bits() || b.is_nan() { a } else { b }
 }
 
 const NAN: Half = Half(0x7e00);

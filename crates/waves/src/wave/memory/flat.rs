@@ -1,15 +1,13 @@
 //! FLAT, GLOBAL and SCRATCH.
 
-use super::{
-    access::{Ends, Flat, Global, Local, all_lanes, one_lane},
-    state::{Surroundings, Wave},
-};
+use super::access::{Ends, Flat, Global, Local, all_lanes, one_lane};
 use crate::{
     outcome::Reason,
     program::{
         data::DataKind,
         step::{FlatStep, MemoryKind, Segment, Source},
     },
+    wave::state::{Surroundings, Wave},
 };
 
 impl Wave {
@@ -66,7 +64,7 @@ impl Wave {
             MemoryKind::Access(DataKind::Load(data) | DataKind::Store(data)) => data.bytes(),
             MemoryKind::Atomic { bytes, .. } => bytes.into(),
         };
-        let vaddr = |registers: &super::registers::Registers, lane| {
+        let vaddr = |registers: &crate::wave::registers::Registers, lane| {
             step.address.map_or(0, |register| registers.lane(Source::Vgpr(register), 1, lane))
         };
         if scratch.lane_bytes != 0 {

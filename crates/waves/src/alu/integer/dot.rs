@@ -1,7 +1,9 @@
 //! Dot products of packed numbers.
 
-use super::{float32::flushed, kernel::operations};
-use crate::number::half::Half;
+use crate::{
+    alu::{float::single::flushed, kernel::operations},
+    number::half::Half,
+};
 
 fn half(value: u32, index: u32) -> f32 {
     Half((value >> (16 * index)) as u16).value()

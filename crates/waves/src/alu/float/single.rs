@@ -1,6 +1,6 @@
 //! Operations on 32-bit floats. Denormals are flushed around them as the mode says, unless a line does so itself.
 
-use super::kernel::operations;
+use crate::alu::kernel::operations;
 use crate::number::{
     mode::Mode,
     round::{fma32, odd_sum, to_f32},
@@ -199,7 +199,7 @@ operations! { TABLE;
     narrow ["v_cubetc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).t }
     narrow ["v_div_fixup_f32"] (a: f32, b: f32, c: f32) -> f32 { division_fixup(a, b, c) }
     narrow ["v_mullit_f32"] (a: f32, b: f32, c: f32) -> f32 { if b == -f32::MAX || b.is_infinite() && b < 0.0 || b.is_nan() || c <= 0.0 || c.is_nan() { -f32::MAX } else { legacy_product(a, b) } }
-    narrow ["v_cmp_class_f32"] (a: super::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
+    narrow ["v_cmp_class_f32"] (a: crate::alu::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
 }
 
 #[cfg(test)]

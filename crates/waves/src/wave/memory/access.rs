@@ -1,6 +1,6 @@
 //! Accesses of lanes to memory of any kind.
 
-use super::registers::{Registers, lanes};
+use crate::wave::registers::{Registers, lanes};
 use crate::{
     atomic::Atomic,
     memory::{Memory, PageFault},

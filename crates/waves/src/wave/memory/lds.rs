@@ -2,13 +2,13 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{
-    access::{AtomicOperands, Ends, Local, Space, atomic_lane, one_lane},
-    state::{Surroundings, Wave},
-};
-use crate::program::{
-    source::M0,
-    step::{LdsKind, LdsStep, MemoryKind, Source},
+use super::access::{AtomicOperands, Ends, Local, Space, atomic_lane, one_lane};
+use crate::{
+    program::{
+        source::M0,
+        step::{LdsKind, LdsStep, MemoryKind, Source},
+    },
+    wave::state::{Surroundings, Wave},
 };
 
 impl Wave {

@@ -1,6 +1,6 @@
 //! Operations on 64-bit floats.
 
-use super::kernel::operations;
+use crate::alu::kernel::operations;
 use crate::number::{
     mode::Mode,
     round::{direct, sum_error},
