@@ -6,7 +6,7 @@ use thiserror::Error;
 /// The kernel's facts about a chip that layouts depend on.
 ///
 /// Sources: the kernel's `amdgpu_device_info` and `READ_MMR_REG` queries; Mesa's `ac_gpu_info.c` for the last group.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a chip")]
 pub struct ChipRegisters {
     /// Generation of the graphics IP.
@@ -176,7 +176,7 @@ impl AddrConfig {
 }
 
 /// A chip, decoded and checked. Every layout starts with one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
     pub(crate) info: ChipRegisters,
     pub(crate) config: AddrConfig,

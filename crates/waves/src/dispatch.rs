@@ -2,6 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
+use amdgpu_surface::Chip;
 
 use crate::{number::mode::Mode, program::shape::Shape};
 
@@ -32,6 +33,10 @@ pub struct Dispatch {
     pub scratch_ring: u32,
     /// COMPUTE_DISPATCH_SCRATCH_BASE in bytes, from GFX11 on.
     pub scratch_base: u64,
+    /// The chip, whose pipes and banks images are spread over; without it, no image has addresses.
+    pub chip: Option<Chip>,
+    /// TA_CS_BC_BASE_ADDR in bytes: the table of border colours.
+    pub border_colors: u64,
 }
 
 impl Dispatch {

@@ -4,6 +4,7 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{
     dispatch::{Dispatch, MAX_WAVES},
+    image::cache::Images,
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Reason},
     program::{
@@ -30,6 +31,7 @@ pub(crate) struct Group {
     level: GfxLevel,
     waves: Vec<Wave>,
     lds: Vec<u8>,
+    border_colors: u64,
 }
 
 impl Group {
@@ -40,13 +42,26 @@ impl Group {
         let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
         let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
         let waves = (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number)).collect();
-        Self { index, id, level: dispatch.level, waves, lds: vec![0; dispatch.lds_bytes()] }
+        Self {
+            index,
+            id,
+            level: dispatch.level,
+            waves,
+            lds: vec![0; dispatch.lds_bytes()],
+            border_colors: dispatch.border_colors,
+        }
     }
 
     /// Runs every wave for a slice. Returns `true` if all have ended.
-    pub(crate) fn slice(&mut self, code: &mut Code, memory: &dyn Memory) -> Result<bool, Box<Hang>> {
+    pub(crate) fn slice(
+        &mut self,
+        code: &mut Code,
+        images: &mut Images,
+        memory: &dyn Memory,
+    ) -> Result<bool, Box<Hang>> {
         for wave in &mut self.waves {
-            let mut around = Surroundings { memory, lds: &mut self.lds };
+            let mut around =
+                Surroundings { memory, lds: &mut self.lds, images: &mut *images, border_colors: self.border_colors };
             if let Err(reason) = run(wave, code, &mut around) {
                 return Err(Box::new(Hang {
                     pc: wave.pc,

@@ -1,4 +1,4 @@
-//! Compute shaders of AMD GPUs, executed: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers.
+//! Compute shaders of AMD GPUs, executed: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers, images.
 //!
 //! [`run`] takes a [`Dispatch`], which has the contents of the COMPUTE_* registers, and a [`Memory`], which has the program
 //! and its data behind page tables. It answers how the dispatch ended: done, with a page fault, or with a wave that hangs.
@@ -27,6 +27,7 @@ mod atomic;
 mod buffer;
 mod dispatch;
 mod group;
+mod image;
 mod memory;
 mod number;
 mod outcome;
@@ -35,6 +36,7 @@ mod run;
 mod wave;
 
 pub use dispatch::Dispatch;
+pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};
 pub use run::{Limits, run, run_on_threads};

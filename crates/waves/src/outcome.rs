@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-use crate::memory::PageFault;
+use crate::{image::error::ImageError, memory::PageFault};
 
 /// The end of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,14 @@ pub enum Reason {
         offset: u64,
         /// The lane's memory in bytes.
         size: u64,
+    },
+    /// The texels behind an image descriptor can not be accessed.
+    #[error("{why} (image descriptor {})", self::words(words))]
+    Image {
+        /// The words of the descriptor.
+        words: [u32; 8],
+        /// The reason.
+        why: ImageError,
     },
     /// The instruction budget of the dispatch is used up.
     #[error("the budget of {0} instructions is used up")]

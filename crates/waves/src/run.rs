@@ -11,6 +11,7 @@ use std::{
 use crate::{
     dispatch::Dispatch,
     group::Group,
+    image::cache::Images,
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Outcome},
     program::code::Code,
@@ -108,6 +109,7 @@ impl<'s> Shared<'s> {
     /// Runs groups until there are none left.
     fn work(&self, memory: &dyn Memory, worker: usize, window: usize) {
         let mut code = Code::new(self.dispatch.shape());
+        let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let waves = self.dispatch.waves_per_group();
         // Each place in the window has scratch slots of its own.
         let mut live: Vec<Option<Group>> = Vec::new();
@@ -121,7 +123,7 @@ impl<'s> Shared<'s> {
                     *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot));
                 }
                 let Some(group) = entry else { continue };
-                if self.ends(group, memory) || self.slice(group, &mut code, memory) {
+                if self.ends(group, memory) || self.slice(group, &mut code, &mut images, memory) {
                     *entry = None;
                 }
             }
@@ -151,9 +153,9 @@ impl<'s> Shared<'s> {
     }
 
     /// Runs a slice of a group. Returns `true` if it is over.
-    fn slice(&self, group: &mut Group, code: &mut Code, memory: &dyn Memory) -> bool {
+    fn slice(&self, group: &mut Group, code: &mut Code, images: &mut Images, memory: &dyn Memory) -> bool {
         let before = group.counters().instructions;
-        let result = group.slice(code, memory);
+        let result = group.slice(code, images, memory);
         let counters = group.counters();
         let used =
             self.used.fetch_add(counters.instructions - before, Ordering::Relaxed) + counters.instructions - before;

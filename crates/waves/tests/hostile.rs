@@ -80,6 +80,8 @@ fn dispatch(level: GfxLevel, wave: WaveSize, groups: u32) -> Dispatch {
         end: [groups, 1, 1],
         scratch_ring: 64 | 1 << 12,
         scratch_base: DATA,
+        chip: None,
+        border_colors: 0,
     }
 }
 

@@ -6,28 +6,20 @@
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "bits of floats")]
 mod support;
 
-use amdgpu_hw::GfxLevel;
+use amdgpu_surface::Chip;
 use serde_json::Value;
 use support::{
     files::{folder, jobs, text},
-    job::{check, has_images},
+    image,
+    job::check,
 };
 
-const CHIPS: [(&str, GfxLevel); 9] = [
-    ("pitcairn", GfxLevel::Gfx6),
-    ("bonaire", GfxLevel::Gfx7),
-    ("polaris10", GfxLevel::Gfx8),
-    ("vega10", GfxLevel::Gfx9),
-    ("renoir", GfxLevel::Gfx9),
-    ("navi10", GfxLevel::Gfx10),
-    ("navi21", GfxLevel::Gfx10_3),
-    ("navi31", GfxLevel::Gfx11),
-    ("gfx1201", GfxLevel::Gfx12),
-];
+const CHIPS: [&str; 9] =
+    ["pitcairn", "bonaire", "polaris10", "vega10", "renoir", "navi10", "navi21", "navi31", "gfx1201"];
 
-/// Runs every shader of a chip; returns how many were right, how many need images, and what was wrong.
-fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, threads: usize) -> (u32, u32, Vec<String>) {
-    let (mut right, mut images, mut wrong) = (0, 0, Vec::new());
+/// Runs every shader of a chip; returns how many were right, and what was wrong.
+fn run_chip(jobs: &[Value], chip: &Chip, code: &str, threads: usize) -> (u32, Vec<String>) {
+    let (mut right, mut wrong) = (0, Vec::new());
     for line in code.lines() {
         let code: Value = serde_json::from_str(line).unwrap();
         let name = code["shader"].as_str().unwrap();
@@ -35,16 +27,12 @@ fn run_chip(jobs: &[Value], level: GfxLevel, code: &str, threads: usize) -> (u32
             wrong.push(format!("{name}: no job"));
             continue;
         };
-        if has_images(job) {
-            images += 1;
-            continue;
-        }
-        match check(level, job, &code, threads) {
+        match check(chip, job, &code, threads) {
             Ok(()) => right += 1,
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
     }
-    (right, images, wrong)
+    (right, wrong)
 }
 
 fn all_chips(threads: usize) -> Vec<String> {
@@ -52,12 +40,13 @@ fn all_chips(threads: usize) -> Vec<String> {
     let jobs = jobs(&folder);
     let mut all = Vec::new();
     let mut total = 0;
-    for (chip, level) in CHIPS {
+    for chip in CHIPS {
+        let facts = image::chip(chip);
         for lanes in [32, 64] {
             let path = folder.join(format!("code/{chip}.wave{lanes}.jsonl"));
             let Some(code) = text(&path) else { continue };
-            let (right, images, wrong) = run_chip(&jobs, level, &code, threads);
-            println!("{chip} wave{lanes}: {right} right, {} wrong, {images} with images not run", wrong.len());
+            let (right, wrong) = run_chip(&jobs, &facts, &code, threads);
+            println!("{chip} wave{lanes}: {right} right, {} wrong", wrong.len());
             total += right;
             all.extend(wrong.into_iter().map(|wrong| format!("{chip} wave{lanes} {wrong}")));
         }
@@ -67,7 +56,7 @@ fn all_chips(threads: usize) -> Vec<String> {
 }
 
 #[test]
-fn every_shader_without_images_computes_what_is_expected() {
+fn every_shader_computes_what_is_expected() {
     let wrong = all_chips(1);
     for line in &wrong {
         println!("{line}");
@@ -81,7 +70,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let jobs = jobs(&folder);
     let code = text(&folder.join("code/navi31.wave32.jsonl")).expect("the file of one chip");
     for threads in [2, 7] {
-        let (right, _, wrong) = run_chip(&jobs, GfxLevel::Gfx11, &code, threads);
+        let (right, wrong) = run_chip(&jobs, &image::chip("navi31"), &code, threads);
         assert!(right > 50 && wrong.is_empty(), "{threads} threads: {wrong:?}");
     }
 }

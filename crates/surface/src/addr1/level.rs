@@ -225,6 +225,20 @@ pub fn layout(chip: &Chip, image: &Image) -> Result<Layout, AddrError> {
 /// # Errors
 /// What addrlib refuses, and sizes beyond those of any hardware.
 pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, u32)> {
+    chain(chip, image, None)
+}
+
+/// Lays out the levels that texture units find behind a descriptor: the tile index says mode and tile type, and the width is
+/// the pitch of the first level. Mode and tile type of `image` do not count.
+///
+/// # Errors
+/// What addrlib refuses, and sizes beyond those of any hardware.
+pub fn layout_of_view(chip: &Chip, image: &Image, tile_index: u32) -> Result<Layout, AddrError> {
+    let index = i32::try_from(tile_index).map_err(|_| AddrError::Invalid(Cause::TileIndex(i32::MAX)))?;
+    chain(chip, image, Some(index)).map_err(|(error, _)| error)
+}
+
+fn chain(chip: &Chip, image: &Image, given_index: Option<i32>) -> Result<Layout, (AddrError, u32)> {
     let refuse = |cause| Err((AddrError::Invalid(cause), 0));
     if chip.level() >= GfxLevel::Gfx9 {
         return Err((AddrError::NotSupported(Cause::Generation), 0));
@@ -263,7 +277,7 @@ pub fn layout_checked(chip: &Chip, image: &Image) -> Result<Layout, (AddrError, 
             base_pitch,
             usage: image.usage,
             given: None,
-            given_index: None,
+            given_index,
         };
         let level = level(chip, &request).map_err(|error| (error, index))?;
         if index == 0 {

@@ -20,7 +20,7 @@ pub use address::Addresser;
 pub use change::TileChange;
 pub use image::{Image, Layout, Level, MAX_LEVELS, Usage};
 pub(crate) use level::level;
-pub use level::{layout, layout_checked};
+pub use level::{layout, layout_checked, layout_of_view};
 pub use mode::{TileMode, TileType};
 pub(crate) use request::Request;
 pub use table::macro_mode_index;

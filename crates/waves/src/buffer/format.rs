@@ -17,6 +17,25 @@ pub(crate) enum Number {
     Uint,
     Sint,
     Float,
+    /// Colours on the curve of sRGB, alpha as it is; images only.
+    Srgb,
+}
+
+impl Number {
+    /// Returns the meaning of a component's bits.
+    fn of_component(self, index: usize) -> Self {
+        if self == Self::Srgb && index == 3 { Self::Unorm } else { self }
+    }
+}
+
+/// Returns the linear value of one on the curve of sRGB (IEC 61966-2-1).
+fn linear(value: f64) -> f64 {
+    if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
+/// Returns the value on the curve of sRGB of a linear one.
+fn curved(value: f64) -> f64 {
+    if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
 }
 
 /// A format of up to four channels.
@@ -117,9 +136,9 @@ impl Format {
     pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
         let mut components = [0, 0, 0, self.one()];
         let mut shift = 0;
-        for (component, bits) in components.iter_mut().zip(self.channels) {
+        for (index, (component, bits)) in components.iter_mut().zip(self.channels).enumerate() {
             let mask = (1_u64 << bits) - 1;
-            *component = self.load((element >> shift) as u64 & mask, u32::from(*bits));
+            *component = load(self.number.of_component(index), (element >> shift) as u64 & mask, u32::from(*bits));
             shift += u32::from(*bits);
         }
         components
@@ -128,56 +147,65 @@ impl Format {
     /// Returns an element of memory of the components in registers.
     pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
         let (mut element, mut shift) = (0, 0);
-        for (component, bits) in components.iter().zip(self.channels) {
+        for (index, (component, bits)) in components.iter().zip(self.channels).enumerate() {
             let mask = (1_u64 << bits) - 1;
-            element |= u128::from(self.store(*component, u32::from(*bits)) & mask) << shift;
+            let stored = store(self.number.of_component(index), *component, u32::from(*bits));
+            element |= u128::from(stored & mask) << shift;
             shift += u32::from(*bits);
         }
         element
     }
+}
 
-    fn load(self, raw: u64, bits: u32) -> u32 {
-        let raw = raw as u32;
-        let signed = (raw << (32 - bits)).cast_signed() >> (32 - bits);
-        let largest = ((1_u64 << bits) - 1) as f64;
-        let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
-        let float = |value: f64| (value as f32).to_bits();
-        match self.number {
-            Number::Unorm => float(f64::from(raw) / largest),
-            Number::Snorm => float((f64::from(signed) / largest_signed).max(-1.0)),
-            Number::Uscaled => float(raw.into()),
-            Number::Sscaled => float(signed.into()),
-            Number::Uint => raw,
-            Number::Sint => signed.cast_unsigned(),
-            Number::Float => match bits {
-                32 => raw,
-                16 => Half(raw as u16).value().to_bits(),
-                // Small floats lack the sign, and have the exponent of a half.
-                11 => Half((raw << 4) as u16).value().to_bits(),
-                10 => Half((raw << 5) as u16).value().to_bits(),
-                _ => 0,
-            },
-        }
+/// Returns a channel as a register holds it.
+fn load(number: Number, raw: u64, bits: u32) -> u32 {
+    let raw = raw as u32;
+    let signed = (raw << (32 - bits)).cast_signed() >> (32 - bits);
+    let largest = ((1_u64 << bits) - 1) as f64;
+    let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
+    let float = |value: f64| (value as f32).to_bits();
+    match number {
+        Number::Unorm => float(f64::from(raw) / largest),
+        Number::Snorm => float((f64::from(signed) / largest_signed).max(-1.0)),
+        Number::Srgb => float(linear(f64::from(raw) / largest)),
+        Number::Uscaled => float(raw.into()),
+        Number::Sscaled => float(signed.into()),
+        Number::Uint => raw,
+        Number::Sint => signed.cast_unsigned(),
+        Number::Float => match bits {
+            32 => raw,
+            16 => Half(raw as u16).value().to_bits(),
+            // Small floats lack the sign, and have the exponent of a half.
+            11 => Half((raw << 4) as u16).value().to_bits(),
+            10 => Half((raw << 5) as u16).value().to_bits(),
+            _ => 0,
+        },
     }
+}
 
-    fn store(self, component: u32, bits: u32) -> u64 {
-        let value = f64::from(f32::from_bits(component));
-        let largest = ((1_u64 << bits) - 1) as f64;
-        let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
-        match self.number {
-            Number::Unorm => (value.clamp(0.0, 1.0) * largest).round_ties_even() as u64,
-            Number::Snorm => ((value.clamp(-1.0, 1.0) * largest_signed).round_ties_even() as i64).cast_unsigned(),
-            Number::Uscaled => value.clamp(0.0, largest) as u64,
-            Number::Sscaled => (value.clamp(-largest_signed - 1.0, largest_signed) as i64).cast_unsigned(),
-            Number::Uint | Number::Sint => component.into(),
-            Number::Float => match bits {
-                32 => component.into(),
-                16 => Half::rounded(value, Direction::Nearest).0.into(),
-                11 => u64::from(encode(value.max(0.0), 6, 15, Direction::Zero)) & 0x7ff,
-                10 => u64::from(encode(value.max(0.0), 5, 15, Direction::Zero)) & 0x3ff,
-                _ => 0,
-            },
+/// Returns the bits of a channel of what a register holds.
+fn store(number: Number, component: u32, bits: u32) -> u64 {
+    let value = f64::from(f32::from_bits(component));
+    let largest = ((1_u64 << bits) - 1) as f64;
+    let largest_signed = ((1_u64 << (bits - 1)) - 1) as f64;
+    match number {
+        Number::Unorm => (value.clamp(0.0, 1.0) * largest).round_ties_even() as u64,
+        Number::Snorm => ((value.clamp(-1.0, 1.0) * largest_signed).round_ties_even() as i64).cast_unsigned(),
+        Number::Srgb => (curved(value.clamp(0.0, 1.0)) * largest).round_ties_even() as u64,
+        Number::Uscaled => value.clamp(0.0, largest) as u64,
+        Number::Sscaled => (value.clamp(-largest_signed - 1.0, largest_signed) as i64).cast_unsigned(),
+        Number::Uint => u64::from(component).min((1 << bits) - 1),
+        Number::Sint => {
+            let limit = 1_i64 << (bits - 1);
+            i64::from(component.cast_signed()).clamp(-limit, limit - 1).cast_unsigned()
         }
+        Number::Float => match bits {
+            32 => component.into(),
+            16 => Half::rounded(value, Direction::Nearest).0.into(),
+            11 => u64::from(encode(value.max(0.0), 6, 15, Direction::Zero)) & 0x7ff,
+            10 => u64::from(encode(value.max(0.0), 5, 15, Direction::Zero)) & 0x3ff,
+            _ => 0,
+        },
     }
 }
 

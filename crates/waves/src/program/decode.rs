@@ -3,7 +3,7 @@
 use amdgpu_isa::{Format, Instruction, decode};
 
 use super::{
-    dual, memory, scalar,
+    dual, image, memory, scalar,
     shape::Shape,
     source::Refusal,
     step::{Action, Source, Step},
@@ -36,7 +36,7 @@ fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
         Format::Ds => memory::lds(instruction),
         Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(instruction),
         Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(instruction),
-        Format::Mimg | Format::Vimage | Format::Vsample => Err("images are not executed yet"),
+        Format::Mimg | Format::Vimage | Format::Vsample => image::decode::action(instruction),
         Format::Exp | Format::Vexport => Err("exports belong to graphics shaders"),
         Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp => {
             Err("interpolation belongs to pixel shaders")

@@ -5,7 +5,7 @@ use crate::{
         kernel::Operation,
         scalar::{Combine, Scalar},
     },
-    program::{data::DataKind, lanes::Dpp, lanes::Sdwa},
+    program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
 };
 
 /// An instruction and its length.
@@ -80,6 +80,7 @@ pub(crate) enum Action {
     Lds(Box<LdsStep>),
     Flat(Box<FlatStep>),
     Buffer(Box<BufferStep>),
+    Image(Box<ImageStep>),
     Refused(&'static str),
 }
 

@@ -58,6 +58,10 @@ impl Wave {
                 self.count_lanes_on();
                 self.buffer(buffer, around);
             }
+            Action::Image(image) => {
+                self.count_lanes_on();
+                self.image(image, around)?;
+            }
             Action::End => return Ok(Flow::End),
             Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
             Action::Halt => return Err(Reason::Halt),

@@ -3,6 +3,7 @@
 use super::registers::Registers;
 use crate::{
     alu::kernel::{Lanes, WideLanes},
+    image::cache::Images,
     memory::{Memory, PageFault},
     outcome::Counters,
 };
@@ -66,6 +67,9 @@ pub(crate) struct Indexing {
 pub(crate) struct Surroundings<'s> {
     pub(crate) memory: &'s dyn Memory,
     pub(crate) lds: &'s mut [u8],
+    pub(crate) images: &'s mut Images,
+    /// The address of the table of border colours.
+    pub(crate) border_colors: u64,
 }
 
 /// Continuation of a wave.

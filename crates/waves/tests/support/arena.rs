@@ -27,6 +27,20 @@ impl Arena {
         START + at as u64
     }
 
+    /// Adds data at an aligned address.
+    pub(crate) fn add_aligned(&self, data: &[u8], align: u64) -> u64 {
+        {
+            let mut bytes = self.bytes.lock().unwrap();
+            let len = bytes.len().next_multiple_of(usize::try_from(align).unwrap());
+            bytes.resize(len, 0);
+        }
+        self.add(data)
+    }
+
+    pub(crate) fn write(&self, va: u64, data: &[u8]) {
+        self.store(va, data).unwrap();
+    }
+
     pub(crate) fn read(&self, va: u64, len: usize) -> Vec<u8> {
         let mut out = vec![0; len];
         self.load(va, &mut out).unwrap();

@@ -2,6 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
+use amdgpu_surface::Chip;
 use amdgpu_waves::{Dispatch, Limits, Outcome, run, run_on_threads};
 use serde_json::Value;
 
@@ -9,15 +10,20 @@ use super::{
     arena::{Arena, START},
     compare::difference,
     files::bytes,
+    image::{TestImage, sampler},
     model,
 };
 
-/// A buffer of a job.
-struct Buffer {
+/// A buffer or an image of a job.
+struct Output {
     name: String,
-    va: u64,
-    len: usize,
+    place: Place,
     compare: Option<String>,
+}
+
+enum Place {
+    Buffer(u64, usize),
+    Image(Box<TestImage>),
 }
 
 fn number(value: &Value) -> u64 {
@@ -56,12 +62,17 @@ fn descriptor(level: GfxLevel, va: u64, len: usize, format: Option<&str>) -> [u3
     [va as u32, (va >> 32) as u32 & 0xffff | stride << 16, records as u32, word3(level, format)]
 }
 
-/// Returns `true` if a job needs images.
-pub(crate) fn has_images(job: &Value) -> bool {
-    job["bindings"].as_array().unwrap().iter().any(|binding| {
-        let kind = binding["type"].as_str().unwrap();
-        kind.contains("image")
-    })
+/// Adds the descriptors of an image, as RADV places them, to those of a set.
+fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Value, high: u64) {
+    let is_combined = binding["type"] == "combined_image_sampler";
+    let start = set.len().next_multiple_of(32);
+    set.resize(start, 0);
+    let mut push = |words: &[u32]| set.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    push(&image.descriptor(level, !is_combined, high));
+    if is_combined {
+        push(&[0; 12]);
+        push(&sampler(level, binding));
+    }
 }
 
 /// Corrects what is expected of the second and third word of each row of `packing`: the components of
@@ -79,15 +90,26 @@ fn round_halves(expected: &mut [u8], found: &[u8]) {
 }
 
 /// Runs a job. Returns what is wrong.
-pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, threads: usize) -> Result<(), String> {
+pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, threads: usize) -> Result<(), String> {
+    let level = chip.level();
     let arena = Arena::new();
     let high = if level >= GfxLevel::Gfx9 { 0x8000_u64 << 32 } else { 0 };
-    let mut buffers = Vec::new();
+    let mut outputs = Vec::new();
     let mut sets: [Vec<u8>; 4] = Default::default();
     let mut push = bytes(job["push"].as_str().unwrap_or(""));
     let mut inputs = [Vec::new(), Vec::new()];
     for binding in job["bindings"].as_array().unwrap() {
         let set = number(&binding["set"]) as usize;
+        let compare =
+            binding["out"].as_bool().unwrap_or(false).then(|| binding["compare"].as_str().unwrap().to_owned());
+        if binding["type"].as_str().unwrap().contains("image") {
+            let data = bytes(binding["init"].as_str().unwrap_or(""));
+            let image = TestImage::new(chip, &arena, binding, &data);
+            add_image(&mut sets[set], level, &image, binding, high);
+            let name = format!("{set}.{}.0", binding["binding"]);
+            outputs.push(Output { name, place: Place::Image(Box::new(image)), compare });
+            continue;
+        }
         let len = number(&binding["size"]) as usize;
         let mut init = bytes(binding["init"].as_str().unwrap_or(""));
         let count = binding["array"].as_u64().unwrap_or(1) as usize;
@@ -103,18 +125,11 @@ pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, threads: usize) 
                 // Device addresses are not those of descriptors, but any address will do.
                 push[at as usize..][..8].copy_from_slice(&va.to_le_bytes());
             }
-            buffers.push(Buffer {
-                name: format!("{set}.{}.{element}", binding["binding"]),
-                va,
-                len,
-                compare: binding["out"]
-                    .as_bool()
-                    .unwrap_or(false)
-                    .then(|| binding["compare"].as_str().unwrap().to_owned()),
-            });
+            let name = format!("{set}.{}.{element}", binding["binding"]);
+            outputs.push(Output { name, place: Place::Buffer(va, len), compare: compare.clone() });
         }
     }
-    let dispatch = dispatch(level, job, code, &arena, (&sets, &push));
+    let dispatch = dispatch(chip, job, code, &arena, (&sets, &push));
     for _ in 0..job["dispatches"].as_u64().unwrap_or(1) {
         let limits = Limits::default();
         let outcome = match threads {
@@ -129,25 +144,29 @@ pub(crate) fn check(level: GfxLevel, job: &Value, code: &Value, threads: usize) 
     }
     let size = number(&code["wave_size"]) as usize;
     let modelled = job["model"].as_str().and_then(|name| model::output(name, &inputs[0], &inputs[1], size));
-    for buffer in buffers {
-        let Some(rule) = &buffer.compare else { continue };
-        let found = arena.read(buffer.va, buffer.len);
-        let mut expected = match (&modelled, job["expected"][&buffer.name].as_str()) {
+    for output in outputs {
+        let Some(rule) = &output.compare else { continue };
+        let found = match &output.place {
+            Place::Buffer(va, len) => arena.read(*va, *len),
+            Place::Image(image) => image.read(&arena),
+        };
+        let mut expected = match (&modelled, job["expected"][&output.name].as_str()) {
             (Some(model), _) => model.iter().flat_map(|word| word.to_le_bytes()).collect(),
             (None, Some(expected)) => bytes(expected),
-            (None, None) => return Err(format!("nothing is expected of {}", buffer.name)),
+            (None, None) => return Err(format!("nothing is expected of {}", output.name)),
         };
         if job["name"] == "packing" {
             round_halves(&mut expected, &found);
         }
         if let Some(difference) = difference(rule, &found, &expected) {
-            return Err(format!("buffer {} ({rule}), {difference}", buffer.name));
+            return Err(format!("{} ({rule}), {difference}", output.name));
         }
     }
     Ok(())
 }
 
-fn dispatch(level: GfxLevel, job: &Value, code: &Value, arena: &Arena, (sets, push): (&[Vec<u8>], &[u8])) -> Dispatch {
+fn dispatch(chip: &Chip, job: &Value, code: &Value, arena: &Arena, (sets, push): (&[Vec<u8>], &[u8])) -> Dispatch {
+    let level = chip.level();
     let program = arena.add(&bytes(code["code"].as_str().unwrap()));
     let groups = triple(&job["groups"]);
     let start = if job["base"].is_array() { triple(&job["base"]) } else { [0; 3] };
@@ -197,5 +216,7 @@ fn dispatch(level: GfxLevel, job: &Value, code: &Value, arena: &Arena, (sets, pu
         end,
         scratch_ring: 8 | ((scratch.div_ceil(ring_units)) as u32) << 12,
         scratch_base,
+        chip: Some(*chip),
+        border_colors: 0,
     }
 }

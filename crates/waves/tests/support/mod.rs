@@ -3,5 +3,6 @@
 pub(crate) mod arena;
 pub(crate) mod compare;
 pub(crate) mod files;
+pub(crate) mod image;
 pub(crate) mod job;
 pub(crate) mod model;

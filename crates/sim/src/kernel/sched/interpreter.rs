@@ -11,20 +11,53 @@ use amdgpu_packets::{
         Register as NamedRegister,
     },
 };
+use amdgpu_surface::{Chip, ChipRegisters};
 use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run};
 use parking_lot::Mutex;
 
-use crate::gpu::{self, Dispatch, Scene, Shaders, State, WaveHang, Work};
+use crate::{
+    Profile,
+    chips::Register as Captured,
+    gpu::{self, Dispatch, Scene, Shaders, State, WaveHang, Work},
+};
 
 /// The simulator's own [`Shaders`]: dispatches are executed, draws are not.
 pub(crate) struct Interpreter {
     limits: Limits,
+    /// The tiling of the chip; `None` where a capture lacks it or has values that no layout is defined for.
+    chip: Option<Chip>,
 }
 
 impl Interpreter {
-    pub(crate) fn new(instructions: u64) -> Self {
-        Self { limits: Limits { instructions, ..Limits::default() } }
+    pub(crate) fn new(instructions: u64, profile: &Profile) -> Self {
+        Self { limits: Limits { instructions, ..Limits::default() }, chip: tiling(profile) }
     }
+}
+
+/// Returns the facts of a chip that images are laid out with.
+///
+/// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`, for the registers.
+fn tiling(profile: &Profile) -> Option<Chip> {
+    const GB_ADDR_CONFIG: u32 = 0x263e;
+    const GB_TILE_MODE0: u32 = 0x2644;
+    const GB_MACROTILE_MODE0: u32 = 0x2664;
+    let dev = &profile.dev_info;
+    let register = |dword_offset| profile.register(dword_offset, Captured::BROADCAST).map(|register| register.value);
+    let table = |first: u32| move |index: usize| register(first + u32::try_from(index).ok()?);
+    let value = |found: Option<u32>| found.unwrap_or(0);
+    Chip::new(&ChipRegisters {
+        chip_rev: dev.chip_rev,
+        tile_modes: std::array::from_fn(|index| value(table(GB_TILE_MODE0)(index))),
+        macrotile_modes: std::array::from_fn(|index| value(table(GB_MACROTILE_MODE0)(index))),
+        ..ChipRegisters::new(profile.gfx_level, dev.family, dev.external_rev, register(GB_ADDR_CONFIG)?)
+    })
+    .ok()
+}
+
+/// Returns the address in TA_CS_BC_BASE_ADDR, which has a high half from GFX7 on.
+fn border_colors(level: GfxLevel, state: &State) -> u64 {
+    let at = |offset| Register::at_byte(offset).map_or(0, |register| u64::from(state.register(register)));
+    if level == GfxLevel::Gfx6 { at(0x950c) << 8 } else { (at(0x30e00) | at(0x30e04) << 32) << 8 }
 }
 
 /// Held for an atomic operation, so that those of several rings do not mix.
@@ -82,7 +115,7 @@ impl Shaders for Interpreter {
         if scene.place.packet.starts_with("DISPATCH_TASKMESH") || grid.program == GpuVa::NULL {
             return Ok(());
         }
-        let dispatch = dispatch(target.level, grid, scene.state);
+        let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref());
         let report = |fault: PageFault| {
             let access = match fault.access {
                 Access::Load => gpu::Access::Read,
@@ -115,7 +148,7 @@ impl Shaders for Interpreter {
 }
 
 /// Returns what the registers say of a dispatch.
-fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State) -> amdgpu_waves::Dispatch {
+fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>) -> amdgpu_waves::Dispatch {
     let at = |register: NamedRegister, index: u32| {
         let first = register.offset(level).and_then(Register::at_byte);
         first.map_or(0, |first| state.register(Register::new(first.index() + index)))
@@ -148,5 +181,7 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State) -> amdgpu_waves::Di
         end,
         scratch_ring: at(COMPUTE_TMPRING_SIZE, 0),
         scratch_base: (u64::from(high & 0xff) << 32 | u64::from(low)) << 8,
+        chip: chip.copied(),
+        border_colors: border_colors(level, state),
     }
 }

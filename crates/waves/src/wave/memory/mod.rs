@@ -1,7 +1,11 @@
-//! Loads, stores and atomic operations of a wave: LDS, memory behind page tables, scratch.
+//! Loads, stores and atomic operations of a wave: LDS, memory behind page tables, images, scratch.
 
 mod access;
 mod buffer;
+mod components;
 mod flat;
+mod image;
 mod lds;
+mod sampled;
 mod scalar;
+mod texel;

@@ -1,0 +1,237 @@
+//! Layouts of the images behind descriptors.
+
+use amdgpu_descriptors::{fields::image as f, view::ImageKind};
+use amdgpu_hw::GfxLevel;
+use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
+
+use super::{error::ImageError, format::TexelFormat, reader::Reader};
+
+/// An image as hardware lays it out.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them for each descriptor in use")]
+enum Order {
+    /// GFX6 to GFX8.
+    Tiles { chip: Chip, image: addr1::Image, layout: addr1::Layout },
+    /// GFX9 to GFX11.5.
+    Blocks(addr2::Addresser),
+    /// GFX12.
+    Modern(addr3::Image, addr3::Layout),
+}
+
+/// The layout of an image and its address.
+#[derive(Debug)]
+pub(super) struct Layout {
+    order: Order,
+    base: u64,
+    /// Exponent of a block's bytes, whose offsets the low bits of the address are XOR-ed into; 0 for linear images.
+    block_bits: u32,
+    /// Elements of a texel: three for 96 bits.
+    elements: u32,
+}
+
+/// One level, prepared.
+#[derive(Debug)]
+pub(super) struct Plane {
+    level: Subresource,
+    base: u64,
+    xor: u64,
+    elements: u32,
+}
+
+impl Plane {
+    /// Returns the address of an element.
+    pub(super) fn address(&self, x: u32, y: u32, z: u32, sample: u32) -> Result<u64, ImageError> {
+        let offset = self.level.address(x * self.elements, y, z, sample)?;
+        Ok(self.base.wrapping_add(offset ^ self.xor))
+    }
+}
+
+/// The facts that all generations lay an image out with.
+struct Facts {
+    bits: u32,
+    width: u32,
+    height: u32,
+    slices: u32,
+    levels: u32,
+    samples: u32,
+}
+
+impl Layout {
+    pub(super) fn new(
+        reader: &Reader,
+        kind: ImageKind,
+        format: TexelFormat,
+        samples: u32,
+        chip: Option<&Chip>,
+    ) -> Result<Self, ImageError> {
+        let chip = chip.ok_or(ImageError::Chip)?;
+        let get = |field| reader.get(field);
+        let single = matches!(kind, ImageKind::D2Msaa | ImageKind::D2MsaaArray);
+        let last = if reader.level >= GfxLevel::Gfx9 { get(f::MAX_MIP) } else { get(f::LAST_LEVEL) };
+        let is_flat = matches!(kind, ImageKind::D1 | ImageKind::D1Array);
+        let is_plain = matches!(kind, ImageKind::D1 | ImageKind::D2 | ImageKind::D2Msaa);
+        let facts = Facts {
+            bits: format.bits,
+            width: get(f::WIDTH),
+            height: if is_flat { 1 } else { get(f::HEIGHT) },
+            slices: if is_plain { 1 } else { get(f::DEPTH) + 1 },
+            levels: if single { 1 } else { last + 1 },
+            samples,
+        };
+        let base = reader.words.base_address(reader.level).low_48_bits();
+        let elements = if format.bits == 96 { 3 } else { 1 };
+        let (order, block_bits) = match reader.level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => (tiles(reader, chip, kind, format, &facts)?, 0),
+            GfxLevel::Gfx12 => modern(reader, chip, kind, &facts)?,
+            _ => blocks(reader, chip, kind, format, &facts)?,
+        };
+        Ok(Self { order, base, block_bits, elements })
+    }
+
+    /// Prepares a level, counted from that of the image.
+    pub(super) fn plane(&self, level: u32) -> Result<Plane, ImageError> {
+        let mask = (1_u64 << self.block_bits) - 1;
+        let (base, xor) = (self.base & !mask, self.base & mask);
+        let elements = self.elements;
+        Ok(match &self.order {
+            Order::Blocks(image) => Plane { level: Subresource::gfx9(image, level)?, base, xor, elements },
+            Order::Modern(image, layout) => {
+                Plane { level: Subresource::gfx12(image, layout, level)?, base, xor, elements }
+            }
+            Order::Tiles { chip, image, layout } => {
+                let missing =
+                    amdgpu_surface::tiler::TilerError::Missing { what: "level", number: level, count: image.levels };
+                let (found, offset) = layout.level(level as usize).ok_or(missing)?;
+                // The low bits of the address of an image in macro tiles rotate pipes and banks.
+                let is_macro = layout.level(0).is_some_and(|(first, _)| first.mode.is_macro());
+                let (pipes, banks) = (u64::from(found.info.pipes()), u64::from(found.info.banks.max(1)));
+                let swizzle = self.base >> 8;
+                let mask = if is_macro { (pipes * banks) << 8 } else { 1 } - 1;
+                let (pipe, bank) = if found.mode.is_macro() {
+                    (swizzle & (pipes - 1), (swizzle / pipes) & (banks - 1))
+                } else {
+                    (0, 0)
+                };
+                let addresser = addr1::Addresser::new(chip, image, found, bank as u32, pipe as u32)?;
+                let base = (self.base & !mask).wrapping_add(*offset);
+                Plane { level: Subresource::gfx6(&addresser)?, base, xor: 0, elements }
+            }
+        })
+    }
+}
+
+/// Lays out an image of GFX6 to GFX8, whose pitch and tile mode the descriptor has.
+fn tiles(
+    reader: &Reader,
+    chip: &Chip,
+    kind: ImageKind,
+    format: TexelFormat,
+    facts: &Facts,
+) -> Result<Order, ImageError> {
+    let get = |field| reader.get(field);
+    let elements = if facts.bits == 96 { 3 } else { 1 };
+    let mut usage = addr1::Usage::empty();
+    usage.set(addr1::Usage::POW2_PAD, get(f::POW2_PAD) != 0);
+    usage.set(addr1::Usage::VOLUME, kind == ImageKind::D3);
+    usage.set(addr1::Usage::CUBE, kind == ImageKind::Cube);
+    usage.set(addr1::Usage::FMASK, format.is_fmask);
+    // Cubes are counted whole.
+    let slices = if kind == ImageKind::Cube { facts.slices * 6 } else { facts.slices };
+    let image = addr1::Image {
+        mode: addr1::TileMode::LINEAR_ALIGNED,
+        tile_type: addr1::TileType::Display,
+        bits: facts.bits / elements,
+        block_compressed: false,
+        width: get(f::PITCH) * elements,
+        height: facts.height,
+        slices: if kind == ImageKind::D3 { slices } else { slices.max(get(f::LAST_ARRAY) + 1) },
+        levels: facts.levels,
+        samples: facts.samples,
+        fragments: 0,
+        usage,
+    };
+    let layout = addr1::layout_of_view(chip, &image, get(f::TILING_INDEX))?;
+    Ok(Order::Tiles { chip: *chip, image, layout })
+}
+
+fn dimension(kind: ImageKind) -> addr2::Dimension {
+    match kind {
+        ImageKind::D1 | ImageKind::D1Array => addr2::Dimension::D1,
+        ImageKind::D3 => addr2::Dimension::D3,
+        _ => addr2::Dimension::D2,
+    }
+}
+
+/// Returns the pitch that the descriptor of a linear image has in the place of its depth (GFX10.3 and later).
+fn custom_pitch(reader: &Reader, kind: ImageKind, is_linear: bool) -> u32 {
+    let pitch = reader.get(f::PITCH);
+    let fits = is_linear && matches!(kind, ImageKind::D1 | ImageKind::D2) && reader.level >= GfxLevel::Gfx10_3;
+    // Zero, less one, is the depth of an image whose pitch is the hardware's.
+    if fits && pitch > 1 { pitch } else { 0 }
+}
+
+/// Lays out an image of GFX9 to GFX11.5; returns the exponent of a block's bytes, too.
+fn blocks(
+    reader: &Reader,
+    chip: &Chip,
+    kind: ImageKind,
+    format: TexelFormat,
+    facts: &Facts,
+) -> Result<(Order, u32), ImageError> {
+    let number = reader.get(f::SW_MODE);
+    let wrong = ImageError::Mode(number.into());
+    let mode = u8::try_from(number).ok().and_then(addr2::SwizzleMode::new).ok_or(wrong)?;
+    let mut image = addr2::Image {
+        mode,
+        dimension: dimension(kind),
+        format: if facts.bits == 96 { addr2::Format::Rgb96 } else { addr2::Format::Plain },
+        bits: facts.bits,
+        width: facts.width,
+        height: facts.height,
+        slices: facts.slices,
+        levels: facts.levels,
+        samples: facts.samples,
+        fragments: 0,
+        usage: if format.is_fmask { addr2::Usage::FMASK } else { addr2::Usage::TEXTURE },
+        pitch: custom_pitch(reader, kind, mode.is_linear()),
+    };
+    let mut layout = addr2::layout(chip, &image)?;
+    let pitch = reader.get(f::PITCH);
+    let is_other = chip.level() == GfxLevel::Gfx9 && facts.levels == 1 && layout.pixel_pitch != pitch;
+    if is_other && !layout.epitch_is_height && pitch > layout.pixel_pitch {
+        image.pitch = pitch;
+        layout = addr2::layout(chip, &image)?;
+    }
+    // Elements of 96 bits are laid out as three of 32.
+    if facts.bits == 96 {
+        image = addr2::Image { format: addr2::Format::Plain, bits: 32, width: image.width * 3, ..image };
+    }
+    let bits = if mode.is_linear() { 0 } else { layout.align.max(1).ilog2() };
+    Ok((Order::Blocks(addr2::Addresser::new(chip, &image, &layout, 0)?), bits))
+}
+
+/// Lays out an image of GFX12; returns the exponent of a block's bytes, too.
+fn modern(reader: &Reader, chip: &Chip, kind: ImageKind, facts: &Facts) -> Result<(Order, u32), ImageError> {
+    let number = reader.get(f::SW_MODE);
+    let wrong = ImageError::Mode(number.into());
+    let mode = u8::try_from(number).ok().and_then(addr3::Mode::new).ok_or(wrong)?;
+    let mut image = addr3::Image {
+        mode,
+        dimension: dimension(kind),
+        format: if facts.bits == 96 { addr3::Format::Rgb96 } else { addr3::Format::Plain },
+        bits: facts.bits,
+        width: facts.width,
+        height: facts.height,
+        slices: facts.slices,
+        levels: facts.levels,
+        samples: facts.samples,
+        usage: addr3::Usage::empty(),
+        pitch: custom_pitch(reader, kind, mode.is_linear()),
+    };
+    let layout = addr3::layout(chip, &image)?;
+    if facts.bits == 96 {
+        image = addr3::Image { format: addr3::Format::Plain, bits: 32, width: image.width * 3, ..image };
+    }
+    let bits = if mode.is_linear() { 0 } else { mode.block_bits() };
+    Ok((Order::Modern(image, layout), bits))
+}

@@ -1,0 +1,9 @@
+//! Images: descriptors, formats, addresses of texels, samplers and filters.
+
+pub(crate) mod cache;
+pub(crate) mod descriptor;
+pub(crate) mod error;
+pub(crate) mod format;
+mod layout;
+mod reader;
+pub(crate) mod sample;

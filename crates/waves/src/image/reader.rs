@@ -1,0 +1,45 @@
+//! Fields of image descriptors.
+
+use amdgpu_descriptors::{Field, FieldError, ImageDescriptor, fields::image as f};
+use amdgpu_hw::GfxLevel;
+
+use super::{error::ImageError, format::TexelFormat};
+
+/// Reads fields of a descriptor on a generation.
+pub(super) struct Reader {
+    pub(super) words: ImageDescriptor,
+    pub(super) level: GfxLevel,
+}
+
+impl Reader {
+    /// Returns the number in a field; 0 where the generation lacks it.
+    pub(super) fn get(&self, field: Field<amdgpu_descriptors::Image>) -> u32 {
+        let found: Result<i64, FieldError> = self.words.get(field, self.level);
+        found.ok().and_then(|value| u32::try_from(value).ok()).unwrap_or(0)
+    }
+
+    /// Returns the name of a format field's number, without what all names begin with.
+    fn name(&self, field: Field<amdgpu_descriptors::Image>) -> Option<String> {
+        let name = field.on(self.level)?.name(self.get(field).into(), self.level)?.to_ascii_uppercase();
+        Some(name.rsplit_once("FORMAT_").map_or(name.clone(), |(_, rest)| rest.to_owned()))
+    }
+
+    /// Returns the format.
+    pub(super) fn format(&self) -> Result<TexelFormat, ImageError> {
+        let name = if self.level >= GfxLevel::Gfx10 {
+            self.name(f::FORMAT)
+        } else {
+            let data = self.name(f::DATA_FORMAT);
+            match data {
+                Some(data) if data.starts_with("FMASK") && self.level == GfxLevel::Gfx9 => {
+                    self.name(f::NUM_FORMAT_FMASK)
+                }
+                Some(data) if data.starts_with("FMASK") => Some(data),
+                Some(data) => self.name(f::NUM_FORMAT).map(|number| format!("{data}_{number}")),
+                None => None,
+            }
+        };
+        let name = name.unwrap_or_else(|| "without a name".to_owned());
+        TexelFormat::named(&name).ok_or(ImageError::Format(name))
+    }
+}

@@ -1,0 +1,4 @@
+//! Image instructions.
+
+pub(super) mod decode;
+pub(crate) mod step;
