@@ -7,3 +7,6 @@ pub(crate) mod format;
 mod layout;
 mod reader;
 pub(crate) mod sample;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Texels behind descriptors against the layouts that the descriptors were made from.
+
+use std::{collections::HashSet, path::Path};
+
+use amdgpu_descriptors::{
+    format::{Format, Swizzle},
+    vulkan::{Aspect, ViewType, VulkanImage, VulkanView},
+};
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_surface::{Chip, ChipRegisters, surface::Dimension};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::descriptor::{Image, Texel};
+
+const BASE: u64 = 0x1_2340_0000;
+
+/// Returns the chips of the layout library's captures.
+fn chips() -> Vec<Chip> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../surface/tests/goldens/chips.json");
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let names = ["pitcairn", "kaveri", "polaris10", "stoney", "vega10", "navi10", "navi21", "navi31", "gfx1200"];
+    let number = |value: &Value| match value {
+        Value::String(text) => u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap(),
+        other => other.as_u64().unwrap_or(0),
+    };
+    let chip = |name: &str| {
+        let chip = &all[name];
+        let int = |key: &str| number(&chip[key]) as u32;
+        let table = |key: &str, index: usize| chip[key].as_array().map_or(0, |values| number(&values[index]) as u32);
+        let level = GfxLevel::ALL.into_iter().find(|level| chip["gfx_level"] == level.name()).unwrap();
+        Chip::new(&ChipRegisters {
+            chip_rev: int("chip_rev"),
+            tile_modes: std::array::from_fn(|index| table("tile_modes", index)),
+            macrotile_modes: std::array::from_fn(|index| table("macrotile_modes", index)),
+            ..ChipRegisters::new(level, int("family_id"), int("chip_external_rev"), int("gb_addr_config"))
+        })
+    };
+    names.into_iter().map(|name| chip(name).unwrap()).collect()
+}
+
+fn image(format: Format, extent: [u32; 3], layers: u32, levels: u32) -> VulkanImage {
+    VulkanImage {
+        format,
+        dimension: if extent[2] > 1 { Dimension::D3 } else { Dimension::D2 },
+        extent,
+        layers,
+        levels,
+        samples: 1,
+        linear: false,
+        usage: 0xf,
+    }
+}
+
+fn view(image: &VulkanImage) -> VulkanView {
+    VulkanView {
+        view: if image.dimension == Dimension::D3 { ViewType::D3 } else { ViewType::D2 },
+        aspect: Aspect::Color,
+        base_level: 0,
+        level_count: image.levels,
+        base_layer: 0,
+        layer_count: image.layers,
+        swizzle: Swizzle::IDENTITY,
+        storage: false,
+    }
+}
+
+/// Compares the places of all texels of a view with those that the layout has.
+fn compare(chip: &Chip, made: &VulkanImage, view: &VulkanView) {
+    // The address library and descriptors of GFX11 differ in how they count the spreading over channels.
+    let is_gfx11 = matches!(chip.level(), GfxLevel::Gfx11 | GfxLevel::Gfx11_5);
+    let index = (!is_gfx11).then_some(5);
+    let config = made.surface(chip.level(), index);
+    let layout = made.layout(chip, index).unwrap();
+    let words = made.descriptor(chip.level(), &layout, GpuVa::from_48_bits(BASE), view).unwrap().words();
+    let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();
+    let mut seen = HashSet::new();
+    let is_volume = made.dimension == Dimension::D3;
+    for level in 0..view.level_count {
+        let known = layout.texels(chip, &config, level + view.base_level).unwrap();
+        let [width, height, depth] = made.extent.map(|size| (size >> (level + view.base_level)).max(1));
+        let slices = if is_volume { depth } else { view.layer_count };
+        let at = |x, y, z, sample| Texel { level, x, y, z, sample };
+        for (z, y) in (0..slices).flat_map(|z| (0..height).map(move |y| (z, y))) {
+            for (x, sample) in (0..width).flat_map(|x| (0..made.samples).map(move |sample| (x, sample))) {
+                let address = found.address(at(x, y, z, sample)).unwrap().unwrap();
+                let layer = if is_volume { z } else { z + view.base_layer };
+                let expected = BASE + known.address(x, y, layer, sample).unwrap();
+                assert_eq!(address, expected, "{} {made:?} {x} {y} {layer} {sample} {level}", chip.level());
+                assert!(seen.insert(address), "two texels at {address:#x}");
+            }
+        }
+        for outside in [at(width, 0, 0, 0), at(0, height, 0, 0), at(0, 0, slices, 0), at(0, 0, 0, made.samples)] {
+            assert_eq!(found.address(outside), Ok(None), "{} {made:?} {outside:?}", chip.level());
+        }
+    }
+    assert_eq!(found.address(Texel { level: view.level_count, ..Texel::default() }), Ok(None));
+}
+
+fn compare_on_all(made: &VulkanImage, view: &VulkanView) {
+    for chip in &chips() {
+        compare(chip, made, view);
+    }
+}
+
+#[test]
+fn texels_of_all_sizes_are_found_in_their_tiles() {
+    let formats = [
+        Format::R8_UNORM,
+        Format::R16_UINT,
+        Format::R8G8B8A8_UNORM,
+        Format::R16G16B16A16_SFLOAT,
+        Format::R32G32B32A32_UINT,
+    ];
+    for format in formats {
+        let made = image(format, [75, 41, 1], 1, 1);
+        compare_on_all(&made, &view(&made));
+    }
+}
+
+#[test]
+fn levels_and_layers_are_found() {
+    let made = image(Format::R8G8B8A8_UNORM, [75, 41, 1], 3, 7);
+    compare_on_all(&made, &view(&made));
+    let part = VulkanView { base_layer: 1, layer_count: 2, ..view(&made) };
+    compare_on_all(&made, &part);
+}
+
+#[test]
+fn volumes_are_found() {
+    for (format, levels) in [(Format::R32_UINT, 1), (Format::R8_UNORM, 4)] {
+        let made = image(format, [33, 20, 9], 1, levels);
+        compare_on_all(&made, &view(&made));
+    }
+}
+
+#[test]
+fn linear_images_are_found() {
+    let made = VulkanImage { linear: true, ..image(Format::R8G8B8A8_UNORM, [75, 41, 1], 1, 1) };
+    compare_on_all(&made, &view(&made));
+}
+
+#[test]
+fn samples_are_found() {
+    let made = VulkanImage { samples: 4, ..image(Format::R8G8B8A8_UNORM, [35, 21, 1], 1, 1) };
+    compare_on_all(&made, &view(&made));
+}
+
+#[test]
+fn compressed_images_and_unknown_formats_are_refused_by_name() {
+    let chip = chips().into_iter().find(|chip| chip.level() == GfxLevel::Gfx10_3).unwrap();
+    let made = image(Format::BC1_RGBA_UNORM_BLOCK, [64, 64, 1], 1, 1);
+    let layout = made.layout(&chip, None).unwrap();
+    let mut words = made.descriptor(chip.level(), &layout, GpuVa::from_48_bits(BASE), &view(&made)).unwrap().words();
+    let refusal = |words| Image::new(GfxLevel::Gfx10_3, words, Some(&chip)).unwrap_err().to_string();
+    assert_eq!(refusal(words), "image format BC1_UNORM is not decoded");
+    words[6] |= 1 << 21;
+    assert!(refusal(words).contains("compression metadata"));
+    assert!(Image::new(GfxLevel::Gfx10_3, [0; 8], Some(&chip)).unwrap().is_none());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_words_have_addresses_or_a_reason(
+        words: [u32; 8], small: bool, level in 0_u32..3, x in 0_u32..70, y in 0_u32..70, z in 0_u32..4, sample in 0_u32..3,
+    ) {
+        for chip in &chips() {
+            let mut words = words;
+            // The kind of an image, and half of the time a size that an image may have.
+            words[3] |= 1 << 31;
+            if small {
+                words[2] &= 0x0000_c03f;
+                words[4] &= 0x7;
+            }
+            if let Ok(Some(mut image)) = Image::new(chip.level(), words, Some(chip)) {
+                let _ = image.address(Texel { level, x, y, z, sample });
+            }
+        }
+    }
+}
