@@ -370,7 +370,7 @@ pub struct Serve {
     /// The port on the loopback interface; 0 picks one, and says which.
     #[arg(long, default_value_t = 9417)]
     pub port: u16,
-    /// Listen on this address instead, such as 0.0.0.0:9417 or [::1]:9417. Anyone who can reach it can read it.
+    /// Listen on this address instead, such as 0.0.0.0:9417. Anyone who can reach it can read it.
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "port")]
     pub listen: Option<std::net::SocketAddr>,
     /// Write the text to this file once, as node_exporter's textfile collector reads it, and exit.

@@ -10,6 +10,7 @@ use std::{
         Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use amdgpu_sim::{SimDevice, SimOptions};
@@ -35,7 +36,7 @@ fn counted_bos(gpu: &SimDevice) -> Vec<Count> {
 
 fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let _turn = lock(&ONE_AT_A_TIME);
-    let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
+    let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::hanging_for(Duration::from_secs(1)));
     let counted = gpu.clone();
     let open = move || Device::new(Saboteur { below: Below::new(gpu.open()), trick, private_mappings });
     let target = Target::new("sabotaged", open).simulating().counting(move || counted_bos(&counted));
