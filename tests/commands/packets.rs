@@ -189,7 +189,7 @@ fn pfp_waits_for_me_behind_a_fill_and_before_a_condition() {
     }
 }
 
-/// What waits for everything waits for CP DMA first, which does not count as done at the end of the pipe.
+/// A wait for everything waits for CP DMA first, which does not count as done at the end of the pipe.
 #[test]
 fn stores_and_timestamps_at_the_bottom_wait_for_cp_dma() {
     type Record = fn(&mut dyn Commands);

@@ -222,7 +222,7 @@ fn w17_a_range_that_fails_half_way_and_one_that_is_dropped_leave_nothing() {
     assert_eq!(counts(), before);
 }
 
-/// What is no part of a BO, of its lease or of a page is refused by name, and the kernel is not asked.
+/// A range outside a BO, its lease or a page is refused by name, without a call to the kernel.
 #[test]
 fn parts_that_no_binding_or_reservation_has_are_refused_by_name() {
     let device = device("navi21");

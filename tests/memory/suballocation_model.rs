@@ -105,7 +105,7 @@ impl Piece {
     }
 }
 
-/// What is kept, in the order in which it came.
+/// Kept memory, oldest first.
 #[derive(Debug, Default)]
 struct Model {
     kept: Vec<Piece>,

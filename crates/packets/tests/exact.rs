@@ -1,6 +1,5 @@
-//! What the typed reader accepts is what the writer writes: dwords that were read as a type, written again, are themselves,
-//! whatever they are. Together with the laws of written packets, which read back as themselves, this says that nothing else is
-//! accepted.
+//! The typed reader accepts exactly what the writer writes: any dwords that are read as a type are written back unchanged.
+//! Together with the laws of written packets, which read back as themselves, this says that nothing else is accepted.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::{Packet, pm4, sdma};

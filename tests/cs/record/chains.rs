@@ -80,7 +80,7 @@ fn w34_row_86_lists_are_chained_and_taken_apart_again_on_every_generation() {
     }
 }
 
-/// What the GPU reads does not change while it runs: neither the lists of a chain nor the chain itself.
+/// Neither the lists of a chain nor the chain itself change while the GPU reads them.
 #[test]
 fn a_chain_does_not_change_while_a_queue_runs_it() {
     let gpu = patient_gpu("navi21");

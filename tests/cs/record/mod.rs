@@ -1,4 +1,4 @@
-//! What recording promises besides packets.
+//! Rules of recording besides packets.
 
 mod chains;
 mod windows;

@@ -45,7 +45,7 @@ impl CommandList {
         Self { recorded }
     }
 
-    /// What queues and other lists share.
+    /// Returns the part that queues and other lists share.
     #[inline]
     pub(in crate::cs) fn recorded(&self) -> &Arc<Recorded> {
         &self.recorded

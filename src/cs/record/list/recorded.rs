@@ -1,4 +1,4 @@
-//! What a stream leaves: full IBs, and what they use.
+//! The result of a stream: full IBs and the resources that they use.
 
 use std::sync::{
     Arc,
