@@ -11,7 +11,7 @@ use amdgpu_winsys::{
     winsys::{Device, Event, Observer},
 };
 
-/// Prints what changes budgets. A driver would wake whoever streams textures.
+/// Prints what changes budgets. A driver would wake its texture streaming.
 #[derive(Debug)]
 struct Alarm;
 

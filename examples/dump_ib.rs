@@ -19,7 +19,7 @@ use amdgpu_winsys::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Whoever wants names instead of numbers gives the device a book, and the BOs names.
+    // For names instead of numbers, give the device a book, and the BOs names.
     let book = Arc::new(AddressBook::new(64));
     let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
     let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;

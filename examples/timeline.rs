@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Turn n waits for point n - 1 and signals point n.
     let timeline = Arc::new(Syncobj::new(&device, false)?);
 
-    // Turn 2 first. Nobody has submitted point 1 yet, so it waits on a thread of its own, as Vulkan's wait-before-signal
+    // Turn 2 first. Point 1 has not been submitted yet, so it waits on a thread of its own, as Vulkan's wait-before-signal
     // wants it; the kernel itself would wait five seconds, and then refuse.
     let mut stamp = Stream::new(&device, pm4::Target::compute(level), 64)?;
     stamp.push(&pm4::WriteData::new(memory.address(), &[2]))?;

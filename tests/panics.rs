@@ -256,7 +256,7 @@ fn an_observer_that_always_panics_does_not_end_the_process() {
     }
 }
 
-/// The kernel never lets go, and the warning about it panics: the addresses are nobody's all the same.
+/// The kernel never lets go, and the warning about it panics: the addresses still get no new owner.
 #[test]
 fn addresses_that_stay_bound_are_given_to_nobody() {
     quieten();

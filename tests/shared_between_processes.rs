@@ -43,7 +43,7 @@ fn receive(socket: &UnixStream) -> OwnedFd {
         ControlMessageOwned::ScmRights(fds) => fds.first().copied(),
         _ => None,
     });
-    #[expect(unsafe_code, reason = "a received descriptor is nobody's yet")]
+    #[expect(unsafe_code, reason = "a received descriptor has no owner yet")]
     // SAFETY: the kernel installed it with the message just now.
     unsafe {
         OwnedFd::from_raw_fd(fd.expect("a descriptor"))
@@ -54,7 +54,7 @@ fn receive(socket: &UnixStream) -> OwnedFd {
 fn other_process() {
     let input = std::io::stdin().as_raw_fd();
     #[expect(unsafe_code, reason = "the socket is our standard input")]
-    // SAFETY: nobody else in this process uses standard input.
+    // SAFETY: no other code in this process uses standard input.
     let socket = UnixStream::from(unsafe { OwnedFd::from_raw_fd(input) });
     let dma_buf = receive(&socket);
     let file = std::fs::File::from(dma_buf.try_clone().unwrap());

@@ -1,6 +1,6 @@
 //! Recordings of `amdgpu-layers` that say something else than what was recorded, with checksums that are right.
 //!
-//! A record with a wrong checksum is refused before anything in it is looked at. Whoever makes a recording to do harm
+//! A record with a wrong checksum is refused before anything in it is looked at. The author of a hostile recording
 //! computes the checksum too, so what tests the code behind it has to.
 
 use std::ops::Range;

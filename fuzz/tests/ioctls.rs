@@ -1,7 +1,7 @@
 //! Requests of another process, which may hold anything.
 //!
 //! The client is a process that sleeps. Its memory is reached as that of real clients of a world is, so addresses may be
-//! anything too: what is not mapped there is EFAULT, and what the simulator writes lands on a stack that nobody goes back to.
+//! anything too: what is not mapped there is EFAULT, and what the simulator writes lands on a stack that is never returned to.
 
 use std::{
     io::{IoSlice, Write as _},
@@ -36,7 +36,7 @@ struct Sleeper {
 
 impl Sleeper {
     fn start() -> Self {
-        // Reads a pipe that nobody writes: it ends when this process does.
+        // Reads a pipe that is never written: it ends when this process does.
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("cat starts");
         // Once it answers, it is past everything that changes its mappings.
         let mut input = child.stdin.take().expect("a pipe");

@@ -42,7 +42,7 @@ const PAGE: usize = 4096;
 const PAGES: usize = 8;
 const CANARY: u8 = 0xc5;
 
-/// A file in memory, for as many as like to write it.
+/// A file in memory that any number of writers share.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -59,7 +59,7 @@ impl Write for Tape {
 
 /// Memory and descriptors of the client, which nothing else may touch.
 struct Belongings {
-    /// A file that is nobody's but the client's, and what is in it.
+    /// A file of the client alone, and its content.
     file: std::fs::File,
     identity: (u64, u64),
     arena: NonNull<u8>,
@@ -115,7 +115,7 @@ impl Belongings {
             && self.file.read_at(&mut bytes, 0).is_ok_and(|len| &bytes[..len] == CONTENT)
     }
 
-    /// A descriptor that the client was given is one that nobody had.
+    /// A descriptor given to the client is a new one.
     fn check_fresh(&self, fd: &OwnedFd) {
         let number = fd.as_raw_fd();
         assert!(number > 2 && number != self.file.as_raw_fd(), "descriptor {number} is somebody else's");

@@ -71,7 +71,7 @@ fn receive(from: &OwnedFd, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>),
 
 #[expect(unsafe_code, reason = "a descriptor that just came")]
 fn own(fd: RawFd) -> OwnedFd {
-    // SAFETY: the kernel made it for this call, and nobody else knows its number.
+    // SAFETY: the kernel made it for this call, and no other code knows its number.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 

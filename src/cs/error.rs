@@ -177,8 +177,8 @@ impl Error {
     /// Returns the result that a Vulkan driver returns for this error.
     ///
     /// As RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit` and `radv_amdgpu_ctx_create`), but a
-    /// device is lost only when work was: a submission that came too early, or that depends on a queue of somebody else's
-    /// which was lost, is an error that can be got over.
+    /// device is lost only when work was: a submission that came too early, or that depends on another client's queue
+    /// which was lost, is a recoverable error.
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,

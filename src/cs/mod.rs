@@ -7,8 +7,8 @@
 //! [`commands`] spares one the packets: copies, fills, barriers, timestamps and the like, the same on every ring.
 //!
 //! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
-//! its own for what nobody has submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
-//! error tells [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
+//! its own for what has not been submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the
+//! error says [how](crate::winsys::Loss), and a [`HangReport`] where, with the help of [`Breadcrumbs`].
 pub mod commands;
 mod diagnose;
 mod error;

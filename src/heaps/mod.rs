@@ -120,10 +120,10 @@
 //!
 //! # Budget and admission
 //!
-//! Every BO of a device is on one [`Ledger`], whoever made it. [`MemoryManager::cached_budgets`] sets what it holds against
-//! what the kernel says is in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
+//! One [`Ledger`] counts every BO of a device. [`MemoryManager::cached_budgets`] compares it with what the kernel says is
+//! in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
 //! host's memory into account. An [`AdmissionPolicy`] reports or refuses what would over-commit a heap, and a
-//! [`WorkingSet`] tells before a submission whether it fits.
+//! [`WorkingSet`] says before a submission whether it fits.
 //!
 //! # Older tables
 //!

@@ -5,7 +5,7 @@ use super::{GpuVa, VaRange, VaWindow};
 /// The reason why [`VaManager::allocate`](super::VaManager::allocate) gave no lease. Sizes and alignments are in bytes.
 ///
 /// RADV makes `VK_ERROR_OUT_OF_DEVICE_MEMORY` of every refusal, and `VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` of those
-/// of a fixed address. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] tell the two apart; the other
+/// of a fixed address. [`VaError::is_out_of_space`] and [`VaError::is_about_the_address`] distinguish the two; the other
 /// variants are mistakes of the caller, save [`VaError::HostMemory`] (`VK_ERROR_OUT_OF_HOST_MEMORY`).
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.

@@ -58,7 +58,7 @@ impl VaManager {
         Self::build(limits, |_| None)
     }
 
-    /// As [`VaManager::new`], with a part of each window kept for replayable leases: see [`ReplayWindows`].
+    /// Creates a manager that keeps a part of each window for replayable leases: see [`ReplayWindows`].
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ impl VaManager {
         }
     }
 
-    /// Addresses that were [given back](VaManager::give) lately, if some are as many and aligned as wanted. Whoever wants
-    /// the lowest that are free in the usual window may as well have those.
+    /// Addresses that were [given back](VaManager::give) lately, if some have the wanted size and alignment. They serve
+    /// requests for the lowest free addresses of the usual window.
     #[inline]
     pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
         let window = self.shared.windows.serving(request.window);

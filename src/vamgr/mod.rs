@@ -49,7 +49,7 @@
 //!
 //! First fit in address order is the requirement; [`Holes`] is the fastest structure for it of those that were built
 //! and measured. `cargo bench -p amdgpu-bench --bench vamgr` repeats the measurement with all of them, checks that they make the same
-//! placements, and takes half a minute. Nanoseconds for one free and one allocation, at so many live ranges of 4 KiB to
+//! placements, and takes half a minute. Nanoseconds for one free and one allocation, at the given number of live ranges of 4 KiB to
 //! 64 MiB, log-uniform, one in three aligned to 64 KiB or 2 MiB:
 //!
 //! | | empty | 1,000 | 10,000 | 100,000 | 1,000,000 | host bytes per lease |

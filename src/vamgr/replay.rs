@@ -9,7 +9,7 @@ const EIGHTH: u32 = 3;
 
 /// The part of each window that is kept for replayable leases: its top quarter, or eighth if the window is one of 4 GiB.
 ///
-/// An application captures an address in one run and asks for it in a later one. It is there only if nobody else has
+/// An application captures an address in one run and asks for it in a later one. It is free only if no other allocation has
 /// taken it first, and what else a driver allocates differs from run to run. With a sub-window of its own,
 /// [`Placement::Lowest`](super::Placement::Lowest) never places a lease in there, and
 /// [`Placement::Highest`](super::Placement::Highest) always does: only replayable leases compete, and those the

@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// W-45: RADV's rule wasted as many addresses as an import had, and left a hole as large before it.
+    /// W-45: RADV's rule wasted addresses of the size of an import, and left a hole of that size before it.
     #[test]
     fn user_memory_is_aligned_to_its_magnitude_from_gfx9_on_up_to_1_gib() {
         for (level, size, want) in [

@@ -20,11 +20,11 @@ const REST: usize = 3;
 /// that free and allocate all the time mostly ask for the sizes that they have just given back, so each thread's last few
 /// leases are kept aside, and those of the wanted size taken before the index is asked.
 ///
-/// Addresses that are bound again at once hide uses after the free: no page fault tells of them. First fit is like that
+/// Addresses that are bound again at once hide uses after the free: no page fault reports them. First fit is like that
 /// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. What an
 /// `AddressBook` of `winsys` tells does not depend on it: that hears of bindings, and not of leases.
 ///
-/// Leases at rest count as free: whoever asks how much is, or finds too little, [wakes](Resting::wake) them first.
+/// Leases at rest count as free: code that asks how much is free, or finds too little, [wakes](Resting::wake) them first.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
     stripes: [Striped<Lock<Ring>>; STRIPES],
@@ -101,7 +101,7 @@ mod tests {
     const PAGE: u64 = 4096;
     const GIB_4: u64 = 1 << 32;
 
-    /// Of a chip without a high half, whose usual window has so many bytes.
+    /// For a chip without a high half, whose usual window has the given number of bytes.
     fn manager(bytes: u64) -> VaManager {
         let limits = VaLimits {
             low_offset: 0x1_0000,

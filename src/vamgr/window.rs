@@ -25,7 +25,7 @@ pub enum VaWindow {
     Low32,
     /// The rest of the low half.
     Low,
-    /// The first 4 GiB of the high half: 32 bits tell its addresses apart, as the upper 32 are all the same
+    /// The first 4 GiB of the high half: 32 bits distinguish its addresses, as the upper 32 are all the same
     /// ([`Windows::address32_hi`]). Shaders and descriptors live here.
     High32,
     /// The rest of the high half, where almost everything lives.
@@ -311,7 +311,7 @@ impl Windows {
         (self.range(VaWindow::High32).end().wrapping_sub(1) >> 32) as u32
     }
 
-    /// The address bit that tells the two views of a sparse buffer apart, if space is kept for them: the highest bit in
+    /// The address bit that distinguishes the two views of a sparse buffer, if space is kept for them: the highest bit in
     /// which the addresses of the topmost half differ. The windows end where it would become set.
     ///
     /// Source: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`; Mesa 26.2.6 knows it as

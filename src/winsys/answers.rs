@@ -1,9 +1,9 @@
 //! Proof that the kernel wrote what it was asked for.
 //!
 //! A kernel that only pretends (Mesa's no-op shim) says yes and writes nothing. What then stands in an argument is the
-//! question, and the number in it may be the name of something that is somebody else's: taken for a handle or a descriptor
+//! question, and the number in it may be the name of another owner's object: taken for a handle or a descriptor
 //! it would be closed in the end. So fields for answers hold, before the call, what no kernel answers; where C lays the
-//! answer over the question, the question is made such that the two can be told apart.
+//! answer over the question, the question is made such that the two can be distinguished.
 
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
@@ -31,7 +31,7 @@ pub(super) fn descriptor(answer: i32) -> Result<OwnedFd, Errno> {
     // SAFETY: looks a number up in the process's table of descriptors.
     Errno::result(unsafe { libc::fcntl(answer, libc::F_GETFD) }).map_err(|_| UNWRITTEN)?;
     // SAFETY: the kernel wrote the number, which by the contract of `Kernel` is that of a descriptor installed just now for
-    // the caller; nobody else knows it.
+    // the caller; no other code knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(answer) })
 }
 
@@ -63,7 +63,7 @@ fn copy_from(event: &EventFd, lowest: i32) -> Result<Option<OwnedFd>, Errno> {
     // SAFETY: takes numbers only; the descriptor is open.
     let copied = Errno::result(unsafe { libc::fcntl(event.as_raw_fd(), libc::F_DUPFD_CLOEXEC, lowest) });
     match copied {
-        // SAFETY: the C library has just made it, for nobody else.
+        // SAFETY: the C library has just made it for this call.
         Ok(copy) => Ok(Some(unsafe { OwnedFd::from_raw_fd(copy) })),
         Err(Errno::EINVAL) => Ok(None),
         Err(errno) => Err(errno),

@@ -270,7 +270,7 @@ pub enum Error {
         bos: usize,
     },
 
-    /// Nobody submitted what a submission waits for within the five seconds that the kernel grants. Nothing was
+    /// What a submission waits for was not submitted within the five seconds that the kernel grants. Nothing was
     /// submitted and nothing is lost.
     #[error("{request}: nothing was submitted within five seconds for a sync object to wait for")]
     NotSubmitted {

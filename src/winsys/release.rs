@@ -8,7 +8,7 @@ const RELEASE_ATTEMPTS: usize = 3;
 
 /// The kernel's answer to giving something back.
 ///
-/// Whoever gives back settles its own books first, and only then [reports](Release::report): an observer or a tracing
+/// A caller that releases settles its own books first, and only then [reports](Release::report): an observer or a tracing
 /// subscriber that panics must not come between what the kernel has done and what the library believes.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "refusals are to be reported"]
@@ -19,7 +19,7 @@ pub(super) struct Release {
 }
 
 /// Tries to give something back as often as a drop may: what is refused once may be granted the next time. A GPU that was
-/// removed is not asked again. `attempt` must not tell anybody of anything.
+/// removed is not asked again. `attempt` must not call observers.
 #[inline]
 pub(super) fn release(mut attempt: impl FnMut() -> Result<(), Errno>) -> Release {
     match attempt() {

@@ -306,7 +306,7 @@ fn a_hang_report_shows_the_last_mark_and_the_commands_around_it() {
     }
 }
 
-/// A disassembler of somebody else's.
+/// A foreign disassembler.
 struct Count;
 
 impl IbPrinter for Count {
@@ -320,7 +320,7 @@ fn a_hang_report_without_marks_shows_where_the_submission_begins() {
     let gpu = patient_gpu("navi21");
     let rig = Rig::new(&gpu, Ip::Gfx);
     let fence = rig.running();
-    // It hangs, but nobody has given it up yet.
+    // It hangs, but the kernel has not given it up yet.
     let report = HangReport::new(&rig.device).with_queue(&rig.queue, None);
     let trace = &report.queues[0];
     assert_eq!((trace.done, trace.submitted, trace.state.clone(), trace.progress), (0, 1, Ok(()), None));

@@ -54,7 +54,7 @@ fn going_down_to_what_is_permitted_is_asked_for_in_so_many_words() {
     assert_eq!(Context::new_at_most(&device, Priority::Low).unwrap().priority(), Priority::Low);
 }
 
-/// W-47: that a queue has one object was a rule that nobody wrote down.
+/// W-47: that a queue has one object was an unwritten rule.
 #[test]
 fn w47_a_queue_has_one_object() {
     let device = device("navi21");

@@ -28,7 +28,7 @@ fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
     let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
-    // Retired with an ioctl-free look, so that the list is nobody's but the test's.
+    // Retired with an ioctl-free look, so that only the test has the list.
     assert_eq!(queue.in_flight(), 0);
 }
 
@@ -371,7 +371,7 @@ fn w21_wherever_a_growth_breaks_the_error_sticks_and_nothing_is_lost_or_overwrit
         };
         let mut broken_at = None;
         for packet in 0..PACKETS {
-            // Whoever ignores errors writes on as if nothing had happened.
+            // A caller that ignores errors writes on as if nothing had happened.
             *stream.room() = [0xc000_1000, packet];
             if stream.status().is_err() && broken_at.is_none() {
                 broken_at = Some(packet);

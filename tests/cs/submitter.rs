@@ -1,4 +1,4 @@
-//! Checklist rows 106 and 110: waiting for what nobody has submitted yet.
+//! Checklist rows 106 and 110: waiting for what has not been submitted yet.
 
 use std::sync::Arc;
 

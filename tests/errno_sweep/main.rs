@@ -56,7 +56,7 @@ fn names(error: &Trouble, errno: Errno) -> bool {
     let means: &[&str] = match errno {
         // A kernel that does not know the capability, or not what it is asked to do.
         Errno::EINVAL | Errno::EOPNOTSUPP => &["NoSyncobj", "Unsupported"],
-        // A priority that is not for everybody; or what Mesa's no-op shim says to a capability that it does not know.
+        // A priority that needs a privilege; or what Mesa's no-op shim says to a capability that it does not know.
         Errno::EACCES | Errno::EPERM => &["NotPermitted", "NoSyncobj"],
         // Another context's clocks.
         Errno::EBUSY => &["ClocksTaken"],
@@ -145,7 +145,7 @@ fn a_gpu_that_is_unplugged_in_the_middle_is_told_as_such() {
             }
             if let Err(error) = outcome {
                 refused += 1;
-                // Addresses that could not be unbound are kept back, so nobody gets them again.
+                // Addresses that could not be unbound are kept back, so they are not given out again.
                 let text = format!("{error:?}");
                 let is_told = ["ENODEV", "Lost", "Taken"].iter().any(|word| text.contains(word));
                 assert!(is_told, "{}: {error:?}", operation.name);

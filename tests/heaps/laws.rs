@@ -197,7 +197,7 @@ fn the_corrected_rule_counts_visible_usage_once() {
 #[test]
 fn a_hidden_bar_fills_its_visible_heap_first_under_either_rule() {
     let memory = MemoryProperties::new(&facts("navi31"), &TableOptions { hide_rebar: true, ..Default::default() });
-    // The kernel tells one number twice; which of the two is read matters only if it does not.
+    // The kernel reports one number twice; which of the two is read matters only if it does not.
     let system = SystemUsage { vram: 300 << 20, visible_vram: 100 << 20, gtt: 1 << 20 };
     for rule in RULES {
         let free = memory.budgets(&OwnUsage::default(), &system, rule).heaps().to_vec();

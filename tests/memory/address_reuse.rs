@@ -1,4 +1,4 @@
-//! Addresses of freed device memory are leased again by the thread that freed it. Nobody else is to notice.
+//! Addresses of freed device memory are leased again by the thread that freed it. No other thread notices.
 
 use std::sync::Arc;
 

@@ -208,7 +208,7 @@ fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() 
     ours.import_fd(fd, &good).unwrap();
 }
 
-/// W-37: libdrm's import closed a handle that somebody else had, or locked a lock that it held.
+/// W-37: libdrm's import closed a handle that another import had, or locked a lock that it held.
 #[test]
 fn w37_a_failed_second_import_does_not_close_the_first_ones_handle() {
     let gpu = SimDevice::new(chip("navi21"), SimOptions::default());

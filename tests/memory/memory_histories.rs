@@ -22,7 +22,7 @@ const TYPES: [u32; 3] = [0, 3, 5];
 /// One step in one of two open files.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Of the kind, so many pages, to be shared or not, at an address to be replayed or not.
+    /// Kind, number of pages, whether it is shared, and whether its address is replayed.
     Allocate { kind: usize, pages: u64, exportable: bool, capture: bool },
     /// The memory at this position, into this file.
     Import { of: usize, into: usize },

@@ -1,4 +1,4 @@
-//! Captured addresses: had exactly, or refused by name; and nobody ordinary is in their way.
+//! Captured addresses: allocated exactly, or refused by name, and never taken by ordinary allocations.
 
 use std::sync::Arc;
 

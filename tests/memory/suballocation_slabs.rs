@@ -158,7 +158,7 @@ fn caches_are_flushed_and_the_kernel_asked_again_when_memory_is_out() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// A slab comes when all entries of the others are in use, and goes with its last entry; entries are nobody else's.
+    /// A slab comes when all entries of the others are in use, and goes with its last entry; no two owners share an entry.
     #[test]
     fn there_are_as_many_slabs_as_there_must_be(
         steps in prop::collection::vec((0..5_u8, any::<prop::sample::Index>()), 1..100),

@@ -70,11 +70,11 @@ fn w14_the_librarys_own_bos_imports_and_user_memory_are_on_the_same_ledger() {
     assert!(usage().total() >= 4096, "the stream's IB");
     all_is_counted();
     let len = NonZeroUsize::new(16 * PAGE as usize).unwrap();
-    // SAFETY: a new anonymous mapping takes nobody's place.
+    // SAFETY: a new anonymous mapping replaces no other.
     let pages = unsafe { mmap_anonymous(None, len, ProtFlags::all() - ProtFlags::PROT_EXEC, MapFlags::MAP_PRIVATE) };
     let pages = pages.unwrap();
     let before = usage().gtt;
-    // SAFETY: nobody else knows the pages, the GPU is given no work with them, and they stay mapped for longer.
+    // SAFETY: no other code knows the pages, the GPU is given no work with them, and they stay mapped for longer.
     let bo = unsafe { Bo::from_user_memory(&rig.device, UserMemory::new(pages.cast(), 16 * PAGE)) }.unwrap();
     assert_eq!(bo.charge().map(|charge| (charge.account(), charge.bytes())), Some((Account::Gtt, 16 * PAGE)));
     assert_eq!(usage().gtt, before + 16 * PAGE);

@@ -130,7 +130,7 @@ fn an_allocation_is_judged_when_the_one_before_it_is_charged() {
         let (open, gate) = mpsc::channel::<()>();
         rig.kernel.fail_every_where(Errno::EIO, move |attempt| {
             if attempt.is(GemCreate::REQUEST) {
-                // The second to come does not wait: nobody opens for it.
+                // The second thread does not wait: the gate is not opened for it.
                 let _ = in_kernel.send(());
                 let _ = gate.recv_timeout(Duration::from_secs(1));
             }

@@ -58,7 +58,7 @@ impl Rig {
     }
 }
 
-/// A type with these properties, and none that nobody asked for.
+/// A type with these properties, and no others.
 pub(crate) fn memory_type(manager: &MemoryManager, required: MemoryPropertyFlags) -> u32 {
     let tables = manager.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, ptr::NonNull};
 
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Private anonymous pages that nobody else touches.
+/// Private anonymous pages that no other code touches.
 ///
 /// # Invariants
 ///

@@ -1,4 +1,4 @@
-//! A kernel that never lets go: what it keeps is never given to somebody else.
+//! A kernel that never lets go: what it keeps is never given out again.
 
 use std::{
     sync::{
@@ -189,7 +189,7 @@ fn a_mapping_ends_with_its_last_byte() {
     }
 }
 
-/// A kernel that is busy for ever is asked a limited number of times, whoever is in front of it.
+/// A kernel that is busy for ever is asked a limited number of times, with any layer in front of it.
 #[test]
 fn a_kernel_that_stays_busy_holds_nobody_for_ever() {
     let (kernel, device) = rig();

@@ -188,7 +188,7 @@ fn a_context_that_was_not_made_is_nobodys() {
             if is_allocation { agreed(call) } else { call.forward() }
         });
     };
-    // Nobody has context 1.
+    // No client has context 1.
     silent_allocation();
     let error = Context::new(&rig.device, Priority::Normal).unwrap_err();
     assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
@@ -337,7 +337,7 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
     assert!(matches!(any(), Err(Error::Absurd { field: "first_signaled", .. })));
 }
 
-/// A page that was somebody's before has a number in it that is taken for one of this queue's.
+/// A reused page has a number in it that is taken for one of this queue's.
 #[test]
 fn a_used_page_for_the_user_fence_says_nothing_about_new_jobs() {
     let rig = Rig::with_pages(Some(0x7f));

@@ -84,7 +84,7 @@ impl File {
         let offset = self.ask(GemMmap { handle, pad: 0 }).addr_ptr;
         // SAFETY: without a wanted address nothing is replaced.
         let base = unsafe { self.kernel.mmap(bytes.len(), Protection::ReadWrite, None, offset) }.expect("mmap");
-        // SAFETY: mmap mapped that many bytes, and nobody else knows where.
+        // SAFETY: mmap mapped that many bytes, and no other code knows where.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
         // SAFETY: the mapping is this one, and nothing borrows from it.
         unsafe { self.kernel.munmap(base, bytes.len()) }.expect("munmap");

@@ -23,7 +23,7 @@ use amdgpu_winsys::{
 const ROUNDS: usize = 15;
 const PACKETS: usize = 20_000;
 
-/// Records the packet, whose values nobody knows before, again and again into memory that was written before, and stores as many dwords there.
+/// Records the packet, whose values the compiler cannot know, repeatedly into memory that was written before, and stores the same number of dwords there.
 fn row<P: Packet>(name: &str, language: P::Language, make: impl Fn(u32) -> P) {
     let mut one = [0; 64];
     let dwords = make(7).encode(language, &mut one).expect("the ring takes it");

@@ -35,7 +35,7 @@ fn open(name: &str) -> Device {
     Device::new(SimDevice::new(profile, SimOptions::default()).open()).expect("the simulator comes up")
 }
 
-/// Typed packets into a stream, against storing as many dwords into plain memory.
+/// Typed packets into a stream, against storing the same number of dwords into plain memory.
 fn recording(device: &Device) {
     const PACKETS: u32 = 10_000;
     let target = pm4::Target::gfx(device.info().gfx_level);

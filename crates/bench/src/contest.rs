@@ -81,7 +81,7 @@ impl<A: Allocator> Side<A> {
         *failed += u64::from(place.is_none());
     }
 
-    /// So many pairs, timed without the draws.
+    /// The given number of pairs, timed without the draws.
     fn pairs(&mut self, count: u64) {
         let mut chunk = Vec::with_capacity(CHUNK);
         for first in (0..count).step_by(CHUNK) {

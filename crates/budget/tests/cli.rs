@@ -123,7 +123,7 @@ fn a_sleeping_gpu_is_not_opened_and_its_sizes_are_shown() {
     let reasons: Vec<_> =
         gpu["missing"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
     assert!(reasons.iter().any(|reason| reason.contains("asleep")), "{reasons:?}");
-    // Woken, it is opened; nobody recorded what it would say.
+    // Woken, it is opened; its answers were not recorded.
     let woken = run(&["--root", tree.path().to_str().unwrap(), "--wake"]);
     assert!(woken.code == 0 && woken.stdout.contains("no session with this GPU was captured"), "{}", woken.stdout);
 }
@@ -287,7 +287,7 @@ fn silent_and_dripping_clients_do_not_hold_up_a_scrape_and_are_dropped() {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     };
-    // Served one after the other with any time for each, so many would take minutes.
+    // Served one after the other without a time limit, 200 clients would take minutes.
     let mut silent: Vec<_> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
     for stream in silent.iter_mut().skip(100) {
         std::io::Write::write_all(stream, b"GET /met").unwrap();
@@ -384,7 +384,7 @@ fn the_librarys_own_dump_is_shown_and_exported() {
     assert_eq!(in_heaps("AllocationBytes"), (3 << 20) + (64 << 10));
 }
 
-/// 77: there is something, and nothing of it may be read. To root nothing is closed, so root asks as nobody.
+/// 77: there is a node, and it may not be read. Root may read all, so root asks as the user `nobody`.
 #[test]
 fn what_may_not_be_read_at_all_is_77() {
     let tree = bare_tree();

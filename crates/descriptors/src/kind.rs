@@ -60,7 +60,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Returns the kind that the fourth dword tells.
+    /// Returns the kind that the fourth dword names.
     pub const fn of(word3: u32) -> Self {
         if word3 >> 31 == 0 { Self::Buffer } else { Self::Image }
     }

@@ -82,7 +82,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();
-            // Whoever closed our output has no use for the message.
+            // A reader that closed our output has no use for the message.
             let _ = error.print();
             return if is_help { Exit::Understood } else { Exit::Usage };
         }

@@ -49,7 +49,7 @@ enum Content {
     Decoded(Dump),
     /// It was not recorded.
     Missing,
-    /// Nobody here reads what that engine reads.
+    /// The dumper does not know that engine's language.
     Video,
 }
 

@@ -40,7 +40,7 @@ impl<T> OnceLock<T> {
 
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         let _filling = self.filling.lock();
-        // Nobody else fills it: no thread waits in a lock that the scheduler does not know.
+        // No other thread fills it: none waits in a lock that the scheduler does not know.
         self.cell.get_or_init(make)
     }
 }
@@ -88,7 +88,7 @@ impl<T> OnceCell<T> {
             return Ok(value);
         }
         let value = make()?;
-        // Nobody else fills it meanwhile.
+        // No other thread fills it meanwhile.
         Ok(self.cell.get_or_init(|| value))
     }
 

@@ -68,7 +68,7 @@
 //! A replay believes nothing that its recording says about the client's things. Descriptors that it gives out were made by
 //! itself in that call; memory that it maps is its own, sealed in its size, and never that of two BOs; it is written where
 //! the client bound the BO as writeable, made it a user fence or shared it, and before the client first sees the mapping;
-//! pages of the client's own are written while the client has lent them for writing, and nowhere else; a file that is told of
+//! pages of the client's own are written while the client has lent them for writing, and nowhere else; a file that is reported
 //! a sync object is an eventfd. A recording that says otherwise is [`ReplayError::Nonsense`].
 //!
 //! ## IBs
@@ -86,8 +86,8 @@
 //! ## The file
 //!
 //! `AMDGPUrr`, the version as u32, then records. A record is its length as u32, the CRC-32 of its bytes as u32, and its
-//! bytes: one byte of kind, then fields. All u32 are little-endian; numbers are LEB128; `bytes` is a number and as many
-//! bytes; `list` is a number and as many items.
+//! bytes: one byte of kind, then fields. All u32 are little-endian; numbers are LEB128; `bytes` is a number and that number
+//! of bytes; `list` is a number and that number of items.
 //!
 //! | kind | record | fields |
 //! |---|---|---|

@@ -54,7 +54,7 @@ impl Submissions<BufReader<File>> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::open`].
+    /// Those of [`Reader::open`].
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Reader::open(path).map(Self::of)
     }
@@ -65,7 +65,7 @@ impl<R: Read> Submissions<R> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::new`].
+    /// Those of [`Reader::new`].
     pub fn new(input: R) -> Result<Self, FileError> {
         Reader::new(input).map(Self::of)
     }

@@ -28,7 +28,7 @@ use nix::sys::{
 
 const PAGE: u64 = 4096;
 
-/// A file in memory, for as many as like to write it.
+/// A file in memory that any number of writers share.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -190,7 +190,7 @@ impl Own {
 
     fn lend(&self, device: &Device, is_read_only: bool) -> winsys::Result<Bo> {
         let memory = UserMemory { is_read_only, ..UserMemory::new(self.0, PAGE) };
-        // SAFETY: the page is nobody's else, holds nothing of Rust's, and stays.
+        // SAFETY: no other code has the page, it holds no Rust object, and it stays mapped.
         unsafe { Bo::from_user_memory(device, memory) }
     }
 }
@@ -339,7 +339,7 @@ fn is_context(record: &Record) -> bool {
         if ioctl.request == Ctx::REQUEST.bits() && ioctl.input[0] == 1)
 }
 
-/// The library lends references into memory that it lets nobody write, such as recorded IBs.
+/// The library lends references into memory that it never lets others write, such as recorded IBs.
 #[test]
 fn memory_that_the_gpu_may_not_write_is_not_written() {
     let client = |rights| {

@@ -20,7 +20,7 @@ use amdgpu_winsys::{
 use nix::errno::Errno;
 use proptest::prelude::*;
 
-/// A file in memory, for as many as like to write it.
+/// A file in memory that any number of writers share.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 

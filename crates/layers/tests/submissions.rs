@@ -17,7 +17,7 @@ use amdgpu_winsys::{
     winsys::{Context, Deadline, Device, GfxLevel, Ip, Kernel, Priority},
 };
 
-/// A file in memory, for as many as like to write it.
+/// A file in memory that any number of writers share.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 

@@ -122,7 +122,7 @@ fn nearness(mutant: &Mutant, test: &Test) -> u32 {
     u32::try_from(count).unwrap_or(0).min(8)
 }
 
-/// Returns the first tests, as many as usually take so long.
+/// Returns the first tests, up to those that usually take the given time.
 fn within<'a, 'b>(tests: &'b [&'a Test], most: Duration) -> &'b [&'a Test] {
     let mut took = Duration::ZERO;
     let end = tests.iter().position(|test| {

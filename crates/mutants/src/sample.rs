@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::mutant::Mutant;
 
-/// Draws `size` of the mutants: one out of each of as many equal stretches of the source, so that each module has its share.
+/// Draws `size` of the mutants: one out of each of `size` equal stretches of the source, so that each module has its share.
 pub(crate) fn draw<'a>(mutants: &[&'a Mutant], size: usize, seed: u64) -> Vec<&'a Mutant> {
     let size = size.min(mutants.len());
     let mut random = fastrand::Rng::with_seed(seed);

@@ -1,4 +1,4 @@
-//! Words in a stream, for whoever reads its dump.
+//! Text in a stream, for readers of its dump.
 
 use crate::Target;
 use crate::layout::{self, Fields, Packets, records};

@@ -28,7 +28,7 @@ pub trait Language: Copy + Into<Target> {
     ///
     /// # Errors
     ///
-    /// As [`Packet::encode`]; [`EncodeError::NoSuchPacket`] where there is no such packet.
+    /// Those of [`Packet::encode`]; [`EncodeError::NoSuchPacket`] where there is no such packet.
     fn chain(self, tail: &mut [u32], va: GpuVa, dwords: u32) -> Result<(), EncodeError>;
 
     /// Returns the dwords of filler that an IB of `used` dwords needs so that, with `reserve` more behind them (4 where a
@@ -53,7 +53,7 @@ pub trait Packet: Copy {
     ///
     /// # Errors
     ///
-    /// As [`Packet::encode`], except for [`EncodeError::NoRoom`].
+    /// Those of [`Packet::encode`], except for [`EncodeError::NoRoom`].
     fn len_dwords(&self, language: Self::Language) -> Result<usize, EncodeError>;
 
     /// Writes the packet to the start of `out` and returns its length in dwords. After an error what `out` holds is
@@ -66,9 +66,9 @@ pub trait Packet: Copy {
     /// * [`EncodeError::NoRoom`]: `out` is too short.
     fn encode(&self, language: Self::Language, out: &mut [u32]) -> Result<usize, EncodeError>;
 
-    /// As [`Packet::encode`], but says nothing about what is wrong, and may give up where `out` has fewer than 16 dwords
-    /// more than the packet's data: the hot path of recorders, which ask `encode` when they get nothing. It is inlined,
-    /// so that what the compiler knows of a packet costs nothing.
+    /// Encodes without a reason for failures, and may fail where `out` has fewer than 16 dwords more than the packet's
+    /// data. It is the hot path of recorders, which call `encode` when it returns `None`. It is inlined, so that constant
+    /// fields cost nothing.
     #[inline]
     fn put(&self, language: Self::Language, out: &mut [u32]) -> Option<usize> {
         self.encode(language, out).ok()
@@ -76,7 +76,7 @@ pub trait Packet: Copy {
 }
 
 /// Makes the compiler hand a cold function a copy of a packet. It would pass the address of the recorder's own instead, as
-/// nobody writes to it, and a packet with an address is put together in memory, even where the function is not called.
+/// it is never written, and a packet with an address is put together in memory, even where the function is not called.
 #[inline]
 #[doc(hidden)]
 pub fn own<P>(packet: &mut P) {

@@ -56,7 +56,7 @@ impl PathText {
     /// Returns the target of a symbolic link; `None` if it is not a link or too long.
     pub(crate) fn of_link(link: &Self) -> Option<Self> {
         let mut text = Self::new();
-        // SAFETY: `link` ends in a zero, and there is room for as many bytes as are named.
+        // SAFETY: `link` ends in a zero, and the length passed is that of the buffer.
         let len = unsafe { crate::real::readlink(link.as_ptr(), text.bytes.as_mut_ptr().cast(), MOST - 1) };
         text.len = usize::try_from(len).ok().filter(|&len| len < MOST - 1)?;
         Some(text)

@@ -189,18 +189,18 @@ pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
 ///
 /// # Errors
 ///
-/// As [`call`], and EMFILE when this process has no number left for the descriptor.
+/// Those of [`call`], and EMFILE when this process has no number left for the descriptor.
 pub(crate) fn call_for_descriptor(world: &World, call_: Call, file: u64, words: [u64; 3]) -> Result<OwnedFd, Errno> {
     // The kernel drops a descriptor for which there is no number.
     call(world, &Message::new(call_, file, words))?.descriptor.ok_or(Errno::EMFILE)
 }
 
-/// As [`call_for_descriptor`], for a descriptor that the program does not get to see: in need it takes the place of one of
-/// the reserve. It is given to `use_it`, and closed before the reserve is filled again.
+/// Calls for a descriptor that the program never sees: if no number is left it takes one of the reserve's. It is given to
+/// `use_it`, and closed before the reserve is refilled.
 ///
 /// # Errors
 ///
-/// As [`call`].
+/// Those of [`call`].
 pub(crate) fn use_descriptor<T>(
     world: &World,
     call_: Call,

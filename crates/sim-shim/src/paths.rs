@@ -35,7 +35,7 @@ pub(crate) struct Place {
 ///
 /// # Errors
 ///
-/// ENODEV when the path is the world's and there is no world to be had, ENAMETOOLONG.
+/// ENODEV when the path is the world's and there is no world, ENAMETOOLONG.
 pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno> {
     if is_server_thread() {
         return Ok(None);

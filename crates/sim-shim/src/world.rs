@@ -58,7 +58,7 @@ static SAID: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 ///
-/// ENODEV when there is none to be had; the reason was said on standard error.
+/// ENODEV when there is none; the reason was printed on standard error.
 pub(crate) fn reach() -> Result<&'static World, Errno> {
     let seek = || {
         SEEKING.store(true, Ordering::SeqCst);
@@ -148,7 +148,7 @@ pub(crate) fn say_once(what: &str) {
     }
 }
 
-/// The device number of sockets' inodes, by which node descriptors in `/proc` are told from socket files.
+/// The device number of sockets' inodes, by which node descriptors in `/proc` are distinguished from socket files.
 pub(crate) fn sockets_device() -> Option<u64> {
     static DEVICE: OnceLock<Option<u64>> = OnceLock::new();
     *DEVICE.get_or_init(|| {

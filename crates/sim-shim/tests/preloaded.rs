@@ -253,7 +253,7 @@ impl Drop for Parent {
     }
 }
 
-/// The directory of a world whose server was killed goes as soon as somebody makes another world.
+/// The directory of a world whose server was killed is removed when the next world is made.
 #[test]
 fn a_killed_server_leaves_nothing_behind_for_long() {
     use std::os::unix::process::ExitStatusExt as _;

@@ -90,10 +90,10 @@ impl SimDevice {
     }
 
     /// The process is about to change its mappings in a range of addresses: munmap, mremap, mprotect, a fork's copy on
-    /// write. Returns when no job uses user memory there any more, as the real system calls do; the next submission that
+    /// write. Returns once no job uses user memory there, as the real system calls do; the next submission that
     /// lists such a BO looks the pages up again, and is EFAULT where there are none.
     ///
-    /// Whoever intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
+    /// A layer that intercepts system calls calls this before each. Without it nothing breaks: what the GPU finds unmapped
     /// reads zero and takes no writes.
     ///
     /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
@@ -143,7 +143,7 @@ impl SimDevice {
     }
 
     /// Resets the GPU as by hand, through the kernel's `amdgpu_gpu_recover` file: every job that has started ends with
-    /// ECANCELED, and nobody is guilty.
+    /// ECANCELED, and no context is guilty.
     ///
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_gpu_recover`.
     pub fn reset(&self) {
@@ -151,7 +151,7 @@ impl SimDevice {
     }
 
     /// Resets the GPU and loses VRAM, as most discrete cards do: besides what [`SimDevice::reset`] does, the counter of
-    /// losses goes up, and contexts made before run nothing any more. What is in VRAM is undefined afterwards; here it
+    /// losses goes up, and contexts made before run nothing from then on. What is in VRAM is undefined afterwards; here it
     /// stays as it was.
     pub fn reset_and_lose_vram(&self) {
         self.gpu.reset_all(true);

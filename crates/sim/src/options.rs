@@ -19,7 +19,7 @@ pub struct SimOptions {
     /// `true` if the process may have context priorities above normal.
     pub may_raise_priority: bool,
     /// `true` if a graphics ring from GFX7 on, or a compute ring from GFX9 on, that soft recovery does not help is reset
-    /// alone: its job is lost and nobody is guilty. Otherwise the whole GPU is reset.
+    /// alone: its job is lost and no context is guilty. Otherwise the whole GPU is reset.
     ///
     /// Source: Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`.
     pub ring_reset: bool,
@@ -27,7 +27,7 @@ pub struct SimOptions {
     /// is complained of. Linux leaves such a BO where it is, and the access succeeds until the BO is moved: a mistake that
     /// shows only when memory is short.
     pub strict: bool,
-    /// `true` if compute shaders are executed; otherwise dispatches are counted and told to what is plugged, as draws are.
+    /// `true` if compute shaders are executed; otherwise dispatches are counted and reported like draws.
     pub shaders: bool,
     /// Number of instructions that the waves of a dispatch may execute; one that goes on after them hangs its ring.
     pub shader_instructions: u64,

@@ -145,7 +145,7 @@ fn lay_out(arena: usize, shot: &Shot) {
     put(&mut words, PAYLOAD + 16, (arena + PAYLOAD) as u64);
     words[PAYLOAD / 4 + 3] %= MOST_STRIDE;
     let to = std::ptr::with_exposed_provenance_mut::<u32>(arena);
-    // SAFETY: the arena is longer, and nobody else uses it while its lock is held.
+    // SAFETY: the arena is longer, and no other thread uses it while its lock is held.
     unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
 }
 
@@ -185,7 +185,7 @@ fn made_descriptor(number: u8, words: &[u32]) -> Option<usize> {
 }
 
 fn fire(kernel: &SimKernel, shot: &Shot, arena: usize, user: usize) {
-    // Descriptors are the process's: only those that nobody minds are named.
+    // Descriptors are the process's: only harmless ones are named.
     lay_out(arena, shot);
     let mut words = argument(shot, arena, user);
     match shot.number {
@@ -223,7 +223,7 @@ fn map_something(kernel: &SimKernel, shot: &Shot) {
     // SAFETY: no address is asked for.
     if let Ok(base) = unsafe { kernel.mmap(len, Protection::ReadWrite, None, offset | 1 << 32) } {
         let base: NonNull<u8> = base;
-        // SAFETY: the mapping was just made and nobody else knows it.
+        // SAFETY: the mapping was just made, and no other code knows it.
         unsafe { kernel.munmap(base, len) }.unwrap();
     }
 }

@@ -22,7 +22,7 @@ fn refused(pointer: &str, value: Value) -> CaptureError {
     load(&capture).unwrap_err()
 }
 
-/// A chip that nobody has captured: another one's facts with its own ids and versions. Its sizes are made up.
+/// A chip without a capture: another chip's facts with its own ids and versions. Its sizes are made up.
 fn other(like: &str, gfx_level: &str, ids: [u64; 3], version: [u32; 3], flags: u32) -> Value {
     let mut capture = captured(like);
     let [family, external_rev, device_id] = ids;

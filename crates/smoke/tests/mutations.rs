@@ -7,7 +7,7 @@ use std::{collections::HashSet, fmt::Write, fs, path::Path};
 use amdgpu_sim::Mutation;
 use amdgpu_smoke::{CheckResult, Choice, Exit, Filter, Level, Mutant, Options, Target, Word, run};
 
-/// At least so many of a hundred mistakes are found by the check that is there for them.
+/// Number of a hundred mistakes that their checks must find at least.
 const ENOUGH: usize = 95;
 
 /// The check that is there to find a mistake.

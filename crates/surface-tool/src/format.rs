@@ -28,7 +28,7 @@ struct Channel {
     bits: u32,
 }
 
-/// The channels of a format, as its name tells them.
+/// The channels of a format, as its name says.
 #[derive(Clone, Debug)]
 pub(crate) struct Colors {
     channels: Vec<Channel>,

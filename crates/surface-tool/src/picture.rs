@@ -14,7 +14,7 @@ const TITLE: u32 = 40;
 pub(crate) const MOST: u32 = 128;
 
 /// Draws the first texels of a level: each is coloured by its address, a line leads through them in the order of memory, and
-/// where there is room a number tells the offset in bytes.
+/// where there is room a number gives the offset in bytes.
 pub(crate) fn draw(image: &Image, level: u32, side: u32) -> Result<String, Error> {
     let levels = image.config.levels;
     if level >= levels {

@@ -13,7 +13,7 @@ pub struct ChipRegisters {
     pub level: GfxLevel,
     /// Family number, such as 0x8f for Navi.
     pub family_id: u32,
-    /// External revision, which tells the chips of a family apart.
+    /// External revision, which distinguishes the chips of a family.
     pub external_rev: u32,
     /// Stepping.
     pub chip_rev: u32,
@@ -135,7 +135,7 @@ impl AddrConfig {
             return refuse("PIPE_INTERLEAVE_SIZE", interleave - 8);
         }
         let packers = if level >= GfxLevel::Gfx10_3 { field(value, 8, 3) } else { 0 };
-        // The tables hold P = 2..=32 packers with one to four times as many pipes, and small chips with few packers.
+        // The tables hold P = 2..=32 packers with one to four pipes for each, and small chips with few packers.
         if level >= GfxLevel::Gfx10_3
             && level < GfxLevel::Gfx12
             && (packers > 5

@@ -35,7 +35,7 @@ impl Chip {
         }
     }
 
-    /// Returns the swizzle modes that the display reads with elements of so many bits, one bit for each (GFX9-11).
+    /// Returns the swizzle modes that the display reads with elements of the given size in bits, one bit for each (GFX9-11).
     pub fn display_modes(&self, bits: u32) -> u32 {
         addr2::display_modes(self, bits)
     }

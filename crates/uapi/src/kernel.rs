@@ -1,6 +1,6 @@
 //! The one seam: what the library needs of a kernel, and nothing else.
 //!
-//! Everything below [`Kernel`] is somebody else's: the real driver behind a render node
+//! Everything below [`Kernel`] belongs to another: the real driver behind a render node
 //! (`RenderNode` of `amdgpu-winsys`), the simulated one of the crate `amdgpu-sim`, or a wrapper that records or
 //! injects faults. All of them speak the same bytes: raw request numbers and the structures of this crate.
 
@@ -32,8 +32,8 @@ use crate::{Argument, OpenFile, Request, patience::Patience};
 ///   are handles, contexts and lists that no live object of the file has, and descriptors that were installed for the
 ///   caller just now. The handle of an import may be that of the BO that is imported, if the file has it. (What was
 ///   not written the library finds out and refuses.)
-/// * Two BOs share no memory unless one was imported from the other, and a BO's memory is nobody else's but for what user
-///   memory it was made of. The kernel and the GPU write only where submissions and bindings let them.
+/// * Two BOs share no memory unless one was imported from the other, and a BO's memory has no other owner, unless it was made of user
+///   memory. The kernel and the GPU write only where submissions and bindings let them.
 /// * `mmap` returns either an error or an address at which `len` bytes (rounded up to pages) stay mapped with the
 ///   asked protection until `munmap`, with memory behind all of them, and which overlap no other live allocation of the
 ///   process; with `at` it returns that very address. They are the memory of the BO whose GEM_MMAP answered `offset`.
@@ -86,7 +86,7 @@ pub unsafe trait Kernel: Send + Sync {
     /// `address` and `len` are those of one live mapping, and nothing uses it any more.
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno>;
 
-    /// Ends a mapping made by `mmap`, but keeps its addresses: inaccessible, and nobody else's.
+    /// Ends a mapping made by `mmap`, but keeps its addresses reserved and inaccessible.
     ///
     /// Kernels that can do it in one step replace the mapping. The rest unmap and then take the addresses back, which may
     /// come too late.
@@ -145,7 +145,7 @@ unsafe fn hold(address: NonNull<u8>, len: usize, fixed: MapFlags) -> Result<(), 
         return Ok(());
     }
     // A kernel before 4.17 takes NOREPLACE for a hint.
-    // SAFETY: these addresses were mapped just now, for nobody else.
+    // SAFETY: these addresses were mapped just now, for this call alone.
     let _ = unsafe { munmap(held, len.get()) };
     Err(Errno::EEXIST)
 }
@@ -278,7 +278,7 @@ fn refused<A: Argument>(errno: Errno) {
 ///
 /// # Errors
 ///
-/// As [`send`].
+/// Those of [`send`].
 #[inline]
 pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(), Errno> {
     if A::REQUEST.size() != size_of::<A>() {
@@ -292,7 +292,7 @@ pub fn send_quietly<A: Plain>(kernel: &dyn Kernel, argument: &mut A) -> Result<(
 ///
 /// # Errors
 ///
-/// As [`send_raw`].
+/// Those of [`send_raw`].
 ///
 /// # Safety
 ///
@@ -307,7 +307,7 @@ pub unsafe fn send_raw_quietly<A: Argument>(
     // SAFETY: `argument` is exclusive and as large as the caller promises; so are the addresses in it.
     let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
     let result = match ask() {
-        // SAFETY: readable for the caller, who lends as many bytes as the request claims.
+        // SAFETY: readable for the caller, who lends the bytes that the request claims.
         Err(Errno::EAGAIN) => Patience::of(request, unsafe { argument.read() }.as_bytes()).ask_again(ask),
         result => result,
     };
@@ -344,7 +344,7 @@ mod tests {
             assert_eq!(unsafe { hold(taken.cast(), len.get(), flags) }, Err(Errno::EEXIST), "{flags:?}");
             assert!(!is_held(len.get()), "{flags:?}");
         }
-        // SAFETY: mapped above, and nobody uses it.
+        // SAFETY: mapped above, and not used.
         unsafe { munmap(taken, len.get()) }.unwrap();
         // SAFETY: as above.
         assert_eq!(unsafe { hold(taken.cast(), len.get(), MapFlags::MAP_FIXED_NOREPLACE) }, Ok(()));

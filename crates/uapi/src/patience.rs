@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 16;
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// A submission is refused with EAGAIN when user memory that it lists changed while it was made (Linux 6.12 `amdgpu_cs.c`,
-/// `amdgpu_cs_submit`). Each attempt looks the pages up anew, and somebody else's munmap or fork ends soon.
+/// `amdgpu_cs_submit`). Each attempt looks the pages up anew, and another thread's munmap or fork ends soon.
 const SUBMISSION_ATTEMPTS: u32 = 256;
 
 impl Patience {

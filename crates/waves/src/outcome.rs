@@ -28,7 +28,7 @@ pub enum Outcome {
 pub struct Hang {
     /// The address of the instruction.
     pub pc: u64,
-    /// Its dwords, as many as could be read of five.
+    /// Its dwords, up to five, as far as they could be read.
     pub bytes: Vec<u32>,
     /// The generation it was decoded for.
     pub level: GfxLevel,

@@ -1,4 +1,4 @@
-//! Machine code that nobody wrote on purpose: any program ends within its budget, in an answer.
+//! Random machine code: any program ends within its budget, with an outcome.
 
 use std::sync::Mutex;
 

@@ -90,7 +90,7 @@ impl Scope {
 
 /// A dependency: what `from` did before it happens before what `to` does after it, and is seen there.
 ///
-/// There are no render targets here, and so no flushes of the colour and depth caches: whoever draws records those, see
+/// There are no render targets here, and so no flushes of the colour and depth caches: a driver that draws records those, see
 /// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Barrier {

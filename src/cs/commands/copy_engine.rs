@@ -24,7 +24,7 @@ impl Recorder<Version> {
         self.stream.language()
     }
 
-    /// Copies a part of a copy, in as many packets as it takes.
+    /// Copies a part of a copy, split into packets.
     fn copy_part(&mut self, to: Span, from: Span, part: std::ops::Range<u64>) -> Result<()> {
         let most = u64::from(self.version().max_copy_bytes());
         let mut at = part.start;

@@ -97,7 +97,7 @@ pub trait Commands {
     /// [`CommandError::Unsupported`](super::CommandError::Unsupported) on copy engines before 3.0.
     fn atomic(&mut self, at: GpuVa, atomic: Atomic) -> Result<()>;
 
-    /// Waits for copies that may be under way, which the end of a list does too: before packets of one's own that touch
+    /// Waits for copies that may be under way, which the end of a list does too: before the caller's own packets that touch
     /// what was copied.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub struct Recorder<L: Language> {
     pub(super) stream: Stream<L>,
     /// CP DMA may be under way.
     pub(super) dma_is_busy: bool,
-    /// Memory for stores that nobody reads.
+    /// Memory for stores that are never read.
     scratch: Option<GpuVa>,
 }
 
@@ -134,7 +134,7 @@ impl<L: Language> Recorder<L> {
         self.scratch = None;
     }
 
-    /// 4 KiB that the GPU may write and nobody reads; the stream keeps them.
+    /// Returns 4 KiB that the GPU may write and that are never read; the stream keeps them alive.
     pub(super) fn scratch(&mut self) -> cs::Result<GpuVa> {
         if let Some(scratch) = self.scratch {
             return Ok(scratch);

@@ -1,4 +1,4 @@
-//! Marks that tell how far a ring has come.
+//! Marks that show how far a ring has come.
 
 use crate::{
     cs::{Marker, Result, Stream, record::marker_page::MarkerPage},
@@ -47,7 +47,7 @@ impl Breadcrumbs {
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     pub fn begin<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
         L::note(stream, self.page.at(BEGUN), mark)
     }
@@ -56,7 +56,7 @@ impl Breadcrumbs {
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     pub fn end<L: Marker>(&self, stream: &mut Stream<L>, mark: u32) -> Result<()> {
         L::store(stream, self.page.at(DONE), mark)
     }

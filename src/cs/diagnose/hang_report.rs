@@ -27,7 +27,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct HangReport {
-    /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not tell.
+    /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not report.
     pub fault: Option<PageFault>,
     /// The fault explained; `None` without an address book.
     pub explained: Option<FaultReport>,

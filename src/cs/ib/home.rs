@@ -45,7 +45,7 @@ impl Home {
         Some(memory)
     }
 
-    /// Keeps memory that nobody uses any more, as far as the pool has room. Without a pool it is freed.
+    /// Keeps unused memory, as far as the pool has room. Without a pool it is freed.
     pub(in crate::cs) fn give(&self, memories: impl IntoIterator<Item = IbMemory>) {
         let Some(shared) = self.0.upgrade() else { return drop(memories) };
         for memory in memories {

@@ -28,7 +28,7 @@ const DWORD: u64 = wide(size_of::<u32>());
 /// * `used <= limit <= capacity`, and `fixed <= capacity`.
 /// * While the object is shared, the first `fixed` dwords do not change, and all others are accessed atomically.
 /// * The BO is reachable through this object alone: it is never exported, never mapped twice, and its binding gives the
-///   GPU no right to write. So nobody but the owner of this object ever writes to it.
+///   GPU no right to write. So only the owner of this object ever writes to it.
 #[derive(Debug)]
 pub(in crate::cs) struct IbMemory {
     dwords: NonNull<u32>,
@@ -125,12 +125,12 @@ impl IbMemory {
         let start = unsafe { self.dwords.add(self.used) };
         self.used += dwords;
         // SAFETY: `used + dwords <= limit <= capacity` was checked, so these dwords are mapped and aligned as long as
-        // `self` lives; mapped bytes are a valid u32 whatever they hold; by the invariant nobody else writes them while
+        // `self` lives; mapped bytes are a valid u32 whatever they hold; by the invariant no other code writes them while
         // `self` is borrowed exclusively.
         Some(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), dwords) })
     }
 
-    /// As [`IbMemory::take`], for a length known to the compiler.
+    /// Takes dwords like [`IbMemory::take`], for a length known to the compiler.
     #[inline]
     pub(in crate::cs) fn take_array<const N: usize>(&mut self) -> Option<&mut [u32; N]> {
         self.take(N)?.try_into().ok()
@@ -184,7 +184,7 @@ impl IbMemory {
     /// The dwords that do not change.
     pub(in crate::cs) fn fixed(&self) -> &[u32] {
         // SAFETY: `fixed <= capacity` dwords are mapped and aligned as long as `self` lives, mapped bytes are always a valid
-        // u32 whatever they hold, and by the invariant nobody writes these while `self` is borrowed.
+        // u32 whatever they hold, and by the invariant they are not written while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(self.dwords.as_ptr(), self.fixed) }
     }
 

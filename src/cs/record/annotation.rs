@@ -1,4 +1,4 @@
-//! Words in a stream, for whoever reads its dump.
+//! Text in a stream, for readers of its dump.
 
 use crate::cs::{Error, Language, MAX_ANNOTATION_BYTES, Packet, Result, Stream, Target, annotation, pm4, sdma};
 

@@ -113,7 +113,7 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// As [`Stream::reserve`].
+    /// Those of [`Stream::reserve`].
     #[inline]
     pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
         self.grow(dwords)?;

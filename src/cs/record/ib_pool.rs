@@ -13,7 +13,7 @@ use crate::{
     winsys::Device,
 };
 
-/// Memory of IBs that streams take from and that comes back when nobody runs it any more.
+/// Memory for IBs that streams take from and that comes back when no queue runs it.
 ///
 /// A new IB costs an address, a BO, a binding and a mapping: four trips into the kernel or so. A stream made by
 /// [`IbPool::stream`] grows into memory of the pool where it can, and what its command list consists of returns to the

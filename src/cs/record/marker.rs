@@ -12,21 +12,21 @@ pub trait Marker: Language {
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     fn note(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
     /// Stores a dword when all that was recorded before is done.
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     fn store(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 
     /// Waits until the dword has a value.
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     fn wait_for(stream: &mut Stream<Self>, at: GpuVa, value: u32) -> Result<()>;
 }
 

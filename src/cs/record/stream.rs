@@ -29,7 +29,7 @@ const SINK_DWORDS: usize = 1024;
 ///
 /// An IB that is full is closed, and the stream goes on in one of twice its size, up to [`MAX_IB_DWORDS`]. On the
 /// graphics and compute rings the closed IB chains to the next, and the kernel is given only the first; the copy engine
-/// cannot chain and is given them all. Packets are never cut in two. How an IB ends is told at [`CommandList`].
+/// cannot chain and is given them all. Packets are never cut in two. [`CommandList`] says how an IB ends.
 ///
 /// Where there is no memory for the next IB, the stream is *poisoned*: every further call, [`Stream::finish`] included,
 /// answers the error of the growth that failed, and [`Stream::clear`] heals it. So a recorder that passes no errors on,
@@ -85,7 +85,7 @@ impl<L: Language> Stream<L> {
         Self::with_placement(device, language, dwords, IbPlacement::of(device.info(), 0))
     }
 
-    /// As [`Stream::new`], in memory of one's choice.
+    /// Creates a stream in memory of the caller's choice.
     ///
     /// # Errors
     ///
@@ -215,15 +215,15 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// As [`Stream::push`].
+    /// Those of [`Stream::push`].
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
         self.grow(dwords)?;
         self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
-    /// As [`Stream::reserve`], for at most 1024 dwords that the compiler knows the number of, and without an error:
-    /// where the stream cannot grow it is poisoned, and the dwords go nowhere. One comparison stands before the stores.
+    /// Reserves a constant number of dwords, at most 1024, without an error: where the stream cannot grow it is poisoned,
+    /// and the dwords are dropped. It costs one comparison.
     ///
     /// ```compile_fail
     /// # use amdgpu_winsys::cs::{Stream, pm4};

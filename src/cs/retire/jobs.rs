@@ -242,8 +242,8 @@ impl Jobs {
         self.0.lock().running.len()
     }
 
-    /// Keeps the lists of what still runs for ever, for nobody will ask again whether it has ended, and their IBs must not be
-    /// written anew. The kernel's own references keep the memory until it has.
+    /// Leaks the lists of jobs that still run, because their end will not be asked for again, and their IBs must not be
+    /// rewritten. The kernel's own references keep the memory until it has.
     pub(in crate::cs) fn abandon(&self) -> usize {
         let running = std::mem::take(&mut self.0.lock().running);
         let count = running.len();
@@ -281,7 +281,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Step {
-        /// A submission with so many sets, to which the kernel gives the number `more` behind the last; 0 takes nothing.
+        /// A submission with the given number of sets, to which the kernel gives the number `more` after the last; 0 takes nothing.
         Submit {
             sets: usize,
             more: u64,

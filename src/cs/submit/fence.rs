@@ -67,7 +67,7 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// As [`Fence::wait`].
+    /// Those of [`Fence::wait`].
     pub fn outcome(&self) -> Result<bool> {
         self.shared.ask(self.sequence, Deadline::POLL)
     }
@@ -132,7 +132,7 @@ impl Fence {
         let fence = self.clone();
         match syncobj.tell(0, Until::Signalled, event.as_fd()) {
             Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
-            // Before Linux 6.6 sync objects tell no eventfd.
+            // Before Linux 6.6 sync objects cannot signal an eventfd.
             Err(WinsysError::Descriptor { errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, .. }) => {
                 Ok(PollableFence { fence, source: Source::SyncFile(self.to_sync_file()?) })
             }
@@ -150,7 +150,7 @@ impl Fence {
 }
 
 /// A fence that poll, epoll and any reactor understands: its descriptor is readable once the submission has ended, and
-/// stays so. How it ended, [`Fence::wait`] tells without waiting any more.
+/// stays so. [`Fence::wait`] then reports how it ended, without waiting.
 #[derive(Debug)]
 pub struct PollableFence {
     fence: Fence,

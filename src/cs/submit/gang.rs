@@ -124,7 +124,7 @@ impl Gang {
     ///
     /// # Errors
     ///
-    /// As [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) for a wrong number of shares,
+    /// Those of [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) for a wrong number of shares,
     /// [`Error::GangTooLong`](crate::cs::Error::GangTooLong).
     pub fn submit(&self, shares: &[&[&CommandList]], submission: &Submission<'_>) -> Result<Fence> {
         let (given, followers) = (shares.len(), self.followers.len());

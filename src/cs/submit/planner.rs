@@ -25,7 +25,7 @@ impl CallLimits {
         self.around_first.max(self.around_further)
     }
 
-    /// Returns `true` if a submission of so many IBs is one call, which needs no plan.
+    /// Returns `true` if a submission of this number of IBs is one call, which needs no plan.
     pub(super) fn take_at_once(&self, ibs: usize) -> bool {
         ibs > 0 && self.per_call > self.around() && ibs <= self.per_call - self.around_first
     }
@@ -70,7 +70,7 @@ pub struct Calls<I> {
     index: usize,
 }
 
-/// Plans a submission of lists with so many IBs each.
+/// Plans a submission of lists with the given numbers of IBs.
 ///
 /// ```
 /// use amdgpu_winsys::cs::{CallLimits, plan};

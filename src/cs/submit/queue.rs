@@ -64,11 +64,11 @@ impl Queue {
         Self::with_options(context, ip, ring, QueueOptions::default())
     }
 
-    /// As [`Queue::new`], with a behaviour of its own.
+    /// Creates a queue with the given options.
     ///
     /// # Errors
     ///
-    /// As [`Queue::new`].
+    /// Those of [`Queue::new`].
     pub fn with_options(context: &Arc<Context>, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
         let device = context.device();
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;

@@ -44,7 +44,7 @@ impl Queues {
         Self::with_options(context, QueueOptions::default())
     }
 
-    /// As [`Queues::new`], with a behaviour that all of them have.
+    /// Creates the set with options that all of its queues have.
     pub fn with_options(context: &Arc<Context>, options: QueueOptions) -> Self {
         Self { context: Arc::clone(context), options, made: Mutex::default(), turns: Default::default() }
     }
@@ -59,7 +59,7 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// As [`Queue::new`].
+    /// Those of [`Queue::new`].
     pub fn get(&self, ip: Ip, ring: u32) -> Result<Arc<Queue>> {
         let mut made = self.made.lock();
         if let Some(queue) = made.get(&(ip.raw(), ring)) {
@@ -74,7 +74,7 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// As [`Queue::new`]; [`Error::NoSuchRing`] when the IP has none.
+    /// Those of [`Queue::new`]; [`Error::NoSuchRing`] when the IP has none.
     pub fn next(&self, ip: Ip) -> Result<Arc<Queue>> {
         let rings = index(self.rings(ip));
         if rings == 0 {
@@ -88,7 +88,7 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// As [`Queue::new`].
+    /// Those of [`Queue::new`].
     pub fn of_ip(&self, ip: Ip) -> Result<Vec<Arc<Queue>>> {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }

@@ -84,7 +84,7 @@ impl Shared {
     }
 
     /// Waits until everything submitted so far has ended, in whatever way, and lets go of what it used. Nothing is let go of
-    /// when the deadline comes first, or the kernel does not tell.
+    /// when the deadline comes first, or the kernel does not report.
     pub(super) fn wait_for_the_end(&self, deadline: Deadline) {
         // Looked at before the question: the answer does not say anything of what is submitted meanwhile.
         let last = self.jobs.last();

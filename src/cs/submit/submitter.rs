@@ -53,7 +53,7 @@ pub struct OwnedSubmission {
 /// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,
 /// `drm_syncobj_find_fence`). This waits first, as long as it takes, and holds no lock meanwhile.
 ///
-/// Whoever submits to the queue directly too, overtakes what waits here. Dropping the submitter abandons what still waits.
+/// A direct submission to the queue overtakes what waits here. Dropping the submitter abandons what still waits.
 #[derive(Debug)]
 pub struct Submitter {
     queue: Arc<Queue>,
@@ -75,7 +75,7 @@ struct Outcome {
     decided: Condvar,
 }
 
-/// Nobody waits in vain for a submission that is never made, because the submitter was dropped or its thread has panicked.
+/// Ends the waits for a submission that is never made, because the submitter was dropped or its thread has panicked.
 impl Drop for Job {
     fn drop(&mut self) {
         self.outcome.fence.lock().get_or_insert(Err(Error::Abandoned));
@@ -105,7 +105,7 @@ impl PendingFence {
     ///
     /// # Errors
     ///
-    /// As [`PendingFence::submitted`] and [`Fence::wait`].
+    /// Those of [`PendingFence::submitted`] and [`Fence::wait`].
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         match self.submitted(deadline)? {
             Some(fence) => fence.wait(deadline),
@@ -140,7 +140,7 @@ impl Submitter {
     ///
     /// # Errors
     ///
-    /// [`Error::Abandoned`] when the thread is gone. What is wrong with the submission, its fence tells.
+    /// [`Error::Abandoned`] when the thread is gone. The fence reports errors of the submission.
     pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence> {
         let outcome = Arc::<Outcome>::default();
         let job = Job { submission, outcome: Arc::clone(&outcome) };

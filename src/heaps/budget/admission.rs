@@ -96,7 +96,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Refused`]; [`MemoryError::Winsys`] when the kernel does not tell the budget.
+    /// [`MemoryError::Refused`]; [`MemoryError::Winsys`] when the kernel does not report the budget.
     #[inline]
     pub(in crate::heaps) fn admit(
         &self,

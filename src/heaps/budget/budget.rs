@@ -1,8 +1,8 @@
 //! Budgets: how much of each heap this process may still use, `VK_EXT_memory_budget`.
 //!
 //! Two sides are known: what this process allocated (its [own usage](OwnUsage), counted here) and what is in use on the
-//! whole device (the [system usage](SystemUsage), which the kernel tells and which includes the first once it is really
-//! placed). A heap's budget is what nobody uses, plus what this process already has:
+//! whole device (the [system usage](SystemUsage), which the kernel reports and which includes the first once it is really
+//! placed). A heap's budget is what is free, plus what this process already has:
 //!
 //! ```text
 //! used   = max(own, system)            own memory may not be placed yet, so the system may know less

@@ -77,7 +77,7 @@ struct Asked {
     moves: Option<MoveCounters>,
 }
 
-/// The last answer: written by whoever holds the lock, read by everybody without one.
+/// The last answer: written under a lock, read without one.
 ///
 /// `sequence` is odd while the words change; a reader that sees it odd or changed looks again.
 #[derive(Debug, Default)]

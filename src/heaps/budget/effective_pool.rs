@@ -2,8 +2,8 @@
 //!
 //! GTT is system memory, and the kernel lets the GPU map more of it than may be free, or even there: by default half of
 //! the RAM, by option all of it, beside a carve-out that is RAM too. RADV's heaps add these sizes up, so a machine of
-//! 128 GB can offer 135. How much system memory is to be had the kernel driver does not tell; `/proc/meminfo` does. The
-//! library does not read it behind the caller's back: who wants honest numbers passes [`HostMemory`] in.
+//! 128 GB can offer 135. The kernel driver does not report how much system memory is available; `/proc/meminfo` does. The
+//! library does not read that file: for exact numbers the caller passes a [`HostMemory`].
 
 use crate::heaps::{MemoryFacts, OwnUsage, SystemUsage};
 

@@ -27,7 +27,7 @@ pub enum ResidencyPolicy {
     AlwaysValid,
     /// Listed, as in radeonsi.
     Listed,
-    /// Always valid while what this process has of a kind of memory stays below so many hundredths of the heap.
+    /// Always valid while this process holds less of a kind of memory than the given percentage of the heap.
     UpTo {
         /// 0 to 100; more counts as 100.
         percent: u8,

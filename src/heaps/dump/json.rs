@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-/// A text that grows value by value. Whoever writes an object gives each value a key.
+/// A text that grows value by value. In an object each value needs a key.
 #[derive(Debug, Default)]
 pub(super) struct Json {
     text: String,

@@ -80,7 +80,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct DeviceMemory {
     // Fields drop top to bottom, in a legal order: the CPU lets go of the pages, then the GPU's page tables of the
-    // addresses; with the binding go the addresses and last, if nobody else has it, the BO's handle.
+    // addresses; with the binding go the addresses and last, if it has no other owner, the BO's handle.
     mapping: MapOnce,
     binding: Binding,
     /// Vulkan has at most 32 types and 16 heaps.
@@ -148,7 +148,7 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// As [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if it is mapped already, at another address.
+    /// Those of [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if it is mapped already, at another address.
     ///
     /// # Safety
     ///
@@ -173,8 +173,8 @@ impl DeviceMemory {
         }
     }
 
-    /// As [`DeviceMemory::unmap`], but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and
-    /// the caller's from then on.
+    /// Unmaps, but keeps the addresses reserved (`VK_MEMORY_UNMAP_RESERVE_BIT_EXT`): inaccessible, and owned by the caller
+    /// from then on.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// As [`DeviceMemory::flush`].
+    /// Those of [`DeviceMemory::flush`].
     pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
         self.flush(offset, size)
     }
@@ -257,12 +257,11 @@ impl DeviceMemory {
         Ok(self.bo().export()?)
     }
 
-    /// As [`DeviceMemory::export`] for memory dedicated to an image: stores the image's layout with the BO first, for the
-    /// importer to find.
+    /// Exports memory that is dedicated to an image: stores the image's layout with the BO first, for importers.
     ///
     /// # Errors
     ///
-    /// As [`DeviceMemory::export`], and those of [`Bo::set_metadata`].
+    /// Those of [`DeviceMemory::export`], and those of [`Bo::set_metadata`].
     pub fn export_image(
         &self,
         handle_type: ExternalHandleTypes,

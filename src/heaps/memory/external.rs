@@ -1,4 +1,4 @@
-//! Memory that leaves the process or comes from elsewhere: what Vulkan may be told of it.
+//! Memory that leaves the process or comes from elsewhere: what Vulkan may report of it.
 
 use amdgpu_hw::num;
 
@@ -75,7 +75,7 @@ impl ExternalBufferProperties {
 pub enum Resource {
     /// A buffer.
     Buffer,
-    /// An image of linear tiling, whose layout everybody can work out.
+    /// An image of linear tiling, whose layout any importer can compute.
     LinearImage,
     /// An image of any other tiling.
     TiledImage,
@@ -94,7 +94,7 @@ impl Resource {
 }
 
 impl MemoryProperties {
-    /// The types that memory with these domains and flags, as the kernel tells them, can be imported as.
+    /// The types that memory with these domains and flags, as the kernel reports them, can be imported as.
     ///
     /// Domains count without GTT, which VRAM requests have too. Of the flags those count that survive in the kernel:
     /// NO_CPU_ACCESS and CPU_GTT_USWC; if no type has both the same, the second is ignored, then the first. Protected types

@@ -24,7 +24,8 @@ pub struct ImportInfo {
     /// Index of a type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or
     /// [`MemoryManager::host_pointer_types`](crate::heaps::MemoryManager::host_pointer_types) allow.
     pub memory_type: u32,
-    /// The descriptor must have at least so many bytes; 0 takes it as it is. The memory has all it has. RADV does not look.
+    /// Minimum size of the imported object in bytes; 0 accepts any. The import always covers the whole object. RADV does not
+    /// check.
     pub size: u64,
     /// Wishes. Those about the BO count for nothing: it is there already.
     pub flags: AllocateFlags,
@@ -43,7 +44,7 @@ impl ImportInfo {
 ///
 /// # Errors
 ///
-/// As [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd), and those of `accept`.
+/// Those of [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd), and those of `accept`.
 pub(super) fn import_fd(
     device: &Device,
     properties: &MemoryProperties,

@@ -81,7 +81,7 @@ impl MemoryManager {
         Self::with_policy(device, options, MemoryPolicy::default())
     }
 
-    /// As [`MemoryManager::new`], with a policy of one's own.
+    /// Creates a manager with the given policy.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl MemoryManager {
         DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)
     }
 
-    /// The same where somebody hears of it.
+    /// The same where an observer is told.
     #[cold]
     fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
@@ -272,7 +272,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::DoesNotFit`]; [`MemoryError::Winsys`] when the kernel does not tell the sizes.
+    /// [`MemoryError::DoesNotFit`]; [`MemoryError::Winsys`] when the kernel does not report the sizes.
     ///
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos` (every listed BO is validated for one job), and
     /// `amdgpu_vm.c`, `amdgpu_vm_validate` (so are those that are always valid, once any was evicted).
@@ -303,7 +303,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan tells nothing of opaque descriptors.
+    /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan defines no query for opaque descriptors.
     /// [`MemoryError::Winsys`] for a descriptor that is none.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
@@ -331,7 +331,7 @@ impl MemoryManager {
     /// Imports a descriptor: a dma-buf, also where Vulkan calls it opaque. On success the descriptor is the memory's, and
     /// closed.
     ///
-    /// Size and placement are those the kernel tells, whatever the caller says. The same BO imported twice takes memory
+    /// Size and placement are those the kernel reports, whatever the caller says. The same BO imported twice takes memory
     /// once, but has an address for each.
     ///
     /// # Errors
@@ -347,12 +347,12 @@ impl MemoryManager {
         self.import_fd_if(fd, info, |_| Ok(()))
     }
 
-    /// As [`MemoryManager::import_fd`], if `accept` has nothing against the BO: a driver that imports an image works out
-    /// its layout from the BO's words there, before anything is final.
+    /// Imports like [`MemoryManager::import_fd`] if `accept` agrees: a driver that imports an image computes its layout from
+    /// the BO's metadata there, before the import is final.
     ///
     /// # Errors
     ///
-    /// As [`MemoryManager::import_fd`], and those of `accept`.
+    /// Those of [`MemoryManager::import_fd`], and those of `accept`.
     pub fn import_fd_if(
         &self,
         fd: OwnedFd,
@@ -396,8 +396,8 @@ impl MemoryManager {
     /// | `schema` | [`DUMP_SCHEMA`](crate::heaps::DUMP_SCHEMA) |
     /// | `device` | `chip` and `name` |
     /// | `own`, `always_valid` | what this file holds, and the part that is always valid, by account |
-    /// | `system` | what is in use on the device, as the kernel last told, and `generation`, which answer that was |
-    /// | `heaps` | `kind`, `flags`, `size`, `usage`, `budget` as RADV tells it, and `corrected_budget` |
+    /// | `system` | what is in use on the device, as the kernel last reported, and `generation`, which answer that was |
+    /// | `heaps` | `kind`, `flags`, `size`, `usage`, `budget` as RADV reports it, and `corrected_budget` |
     /// | `types` | `heap`, `flags`, and how many of the BOs below are device memory of the type: `allocations`, `bytes` |
     /// | `windows` | address windows: `start`, `len`, `leases`, `leased`, `free`, `holes`, `largest_hole`, `fragmentation_permille`, and `hole_sizes`, pairs of a power of two and how many holes have that size or up to twice of it |
     /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
@@ -418,7 +418,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// As [`MemoryManager::dump_json`].
+    /// Those of [`MemoryManager::dump_json`].
     pub fn dump_vma_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
         Ok(dump::vma_json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, book))
     }

@@ -1,4 +1,4 @@
-//! From "so many bytes of this memory type" to what the kernel and the VA manager are asked for.
+//! From a size and a memory type to the requests to the kernel and the VA manager.
 
 use amdgpu_hw::num::{count, index};
 
@@ -28,7 +28,7 @@ bitflags::bitflags! {
         /// Contents may be thrown away instead of being moved to GTT. Nothing before DRM minor 47.
         const DISCARDABLE = 1 << 4;
         /// The GPU may compress it where the chip (GFX12), the kernel (DRM minor 60) and the type (only for the GPU)
-        /// allow. Whoever sets this also sets the BO's metadata, or the kernel compresses again with the wrong format.
+        /// allow. Code that sets this also sets the BO's metadata, or the kernel compresses again with the wrong format.
         const ALLOW_DCC = 1 << 5;
         /// The driver's own memory: no guard page.
         const INTERNAL = 1 << 6;

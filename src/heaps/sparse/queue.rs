@@ -89,7 +89,7 @@ impl SparseFence {
     }
 }
 
-/// Nobody waits in vain for a job that goes undone, because its queue was dropped or its thread has panicked.
+/// Ends the waits for a job that is never done, because its queue was dropped or its thread has panicked.
 impl Drop for Job {
     fn drop(&mut self) {
         self.outcome.result.lock().get_or_insert(Err(MemoryError::Abandoned));

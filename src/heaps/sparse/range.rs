@@ -65,7 +65,7 @@ pub struct SparseRange {
     reservation: Reservation,
     /// Contents of the page tables after the last change that the kernel made.
     bound: Mutex<IntervalMap<Backing>>,
-    /// Each memory as many times as it has bound bytes.
+    /// Each memory, counted once for each byte that is bound.
     residents: ResidentSet,
 }
 

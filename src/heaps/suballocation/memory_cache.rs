@@ -1,4 +1,4 @@
-//! Freed device memory, kept for a while for whoever needs the like.
+//! Freed device memory, kept for a while for similar allocations.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -85,7 +85,7 @@ struct Key {
     reusable: bool,
 }
 
-/// Memory that nobody owns.
+/// Memory without an owner.
 struct Entry {
     memory: DeviceMemory,
     pending: Pending,
@@ -134,7 +134,7 @@ impl MemoryCache {
     ///
     /// # Errors
     ///
-    /// As [`MemoryManager::allocate`].
+    /// Those of [`MemoryManager::allocate`].
     pub fn allocate(&self, info: &AllocateInfo) -> Result<CachedMemory, MemoryError> {
         let plan = self.manager().properties().resolve(info)?;
         let key = self.key(info, plan.priority);
@@ -325,7 +325,7 @@ impl CachedMemory {
     ///
     /// # Errors
     ///
-    /// As [`DeviceMemory::map`].
+    /// Those of [`DeviceMemory::map`].
     #[expect(clippy::missing_panics_doc, reason = "only `Drop` takes the memory")]
     pub fn map(&mut self) -> Result<&crate::winsys::Mapping, MemoryError> {
         // PANIC: only `Drop` takes it.

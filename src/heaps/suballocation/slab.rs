@@ -63,13 +63,13 @@ pub(super) struct Group {
     parked: VecDeque<Parked>,
 }
 
-/// After so many busy entries a reclaim stops: what was freed later will be busy too.
+/// Number of busy entries after which a reclaim stops: what was freed later will be busy too.
 ///
 /// Source: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `MAX_FAILED_RECLAIMS`.
 pub(super) const BUSY_LOOKS: usize = 2;
 
 impl Group {
-    /// No slab yet; each will have so many entries.
+    /// Creates a pool without slabs; each will have the given number of entries.
     pub(super) fn new(entries: u32) -> Self {
         Self { entries, slabs: Vec::new(), vacant: Vec::new(), open: Vec::new(), parked: VecDeque::new() }
     }
@@ -134,7 +134,7 @@ impl Group {
         (self.slabs.len() - self.vacant.len(), live, self.parked.len())
     }
 
-    /// Gives every slab back, each when the GPU is done with its parked entries. For the end, when nobody has an entry.
+    /// Gives every slab back, each when the GPU is done with its parked entries. For the end, when no entry is in use.
     pub(super) fn dissolve(&mut self) {
         let mut pending: Vec<Pending> = self.slabs.iter().map(|_| Pending::NONE).collect();
         for Parked { place, pending: work } in self.parked.drain(..) {

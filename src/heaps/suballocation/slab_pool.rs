@@ -109,7 +109,7 @@ impl SlabPool {
         }
     }
 
-    /// Frees what the GPU is done with, and so the slabs that nobody uses any more.
+    /// Frees the entries that the GPU is done with, and the slabs that become unused.
     pub fn trim(&self) {
         self.reclaim_all();
     }

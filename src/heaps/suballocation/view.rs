@@ -26,7 +26,7 @@ impl<'a> MemoryView<'a> {
         self.len
     }
 
-    /// Always false: nobody can ask for no bytes.
+    /// Returns `false`: a view has at least one byte.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -128,7 +128,7 @@ impl MemoryFacts {
     /// Video memory in bytes, rounded up to 256 MiB.
     ///
     /// The kernel subtracts what it keeps for itself, so an 8 GiB card reports 8176 MiB; the rounding gives the size on
-    /// the box back. On a card whose VRAM is all visible it leaves a remainder that nobody can use: see
+    /// the box back. On a card whose VRAM is all visible it leaves an unusable remainder: see
     /// [the heap rule](crate::heaps#heaps). An APU's carve-out is rounded as well, but only its visible part counts there.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `fix_vram_size`.
@@ -136,7 +136,7 @@ impl MemoryFacts {
         self.vram
     }
 
-    /// Video memory as the kernel reports it, bytes: what there is to be had, where [`MemoryFacts::vram`] is what the
+    /// Video memory as the kernel reports it, bytes: what can be allocated, where [`MemoryFacts::vram`] is what the
     /// board carries.
     pub const fn reported_vram(&self) -> u64 {
         self.raw.vram

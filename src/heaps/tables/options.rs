@@ -14,7 +14,7 @@ pub enum Profile {
     EightTypes,
     /// RADV 17.0: three heaps (VRAM the CPU does not see, VRAM it sees, GTT) and four types, in that order.
     ///
-    /// Sizes are told as they are: an APU is not split, and a small invisible remainder is a heap of its own.
+    /// Sizes are reported as they are: an APU is not split, and a small invisible remainder is a heap of its own.
     FourTypes,
 }
 

@@ -18,7 +18,7 @@ pub enum HeapKind {
 pub enum Accounting {
     /// Each heap is a memory of its own.
     PerHeap,
-    /// As [`Accounting::PerHeap`], but invisible and visible VRAM are one memory to the kernel, which reports one usage
+    /// Like [`Accounting::PerHeap`], but invisible and visible VRAM are one memory to the kernel, which reports one usage
     /// for both ([`TableOptions::hide_rebar`]).
     HiddenRebar,
     /// Two heaps share one pool, two thirds to one (an APU).

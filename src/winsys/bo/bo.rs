@@ -101,7 +101,7 @@ impl Bo {
         Self::own(device, raw, size.next_multiple_of(PAGE_SIZE), domains, flags) // the request was checked
     }
 
-    /// The BO of a handle that nobody else has, charged. Nobody has heard of it yet.
+    /// The BO of a handle that has no other owner, charged. Observers have not heard of it yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
     pub(super) fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {

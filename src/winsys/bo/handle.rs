@@ -45,7 +45,7 @@ struct Rare {
 }
 
 impl Handle {
-    /// A handle that GEM_CREATE or GEM_USERPTR made: nobody else has it.
+    /// A handle that GEM_CREATE or GEM_USERPTR made: it has no other owner.
     #[inline]
     pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<LedgerEntry>) -> Self {
         Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
@@ -183,7 +183,7 @@ impl SharedHandles {
     }
 }
 
-/// Closes a handle. Nobody can be told of a failure here, so what may be transient is tried again; a handle that
+/// Closes a handle. A failure cannot be reported here, so what may be transient is tried again; a handle that
 /// cannot be closed lives until the device's file does.
 #[inline]
 fn close(device: &Device, raw: u32) -> Release {

@@ -1,4 +1,4 @@
-//! The words that travel with a BO to whoever imports it.
+//! The words that travel with a BO to its importers.
 
 use amdgpu_hw::num::{count, index, wide};
 use zerocopy::FromZeros;
@@ -9,7 +9,7 @@ use crate::{
     winsys::{Error, Result, kernel::send},
 };
 
-/// The opaque words that travel with a BO to whoever imports it.
+/// The opaque words that travel with a BO to its importers.
 ///
 /// The kernel keeps them with the BO, not with a handle: an importer on the same GPU sees them in any process. A BO that
 /// comes from another GPU starts without.

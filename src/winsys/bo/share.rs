@@ -38,7 +38,7 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`]: `EINVAL` when it is no dma-buf. [`Error::Bo`]: the kernel does not tell what it is.
+    /// [`Error::Descriptor`]: `EINVAL` when it is no dma-buf. [`Error::Bo`]: the kernel does not report what it is.
     /// [`Error::Absurd`]: a BO without bytes.
     pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self> {
         let fd = dma_buf.as_fd().as_raw_fd();
@@ -93,6 +93,6 @@ pub enum Origin {
     SameGpu,
     /// Another GPU or another driver.
     Elsewhere,
-    /// The kernel is too old to tell.
+    /// The kernel is too old to report it.
     Unknown,
 }

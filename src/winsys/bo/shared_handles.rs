@@ -7,7 +7,7 @@ use crate::sync::{AtomicU64, Mutex};
 /// Handles that an import may return again.
 ///
 /// The kernel keeps one handle for each BO and file: importing a dma-buf whose BO the file already has returns the
-/// same number *without counting it*, so that one GEM_CLOSE ends it for everybody (Linux 6.12 `drm_prime.c`,
+/// same number *without counting it*, so that one GEM_CLOSE ends it for all owners (Linux 6.12 `drm_prime.c`,
 /// `drm_gem_prime_fd_to_handle`). Every handle that was exported or imported is therefore listed here, and imports and
 /// closes of listed handles exclude each other.
 #[derive(Default)]

@@ -35,7 +35,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// [`Error::FileInUse`]; [`Error::FilesNotCompared`] when the kernel does not tell whether a descriptor is a copy.
+    /// [`Error::FileInUse`]; [`Error::FilesNotCompared`] when the kernel does not report whether a descriptor is a copy.
     pub(super) fn new(file: OpenFile<'_>) -> Result<Self> {
         match file {
             OpenFile::InProcess(identity) => identity.claim().map(Self::InProcess).ok_or(Error::FileInUse),
@@ -104,7 +104,7 @@ fn by_kcmp(one: RawFd, other: RawFd) -> Result<bool, Errno> {
 const F_SETSIG: c_int = 10;
 const F_GETSIG: c_int = 11;
 
-/// Marks one file and looks at the other: the number of the signal that tells of input belongs to the open file. It means
+/// Marks one file and looks at the other: the number of the signal that reports input belongs to the open file. It means
 /// nothing unless O_ASYNC is set, and is put back.
 fn by_mark(one: RawFd, other: RawFd) -> Result<bool, Errno> {
     const MARKS: [c_int; 2] = [libc::SIGURG, libc::SIGWINCH];

@@ -103,7 +103,7 @@ impl Device {
         Self::bring_up(kernel, None)
     }
 
-    /// As [`Device::new`], with someone who hears of everything that happens to the device's objects.
+    /// Creates a device whose observer is told of everything that happens to the device's objects.
     ///
     /// # Errors
     ///

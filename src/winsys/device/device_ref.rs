@@ -7,7 +7,7 @@ use amdgpu_sharding::{STRIPES, Striped, stripe};
 
 /// A share in a device.
 ///
-/// Every BO has one. If that were a reference count of the device, all threads that allocate would meet there; so whoever
+/// Every BO has one. If that were a reference count of the device, all threads that allocate would contend for it; so code that
 /// makes many BOs keeps [`DeviceRefs`] and gives out shares of those, and each thread counts up and down on lines of its
 /// own.
 #[derive(Clone)]

@@ -85,8 +85,8 @@ pub(super) fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
 }
 
 /// A capability of [`uapi::cap`]; 0 when the kernel does not know the number: EINVAL, or EOPNOTSUPP for what a driver without
-/// mode setting is not asked (Linux 6.12 `drm_ioctl.c`, `drm_getcap`), or ENOTTY where nobody knows the request. And EPERM: Mesa's no-op
-/// shim answers -1 to every capability but two, while a kernel lets everybody ask.
+/// mode setting is not asked (Linux 6.12 `drm_ioctl.c`, `drm_getcap`), or ENOTTY where the request is unknown. And EPERM: Mesa's no-op
+/// shim answers -1 to every capability but two, while a kernel lets every client ask.
 pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> Result<u64> {
     let mut argument = GetCap { capability, value: 0 };
     match send(kernel, &mut argument) {

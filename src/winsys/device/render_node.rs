@@ -64,7 +64,7 @@ impl drm::Device for RenderNode {}
 /// Turns what `ioctl` returned into a result.
 ///
 /// A kernel answers -1 and sets errno. Mesa's no-op shim returns the negative errno itself and leaves errno alone, so
-/// that its -1 is EPERM; errno is cleared before the call to tell the two apart.
+/// that its -1 is EPERM; errno is cleared before the call to distinguish the two.
 fn ioctl_result(returned: c_int, errno: i32) -> Result<c_int, Errno> {
     match returned {
         0.. => Ok(returned),

@@ -106,7 +106,7 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// As [`Binding::of_part`].
+    /// Those of [`Binding::of_part`].
     #[inline]
     pub fn new(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
         Self::of_part(bo, 0, bo.size(), lease, flags)
@@ -159,7 +159,7 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// As [`Binding::of_part`], without the lease. Nothing stays bound.
+    /// Those of [`Binding::of_part`], without the lease. Nothing stays bound.
     pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self> {
         let size = bo.size();
         if lease.len() < size.saturating_add(PAGE_SIZE) {
@@ -390,7 +390,7 @@ impl Drop for BindingState {
         if bound.is_done() && guard.is_none_or(Release::is_done) {
             device.addresses().give(lease);
         } else {
-            // The page tables may still point through these addresses: nobody may have them again.
+            // The page tables may still point through these addresses: they must not be reused.
             device.strand(lease);
         }
         // The addresses have an owner again before anybody hears of anything.

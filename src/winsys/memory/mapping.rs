@@ -22,7 +22,7 @@ use crate::{
 /// # Invariants
 ///
 /// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
-/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and whoever lent them keeps them mapped longer than
+/// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and the lender keeps them mapped longer than
 /// this lives.
 #[derive(Debug)]
 pub struct Mapping {
@@ -48,12 +48,12 @@ fn extent(bo: &Bo) -> Result<(u32, usize)> {
 enum Ending {
     /// They are unmapped.
     Unmap,
-    /// They are somebody else's, or gone already.
+    /// They belong to the lender, or are unmapped already.
     Leave,
 }
 
 // SAFETY: the mapping is plain memory that any thread may access; all accesses are volatile copies, which make no
-// claim that nobody else writes.
+// claim that no other code writes.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -78,12 +78,12 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// As [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. What was mapped
+    /// Those of [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. What was mapped
     /// there is still there then.
     ///
     /// # Safety
     ///
-    /// The caller owns as many bytes from `at` on as the BO has, and nothing uses them while this mapping lives.
+    /// The caller owns the bytes from `at` on, for the size of the BO, and nothing uses them while this mapping lives.
     pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
         let value = wide(at.addr().get());
         if !value.is_multiple_of(PAGE_SIZE) {
@@ -95,7 +95,7 @@ impl Mapping {
 
     /// # Safety
     ///
-    /// With `at`, as many bytes from there on as the BO has are the caller's.
+    /// With `at`, the caller owns the bytes from there on, for the size of the BO.
     unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self> {
         let handle = bo.handle();
         if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
@@ -205,7 +205,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// As [`Mapping::load_u32`].
+    /// Those of [`Mapping::load_u32`].
     pub fn store_u32(&self, offset: u64, value: u32) -> Result<()> {
         let address = self.aligned::<u32>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
@@ -228,7 +228,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// As [`Mapping::load_u64`].
+    /// Those of [`Mapping::load_u64`].
     pub fn store_u64(&self, offset: u64, value: u64) -> Result<()> {
         let address = self.aligned::<u64>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// BOs are bound into it and taken out piece by piece; whatever a new piece covers is replaced. Nothing here keeps a
 /// bound BO alive: when the BO's handle is closed the kernel takes its pages out, and touching them is a page fault,
-/// not zero. Whoever binds must hold on to the BOs, as [`SparseRange`](crate::heaps::SparseRange) does.
+/// not zero. The caller must keep bound BOs alive, as [`SparseRange`](crate::heaps::SparseRange) does.
 ///
 /// Dropping it unbinds everything, and only then gives the addresses back.
 ///
@@ -69,7 +69,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// As [`Reservation::bind`], for callers that tell the observer themselves, once they keep the BO.
+    /// Binds like [`Reservation::bind`] without telling the observer: callers do that once they keep the BO.
     pub(crate) fn bind_untold(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<Event> {
         if *bo.device() != self.device {
             return Err(Error::ForeignDevice { what: "BO" });
@@ -96,7 +96,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// As [`Reservation::unbind`], for callers that tell the observer themselves.
+    /// Unbinds like [`Reservation::unbind`] without telling the observer, which callers do.
     pub(crate) fn unbind_untold(&self, offset: u64, len: u64) -> Result<Event> {
         let piece = self.piece(offset, len)?;
         operate(&self.device, VaOperation::Replace, piece, None, VaFlags::PRT)?;
@@ -150,7 +150,7 @@ impl Drop for Reservation {
         let cleared = release(|| send_quietly(device.kernel(), &mut argument));
         match self.lease.take() {
             Some(lease) if cleared.is_done() => device.addresses().give(lease),
-            // The page tables may still point through these addresses: nobody may have them again.
+            // The page tables may still point through these addresses: they must not be reused.
             Some(lease) => device.strand(lease),
             None => {}
         }

@@ -43,7 +43,7 @@ impl BoList {
     ///
     /// # Errors
     ///
-    /// As [`BoList::new`]; the list is then as it was.
+    /// Those of [`BoList::new`]; the list is then as it was.
     pub fn update(&mut self, entries: &[BoListEntry]) -> Result<()> {
         request(&self.device, bo_list_op::UPDATE, self.handle, entries).map(drop)
     }

@@ -41,7 +41,7 @@ pub struct PinnedClocks {
 }
 
 impl Context {
-    /// At which level the clocks of the GPU are, whoever set it.
+    /// Returns the level of the GPU's clocks, whether this context set it or another.
     ///
     /// Request: AMDGPU_CTX (get stable pstate).
     ///
@@ -54,8 +54,8 @@ impl Context {
         known.ok_or(Error::Absurd { field: "stable pstate", value: level.into(), reason: "no such level" })
     }
 
-    /// Pins the clocks of the whole GPU. One context at a time can: where the level is the wanted one already, whoever
-    /// set it, nothing is done, and then nothing is undone either. (Asking for it anyway would be refused.)
+    /// Pins the clocks of the whole GPU. One context at a time can: where another has set the wanted level already,
+    /// nothing is done, and then nothing is undone either. (Asking for it anyway would be refused.)
     ///
     /// Request: AMDGPU_CTX (set stable pstate).
     ///

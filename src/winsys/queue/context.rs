@@ -20,7 +20,7 @@ pub struct Context {
     device: Device,
     id: u32,
     priority: Priority,
-    /// One bit for each queue that somebody has, [`Context::queue_bit`].
+    /// One bit for each queue that has an object, [`Context::queue_bit`].
     taken: Mutex<u128>,
 }
 
@@ -42,7 +42,7 @@ impl Context {
     ///
     /// [`Error::NotPermitted`] for a priority that the process may not have (Linux 6.12 `amdgpu_ctx.c`,
     /// `amdgpu_ctx_priority_permit`); [`Error::Ioctl`], with `ENOSPC` beyond 4095 contexts, and `EBADF` or `EINVAL`
-    /// when the kernel says yes and makes none.
+    /// when the kernel reports success without making one.
     pub fn new(device: &Device, priority: Priority) -> Result<Self> {
         let id = allocate(device, priority).map_err(|errno| match errno {
             Errno::EACCES => Error::NotPermitted { priority },
@@ -52,11 +52,11 @@ impl Context {
     }
 
     /// Allocates a context with this priority, or the highest below it that the process may have;
-    /// [`Context::priority`] tells which.
+    /// [`Context::priority`] returns it.
     ///
     /// # Errors
     ///
-    /// As [`Context::new`], but never [`Error::NotPermitted`]: anybody may have normal priority.
+    /// Those of [`Context::new`], but never [`Error::NotPermitted`]: normal priority needs no privilege.
     pub fn new_at_most(device: &Device, priority: Priority) -> Result<Self> {
         let mut wanted = priority;
         loop {
@@ -153,7 +153,7 @@ impl Context {
     ///
     /// The errnos of lost work have other causes too: a wait for submission inside CS gives up with ETIME after five
     /// seconds, and a dependency on a queue that has lost work is refused with the error of that queue. So the context
-    /// and its queue are asked, and only if they are well somebody else is named. RADV takes all of them for a loss of its
+    /// and its queue are asked, and another is named only if they are well. RADV takes all of them for a loss of its
     /// own (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
     ///
     /// Source: Linux 6.12 `drm_syncobj.c`, `drm_syncobj_find_fence`; `amdgpu_ctx.c`, `amdgpu_ctx_get_entity`.
@@ -186,7 +186,7 @@ impl Context {
         Error::DeviceLost { request, context: self.id, errno, loss: Loss::new(errno, state) }
     }
 
-    /// Takes the queue (`ip`, `ring`) for an object that stands for it; false when somebody has it.
+    /// Takes the queue (`ip`, `ring`) for an object that stands for it; `false` if it is taken.
     pub(crate) fn take_queue(&self, ip: Ip, ring: u32) -> bool {
         let (bit, mut taken) = (Self::queue_bit(ip, ring), self.taken.lock());
         let is_free = *taken & bit == 0;
@@ -241,7 +241,7 @@ fn allocate(device: &Device, priority: Priority) -> Result<u32, Errno> {
 }
 
 /// Looks a context up: EINVAL if the file has none with this id. The answer has a word that is always 0 where the question
-/// has the id, so one that was not written is told apart.
+/// has the id, so one that was not written is recognised.
 fn look_up(device: &Device, id: u32) -> Result<(), Errno> {
     let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: id, priority: 0 };
     // Quietly: the context that is looked up has no owner yet.

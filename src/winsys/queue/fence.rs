@@ -60,14 +60,14 @@ pub fn wait_fences(
 impl Context {
     /// A new sync object whose fence is that of the submission `sequence` on the queue (`ip`, `ring`).
     ///
-    /// It passes through a descriptor: a handle that FENCE_TO_HANDLE answers could not be told from the context's id, over
+    /// It passes through a descriptor: a handle that FENCE_TO_HANDLE answers could not be distinguished from the context's id, over
     /// which it is written.
     ///
     /// Requests: AMDGPU_FENCE_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE.
     ///
     /// # Errors
     ///
-    /// As [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel says yes and makes none.
+    /// Those of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel reports success without making one.
     pub fn fence_to_syncobj(&self, ip: Ip, ring: u32, sequence: u64) -> Result<Syncobj> {
         let shared = self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNCOBJ_FD)?;
         Syncobj::import(self.device(), shared)
@@ -80,7 +80,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel says yes and makes none.
+    /// Those of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE`, and with `EBADF` when the kernel reports success without making one.
     pub fn fence_to_sync_file(&self, ip: Ip, ring: u32, sequence: u64) -> Result<OwnedFd> {
         self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNC_FILE_FD)
     }

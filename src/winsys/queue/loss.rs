@@ -27,10 +27,10 @@ pub enum LossReason {
 pub enum Blame {
     /// A job of this context was the cause.
     Guilty,
-    /// The kernel blames somebody else, or nobody: this context was a victim. When only one ring was reset, Linux 6.12
-    /// blames nobody, the culprit neither (`amdgpu_job.c`, `amdgpu_job_timedout`).
+    /// The kernel blames another context, or none: this context was a victim. When only one ring was reset, Linux 6.12
+    /// blames no context, not even the culprit (`amdgpu_job.c`, `amdgpu_job_timedout`).
     Innocent,
-    /// There is nobody to blame, or nobody to ask.
+    /// No context can be blamed, or asked.
     Unknown,
 }
 

@@ -121,7 +121,8 @@ impl Context {
         Event::Submitted { context: self.id(), sequence, ibs: chunks.ibs.len(), bos: chunks.bos.len() }
     }
 
-    /// As [`Context::submit`], for callers that tell the observer themselves, once they keep what the submission uses.
+    /// Submits like [`Context::submit`] without telling the observer: callers do that once they keep what the submission
+    /// uses.
     pub(crate) fn submit_untold(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
             return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });

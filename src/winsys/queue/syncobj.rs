@@ -37,7 +37,7 @@ pub enum WaitFor {
 /// The state that a wait for a point of a sync object waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// There is a fence for the point: somebody has submitted what will signal it. This is what a submission must be able
+    /// There is a fence for the point: work that signals it has been submitted. This is what a submission must be able
     /// to rely on before it is submitted itself, or it blocks inside the kernel.
     Submitted,
     /// The point has signalled.

@@ -61,7 +61,7 @@ impl UserFence {
     ///
     /// # Errors
     ///
-    /// As [`Bo::wait_idle`].
+    /// Those of [`Bo::wait_idle`].
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
         self.mapping.bo().wait_idle(deadline)
     }

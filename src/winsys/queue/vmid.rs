@@ -1,4 +1,4 @@
-//! A VMID of one's own.
+//! Dedicated VMIDs.
 
 use crate::{
     uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
@@ -12,7 +12,7 @@ use crate::{
 /// Keeps the jobs of a device's file on one VMID, so that a debugger or a tracer finds them there, until this and every
 /// other reservation of the device is dropped.
 ///
-/// The kernel keeps one reservation for a file, whoever asked how often, so they are counted here. While there is one, gangs
+/// The kernel keeps one reservation for a file however often it was asked, so they are counted here. While there is one, gangs
 /// are refused on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and Navi14).
 ///
 /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_ioctl`; `amdgpu_cs.c`, `amdgpu_cs_vm_handling`.

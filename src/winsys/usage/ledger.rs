@@ -1,6 +1,6 @@
 //! Accounts of the memory that this file holds, by kind.
 //!
-//! One ledger counts for a device, and every BO is on it, whoever made it: device memory, imports, user memory, and what
+//! One ledger counts for a device, and every BO is on it: device memory, imports, user memory, and what
 //! the library needs for itself (IBs, user fences). A BO's handle owns a [`LedgerEntry`] that remembers what it added and
 //! where, and takes exactly that back when the handle goes. So no order of allocating, importing, exporting and freeing
 //! can leave a counter wrong, and a BO that is imported twice, or imported where it was made, counts once: it has one
@@ -39,7 +39,7 @@ impl Account {
     /// The account of a BO with these domains and flags; `None` for one that is in neither VRAM nor GTT.
     ///
     /// A BO that may be in VRAM counts there and nowhere else, although VRAM requests carry GTT too. That holds for
-    /// imported BOs as well, whose domains and flags the kernel tells (GEM_OP).
+    /// imported BOs as well, whose domains and flags the kernel reports (GEM_OP).
     pub fn of_bo(domains: GemDomain, flags: GemCreateFlags) -> Option<Self> {
         match (domains.contains(GemDomain::VRAM), domains.contains(GemDomain::GTT)) {
             (true, _) if flags.contains(GemCreateFlags::NO_CPU_ACCESS) => Some(Self::InvisibleVram),

@@ -56,7 +56,7 @@ impl MoveCounters {
     }
 }
 
-/// Something the GPU measures. Which ones a chip has, only asking tells.
+/// Something the GPU measures. A query says which ones a chip has.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_SENSOR_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -63,7 +63,7 @@ struct BoNote {
 
 #[derive(Clone, Debug)]
 struct Bound {
-    /// Bindings are told apart by when they were made.
+    /// Bindings are distinguished by the time they were made.
     made: u64,
     handle: u32,
     offset: u64,

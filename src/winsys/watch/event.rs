@@ -5,7 +5,7 @@ use crate::{
     vamgr::VaRange,
 };
 
-/// Something that has just happened: the kernel has agreed to it, or it has told us of it.
+/// Something that has just happened: the kernel has agreed to it, or it has reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -89,7 +89,7 @@ pub enum Event {
         /// Bytes copied by evictions and other moves.
         bytes_moved: u64,
     },
-    /// The kernel told other numbers of what is in use on the whole device than the last time: budgets have changed.
+    /// The kernel reported other usage of the whole device than the last time: budgets have changed.
     /// Bytes, as in [`MemoryInfo`](crate::uapi::MemoryInfo).
     BudgetChanged {
         /// Number of the kernel's answer.

@@ -231,14 +231,14 @@ impl FaultReport {
 }
 
 impl Device {
-    /// The last page fault of this file's address space, explained; `None` if there was none. The kernel tells the page
+    /// The last page fault of this file's address space, explained; `None` if there was none. The kernel reports the page
     /// and not the byte, and does not forget a fault. Needs minor 55.
     ///
-    /// Which ring it was the kernel does not tell either, only the [client](FaultReport::client) within the hub.
+    /// Which ring it was the kernel does not report either, only the [client](FaultReport::client) within the hub.
     ///
     /// # Errors
     ///
-    /// As [`Device::page_fault`].
+    /// Those of [`Device::page_fault`].
     pub fn fault_report(&self, book: &AddressBook, history: Option<&BoHistory>) -> Result<Option<FaultReport>> {
         let fault = self.page_fault()?;
         Ok(fault.map(|fault| FaultReport::new(fault, self.info().gfx_level, book, history)))

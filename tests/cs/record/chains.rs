@@ -22,7 +22,7 @@ fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
     let bindings = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
     assert!(fence.wait(job_time()).unwrap());
-    // Retired with an ioctl-free look, so that the list is nobody's but the test's.
+    // Retired with an ioctl-free look, so that only the test has the list.
     assert_eq!(queue.in_flight(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Recording: room in a stream, and commands, each against storing as many dwords into plain memory in the same run.
+//! Recording: room in a stream, and commands, each against storing the same number of dwords into plain memory in the same run.
 
 use std::hint::black_box;
 
@@ -39,7 +39,7 @@ fn stream(device: &Device, dwords: usize) -> Stream<pm4::Target> {
 }
 
 fn room<const N: usize>(device: &Device) {
-    // As many as one IB holds.
+    // The number that one IB holds.
     let packets = PACKETS.min(1_000_000 / N as u32);
     let all = N * packets as usize;
     let mut stream = stream(device, all);
@@ -57,7 +57,7 @@ fn room<const N: usize>(device: &Device) {
     through_room();
     plain::<N>(&mut memory);
     let floor = || plain::<N>(&mut memory);
-    row(&format!("room for {N} dwords"), packets, "packet", compare(through_room, floor), "storing as many");
+    row(&format!("room for {N} dwords"), packets, "packet", compare(through_room, floor), "plain stores");
     let mut stream = self::stream(device, all);
     let through_reserve = || {
         stream.clear();
@@ -69,7 +69,7 @@ fn room<const N: usize>(device: &Device) {
         })
     };
     let floor = || plain::<N>(&mut memory);
-    row(&format!("reserve {N} dwords"), packets, "packet", compare(through_reserve, floor), "storing as many");
+    row(&format!("reserve {N} dwords"), packets, "packet", compare(through_reserve, floor), "plain stores");
 }
 
 /// Packets of `N` dwords, a thousand at a time.
@@ -92,7 +92,7 @@ fn burst<const N: usize>(device: &Device) {
     through_burst();
     plain::<N>(&mut memory);
     let floor = || plain::<N>(&mut memory);
-    row(&format!("a burst of {N} dwords each"), PACKETS, "packet", compare(through_burst, floor), "storing as many");
+    row(&format!("a burst of {N} dwords each"), PACKETS, "packet", compare(through_burst, floor), "plain stores");
 }
 
 /// One command, which becomes `N` dwords.

@@ -57,7 +57,7 @@ pub(super) struct Scanner {
 /// Result of one scan.
 #[derive(Default)]
 struct Found {
-    /// So many files more may be kept open.
+    /// Number of further files that may be kept open.
     room: usize,
     clients: BTreeMap<ClientKey, FdInfo>,
     /// In the order of process numbers.

@@ -13,8 +13,8 @@ pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
 
 /// Returns the memory in use that belongs to no process.
 ///
-/// Bytes that clients share are in the figures of each of them, and nobody tells which are the same. The most that any one
-/// shares is the least that is shared at all; that much is taken out, and what is left over counts as nobody's.
+/// Bytes that clients share are in the figures of each of them, and no interface says which are the same. The most that any one
+/// shares is the least that is shared at all; that much is taken out, and what is left over counts as unattributed.
 pub(super) fn unattributed(domains: &Domains, processes: &[Process]) -> Unattributed {
     let mut result = Unattributed::default();
     (result.vram, result.shared.vram, result.overcounted.vram) = column(domains.vram.used, processes, |pair| pair.vram);
@@ -22,8 +22,8 @@ pub(super) fn unattributed(domains: &Domains, processes: &[Process]) -> Unattrib
     result
 }
 
-/// Nobody's, shared and overcounted bytes of one domain, so that
-/// `used + overcounted = sum of own + shared + nobody's`.
+/// Unattributed, shared and overcounted bytes of one domain, so that
+/// `used + overcounted = sum of own + shared + unattributed`.
 fn column(
     used: Option<u64>,
     processes: &[Process],

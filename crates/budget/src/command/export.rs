@@ -87,7 +87,7 @@ fn statistics<'b>(bos: impl Iterator<Item = &'b Bo>) -> Value {
 }
 
 /// The statistics string of the Vulkan Memory Allocator 3 (`vmaBuildStatsString`): general facts, and for each heap its
-/// budget and its types. There are no blocks: they are inside processes, which nobody sees from outside.
+/// budget and its types. There are no blocks: they are inside processes and cannot be seen from outside.
 fn vma(gpu: &Gpu) -> Value {
     let mut heaps = Map::new();
     for heap in gpu.heaps.iter().flatten() {

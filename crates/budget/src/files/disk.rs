@@ -58,8 +58,8 @@ impl Kept {
     }
 }
 
-/// Reads a file that is written in one piece. A read that leaves room was the last: nobody needs to be asked whether there is
-/// more.
+/// Reads a file that is written in one piece. A short read was the last one: it saves the read that would
+/// return 0.
 fn read_piece(file: impl AsFd, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     loop {

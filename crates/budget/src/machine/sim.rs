@@ -36,7 +36,7 @@ struct Role {
     cgroup: &'static str,
     /// Seconds before the first step that it was started.
     age: u64,
-    /// Descriptors, by the role whose client they are: one's own, or a parent's.
+    /// Descriptors, by the role whose client they are: this process's, or its parent's.
     clients: &'static [(u32, u32)],
     /// Device-local and host memory at a step, in pieces.
     load: fn(u64) -> (u64, u64),

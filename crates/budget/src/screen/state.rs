@@ -65,7 +65,7 @@ pub struct State {
     pub window: f64,
     /// Seconds between two looks.
     pub interval: f64,
-    /// Nobody looks.
+    /// No view is shown.
     pub paused: bool,
     /// The keys are shown.
     pub help: bool,

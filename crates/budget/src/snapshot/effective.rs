@@ -5,7 +5,7 @@
 //! | `dgpu` | usable VRAM | usable VRAM that is not in use |
 //! | `apu` | carve-out, and GTT up to MemTotal | free carve-out, and free GTT up to MemAvailable |
 //!
-//! An APU's GTT is ordinary memory that everybody else wants too: a machine with 128 GB of RAM that says "132 GB for the GPU"
+//! An APU's GTT is ordinary memory that all other processes want too: a machine with 128 GB of RAM that says "132 GB for the GPU"
 //! counts the same bytes twice, and one that says "2 GB" because the carve-out is small has 98 GB free. A limit of the cgroup on
 //! the GPU's own memory (`dmem.max`) comes off at the end; system memory that the GPU maps is charged to no memory cgroup.
 //!
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_apu_never_has_more_gtt_than_the_machine_has_memory() {
-        // 128 GB of RAM, half of it carved out, and a GTT limit that somebody set to more than what is left.
+        // 128 GB of RAM, half of it carved out, and a GTT limit that was set to more than what is left.
         let pool = apu(domain(64 * GIB, 0), domain(68 * GIB, 0), 62 * GIB, 60 * GIB);
         assert_eq!((pool.total, pool.available), (Some(126 * GIB), Some(124 * GIB)));
         assert_eq!(pool.limited_by.as_deref(), Some("mem_available"));

@@ -107,7 +107,7 @@ pub struct Domain {
     pub total: Option<u64>,
     /// Size less what is pinned or reserved.
     pub usable: Option<u64>,
-    /// In use by everybody and the kernel.
+    /// In use by all processes and the kernel.
     pub used: Option<u64>,
     /// The largest allocation the kernel advises.
     pub max_allocation: Option<u64>,

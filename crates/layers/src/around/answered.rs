@@ -41,7 +41,7 @@ impl Answered<'_> {
     /// Returns the argument as the kernel left it; what it has too few bytes for is zero.
     pub fn read<A: Argument>(&self) -> A {
         let Some(argument) = NonNull::new(self.argument.cast::<u8>()) else { return A::new_zeroed() };
-        // SAFETY: the caller of `new` vouches for so many bytes, and the kernel has returned.
+        // SAFETY: the caller of `new` vouches for that number of bytes, and the kernel has returned.
         structure(unsafe { std::slice::from_raw_parts(argument.as_ptr(), self.request.size()) })
     }
 
@@ -79,7 +79,7 @@ impl Answered<'_> {
     pub unsafe fn write_bytes(&mut self, bytes: &[u8]) {
         let Some(to) = NonNull::new(self.argument.cast::<u8>()) else { return };
         let len = bytes.len().min(self.request.size());
-        // SAFETY: the caller of `new` vouches for so many bytes, and `bytes` are not among them, being borrowed.
+        // SAFETY: the caller of `new` vouches for that number of bytes, and `bytes` are not among them, being borrowed.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), len) };
     }
 }

@@ -15,7 +15,7 @@ use super::{Answered, Ioctl, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 /// Decides about the calls that pass through a [`Forward`]: each is forwarded, unless a method says otherwise.
 ///
 /// A method takes a call and returns its outcome, which only the call itself can make. So a layer may look at calls, count,
-/// delay and refuse them, and change the facts that INFO tells, all without `unsafe`. Saying that something was done which
+/// delay and refuse them, and change the facts that INFO reports, all without `unsafe`. Saying that something was done which
 /// was not is marked so.
 ///
 /// ```

@@ -42,7 +42,7 @@ impl<'c> Ioctl<'c> {
     /// Returns the argument's bytes.
     pub fn bytes(&self) -> &[u8] {
         let Some(argument) = NonNull::new(self.argument.cast::<u8>()) else { return &[] };
-        // SAFETY: the caller of `new` vouches for so many readable bytes, which nothing writes while the call is not made.
+        // SAFETY: the caller of `new` vouches for that number of readable bytes, which nothing writes while the call is not made.
         unsafe { std::slice::from_raw_parts(argument.as_ptr(), self.request.size()) }
     }
 
@@ -95,7 +95,7 @@ impl<'c> Ioctl<'c> {
     ///
     /// # Safety
     ///
-    /// As for [`Kernel::ioctl`]; and what the request makes or ends is nobody else's.
+    /// As for [`Kernel::ioctl`]; and no other owner has what the request makes or ends.
     pub unsafe fn ask<A: Argument>(&self, request: Request, argument: &mut A) -> Result<(), Errno> {
         let request = request.with_size(size_of::<A>());
         // SAFETY: the caller's promise; the argument is exclusive, and as long as the request says.

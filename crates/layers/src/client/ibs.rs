@@ -64,7 +64,7 @@ fn ib(chunk: &[u8]) -> Option<SubmittedIb> {
     })
 }
 
-/// The content of IBs, and of those that they lead to. `read` gives as many dwords as it is asked for, or nothing.
+/// The content of IBs, and of those that they lead to. `read` returns the number of dwords it is asked for, or nothing.
 pub(crate) fn contents(
     file: u32,
     ibs: &[SubmittedIb],

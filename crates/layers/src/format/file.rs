@@ -136,7 +136,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::open`].
+    /// Those of [`Reader::open`].
     pub fn new(input: R) -> Result<Self, FileError> {
         let mut reader = Self { input, offset: 0, over: false };
         let head = reader.up_to(12)?;

@@ -90,8 +90,8 @@ impl<'r> Fields<'r> {
         String::from_utf8(self.bytes(what)?.to_vec()).map_err(|_| Malformed::Text(what))
     }
 
-    /// As many values as a count says, each of at least one byte: so no count makes more than the record holds, or than
-    /// any real record has.
+    /// Reads a count and that number of values of at least one byte each, so that no count yields more than the record
+    /// holds, or than any real record has.
     pub(crate) fn list<T>(
         &mut self,
         what: &'static str,
@@ -104,7 +104,7 @@ impl<'r> Fields<'r> {
         (0..count).map(|_| one(self)).collect()
     }
 
-    /// As many dwords as a count says, and no more than the record holds.
+    /// Reads a count and that number of dwords, at most what the record holds.
     pub(crate) fn dwords(&mut self, what: &'static str) -> Result<Vec<u32>, Malformed> {
         let count = self.number(what)?;
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(4));

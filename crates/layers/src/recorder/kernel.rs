@@ -142,9 +142,9 @@ impl<K: Kernel> Recorder<K> {
         let whole = whole_pages(len);
         // SAFETY: no address is asked for, so nothing that exists is replaced.
         let base = unsafe { self.inner.mmap(whole, Protection::Read, None, u64::from_le_bytes(argument)) }.ok()?;
-        // SAFETY: the inner kernel has just mapped so many bytes, which stay until they are unmapped below.
+        // SAFETY: the inner kernel has just mapped that number of bytes, which stay until they are unmapped below.
         let found = unsafe { Window::new(base, whole, false) }.dwords(offset, dwords);
-        // SAFETY: the mapping was made above, and nobody else knows it.
+        // SAFETY: the mapping was made above, and no other code knows it.
         let _ = unsafe { self.inner.munmap(base, whole) };
         found
     }
@@ -217,7 +217,7 @@ unsafe impl<K: Kernel> Kernel for Recorder<K> {
         let (memory, base) = journal.mapping(address).ok_or(Errno::EINVAL)?;
         journal.before(Effect::Shares);
         // SAFETY: `base` is the inner kernel's mapping behind `address`, which the caller gives up; the lock that is held
-        // keeps everybody from looking through the window before it is forgotten.
+        // keeps all other threads from using the window before it is forgotten.
         let result = unsafe { self.inner.munmap(base, len) };
         if result.is_ok() {
             // SAFETY: the caller gives the view's mapping up.

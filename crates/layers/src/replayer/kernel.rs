@@ -86,7 +86,7 @@ impl Replayer {
     }
 
     /// Enters what a call has done into the books.
-    #[expect(clippy::too_many_arguments, reason = "a call has as many sides")]
+    #[expect(clippy::too_many_arguments, reason = "a call has this number of sides")]
     fn learn(
         &self,
         state: &mut State,

@@ -22,7 +22,7 @@ impl Default for Limits {
     }
 }
 
-/// Reads so many dwords of GPU memory at an address; `None` if they are not there.
+/// Reads a number of dwords of GPU memory at an address; `None` if they are not there.
 pub type ReadMemory<'d> = dyn Fn(GpuVa, usize) -> Option<Vec<u32>> + 'd;
 
 /// Names the object at an address; returns `None` for an unknown address.

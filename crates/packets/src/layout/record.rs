@@ -28,7 +28,7 @@ pub(crate) trait Record {
     /// [`FieldError`] for the first value that does not fit.
     fn check(&self, level: u8) -> Result<usize, FieldError>;
 
-    /// Stores the packet into as many dwords as [`Self::check`] returned for the level. The header of a PM4 packet is left
+    /// Stores the packet into the number of dwords that [`Self::check`] returned for the level. The header of a PM4 packet is left
     /// out.
     fn store(&self, level: u8, out: &mut [u32]);
 

@@ -13,7 +13,7 @@ use amdgpu_hw::GfxLevel;
 /// |--------|------------------------------------|-------------|-----------------------------------------------|
 /// | filler | `0x80000000`                       | all         | one dword of padding on GFX6                  |
 /// | bare   | `0xffff1000`                       | GFX7+       | one dword of padding since                    |
-/// | skip   | header, then 1 to 0x3fff dwords    | all         | padding, and marks for whoever reads the dump |
+/// | skip   | header, then 1 to 0x3fff dwords    | all         | padding, and marks for readers of a dump       |
 ///
 /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT2_NOP_PAD` and `PKT3_NOP_PAD`;
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_pad`.

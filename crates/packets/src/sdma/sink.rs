@@ -77,7 +77,7 @@ pub(super) trait Typed: Copy {
     ///
     /// # Errors
     ///
-    /// As [`Packet::encode`](crate::Packet::encode).
+    /// Those of [`Packet::encode`](crate::Packet::encode).
     fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError>;
 }
 

@@ -29,7 +29,7 @@ impl Version {
 
     /// The version on chips of a generation.
     ///
-    /// GFX8 answers 3.0, which all its chips have but Topaz (Iceland): whoever drives a Topaz takes [`Version::V2_4`].
+    /// GFX8 answers 3.0, which all its chips have but Topaz (Iceland): a driver for Topaz takes [`Version::V2_4`].
     ///
     /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/vi.c`, `vi_set_ip_blocks`, and `amdgpu_discovery.c`,
     /// `amdgpu_discovery_set_sdma_ip_blocks`.

@@ -253,7 +253,7 @@ pub(crate) fn books() {
     }
 }
 
-/// A child that does what it must not: it drops the parent's memory. The parent is refused what is gone, in so many words, and
+/// A child that does what it must not: it drops the parent's memory. The parent gets an error that names what is gone, and
 /// its other memory is as it was.
 pub(crate) fn fork_and_drop() {
     let device = device();

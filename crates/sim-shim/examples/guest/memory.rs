@@ -7,7 +7,7 @@ use nix::errno::Errno;
 
 use crate::node::{RENDER, census, close_handle, create, in_child, ioctl, ioctl_at, map, open};
 
-/// An address where nothing is: the page before which nobody may map anything.
+/// An address that is never mapped, below the first page that a process may map.
 const NOWHERE: u64 = 0x10;
 
 /// Bad addresses are EFAULT, of the argument and inside it.

@@ -57,7 +57,7 @@ pub(crate) fn paths() {
     assert_eq!(used().trim().parse::<u64>(), Ok(before + (1 << 20)));
 }
 
-/// As many devices as asked for, in that order.
+/// The number of devices asked for, in that order.
 pub(crate) fn devices(chips: &[String]) {
     let nodes = Node::enumerate(Path::new("/")).expect("/dev/dri");
     let found: Vec<_> = nodes

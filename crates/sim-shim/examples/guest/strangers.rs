@@ -47,7 +47,7 @@ fn call(connection: &Connection, what: Call, node: &OwnedFd, words: [u64; 2], sh
         .map(|answer| answer.value)
 }
 
-/// The number of somebody's open file opens nothing.
+/// The number of another client's open file opens nothing.
 pub(crate) fn by_number() {
     let node = open(RENDER);
     let (other, unrelated) = (open(RENDER), File::open("/dev/null").expect("/dev/null"));
@@ -86,7 +86,7 @@ pub(crate) fn squatter() {
     assert_eq!(nonces.len(), nodes.len());
 }
 
-/// The size of shared memory is fixed: nobody can take it from under the server.
+/// The size of shared memory is fixed: a client cannot truncate what the server has mapped.
 pub(crate) fn truncate() {
     const LEN: usize = 1 << 20;
     let node = open(RENDER);
@@ -120,7 +120,7 @@ fn own(fd: RawFd) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Pages of a file that is cut off behind the server's back: the GPU finds nothing there, and nobody dies.
+/// Pages of a file that is truncated while the server has it mapped: the GPU reads zeros there, and no process dies.
 #[expect(unsafe_code, reason = "memory of the guest's own")]
 pub(crate) fn cut_pages() {
     const LEN: usize = 4096;
@@ -151,7 +151,7 @@ pub(crate) fn cut_pages() {
     in_child(|| assert!(create(&open(RENDER), 4096).is_ok(), "the server is alive"));
 }
 
-/// A process takes as many connections as it gets: the others are served all the same.
+/// A process takes all the connections it can get: others are still served.
 pub(crate) fn crowd() {
     let node = open(RENDER);
     let mut taken = Vec::new();

@@ -96,7 +96,7 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
     if flags & libc::O_PATH != 0 {
         // SAFETY: the translated path is a C string.
         let named = unsafe { real::open(place.text.as_ptr(), flags, 0) };
-        // SAFETY: the descriptor was just opened, and nobody else knows its number.
+        // SAFETY: the descriptor was just opened, and no other code knows its number.
         return Errno::result(named).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     }
     // The nearest to CAP_SYS_ADMIN that can be asked without a further library: being root.
@@ -115,7 +115,7 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
 macro_rules! open_hooks {
     ($($name:ident, $name_at:ident;)*) => {$(
         /// The C library's function of this name. Its mode is read as if it were always given, which the calling
-        /// convention allows; where it was not, nobody uses it.
+        /// convention allows; where it was not, it is not used.
         ///
         /// # Safety
         ///

@@ -71,7 +71,7 @@ fn joined(real: &PathText, driver: OwnedFd) -> Result<OwnedFd, Errno> {
     // SAFETY: the path is a C string.
     let number = unsafe { real::open(real.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0) };
     Errno::result(number)?;
-    // SAFETY: the descriptor was just opened, and nobody else knows its number.
+    // SAFETY: the descriptor was just opened, and no other code knows its number.
     let generic = unsafe { OwnedFd::from_raw_fd(number) };
     let mut text = Vec::new();
     let read = File::from(generic).read_to_end(&mut text).and_then(|_| File::from(driver).read_to_end(&mut text));

@@ -1,4 +1,4 @@
-//! Hooks that change who may use a file, and that tell its file system.
+//! Hooks that change who may use a file, and that report its file system.
 
 use std::ffi::{c_char, c_int};
 

@@ -35,7 +35,7 @@ fn show_node(about: &mut libc::stat, minor: u32) {
     about.st_blocks = 0;
 }
 
-/// As [`show_node`].
+/// Does for statx what [`show_node`] does for stat.
 fn show_node_x(about: &mut libc::statx, minor: u32) {
     if mode_t::from(about.stx_mode) & S_IFMT == S_IFSOCK
         && let Some(stand_in) = stand_in_x(minor, about.stx_mask)

@@ -34,12 +34,12 @@ pub struct Answer {
 
 impl Connection {
     /// Connects to the server whose socket is at this path, which must be this user's, or root's. A process that may not
-    /// enter its directory (any more) is served by it, too, as far as its descriptors of nodes go.
+    /// enter its directory (or no longer may) is served by it too, as far as its descriptors of nodes go.
     ///
     /// # Errors
     ///
-    /// ENOENT, ECONNREFUSED or ECONNRESET when there is no server (any more), EACCES when it is somebody else's or this is
-    /// somebody else to it, EUSERS when it serves as many connections as it can, or as one process may have.
+    /// ENOENT, ECONNREFUSED or ECONNRESET when there is no server (or no longer one), EACCES when it is another user's or
+    /// refuses this user, EUSERS when it serves as many connections as it can, or as one process may have.
     pub fn open(socket_path: &Path) -> Result<Self, Errno> {
         let fd = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
         let address = UnixAddr::new(socket_path)?;

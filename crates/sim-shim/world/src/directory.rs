@@ -146,7 +146,7 @@ fn parent() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Makes a directory that nobody else has, for this user alone, and locks it.
+/// Creates a new directory for this user alone, and locks it.
 fn make_unique(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     let mut result = Err(io::Error::from(io::ErrorKind::AlreadyExists));
     for _ in 0..ATTEMPTS {
@@ -156,7 +156,7 @@ fn make_unique(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
         if result.is_ok() {
             break;
         }
-        // Somebody has the name.
+        // The name is taken.
         let _ = fs::remove_dir(&unlocked);
     }
     result
@@ -174,7 +174,7 @@ fn write(path: &Path, entry: &Entry) -> io::Result<()> {
     match entry {
         Entry::File(content) => fs::write(path, content),
         Entry::Link(target) => symlink(target, path),
-        // Everybody may open a node, until a program changes that.
+        // Any user may open a node, until a program changes that.
         Entry::Node(_) => {
             fs::write(path, [])?;
             fs::set_permissions(path, Permissions::from_mode(0o666))
@@ -189,7 +189,7 @@ fn sweep(parent: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let settled = if name.starts_with(UNLOCKED) { is_old(&entry.path()) } else { name.starts_with(PREFIX) };
-        // Locked meanwhile, so that nobody else removes it.
+        // Locked meanwhile, so that no other process removes it.
         let Some(_lock) = settled.then(|| take_over(&entry.path())).flatten() else { continue };
         if let Err(error) = fs::remove_dir_all(entry.path()) {
             tracing::debug!(%error, "a dead world's directory stays behind");

@@ -33,7 +33,7 @@ const MAPPINGS: u64 = 0;
 /// epoll's data for the time to look at doubtful mappings again.
 const DOUBTS: u64 = u64::MAX;
 
-/// Time between two looks at doubtful mappings while nobody calls.
+/// Time between two checks of doubtful mappings while no client calls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Time for which a mapping stays doubtful: far more than a thread needs from telling that a file is closed to giving up its
@@ -82,11 +82,11 @@ pub(crate) struct Files {
     mapped: Mutex<HashMap<(WatchDescriptor, u64), Mapped>>,
     /// Watches that told of a close while the lock on the memory was still there, and until when they are looked at again.
     ///
-    /// The kernel tells of a close first and gives up the locks after that (Linux 6.12 `file_table.c`, `__fput`), and tells
+    /// The kernel reports of a close first and gives up the locks after that (Linux 6.12 `file_table.c`, `__fput`), and tells
     /// nothing more.
     doubted: Mutex<HashMap<WatchDescriptor, Instant>>,
     timer: TimerFd,
-    /// Held while what is over is released, so that whoever comes next sees it gone.
+    /// Held while closed files are released, so that the next caller sees them gone.
     releasing: Mutex<()>,
 }
 
@@ -348,7 +348,7 @@ mod tests {
         }
     }
 
-    /// The kernel tells of a close before it gives up the locks; whoever looks in between must look again.
+    /// The kernel reports a close before it releases the locks; a check in between must be repeated.
     #[test]
     fn a_mapping_whose_lock_goes_after_its_close_was_told_of_is_released() {
         for waits in [false, true] {

@@ -6,7 +6,7 @@
 //!
 //! * A node descriptor is one end of a socket pair that the server made. The kernel does all the bookkeeping of dup, fork,
 //!   exec, SCM_RIGHTS and close; when the last copy is gone the server sees the hang-up and releases the file. The
-//!   client's end is bound to an abstract name that says which file it is ([`NodeName`]), so that nobody needs a table of
+//!   client's end is bound to an abstract name that says which file it is ([`NodeName`]), so that no process needs a table of
 //!   descriptors that could go stale.
 //! * Who calls shows once on each connection that it has a descriptor of the file: a number alone opens nothing.
 //! * A call travels over a connection of its own to the server's socket ([`Connection`]), never over the node descriptor,

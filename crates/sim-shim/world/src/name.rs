@@ -19,12 +19,12 @@ pub struct NodeName {
     pub minor: u32,
     /// The file's number in its world.
     pub file: u64,
-    /// A number that nobody can guess: abstract addresses belong to whoever binds them first, and any user may.
+    /// A random number: abstract addresses belong to the first process that binds them, and any user may.
     pub nonce: u128,
 }
 
 impl NodeName {
-    /// A name that nobody has, or could have taken before.
+    /// An unused name that no other process could have taken before.
     pub(crate) fn unguessable(world: &str, minor: u32, file: u64) -> Self {
         // Each is a keyed hash with a key of the system's own randomness.
         let [high, low] = [0_u8, 1].map(|half| u128::from(RandomState::new().hash_one((half, file))));

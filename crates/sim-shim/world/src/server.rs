@@ -125,7 +125,7 @@ impl Server {
                 }
             }
             Err(error) => {
-                // Whoever waits for it has given up only if the process ends.
+                // Its waiter has given up only if the process ends.
                 let _ = ready.send(Err(error));
             }
         });
@@ -194,7 +194,7 @@ impl Server {
                 thread::sleep(OUT_OF_DESCRIPTORS);
                 return Ok(());
             }
-            // Whoever knocked may be gone again.
+            // The client may be gone again.
             Err(Errno::EINTR | Errno::ECONNABORTED | Errno::EAGAIN) => return Ok(()),
             Err(errno) => return Err(errno),
         };
@@ -240,7 +240,7 @@ impl Server {
 
     /// The file that a call names, which the client has shown that it has.
     ///
-    /// Numbers are easily guessed, and the names of sockets are everybody's to read: what the client shows is a descriptor.
+    /// Numbers are easily guessed, and the names of sockets are public, so the client proves its claim with a descriptor.
     fn shown_file(
         &self,
         remote: &Remote,
@@ -385,7 +385,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), WorldEr
     spawned.map(drop).map_err(|error| WorldError::Start { what: "start a thread", errno: errno(error) })
 }
 
-/// Returns a socket that listens. It does not block: whoever knocked may be gone when it is asked.
+/// Returns a listening socket. It does not block, because a client may be gone again when it is accepted.
 fn listen_at(address: &UnixAddr) -> Result<OwnedFd, Errno> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let listener = socket(AddressFamily::Unix, SockType::SeqPacket, flags, None)?;

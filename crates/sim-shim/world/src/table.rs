@@ -1,4 +1,4 @@
-//! A descriptor table of one's own.
+//! Running a thread in a private descriptor table.
 
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
@@ -26,7 +26,7 @@ pub(crate) fn leave_descriptor_table() -> Result<(), Errno> {
 
 /// Takes ownership of a descriptor that a system call has just made.
 pub(crate) fn own(fresh: RawFd) -> OwnedFd {
-    // SAFETY: the callers pass what `accept4` returned and nobody else has seen.
+    // SAFETY: the callers pass what `accept4` returned, which no other code has seen.
     unsafe { OwnedFd::from_raw_fd(fresh) }
 }
 

@@ -12,7 +12,7 @@ use nix::{
     sys::memfd::{MFdFlags, memfd_create},
 };
 
-/// Makes a file that reads as this text, and that nobody can change.
+/// Creates a sealed file that reads as this text.
 ///
 /// # Errors
 ///

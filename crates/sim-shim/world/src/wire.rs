@@ -133,7 +133,7 @@ impl Control {
 ///
 /// # Errors
 ///
-/// The errno of `sendmsg`: EPIPE when nobody listens, EBADF when the descriptor beside it is not open.
+/// The errno of `sendmsg`: EPIPE when the peer is gone, EBADF when the descriptor beside it is not open.
 pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, beside: Option<RawFd>) -> Result<(), Errno> {
     let mut control = Control::new(CONTROL_USED, beside.unwrap_or(-1));
     let mut part =
@@ -187,7 +187,7 @@ fn descriptor(control: &Control, used: usize) -> Option<OwnedFd> {
     if (head.cmsg_level, head.cmsg_type) != (libc::SOL_SOCKET, libc::SCM_RIGHTS) || head.cmsg_len < CONTROL_USED {
         return None;
     }
-    // SAFETY: the kernel just installed this descriptor for us, and nobody else knows its number.
+    // SAFETY: the kernel just installed this descriptor for us, and no other code knows its number.
     Some(unsafe { OwnedFd::from_raw_fd(control.descriptor) })
 }
 

@@ -16,7 +16,7 @@ use super::{
 pub(super) const MOST_BYTES: usize = 1 << 20;
 /// Characters of a name.
 const MOST_CHARACTERS: usize = 64;
-/// Registers; twenty times as many as the largest capture has.
+/// Registers; twenty times the count of the largest capture.
 const MOST_REGISTERS: usize = 2048;
 /// The one form there is.
 const SCHEMA_VERSION: u32 = 1;
@@ -98,7 +98,7 @@ fn name(root: &Node<'_>, key: &str) -> Result<Option<String>, CaptureError> {
     Ok(Some(text.to_owned()))
 }
 
-/// The generation, which the version of the main block tells too.
+/// The generation, which follows from the version of the main block too.
 fn gfx_level(root: &Node<'_>, told: Option<GfxLevel>) -> Result<GfxLevel, CaptureError> {
     const OTHER: &str = "the versions in hw_ip";
     let Some(node) = root.get("gfx_level")? else {

@@ -26,7 +26,7 @@ pub struct Profile {
     pub gfx: InfoHwIp,
     /// The compute block; no ring on a chip without.
     pub compute: InfoHwIp,
-    /// The copy engines as user space sees them; `None` where they were not captured, and the driver's rules tell.
+    /// The copy engines as user space sees them; `None` where they were not captured, and the driver's rules say.
     pub sdma: Option<InfoHwIp>,
     /// Copy engines that the driver sets up for the chip.
     pub sdma_engines: u32,

@@ -8,7 +8,7 @@ use amdgpu_uapi::{DevInfo, IdsFlags, InfoGds, InfoHwIp};
 /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_num_entities`.
 const MOST_SDMA_RINGS: u32 = 2;
 
-/// Returns the copy engines that the driver sets up for a chip whose capture does not tell.
+/// Returns the copy engines that the driver sets up for a chip whose capture does not say.
 ///
 /// Source: Linux 6.12 `early_init` in `si_dma.c`, `cik_sdma.c`, `sdma_v2_4.c`, `sdma_v3_0.c`, `sdma_v4_0.c`; from IP discovery
 /// on, the number of the chips that have been seen: one on APUs, two on cards.
@@ -47,7 +47,7 @@ pub(super) fn sdma_block(gfx_level: GfxLevel, engines: u32) -> InfoHwIp {
     }
 }
 
-/// Returns the chip that DEV_INFO tells; `None` when no table knows it.
+/// Returns the chip that DEV_INFO reports; `None` when no table knows it.
 pub(super) fn chip(dev_info: &DevInfo) -> Option<Chip> {
     identify(Family::from(dev_info.family), dev_info.external_rev)
 }

@@ -13,7 +13,7 @@
 //! one function executes.
 //! What packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
 //! another one between two jobs ([`Engine::switch`]). The engine itself has no shaders: draws and dispatches are counted,
-//! and told to [`Shaders`], where an interpreter is plugged in.
+//! and passed to [`Shaders`], where an interpreter is plugged in.
 //!
 //! Work that the length of a packet does not bound (other IBs, copies, multi-draws) is paid for from a budget, so every
 //! job comes to an end; and a job is asked now and then whether it still wants to go on.
@@ -22,7 +22,7 @@
 //!
 //! * *data* at an address that is not mapped: the write is dropped, the read gives zero, the job hears of it
 //!   ([`Job::fault`]) and goes on;
-//! * a stream the engine can not follow (an unknown packet, a wrong field, a bad IB, a wait nobody ends): [`Stop`].
+//! * a stream the engine cannot follow (an unknown packet, a wrong field, a bad IB, an endless wait): [`Stop`].
 //!   Real engines hang there; this one says where and why.
 mod atomic;
 mod budget;

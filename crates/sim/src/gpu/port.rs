@@ -53,7 +53,7 @@ impl<'e> Port<'e> {
         }
     }
 
-    /// As [`clip`], and tells the job.
+    /// Clips like [`clip`], and reports to the job.
     fn clip(&self, va: GpuVa, len: u64, access: Access) -> u64 {
         let (len, fault) = clip(va, len, access);
         if let Some(fault) = fault {

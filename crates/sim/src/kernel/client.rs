@@ -125,7 +125,7 @@ fn closes_on_exec(fd: BorrowedFd<'_>) -> Result<bool, Errno> {
     fcntl(fd, FcntlArg::F_GETFD).map(|flags| FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC))
 }
 
-/// Returns `true` if this thread waits for somebody who may go away meanwhile.
+/// Returns `true` if this thread waits for a client that may go away meanwhile.
 pub(crate) fn is_foreign() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }

@@ -44,7 +44,7 @@ impl SimKernel {
     }
 
     /// Lets a descriptor of the host stand for this file, where a request names a file by descriptor: AMDGPU_SCHED is the
-    /// only one. Whoever gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
+    /// only one. Code that gives clients descriptors of nodes calls this once for each open; copies of the descriptor are
     /// recognised too.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ unsafe impl Kernel for SimKernel {
     }
 
     unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        // SAFETY: the caller gives one live mapping that nothing uses any more.
+        // SAFETY: the caller gives one live mapping that is no longer used.
         unsafe { munmap(address.cast(), len) }?;
         let gone = self.file.mappings.lock().remove(&address.as_ptr().addr());
         // The BO may go with it, and not under the lock.

@@ -26,7 +26,7 @@ use crate::kernel::{
 ///
 /// dma-bufs and sync files are descriptors of the host, and behave as the kernel's where the host lets them: a dma-buf can
 /// be mapped and measured, a sync file becomes readable, both can be duplicated and sent to another process. The rest of
-/// their system calls is answered here. Whoever stands between a client and the C library (a preloaded shim) asks for
+/// their system calls is answered here. A layer between a client and the C library (a preloaded shim) asks for
 /// each descriptor that is not a DRM node:
 ///
 /// | call of the client | answered by |
@@ -117,7 +117,7 @@ impl SimMachine {
         }
     }
 
-    /// Polls a dma-buf: POLLIN once nobody writes the BO any more, POLLOUT once nobody uses it. Waits until one of the
+    /// Polls a dma-buf: POLLIN once no job writes the BO, POLLOUT once no job uses it. Waits until one of the
     /// wanted events is there, as long as the timeout says in nanoseconds; `None` waits for ever.
     ///
     /// # Errors

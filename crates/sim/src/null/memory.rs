@@ -14,7 +14,7 @@ use nix::{
 
 /// Addresses for all mappings together: the host gives them memory when they are touched.
 const SPACE: usize = 16 << 40;
-/// The least that is taken where there are not so many, as under a tool that keeps addresses for itself.
+/// The least that is reserved where fewer addresses are free, as under a tool that keeps some for itself.
 const LEAST_SPACE: usize = 1 << 30;
 /// Handles whose mapping is remembered.
 const HANDLES: usize = 64 << 20;

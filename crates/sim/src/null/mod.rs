@@ -39,7 +39,7 @@ const REACHED: u64 = u64::MAX >> 1;
 ///
 /// * handles, contexts and lists are numbers that count up, in each thread;
 /// * a submission gets the next sequence number and has signalled when the call returns: its user fence is written, and
-///   whoever waits for it, or for any sync object, is told so;
+///   waits for it, or for any sync object, succeed at once;
 /// * a BO is mapped to zeroed memory of its own each time, so that what one mapping holds another does not. Mapping and
 ///   unmapping make no system call; memory that was written to is given back when the kernel is dropped;
 /// * an exported descriptor is an eventfd that can be read.

@@ -1,4 +1,4 @@
-//! Memory pressure at will: room that is taken from everybody else for as long as a test likes.
+//! Memory pressure on request: room that is withheld from all clients for as long as a test wants.
 
 use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
@@ -16,7 +16,7 @@ pub enum Pressed {
     Gtt,
 }
 
-/// Room that nobody else has until this is dropped.
+/// Room that is withheld from all clients until this is dropped.
 #[derive(Debug)]
 #[must_use = "dropping it gives the room back"]
 pub struct Pressure(#[expect(dead_code, reason = "held, not used")] Pinned);

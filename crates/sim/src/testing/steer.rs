@@ -72,8 +72,8 @@ impl SimDevice {
     }
 
     /// Makes the next job that ends on a ring hang in a shader instead, after it has done its work. When the ring times out,
-    /// the kernel kills the shader's waves (soft recovery): the job ends with ENODATA, its number is written, nobody is
-    /// guilty, and what was queued behind it runs. Where the ring cannot do that (copy engines, GFX6), it is as
+    /// the kernel kills the shader's waves (soft recovery): the job ends with ENODATA, its number is written, no context
+    /// is guilty, and what was queued behind it runs. Where the ring cannot do that (copy engines, GFX6), it is as
     /// [`SimDevice::hang_next_job`].
     ///
     /// Source: Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_soft_recovery`; `amdgpu_job.c`, `amdgpu_job_timedout`.

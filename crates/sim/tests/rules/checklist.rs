@@ -42,7 +42,7 @@ impl Row {
         REASONS.iter().find_map(|start| self.note.strip_prefix(start))
     }
 
-    /// With other tests. What has a test needs no reason any more.
+    /// With other tests. A rule that has a test needs no reason.
     fn with_tests(self, tests: BTreeSet<String>) -> Self {
         let is_excused = self.reason().is_some() && !tests.is_empty();
         let note = if is_excused { String::new() } else { self.note };

@@ -167,7 +167,7 @@ fn what_was_evicted_comes_back_while_moves_are_allowed() {
     let device = card();
     let rig = Rig::new(&device);
     let gtt = own(&rig, &device);
-    // Full to the last 8 MiB, which nobody gets: only what was saved up may be moved.
+    // Full to the last 8 MiB, which no request gets: only what was saved up may be moved.
     let all = device.profile().memory.vram.total_heap_size - 8 * MIB;
     let [first, second] = [(); 2].map(|()| rig.file.try_create(GIB, 0, VRAM, PLAIN).unwrap());
     rig.file.try_create(all, 0, VRAM, PLAIN).unwrap();

@@ -110,7 +110,7 @@ fn r127_what_waited_for_a_failed_job_runs() {
     let culprit = rig.file.context();
     let (seq, out) = rig.send_signalling(rig.endless(culprit, Ip::Compute)).unwrap();
     let by_number = rig.job(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).with(Chunk::after(culprit, Ip::Compute, 0, seq));
-    // Should the first have been given up by now, nothing can be asked of its entity any more.
+    // Should the first have been given up by now, its entity answers nothing.
     let by_number = by_number.send(&rig.file).or_else(|errno| {
         assert_eq!(errno, Errno::ECANCELED);
         rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1))

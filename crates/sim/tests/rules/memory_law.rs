@@ -173,7 +173,7 @@ fn run(rig: &Rig, bo: u32, program: &[u32]) {
 
 #[expect(unsafe_code, reason = "a descriptor that an ioctl answered")]
 fn owned(fd: i32) -> OwnedFd {
-    // SAFETY: the kernel just made it, and nobody else has it.
+    // SAFETY: the kernel just made it, and no other code has it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 

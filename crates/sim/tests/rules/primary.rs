@@ -214,7 +214,7 @@ fn an_import_gives_the_handle_that_was_exported_and_not_one_of_another_name() {
     let fd = file.dma_buf(second, PRIME_CLOEXEC).unwrap();
     assert_eq!(file.open_dma_buf(&fd), Ok(second));
     file.close(second).unwrap();
-    // The dma-buf has no handle here any more: the first handle was never exported.
+    // The dma-buf has no handle left here: the first handle was never exported.
     let third = file.open_dma_buf(&fd).unwrap();
     assert_ne!(third, bo);
     assert_eq!(file.offset(third), file.offset(bo));

@@ -341,7 +341,7 @@ fn r106_two_devices_are_ordered_by_the_bo_they_share() {
     assert_eq!(other.load(4), 9);
 }
 
-/// A dma-buf has one size for life: a client that could cut it off would take the memory from under everybody else.
+/// A dma-buf has one size for life: a client that could truncate it would take the memory away from all others.
 #[test]
 fn nobody_changes_the_size_of_a_dma_buf() {
     let card = card();

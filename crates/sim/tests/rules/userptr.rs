@@ -86,7 +86,7 @@ fn r66_mappings_change_only_when_no_job_uses_the_memory() {
     let program = [rig.wait_value(Ip::Gfx, 0, 1), rig.copy(DATA + 4, 0x100_0000)].concat();
     let ib = Chunk::ib(Ip::Gfx, 0, rig.ib(&program));
     let seq = Job::new(rig.context).with(ib).with(Chunk::bos(&[rig.ibs, rig.data, user])).send(&rig.file).unwrap();
-    // Beside it nobody waits, though the job is not done.
+    // No other call waits, though the job is not done.
     for beside in [memory.address()..at, at + PAGE..at + 2 * PAGE, at..at] {
         device.before_user_memory_changes(beside);
     }

@@ -15,8 +15,8 @@ use crate::result::outcome::{Doing, Stop, ensure, fail};
 ///
 /// # Invariants
 ///
-/// `base` is the start of `len` anonymous, readable and writable bytes that only `Drop` unmaps, and that nobody but this
-/// object and the GPU touches.
+/// `base` is the start of `len` anonymous, readable and writable bytes that only `Drop` unmaps, and that only this
+/// object and the GPU touch.
 pub(crate) struct UserPages {
     base: NonNull<u8>,
     len: usize,

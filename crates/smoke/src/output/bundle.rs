@@ -73,7 +73,7 @@ impl Bundle {
 
 impl Drop for Bundle {
     fn drop(&mut self) {
-        // What is left in the directory for temporary files is found there by whoever cleans it.
+        // What is left in the directory for temporary files is removed with that directory's other files.
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }

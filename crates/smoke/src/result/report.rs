@@ -293,7 +293,7 @@ impl Summary {
 }
 
 mod milliseconds {
-    //! A time as milliseconds with three digits after the point, which are what a clock can tell.
+    //! A time as milliseconds with three digits after the point, the resolution of the clock.
 
     use std::time::Duration;
 

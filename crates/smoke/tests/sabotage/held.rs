@@ -35,11 +35,11 @@ impl Held {
                 // SAFETY: a chunk of this kind holds the address of a `BoList`.
                 let list = unsafe { *list };
                 let entries = std::ptr::with_exposed_provenance::<BoListEntry>(list.bo_info_ptr as usize);
-                // SAFETY: which holds the address of so many entries.
+                // SAFETY: which holds the address of that number of entries.
                 held.bos = unsafe { std::slice::from_raw_parts(entries, list.bo_number as usize) }.to_vec();
             }
             let dwords = std::ptr::with_exposed_provenance::<u32>(chunk.chunk_data as usize);
-            // SAFETY: a chunk has so many dwords.
+            // SAFETY: a chunk has this number of dwords.
             let dwords = unsafe { std::slice::from_raw_parts(dwords, chunk.length_dw as usize) };
             held.chunks.push((chunk.chunk_id, dwords.to_vec()));
         }

@@ -48,7 +48,7 @@ impl Below {
 
 /// The argument of a request, which is one of `T`.
 pub(crate) fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
-    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised as many
+    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised its size in
     // bytes, exclusively, until it returns.
     unsafe { &mut *argument.cast::<T>() }
 }

@@ -74,7 +74,7 @@ pub struct Image {
     pub levels: u32,
     /// Coverage samples.
     pub samples: u32,
-    /// Stored fragments; 0 means as many as samples.
+    /// Number of stored fragments; 0 means the number of samples.
     pub fragments: u32,
     /// Uses.
     pub usage: Usage,

@@ -28,7 +28,7 @@ pub struct DccInfo {
     pub next_level: bool,
 }
 
-/// Returns the size of DCC for so many bytes of colour; none without macro tiles or before GFX8.
+/// Returns the size of DCC for a number of bytes of colour; none without macro tiles or before GFX8.
 pub fn dcc(chip: &Chip, level: &Level, colour_bytes: u64, bits: u32, samples: u32) -> Option<DccInfo> {
     if chip.level() != GfxLevel::Gfx8 || !level.mode.is_macro() {
         return None;

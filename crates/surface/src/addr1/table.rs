@@ -225,7 +225,7 @@ pub(crate) fn max_alignments(chip: &Chip) -> (u32, u32) {
     (base, 256 * most_pipes * most_banks)
 }
 
-/// Returns the index in the table of macro tile modes for colour or depth of so many bits and samples (GFX7-8).
+/// Returns the index in the table of macro tile modes for colour or depth with the given bits and samples (GFX7-8).
 pub fn macro_mode_index(chip: &Chip, tile_index: i32, bits: u32, samples: u32) -> Option<i32> {
     if chip.level() == GfxLevel::Gfx6 || !matches!(bits, 8..=128) || !matches!(samples, 1..=16) {
         return None;

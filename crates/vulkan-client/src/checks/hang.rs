@@ -19,7 +19,7 @@ fn lost(gpu: &Gpu) -> Outcome {
     let event = gpu.event().doing("make an event")?;
     let hung = gpu.submit(lane, &Order::free(), |record| record.wait_event(&event, Stage::ALL_COMMANDS));
     let hung = hung.doing("submit")?;
-    // Whether the wait tells of the loss is up to the driver: RADV learns of it from the next submission.
+    // Whether the wait reports the loss is up to the driver: RADV learns of it from the next submission.
     let ended = hung.finish();
     let next = gpu.submit(lane, &Order::free(), |_| {}).map(drop);
     ensure(matches!(ended, Ok(()) | Err(Answer::ERROR_DEVICE_LOST)), || format!("waiting for it: {ended:?}"))?;

@@ -32,7 +32,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As [`buffer`](Self::buffer).
+    /// Those of [`buffer`](Self::buffer).
     pub(crate) fn exportable(&self, size: u64, place: Place, what: HandleType) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::empty(), Some(what.of_memory()))?
             .filled_by(place, Source::Exportable(what))
@@ -42,7 +42,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As [`buffer`](Self::buffer).
+    /// Those of [`buffer`](Self::buffer).
     pub(crate) fn on<'a>(
         &'a self,
         memory: Memory<'a>,

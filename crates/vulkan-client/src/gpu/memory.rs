@@ -126,7 +126,7 @@ impl Memory<'_> {
     /// If the CPU does not see the memory, or the bytes do not fit.
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) {
         let at = self.cpu_address(offset, bytes.len());
-        // SAFETY: `cpu_address` checked that as many mapped bytes follow; a local slice does not overlap them.
+        // SAFETY: `cpu_address` checked that this number of mapped bytes follow; a local slice does not overlap them.
         unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
@@ -138,7 +138,7 @@ impl Memory<'_> {
     pub(crate) fn read(&self, offset: u64, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         let at = self.cpu_address(offset, len);
-        // SAFETY: `cpu_address` checked that as many mapped bytes follow; a new vector does not overlap them.
+        // SAFETY: `cpu_address` checked that this number of mapped bytes follow; a new vector does not overlap them.
         unsafe { at.copy_to_nonoverlapping(bytes.as_mut_ptr(), len) };
         bytes
     }

@@ -65,7 +65,7 @@ impl Code {
     }
 }
 
-/// Returns the dwords at `pc`: as many as the longest instruction has, or fewer where pages end.
+/// Returns the dwords at `pc`: the length of the longest instruction, or fewer where pages end.
 ///
 /// # Errors
 ///

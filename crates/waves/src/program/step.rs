@@ -279,7 +279,7 @@ pub(crate) enum LaneKind {
         variable: bool,
     },
     SwapHalves,
-    /// Mixed-sign dot product of parts of so many bits.
+    /// Mixed-sign dot product of parts of the given number of bits.
     Dot(u8),
 }
 

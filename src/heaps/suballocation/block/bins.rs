@@ -1,7 +1,7 @@
 //! Holes by size: two levels of bits over lists, and the arithmetic of size classes.
 //!
 //! Lengths up to 31 cells have a bin each. From there on every octave is divided into 32, so that the lengths in one bin
-//! differ by at most 1 in 32. One word tells which octaves have holes, one word per octave which of its 32 bins.
+//! differ by at most 1 in 32. One word says which octaves have holes, one word per octave which of its 32 bins.
 
 use amdgpu_hw::num::{count, index};
 
@@ -33,7 +33,7 @@ impl Bin {
         Self::of(cells + ((1 << Self::row_of(cells).saturating_sub(1)) - 1))
     }
 
-    /// Lengths below 32 count as 31 here: no branch for what nobody can guess.
+    /// Lengths below 32 count as 31 here, which avoids an unpredictable branch.
     #[inline]
     const fn row_of(cells: u32) -> u32 {
         (cells | (STEPS - 1)).ilog2() - (LOG_STEPS - 1)
@@ -88,8 +88,8 @@ impl Bins {
         std::mem::replace(&mut self.heads[row][step], node)
     }
 
-    /// A node between these two, either of which may be [`NONE`], has left the bin. Without branches, as nobody can
-    /// guess whether it was the first, or the last one.
+    /// A node between these two, either of which may be [`NONE`], has left the bin. Without branches, because it is
+    /// unpredictable whether it was the first or the last one.
     #[inline]
     pub(super) fn closed(&mut self, bin: Bin, left: u32, right: u32) {
         let (row, step) = (bin.row(), bin.step());

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// A part of a block, owned by whoever holds it: it can neither be copied nor freed twice.
+/// An owned part of a block: it can neither be copied nor freed twice.
 ///
 /// Dropping it leaves the bytes taken until the block is [cleared](super::VirtualBlock::clear).
 ///
@@ -34,7 +34,7 @@ impl Chunk {
 pub(super) struct Owner(NonZeroU64);
 
 impl Owner {
-    /// A name never given before. A counter for the process is what tells two blocks apart; nothing else depends on it.
+    /// Returns a new name. A counter for the process distinguishes two blocks; nothing else depends on it.
     pub(super) fn fresh(shift: u32) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         // A process cannot count to 2^58, so the fallback is never taken.

@@ -66,8 +66,8 @@ impl Node {
 
 /// All nodes; the unused ones are a list.
 ///
-/// Node 0 is [`NONE`], and there from the start, so that "the neighbour, if there is one" needs no branch: nobody could
-/// guess it, and a wrong guess takes as long as ten such writes.
+/// Node 0 is [`NONE`], and there from the start, so that "the neighbour, if there is one" needs no branch: it would
+/// be unpredictable, and a misprediction takes as long as ten such writes.
 #[derive(Debug)]
 pub(super) struct Nodes {
     all: Vec<Node>,

@@ -19,7 +19,7 @@ const VISITS_MIN: u64 = 64;
 
 impl Tree {
     /// A hole of the leaf was made, or grew, to `start` and `len`. All levels are told: to stop at the first that has more
-    /// is a branch that nobody can guess, at every level.
+    /// is an unpredictable branch, at every level.
     #[inline(always)]
     pub(super) fn raise(&mut self, trail: &Trail, start: i32, len: i32) {
         for offers in &mut self.offers {

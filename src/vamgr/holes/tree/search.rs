@@ -20,7 +20,7 @@ pub(super) type Fit = (usize, u64);
 struct Want {
     len: u64,
     step: Step,
-    /// `len`, as far as offers can tell.
+    /// `len`, as far as offers say.
     need: i32,
     /// The lane of the best class there is.
     lane: usize,
@@ -53,7 +53,7 @@ impl Tree {
     /// The lowest `len` free cells from a multiple of `step`.
     ///
     /// Straight down: an offer is a promise if the class is that of the step, so that each level is asked once. Where
-    /// it is not (another class, an odd step, more cells than offers can tell) the leaf may disappoint, and
+    /// it is not (another class, an odd step, more cells than offers can express) the leaf may disappoint, and
     /// [`Tree::search`] starts over.
     #[inline(always)]
     pub(super) fn lowest_fit(&mut self, trail: &mut Trail, len: u64, step: Step) -> Option<Fit> {

@@ -1,4 +1,4 @@
-//! Packets that wait for the pipeline, treat caches, and tell when work is done.
+//! Packets that wait for the pipeline, treat caches, and report when work is done.
 
 mod acquire_mem;
 mod caches;

@@ -34,7 +34,7 @@ const PT_INTERP: u32 = 3;
 /// Size of a program header of a 64-bit ELF file, bytes.
 const PROGRAM_HEADER: usize = 56;
 
-/// Returns the reason why a command's program is out of reach; `None` if it is within, or if it cannot be told: for a script,
+/// Returns the reason why a command's program is out of reach; `None` if it is within, or if that is unknown: for a script,
 /// or a program that cannot be read.
 pub(crate) fn out_of_reach(program: &OsStr) -> Option<OutOfReach> {
     let path = find(program)?;

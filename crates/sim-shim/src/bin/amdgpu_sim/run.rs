@@ -126,7 +126,7 @@ fn end_with_this_process(command: &mut Command) {
     let arrange = move || {
         SigSet::empty().thread_set_mask()?;
         set_pdeathsig(Signal::SIGTERM)?;
-        // It may be gone already, and then nobody sends the signal.
+        // It may be gone already, and then no signal is sent.
         if getppid() == launcher { Ok(()) } else { Err(Errno::ESRCH.into()) }
     };
     // SAFETY: the closure makes three system calls and allocates nothing, which is what a child of a process with threads may

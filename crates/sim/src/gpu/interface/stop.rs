@@ -108,7 +108,7 @@ pub enum Stop {
         /// Number of packets executed.
         packets: u64,
     },
-    /// A wave of what the packet started can not go on; the job was told why.
+    /// A wave of what the packet started can not go on; the job has the reason.
     #[error("{place}: a wave hangs")]
     Wave {
         /// The place.

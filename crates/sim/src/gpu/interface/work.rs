@@ -31,7 +31,7 @@ pub trait Shaders {
     ///
     /// # Errors
     ///
-    /// [`WaveHang`] if a wave can not go on; the job was told why. Page faults are told to the job, and are no error.
+    /// [`WaveHang`] if a wave can not go on; the job has the reason. Page faults are reported to the job, and are no error.
     fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), WaveHang>;
 }
 

@@ -132,7 +132,7 @@ pub(super) struct IndirectMesh {
     /// Register that passes them to the shader; 0 names no register.
     grid_location: u32,
     number_location: u32,
-    /// The shader is told of the grid.
+    /// The shader is given the grid.
     tells_grid: bool,
     initiator: u32,
 }

@@ -16,7 +16,7 @@ use super::{Flow, flow};
 const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
 /// Packets of queues that user space drives itself.
 const USER_QUEUE: &str = "belongs to user queues, which this kernel does not have";
-/// Packets whose effect nobody describes.
+/// Packets whose effect no public source describes.
 const UNDESCRIBED: &str = "what it does is not described anywhere, so it is not simulated";
 
 impl Engine {

@@ -301,7 +301,7 @@ impl Engine {
 
     /// CLEAR_STATE: context registers to their first values, which are zero here; or put aside, and taken back.
     pub(super) fn clear_state(&mut self, packet: ClearState, step: &Step<'_, '_>) -> Result<(), Stop> {
-        /// Nobody nests deeper.
+        /// No driver nests deeper.
         const DEPTH: usize = 16;
         let command = packet.cmd;
         let state = &mut self.state;

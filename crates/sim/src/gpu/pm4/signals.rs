@@ -148,7 +148,7 @@ impl Engine {
             ZPASS_DONE | PIXEL_PIPE_STAT_DUMP => self.store_sample_counts(va, port),
             SAMPLE_PIPELINESTAT => {
                 let counters = match (target.is_mec(), target.level >= GfxLevel::Gfx11) {
-                    // MEC is told the address of the one counter that it has.
+                    // MEC is given the address of the one counter that it has.
                     (true, _) => 1,
                     (false, true) => 14,
                     (false, false) => 11,

@@ -1,4 +1,4 @@
-//! Draws and dispatches: what is counted, what shaders are told, and the registers that are written on the way.
+//! Draws and dispatches: what is counted, what shaders are given, and the registers that are written on the way.
 
 use amdgpu_hw::GfxLevel::*;
 use amdgpu_packets::pm4::Target as Pm4;
@@ -7,7 +7,7 @@ use super::raw::*;
 use super::*;
 use crate::gpu::{Dispatch, Draw, IndexBuffer, Scene, Shaders, WaveHang, Work};
 
-/// Keeps what it is told, with a register of the moment: COMPUTE_USER_DATA_0.
+/// Records its calls, with a register of the moment: COMPUTE_USER_DATA_0.
 #[derive(Default)]
 struct Diary(RefCell<Vec<(Work, u32)>>);
 

@@ -28,7 +28,7 @@ use super::{
 /// Start and size of memory.
 const BASE: u64 = 0x10_0000;
 const SIZE: usize = 0x1_0000;
-/// A page that nobody can access, in the middle of it, and one that can only be read.
+/// A page without access rights, in the middle of it, and one that can only be read.
 const HOLE: u64 = BASE + 0x8000;
 const READ_ONLY: u64 = BASE + 0xc000;
 const PAGE: u64 = 0x1000;

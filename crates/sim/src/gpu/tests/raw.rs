@@ -1,4 +1,4 @@
-//! Packets dword by dword, as a driver of somebody else would write them.
+//! Packets dword by dword, as a foreign driver would write them.
 
 use amdgpu_packets::pm4::{Register, Target as Pm4};
 

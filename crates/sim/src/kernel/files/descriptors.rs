@@ -5,11 +5,11 @@
 //! must learn when the last copy of a descriptor is closed, wherever that is:
 //!
 //! * a sync file or a shared sync object is one end of a socket pair, whose other end is kept here: it reports a hang-up
-//!   once nobody has the first any more;
+//!   once the last copy of the first is closed;
 //! * a dma-buf is an open file of the BO's memory that carries a lock, which goes with the last copy of the descriptor and
 //!   the last mapping made through it (`dma_buf.rs`).
 //!
-//! Both are looked at from time to time, and whenever somebody counts.
+//! Both are checked from time to time, and before objects are counted.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -77,13 +77,13 @@ pub(crate) struct Descriptors(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<FileId, Entry>,
-    /// dma-bufs whose BO had no handle left when somebody last looked.
+    /// dma-bufs whose BO had no handle left at the last check.
     orphans: HashSet<FileId>,
     /// Entries after the last look at all of them.
     looked_at: usize,
 }
 
-/// The table is looked through when it has grown by so many entries, or to twice its size.
+/// Growth in entries after which the table is swept, unless it has doubled before.
 const GROWTH: usize = 64;
 
 impl Descriptors {
@@ -146,7 +146,7 @@ impl Descriptors {
         self.sweep();
     }
 
-    /// Forgets every dma-buf that neither handles nor descriptors name any more. To be called before memory is counted.
+    /// Forgets every dma-buf that has neither handles nor descriptors left. Call it before counting memory.
     pub(crate) fn sweep(&self) {
         // What goes with an entry goes outside the lock.
         let gone = self.0.lock().take_orphans();

@@ -97,7 +97,7 @@ impl File {
     /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_object_close`.
     pub(crate) fn close_handle(&self, handle: u32) -> Result<(), Errno> {
         let bo = self.bo(handle).ok_or(Errno::EINVAL)?;
-        // Nobody can bind it again in between: that needs this lock too.
+        // It cannot be bound again in between: that needs this lock too.
         let mut vm = self.vm.lock();
         let mut handles = self.handles.lock();
         handles.remove(handle, &bo)?;

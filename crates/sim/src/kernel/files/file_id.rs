@@ -1,4 +1,4 @@
-//! Open files of the host, told apart.
+//! Identity of open files of the host.
 
 use std::os::fd::AsFd;
 

@@ -44,7 +44,7 @@ struct Access {
 }
 
 impl Access {
-    /// Everybody.
+    /// Any client.
     const ALL: Self = Self { render: true, authenticated: false, master: false };
     /// Render nodes, and primary nodes of the authenticated: amdgpu's own requests.
     const DRIVER: Self = Self { render: true, authenticated: true, master: false };
@@ -126,7 +126,7 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
 /// GEM_FLINK and GEM_OPEN: global names are for the authenticated.
 const NAMES: Access = Access { authenticated: true, ..Access::PRIMARY };
 
-/// Mode setting. Most of it is the master's alone; the rest reads, or makes what nobody sees yet.
+/// Mode setting. Most of it is the master's alone; the rest only reads, or creates objects that are not displayed yet.
 const fn modes(number: u8) -> Access {
     match number {
         0xa2 | 0xa3 | 0xa5 | 0xa8 | 0xa9 | 0xab | 0xb0 | 0xb1 | 0xb7 | 0xba..=0xbc | 0xc6..=0xc9 => Access::MASTER,

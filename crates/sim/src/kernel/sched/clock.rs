@@ -13,7 +13,7 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    /// A clock that begins now, of so many kHz.
+    /// A clock of the given frequency in kHz that starts now.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, khz: u32) -> Self {
         Self { hooks, born: Instant::now(), khz }
     }

@@ -18,7 +18,7 @@ use crate::{
     kernel::{files::ids::Ids, sync::fence::Fence},
 };
 
-/// The kernel remembers this many submissions of an entity, and lets no more be outstanding (`sched_jobs`).
+/// Number of submissions of an entity that the kernel remembers; no more can be outstanding (`sched_jobs`).
 pub(crate) const REMEMBERED: u64 = 32;
 
 /// Entities of each IP in a context: the queue indices that exist, whatever the hardware has.
@@ -239,7 +239,7 @@ impl Entity {
         })
     }
 
-    /// A job of it ended with an error: it takes no more.
+    /// A job of this entity ended with an error, so it accepts no further jobs.
     pub(crate) fn fail(&self, errno: Errno) {
         self.state.lock().error.get_or_insert(errno);
     }

@@ -59,7 +59,7 @@ impl IbCaptures {
     }
 }
 
-/// Makes the file, unless somebody has.
+/// Creates the file, unless it exists.
 fn claimed(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.flush()
 }

@@ -130,7 +130,7 @@ impl Shaders for Interpreter {
                 report(fault);
                 Ok(())
             }
-            // The packet's own look at the program has told of one that is not there at all.
+            // The packet has already reported a program that is not there at all.
             Outcome::Hang(hang) if matches!(hang.reason, Reason::Fetch(_)) => {
                 if hang.pc != grid.program.low_48_bits()
                     && let Reason::Fetch(fault) = hang.reason

@@ -90,7 +90,7 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
     fn losses(&self) -> u32;
 
     /// The kernel killed the waves of a job, or reset its ring alone. Returns `true` if it came to that before another reset
-    /// took the job. Contexts see that there was a reset, and nobody is blamed.
+    /// took the job. Contexts see that there was a reset, and none is guilty.
     fn recovered(&self, is_lost: &dyn Fn() -> bool) -> bool;
 
     /// A full reset without loss of VRAM: every job that had started is lost. Not for a culprit that was itself lost to
@@ -307,7 +307,7 @@ impl Shared {
         job.entity.error().filter(|_| !job.is_on_the_ring).or_else(|| is_cut_off.then_some(Errno::ECANCELED))
     }
 
-    /// Gives back what the job used, and then tells: whoever hears of the end finds nothing left of it.
+    /// Releases what the job used, and then signals its fence, so that a waiter finds nothing left of the job.
     fn end(&self, job: Job, outcome: Result<(), Errno>) {
         // An entity's error is that of the last job of it that reached the hardware ring.
         let has_successor = outcome == Err(Errno::ENODATA) && self.is_followed_by(&job.entity);

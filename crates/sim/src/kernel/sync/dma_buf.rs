@@ -35,7 +35,7 @@ impl DmaBuf {
         &self.bo
     }
 
-    /// Returns `true` if the BO still has handles, or somebody a descriptor or a mapping.
+    /// Returns `true` if the BO still has handles, descriptors or mappings.
     pub(crate) fn is_open(&self) -> bool {
         self.bo.sharing.has_handles() || self.bo.is_dma_buf_open()
     }

@@ -10,7 +10,7 @@ use nix::{
 
 use crate::kernel::mm::bo::errno_of;
 
-/// An eventfd of a client's, to be told once.
+/// A client's eventfd, signalled once.
 #[derive(Debug)]
 pub(crate) struct EventFd(OwnedFd);
 

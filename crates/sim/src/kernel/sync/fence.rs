@@ -56,7 +56,7 @@ impl fmt::Debug for Callback {
 }
 
 impl Fence {
-    /// One that is yet to signal, of nobody's job.
+    /// An unsignalled fence that belongs to no job.
     #[cfg(test)]
     pub(crate) fn pending(events: &Arc<Events>) -> Arc<Self> {
         Self::of_job(events, 0)

@@ -12,7 +12,7 @@ use crate::kernel::{mm::bo::errno_of, sync::fence::Fence};
 /// Bytes of a name, with the NUL that ends it.
 pub(crate) const NAME: usize = 32;
 
-/// A snapshot of what somebody waits for.
+/// A snapshot of the fences waited for.
 #[derive(Debug)]
 pub(crate) struct SyncFile {
     fence: Arc<Fence>,
@@ -40,7 +40,7 @@ impl SyncFile {
     pub(crate) fn make_readable_when_signalled(&self, end: &UnixStream) -> Result<(), Errno> {
         let mut end = end.try_clone().map_err(errno_of)?;
         self.fence.when_signalled(move || {
-            // The peer may be closed, and then nobody misses the byte.
+            // The peer may be closed, and then the byte is not needed.
             if let Err(error) = end.write(&[1]) {
                 tracing::debug!(%error, "nobody polls a sync file");
             }

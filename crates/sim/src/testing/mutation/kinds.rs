@@ -23,7 +23,7 @@ pub enum Mutation {
     StalePageTable,
     /// The user fence gets the number before the job's.
     WrongFenceValue,
-    /// A job's end is told to nobody who waits for it in the kernel.
+    /// The end of a job wakes no waiter in the kernel.
     LostWakeUp,
     /// A job ends without having been run.
     SkippedJob,

@@ -43,8 +43,8 @@ impl Pages {
         self.base.as_ptr().expose_provenance() as u64
     }
 
-    /// Nothing can be read or written there any more. The addresses stay taken, so that no other thread's memory comes to
-    /// lie there.
+    /// Makes the pages inaccessible. The addresses stay reserved, so that no other thread's memory is
+    /// mapped there.
     pub(crate) fn take_away(&self) {
         // SAFETY: the mapping is live, and no reference to it exists: it is only read and written through `base`.
         unsafe { mprotect(self.base, self.len, ProtFlags::PROT_NONE) }.unwrap();

@@ -34,7 +34,7 @@ pub(crate) fn ioctl_on<T: IntoBytes + FromBytes>(
     unsafe { machine.ioctl(fd.as_fd(), request, argument.as_mut_bytes().as_mut_ptr().cast()) }.map(drop)
 }
 
-/// SYNC_IOC_FILE_INFO with room for so many fences.
+/// SYNC_IOC_FILE_INFO with room for the given number of fences.
 pub(crate) fn sync_file_info(
     machine: &SimMachine,
     fd: &impl AsFd,

@@ -13,7 +13,7 @@ use crate::{
 
 pub(crate) const CHECKS: &[Check] = &[
     Check::once("va.windows", "each address window leases inside itself and takes everything back", windows),
-    Check::once("va.fixed", "an address can be asked for again, and is refused while somebody holds it", fixed),
+    Check::once("va.fixed", "an address can be asked for again, and is refused while it is held", fixed),
 ];
 
 const SIZE: u64 = 64 << 10;

@@ -113,7 +113,7 @@ fn fault(lab: &Lab<'_>, ring: Ring) -> Outcome {
     if !lab.device.info().capabilities.contains(Capabilities::GPUVM_FAULT_QUERY) {
         return skip("the kernel does not tell of page faults");
     }
-    // Leased, so nobody is hit, and bound to nothing.
+    // Leased, so no memory is hit, and not bound.
     let lease = lab.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).doing("leasing addresses")?;
     let at = lease.start();
     let before = lab.condition();

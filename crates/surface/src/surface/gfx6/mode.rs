@@ -95,7 +95,7 @@ pub(super) fn dcc(chip: &Chip, config: &SurfaceConfig) -> Presence {
     })
 }
 
-/// Returns the uses that addrlib is told.
+/// Returns the uses that are passed to addrlib.
 pub(super) fn usage(chip: &Chip, config: &SurfaceConfig) -> Usage {
     let wants = config.usage;
     let z_or_s = wants.intersects(SurfaceUsage::Z_OR_S);

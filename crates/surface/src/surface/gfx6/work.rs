@@ -12,7 +12,7 @@ pub(super) struct Work<'a> {
     pub(super) chip: &'a Chip,
     pub(super) config: &'a SurfaceConfig,
     pub(super) request: Request,
-    /// Size of an element in pixels, as the format tells; 4:2:2 pairs have no format here.
+    /// Size of an element in pixels, as the format says; 4:2:2 pairs have no format here.
     pub(super) unit: [u32; 2],
     pub(super) surface: SurfaceLayout,
     pub(super) legacy: Legacy,

@@ -29,7 +29,7 @@ pub(crate) struct ImageStep {
     /// Gradients have 16 bits.
     pub(crate) half_gradients: bool,
     pub(crate) unnormalized: bool,
-    /// One more register tells which pages were missing.
+    /// One more register says which pages were missing.
     pub(crate) residency: bool,
 }
 

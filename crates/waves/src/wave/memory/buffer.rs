@@ -65,7 +65,7 @@ impl Wave {
         }
     }
 
-    /// Writes the register that tells which pages were missing: none.
+    /// Writes the register that says which pages were missing: none.
     fn clear_residency(&mut self, step: &BufferStep) {
         let count = match step.kind {
             MemoryKind::Access(DataKind::Load(data)) => data.registers(self.packs_halves()),

@@ -106,7 +106,7 @@ impl Wave {
         Ok(())
     }
 
-    /// Writes the register that tells which pages were missing: none.
+    /// Writes the register that says which pages were missing: none.
     fn clear_image_residency(&mut self, step: &ImageStep, (count, half, _, packs): Parts) {
         if !step.residency || matches!(step.operation, Operation::Store(_)) {
             return;

@@ -70,7 +70,7 @@ pub(crate) fn at_most<const N: usize>(values: &[i32; N], limit: i32) -> usize {
     index(count)
 }
 
-/// Bit `i` tells whether value `i` is `limit` or more, for up to 32 values.
+/// Bit `i` says whether value `i` is `limit` or more, for up to 32 values.
 #[inline(always)]
 pub(crate) fn at_least<const N: usize>(values: &[i32; N], limit: i32) -> u32 {
     let mut bits = 0;

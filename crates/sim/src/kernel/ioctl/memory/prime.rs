@@ -30,7 +30,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if bo.is_user_memory() || private {
         return Err(Errno::EPERM);
     }
-    // Nobody closes the last handle meanwhile.
+    // The lock keeps the last handle from being closed meanwhile.
     let names = file.gpu.names.lock();
     let mut handles = file.handles.lock();
     if !handles.holds(&bo) {

@@ -40,8 +40,8 @@ fn copy_string(text: &str, len: &mut u64, address: u64) -> Result<(), Errno> {
 
 /// GET_CAP.
 ///
-/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. The cursor and page-flip values are those of a device whose displays
-/// nobody looks at.
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_getcap`. The cursor and page-flip values are those of a device without
+/// displays.
 pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut query: GetCap = argument(bytes)?;
     query.value = 0;

@@ -12,7 +12,7 @@ use crate::kernel::{
     user,
 };
 
-/// User id of those whom the asker's name space does not know (`overflowuid`).
+/// User id that stands for users unknown in the caller's namespace (`overflowuid`).
 const NOBODY: u64 = 65_534;
 /// Version of the DRM interface, of which 1.4 is the last.
 const INTERFACE: (i32, i32) = (1, 4);
@@ -50,7 +50,7 @@ pub(crate) fn auth_magic(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     primary(file)?.authenticate(request.magic)
 }
 
-/// GET_CLIENT: only number 0 answers, about the caller, whose user it does not tell.
+/// GET_CLIENT: only number 0 answers, about the caller, whose user it does not report.
 pub(crate) fn get_client(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: Client = argument(bytes)?;
     if request.idx != 0 {
@@ -68,7 +68,7 @@ pub(crate) fn get_stats(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     fill(bytes, &Stats::ZEROED)
 }
 
-/// SET_VERSION: -1 only asks. What there is is told even when what was asked for is refused.
+/// SET_VERSION: -1 only asks. The version is reported even when the request is refused.
 pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let wanted: SetVersion = argument(bytes)?;
     let minor = file.gpu.options.drm_minor;

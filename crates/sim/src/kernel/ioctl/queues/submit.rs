@@ -94,7 +94,7 @@ const MOST_BYTES: usize = 16 << 20;
 struct Allowance(usize);
 
 impl Allowance {
-    /// Takes so many bytes before they are read.
+    /// Charges the given number of bytes before they are read.
     fn take(&mut self, count: usize, each: usize) -> Result<(), Errno> {
         let left = count.checked_mul(each).and_then(|bytes| self.0.checked_sub(bytes));
         self.0 = left.ok_or(Errno::ENOMEM)?;

@@ -18,7 +18,7 @@ impl Bo {
         self.sharing.dma_buf(|| self.open_again(writable))
     }
 
-    /// Opens the BO's memory once more, with a lock that tells for how long somebody has this open file.
+    /// Opens the BO's memory once more, with a lock that lasts as long as any process has this open file.
     fn open_again(&self, writable: bool) -> Result<OwnedFd, Errno> {
         let memory = self.backing().ok_or(Errno::EPERM)?.file()?;
         let path = format!("/proc/thread-self/fd/{}", memory.as_raw_fd());
@@ -34,7 +34,7 @@ impl Bo {
         let mut found = lock(libc::F_WRLCK);
         match fcntl(memory, FcntlArg::F_OFD_GETLK(&mut found)) {
             Ok(_) => i32::from(found.l_type) != libc::F_UNLCK,
-            // What cannot be told is kept.
+            // A file whose state is unknown is kept.
             Err(_) => true,
         }
     }

@@ -11,9 +11,9 @@ use nix::{
 
 /// Makes a file of `len` zero bytes whose size never changes.
 ///
-/// Whoever has a descriptor of a plain memory file may truncate it, and then everybody who has it mapped gets SIGBUS for a
-/// load that is legal: with a real BO or dma-buf nobody can do that. The seals bind every descriptor of the file, and none
-/// can be added or taken away.
+/// Any holder of a descriptor of a plain memory file may truncate it, and then every process that has it mapped gets SIGBUS
+/// for a legal load. A real BO or dma-buf cannot be truncated. The seals bind every descriptor of the file, and none can be
+/// added or removed.
 ///
 /// # Errors
 ///

@@ -85,7 +85,7 @@ impl Imported {
     /// Source: Linux 6.12 `ttm_bo_vm.c`, `ttm_bo_vm_reserve`: pages of others are VM_FAULT_SIGBUS.
     pub(super) fn file_to_map(&self) -> Result<BorrowedFd<'_>, Errno> {
         if self.nothing.get().is_none() {
-            // Whoever is first sets it; the other's is closed.
+            // The first thread sets it; the other's descriptor is closed.
             let _ = self.nothing.set(memory_file(c"amdgpu-sim foreign BO", 0)?);
         }
         self.nothing.get().map(AsFd::as_fd).ok_or(Errno::ENOMEM)

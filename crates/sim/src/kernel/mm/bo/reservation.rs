@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::kernel::sync::fence::Fence;
 
-/// Somebody who uses a BO until a fence signals.
+/// A use of a BO that ends when a fence signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
     /// The file whose job it is; 0 for what did not come from a job.

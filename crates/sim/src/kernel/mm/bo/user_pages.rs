@@ -56,7 +56,7 @@ impl UserPages {
         validate(self.pid, self.address, self.len, anonymous_only, self.is_read_only())
     }
 
-    /// Copies bytes out; zero where nothing is mapped any more.
+    /// Copies bytes out; pages that are no longer mapped read as zero.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) {
         let Some(remote) = self.remote(offset, out.len()) else { return };
         let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
@@ -68,7 +68,7 @@ impl UserPages {
         }
     }
 
-    /// Copies bytes in; lost where nothing is mapped any more.
+    /// Copies bytes in; stores to pages that are no longer mapped are lost.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) {
         let Some(remote) = self.remote(offset, data.len()) else { return };
         let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };

@@ -71,10 +71,10 @@ impl Pages {
 }
 
 impl Vm {
-    /// An empty address space with the limits that DEV_INFO tells.
+    /// An empty address space with the limits that DEV_INFO reports.
     ///
-    /// Linux 6.12 ends the VM 0x41_0000 bytes before its size; a capture of another kernel tells another end, and what
-    /// DEV_INFO tells must be bindable.
+    /// Linux 6.12 ends the VM 0x41_0000 bytes before its size; a capture of another kernel reports another end, and what
+    /// DEV_INFO reports must be bindable.
     pub(crate) fn new(info: &DevInfo) -> Self {
         let end = if info.high_va_max == 0 { info.virtual_address_max } else { info.high_va_max & ADDRESS_MASK };
         Self { table: Table::default(), known: HashMap::new(), end }

@@ -25,7 +25,7 @@ struct State {
     watchers: Vec<Watcher>,
 }
 
-/// Somebody who waits for a point to be submitted.
+/// A waiter for the submission of a point.
 #[derive(Debug)]
 struct Watcher {
     point: u64,
@@ -36,9 +36,9 @@ struct Watcher {
 enum Then {
     /// A waiting thread is given the fence, and keeps it whatever becomes of the sync object.
     Fill(Weak<Expected>),
-    /// An eventfd is told at once.
+    /// An eventfd is signalled at once.
     Tell(EventFd),
-    /// An eventfd is told when the fence signals.
+    /// An eventfd is signalled when the fence signals.
     TellWhenSignalled(EventFd),
 }
 
@@ -80,7 +80,7 @@ impl State {
     }
 }
 
-/// Outside the lock: who is told may look at the sync object.
+/// Outside the lock, because observers may look at the sync object.
 fn run(ready: Vec<(Then, Arc<Fence>)>) {
     for (then, fence) in ready {
         then.run(fence);
@@ -92,7 +92,7 @@ impl Syncobj {
         Self(Mutex::new(State { fence, watchers: Vec::new() }))
     }
 
-    /// RESET: nothing is there any more.
+    /// RESET: removes the fence.
     pub(crate) fn reset(&self) {
         let gone = self.0.lock().fence.take();
         drop(gone);
@@ -125,7 +125,7 @@ impl Syncobj {
         chain::find(&newest, point)
     }
 
-    /// The fence of a point, now or as soon as it is there. Whoever waits keeps the slot; dropping it ends the waiting.
+    /// The fence of a point, now or as soon as it is submitted. The waiter keeps the slot; dropping it ends the wait.
     pub(crate) fn expect(&self, point: u64) -> Arc<Expected> {
         let slot = Arc::new(Expected::new());
         self.watch(point, Then::Fill(Arc::downgrade(&slot)));

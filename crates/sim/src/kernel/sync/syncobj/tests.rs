@@ -14,7 +14,7 @@ use crate::kernel::sync::events::Events;
 /// The jobs that a fence waits for, by number.
 type Jobs = BTreeSet<usize>;
 
-/// A sync object as its rules tell it.
+/// A model of a sync object.
 #[derive(Clone, Debug, Default)]
 struct Model {
     /// `true` if there is any fence.

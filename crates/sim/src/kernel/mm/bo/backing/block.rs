@@ -45,7 +45,7 @@ impl Block {
         Some(self.base.as_ptr().wrapping_add(offset as usize))
     }
 
-    /// Hands out the pages that hold anything. Nobody copies to the block meanwhile: the caller has the only lock.
+    /// Returns the pages that hold data. No thread copies to the block meanwhile: the caller has the only lock.
     pub(super) fn save(&self, mut put: impl FnMut(u64, &[u8]) -> std::io::Result<()>) -> Result<(), Errno> {
         let mut page = [0; PAGE as usize];
         for offset in (0..self.layout.size() as u64).step_by(PAGE as usize) {

@@ -25,7 +25,7 @@ use self::{block::Block, view::View};
 use super::memory_file::memory_file;
 
 /// BOs up to this size live in the heap as long as only the GPU knows them, bytes. Larger ones are few, and may be larger
-/// than there is memory for what nobody ever touches.
+/// than memory, because most of their pages are never touched.
 const SMALL: u64 = 64 << 10;
 
 /// The memory of a BO.
@@ -88,7 +88,7 @@ impl Backing {
             if let Some(block) = heap.as_ref() {
                 block.save(|offset, bytes| shared.file.write_all_at(bytes, offset))?;
             }
-            // Nobody else sets it while the lock is held.
+            // No other thread sets it while the lock is held.
             let _ = self.file.set(shared);
             *heap = None;
         }
@@ -121,7 +121,7 @@ impl Backing {
                 return;
             }
             // SAFETY: `start` checked the range of memory that `home` keeps; `out` is ours alone and cannot overlap memory
-            // that nobody holds a reference into.
+            // into which no reference is held.
             return unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
         }
         match home {

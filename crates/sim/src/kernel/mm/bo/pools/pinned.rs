@@ -1,4 +1,4 @@
-//! Room that somebody holds who never gives way: what a display scans out, what firmware keeps, the pinned memory of others.
+//! Pinned memory, which is never evicted: what a display scans out, what firmware keeps, the pinned memory of others.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Places of BOs, and what the pools tell a BO of its own.
+//! Places of BOs, and what the pools report to a BO about itself.
 
 use std::sync::atomic::AtomicBool;
 

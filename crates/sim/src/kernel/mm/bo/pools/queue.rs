@@ -16,7 +16,7 @@ pub(super) type Ticket = (Class, u64, usize);
 
 /// The BOs of a heap, least recently used first.
 ///
-/// A use is not told to the queue: with thousands of BOs in each submission that would cost more than the submission. A
+/// A use is not reported to the queue: with thousands of BOs in each submission that would cost more than the submission. A
 /// BO that comes up to go and was used since is put where it belongs then.
 #[derive(Debug, Default)]
 pub(super) struct Queue(BTreeSet<Ticket>);

@@ -108,7 +108,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Everybody may go.
+    /// Every BO may be evicted.
     pub(super) const NOBODY: Self = Self { since: u64::MAX, vm: None };
 }
 
@@ -138,7 +138,7 @@ pub(super) struct State {
     displaced: HashMap<u64, BTreeSet<usize>>,
     pub(super) budget: Budget,
     pub(super) moves: Moves,
-    /// Every eviction loses what was in the BO: a mutation, to see that somebody notices.
+    /// Every eviction loses what was in the BO: a mutation that a test must notice.
     pub(super) loses_evicted: bool,
 }
 
@@ -299,7 +299,7 @@ impl State {
         }
     }
 
-    /// Sends the BO away that was not used for longest; false when nobody is left that may go and has a place to go to.
+    /// Evicts the least recently used BO. Returns `false` when no BO is left that may be evicted and has a place to go to.
     fn evict_one(&mut self, heap: Heap, sizes: &Sizes, keep: Keep) -> bool {
         let victim = match heap {
             Heap::Gtt => self.victim(Place::Gtt, heap, sizes, keep),
