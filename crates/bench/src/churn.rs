@@ -20,7 +20,7 @@ use amdgpu_winsys::{
     winsys::{Binding, Bo, Context, Deadline, Device, Ip, Priority, ResidentSet},
 };
 
-use crate::traces::random;
+use crate::contest::traces::random;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

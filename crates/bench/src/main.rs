@@ -6,7 +6,7 @@
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
 //!   and a census at the end: exit code 1 if anything is lost.
 //!
-//! Each row is a bench, a size and a peer. [`traces`] defines the work. Peers that are drivers run on the *null kernel*
+//! Each row is a bench, a size and a peer. [`contest::traces`] defines the work. Peers that are drivers run on the *null kernel*
 //! ([`amdgpu_sim::NullKernel`]) in a child of this program, before which the preload library stands, and ours in the same
 //! child through the same library, batch by batch in turn: what differs is user space.
 
@@ -19,16 +19,8 @@ mod contest;
 mod counting;
 mod cs;
 mod memory;
-mod null_cs;
-mod null_memory;
-mod ours;
-mod parts;
 mod peers;
 mod row;
-mod streams;
-mod traces;
-mod typed;
-mod vma;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -120,16 +112,16 @@ fn main() -> ExitCode {
     match Cli::parse().area {
         Area::Memory { report, beside_libdrm, beside_vma } => {
             report.print(|wanted, on_null, mut add| match (beside_libdrm, beside_vma, on_null) {
-                (true, ..) => memory::beside_libdrm(wanted, &mut add),
-                (_, true, _) => vma::all(wanted, &mut add),
-                (.., true) => null_memory::all(wanted, &mut add),
-                _ => memory::all(wanted, &mut add),
+                (true, ..) => memory::rows::beside_libdrm(wanted, &mut add),
+                (_, true, _) => memory::vma::all(wanted, &mut add),
+                (.., true) => memory::on_null::all(wanted, &mut add),
+                _ => memory::rows::all(wanted, &mut add),
             })
         }
         Area::Cs { report } => {
             report.print(
                 |wanted, on_null, mut add| {
-                    if on_null { null_cs::all(wanted, &mut add) } else { cs::all(wanted, &mut add) }
+                    if on_null { cs::on_null::all(wanted, &mut add) } else { cs::rows::all(wanted, &mut add) }
                 },
             )
         }

@@ -12,39 +12,17 @@
 //! of a longer one (Linux 6.12 `drm_ioctl.c`, `drm_ioctl`), so GEM_VA exists with 40 bytes ([`GemVa`]) and with 64
 //! ([`GemVaTimeline`]).
 
-mod context;
-mod deadline;
-mod device_info;
-mod dma_buf;
-mod drm;
-mod gem;
-mod info;
-#[expect(unsafe_code, reason = "the seam: ioctl arguments with addresses in them")]
-mod kernel;
-mod macros;
-mod open_file;
-mod patience;
-mod request;
-mod submission;
-mod syncobj;
+mod seam;
+mod structures;
 
 pub use self::{
-    context::*,
-    deadline::Deadline,
-    device_info::*,
-    dma_buf::*,
-    drm::*,
-    gem::*,
-    info::*,
-    kernel::{
-        Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_quietly, send_raw,
-        send_raw_quietly,
+    seam::{
+        deadline::Deadline,
+        kernel::{
+            Kernel, NotReserved, Plain, Protection, replace_by_nothing, send, send_as, send_quietly, send_raw,
+            send_raw_quietly,
+        },
+        open_file::{FileIdentity, IdentityClaim, OpenFile},
     },
-    open_file::{FileIdentity, IdentityClaim, OpenFile},
-    request::*,
-    submission::*,
-    syncobj::*,
+    structures::*,
 };
-
-/// First number of the driver's own requests.
-const DRIVER_BASE: u8 = 0x40;

@@ -2,7 +2,7 @@
 
 use buddy_system_allocator::FrameAllocator;
 
-use crate::contest::Allocator;
+use crate::contest::race::Allocator;
 
 const GRANULE: u64 = 256;
 

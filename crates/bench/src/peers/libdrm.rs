@@ -10,7 +10,7 @@ use std::{
 
 use libloading::Library;
 
-use crate::contest::Allocator;
+use crate::contest::race::Allocator;
 
 pub(crate) const LIBRARY: &str = "libdrm_amdgpu.so.1";
 /// `amdgpu_gpu_va_range_general`.

@@ -9,7 +9,7 @@ use std::{
 use libloading::Library;
 
 use super::libdrm::{LIBRARY, Libdrm, Missing};
-use crate::contest::Allocator as _;
+use crate::contest::race::Allocator as _;
 
 const VRAM: u32 = 4;
 const MAP: u32 = 1;
@@ -44,7 +44,7 @@ pub(crate) struct LibdrmBos {
 /// A BO at an address.
 pub(crate) struct BoundBo {
     bo: *mut c_void,
-    range: <Libdrm as crate::contest::Allocator>::Lease,
+    range: <Libdrm as crate::contest::race::Allocator>::Lease,
     size: u64,
 }
 

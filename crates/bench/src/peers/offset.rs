@@ -2,7 +2,7 @@
 
 use offset_allocator::{Allocation, Allocator as Inner};
 
-use crate::contest::Allocator;
+use crate::contest::race::Allocator;
 
 const GRANULE: u64 = 256;
 

@@ -6,7 +6,7 @@ use vk_mem::{
     VirtualBlockCreateFlags, VirtualBlockCreateInfo,
 };
 
-use crate::contest::Allocator;
+use crate::contest::race::Allocator;
 
 pub(crate) struct Vma(VirtualBlock);
 

@@ -18,10 +18,10 @@ use amdgpu_winsys::{
     winsys::{Device, GfxLevel},
 };
 
+use super::streams::{PACKETS, PLAIN, address, store, stream, target};
 use crate::{
     child::Wanted,
     row::{Goal, Row},
-    streams::{PACKETS, PLAIN, address, store, stream, target},
 };
 
 /// Packets of a burst.

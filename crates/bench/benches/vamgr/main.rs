@@ -6,15 +6,10 @@
 
 #![expect(clippy::cast_precision_loss, reason = "times are printed in whole nanoseconds")]
 
-#[path = "vamgr/bins.rs"]
 mod bins;
-#[path = "vamgr/candidate.rs"]
 mod candidate;
-#[path = "vamgr/list.rs"]
 mod list;
-#[path = "vamgr/traces.rs"]
 mod traces;
-#[path = "vamgr/treap.rs"]
 mod treap;
 
 use std::{env, hint::black_box, time::Instant};

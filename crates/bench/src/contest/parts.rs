@@ -1,11 +1,13 @@
 //! Rows of one trace against one peer.
 
+use super::{
+    ours::Block,
+    race::{Allocator, Outcome, contest},
+    traces::Trace,
+};
 use crate::{
     child::Wanted,
-    contest::{Allocator, Outcome, contest},
-    ours::Block,
     row::{Goal, Row},
-    traces::Trace,
 };
 
 impl Wanted {

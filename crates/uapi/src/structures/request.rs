@@ -4,6 +4,9 @@ use std::fmt;
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
+/// First number of the driver's own requests.
+pub(super) const DRIVER_BASE: u8 = 0x40;
+
 /// An ioctl request number: direction (bits 31..30), argument size (29..16), type (15..8) and number (7..0).
 ///
 /// Source: `include/uapi/asm-generic/ioctl.h`.

@@ -15,7 +15,8 @@ use nix::{
     sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap},
 };
 
-use crate::{Argument, OpenFile, Request, patience::Patience};
+use super::patience::Patience;
+use crate::{Argument, OpenFile, Request};
 
 /// An open file of a DRM node, as the library sees it.
 ///

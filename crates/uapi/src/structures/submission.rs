@@ -4,8 +4,8 @@
 //! `amdgpu_cs.c`.
 
 use super::{
-    DRIVER_BASE,
     macros::{answers, requests, uapi},
+    request::DRIVER_BASE,
 };
 
 uapi! {

@@ -8,15 +8,17 @@ use std::{env, process::Command};
 
 #[cfg(not(feature = "vma"))]
 use crate::child;
-use crate::{child::Wanted, row::Row, traces::PARTS};
+use crate::{child::Wanted, contest::traces::PARTS, row::Row};
 #[cfg(feature = "vma")]
 use crate::{
-    contest::{contest, empty},
-    ours::Addresses,
-    parts::{noting_failures, parts},
+    contest::{
+        ours::Addresses,
+        parts::{noting_failures, parts},
+        race::{contest, empty},
+        traces::{Kind, VA},
+    },
     peers::vma::Vma,
     row::Goal,
-    traces::{Kind, VA},
 };
 
 const VMA: &str = "VMA virtual block";

@@ -4,7 +4,7 @@ use std::{hint::black_box, time::Instant};
 
 use amdgpu_bench::measure::median;
 
-use crate::traces::{Draws, Kind, Pair, Trace, Wanted};
+use super::traces::{Draws, Kind, Pair, Trace, Wanted};
 
 /// Something that hands out ranges.
 pub(crate) trait Allocator {

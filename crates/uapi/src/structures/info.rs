@@ -4,8 +4,8 @@
 //! `amdgpu_info_ioctl`. The kernel writes min(`return_size`, its own size) bytes and leaves the rest alone.
 
 use super::{
-    DRIVER_BASE,
     macros::{requests, uapi},
+    request::DRIVER_BASE,
 };
 
 uapi! {
@@ -214,7 +214,7 @@ pub mod query {
     pub const VRAM_GTT: u32 = 0x14;
     /// u32 each; input: dword offset, count, instance, flags.
     pub const READ_MMR_REG: u32 = 0x15;
-    /// [`DevInfo`](super::super::DevInfo).
+    /// [`DevInfo`](crate::DevInfo).
     pub const DEV_INFO: u32 = 0x16;
     /// u64: visible VRAM in use, bytes.
     pub const VIS_VRAM_USAGE: u32 = 0x17;

@@ -5,7 +5,7 @@ use amdgpu_winsys::{
     vamgr::{VaLease, VaLimits, VaManager, VaRequest},
 };
 
-use crate::contest::Allocator;
+use super::race::Allocator;
 
 /// The VA manager with its locks, checks and leases, over the windows of a GFX10 card.
 pub(crate) struct Addresses(VaManager);

@@ -13,7 +13,7 @@ use ash::vk;
 
 use crate::{
     child::Wanted,
-    null_memory::manager,
+    memory::on_null::manager,
     peers::radv::{Missing, Radv},
     row::{Goal, Row},
 };

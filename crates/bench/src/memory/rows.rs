@@ -11,15 +11,17 @@ use amdgpu_winsys::{
     winsys::Device,
 };
 
+use super::vma;
 use crate::{
     child::{self, NODE, Wanted},
-    contest::{HOLES, Holes, alone, contest, empty},
-    ours::Addresses,
-    parts::{noting_failures, parts},
+    contest::{
+        ours::Addresses,
+        parts::{noting_failures, parts},
+        race::{HOLES, Holes, alone, contest, empty},
+        traces::{Kind, PARTS, Trace, VA},
+    },
     peers::{buddy::Buddy, libdrm::Libdrm, offset::Offset},
     row::{Goal, Row},
-    traces::{Kind, PARTS, Trace, VA},
-    vma,
 };
 
 const SHIM: &str = "libamdgpu_noop_drm_shim.so";

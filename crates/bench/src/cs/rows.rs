@@ -9,11 +9,13 @@ use amdgpu_winsys::{
     winsys::Device,
 };
 
+use super::{
+    streams::{DWORDS, PLAIN, address, store, stream, target},
+    typed,
+};
 use crate::{
     child::{self, Wanted},
     row::{Goal, Row, Unit},
-    streams::{DWORDS, PLAIN, address, store, stream, target},
-    typed,
 };
 
 /// Dwords reserved at a time.

@@ -4,8 +4,8 @@
 //! `amdgpu_vm.c` (`amdgpu_vm_ioctl`) and `amdgpu_sched.c`.
 
 use super::{
-    DRIVER_BASE,
     macros::{answers, requests, uapi},
+    request::DRIVER_BASE,
 };
 
 uapi! {

@@ -12,10 +12,10 @@ use ash::vk::MemoryPropertyFlags;
 
 use crate::{
     child::{NODE, Wanted},
+    contest::traces::random,
     counting::growth,
     peers::{libdrm_bo::LibdrmBos, radv::Radv},
     row::{Goal, Row, Unit},
-    traces::random,
 };
 
 /// Memories alive while pairs are timed.

@@ -58,7 +58,7 @@ macro_rules! uapi {
             const C_NAME: &'static str = $c_name;
             const SIZE: usize = $size;
             const FIELDS: &'static [(&'static str, usize)] =
-                &[$( ($crate::macros::c_field!($field $($c_field)?), $offset), )*];
+                &[$( ($crate::structures::macros::c_field!($field $($c_field)?), $offset), )*];
         }
     )*};
 }

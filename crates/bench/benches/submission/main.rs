@@ -3,7 +3,6 @@
 //! `cargo bench -p amdgpu-bench --bench submission` prints one line a row: ours, the floor, and their ratio. Ours and the floor are
 //! measured in turn, several times, and the medians are compared, because the machine is shared and noisy.
 
-#[path = "submission/commands.rs"]
 mod commands;
 
 use std::{hint::black_box, sync::Arc};

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-/// The open file behind a [`Kernel`](super::Kernel): that which handles, GPU addresses and contexts belong to.
+/// The open file behind a [`Kernel`](crate::Kernel): that which handles, GPU addresses and contexts belong to.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum OpenFile<'k> {

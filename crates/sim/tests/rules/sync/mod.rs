@@ -1,0 +1,7 @@
+//! Rules about what is waited for.
+
+mod sync_files;
+mod synchronisation;
+mod syncobj;
+mod user_fence;
+mod waiting;

@@ -1,0 +1,16 @@
+//! Requests and what they carry: one file for each kind of object, `request.rs` for their numbers.
+
+mod context;
+mod device_info;
+mod dma_buf;
+mod drm;
+mod gem;
+mod info;
+mod macros;
+mod request;
+mod submission;
+mod syncobj;
+
+pub use self::{
+    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, syncobj::*,
+};
