@@ -207,7 +207,7 @@ fn effective(load: &Load, register: u64) -> u64 {
 /// Executes a plan for a request whose whole address, constant included, is `address`.
 fn execute(request: &Request, level: GfxLevel, address: u64) -> Result<Vec<u8>, LoadError> {
     let mut result = Vec::new();
-    for piece in plan(request, level)?.iter() {
+    for piece in &plan(request, level)? {
         let access = piece.access;
         let wanted = address + result.len() as u64;
         let (start, dropped, register) = match access.shift {

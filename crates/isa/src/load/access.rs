@@ -9,7 +9,7 @@ use super::{Alignment, Kind, List, LoadError, Request};
 const MOST_BYTES: u32 = 128;
 
 /// The most accesses of one request.
-pub(super) const MOST_ACCESSES: usize = 64;
+const MOST_ACCESSES: usize = 64;
 
 /// The bytes at the start of an access that are not wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! 1. [`accesses`] cuts and widens a request, so that sub-dword and badly aligned loads become dwords plus shifts.
 //! 2. [`split`] cuts one access into instructions, by size, alignment and the limits of immediate offsets.
 //!
-//! [`plan`] does both. Nothing is allocated: results are lists of bounded length.
+//! [`plan`] does both. The phases allocate nothing: their results are lists of bounded length.
 
 mod access;
 mod address;

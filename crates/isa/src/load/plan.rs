@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{Access, List, LoadError, Loads, Request, Shift, access::MOST_ACCESSES, accesses, split};
+use super::{Access, LoadError, Loads, Request, Shift, accesses, split};
 
 /// One access of a plan and its loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,16 +16,19 @@ pub struct Piece {
 }
 
 /// The loads of a whole request. The result's bytes are those that the pieces yield, one piece after the other.
-pub type Plan = List<Piece, MOST_ACCESSES>;
+///
+/// Most requests are one piece or two, and a piece has room for 64 loads: the list has the room that it needs.
+pub type Plan = Vec<Piece>;
 
 /// Plans a request: accesses, and the instructions of each.
 ///
 /// # Errors
 ///
 /// [`LoadError`] for a request that cannot be loaded.
-pub fn plan(request: &Request, level: GfxLevel) -> Result<Box<Plan>, LoadError> {
-    let mut plan = Box::<Plan>::default();
-    for access in accesses(request)?.iter() {
+pub fn plan(request: &Request, level: GfxLevel) -> Result<Plan, LoadError> {
+    let accesses = accesses(request)?;
+    let mut plan = Vec::with_capacity(accesses.len());
+    for access in accesses.iter() {
         // A dynamic shift rounds the whole address down, so that nothing is left for the immediate.
         let (rebase, const_offset) = match request.const_offset.checked_add_signed(access.at) {
             _ if access.shift == Shift::Dynamic => (0, 0),
@@ -40,9 +43,7 @@ pub fn plan(request: &Request, level: GfxLevel) -> Result<Box<Plan>, LoadError> 
             ..*request
         };
         let loads = split(&part, level)?;
-        if !plan.push(Piece { access: *access, rebase, loads }) {
-            return Err(LoadError::TooMany(MOST_ACCESSES));
-        }
+        plan.push(Piece { access: *access, rebase, loads });
     }
     Ok(plan)
 }
