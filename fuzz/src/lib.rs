@@ -13,6 +13,8 @@
 //! | `addresses` | what is asked of a VA manager |
 //! | `lying_kernel` | what a driver does, and what its kernel lies about |
 //! | `instructions` | machine code, assembler text, and requests for loads |
+//! | `descriptors` | the dwords of a descriptor, the words that drivers keep with a BO, the value of a register |
+//! | `captures` | the capture of a GPU, which a user wrote |
 //! | `images` | a chip and the description of an image, laid out; the modifier of an image |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`

@@ -100,10 +100,10 @@ impl Belongings {
     #[expect(unsafe_code, reason = "memory of the client's own")]
     fn is_whole(&self, mut pages: std::ops::Range<usize>) -> bool {
         pages.all(|page| {
-            let mut bytes = vec![0; PAGE];
+            let mut bytes = [0; PAGE];
             // SAFETY: as above; the copy is ours.
             unsafe { self.page(page).as_ptr().copy_to_nonoverlapping(bytes.as_mut_ptr(), PAGE) };
-            bytes.iter().all(|&byte| byte == CANARY)
+            bytes == [CANARY; PAGE]
         })
     }
 

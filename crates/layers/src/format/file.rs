@@ -69,6 +69,9 @@ pub struct Writer<W: Write> {
     out: BufWriter<W>,
 }
 
+/// Room made for a record before its bytes were read, bytes.
+const ROOM: usize = 4 << 10;
+
 /// Number of bytes gathered before they are written.
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -153,7 +156,8 @@ impl<R: Read> Reader<R> {
 
     /// Reads up to the given number of bytes.
     fn up_to(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
-        let mut bytes = Vec::new();
+        // A record that says that it is long gets its room when its bytes come.
+        let mut bytes = Vec::with_capacity(usize::try_from(len).map_or(ROOM, |len| len.min(ROOM)));
         let read = self.input.by_ref().take(len).read_to_end(&mut bytes);
         read.map_err(|error| FileError::Io { offset: self.offset, error })?;
         self.offset += bytes.len() as u64;

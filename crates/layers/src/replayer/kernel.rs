@@ -248,12 +248,14 @@ unsafe impl Kernel for Replayer {
         let came = Action::Unmap { memory, len: len as u64 };
         match self.replay.turn(self.file, came) {
             Ok((mut state, call)) => {
-                if call.errno == 0 {
+                let unmapped = if call.errno == 0 {
                     // SAFETY: the caller gives one live mapping that nothing uses any more.
-                    unsafe { state.objects.unmap(address, len) }?;
-                }
+                    unsafe { state.objects.unmap(address, len) }
+                } else {
+                    Err(Errno::from_raw(call.errno))
+                };
                 state.advance();
-                result((), call.errno)
+                unmapped
             }
             // The replay is over; the mapping goes all the same.
             // SAFETY: as above.

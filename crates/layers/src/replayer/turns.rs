@@ -40,7 +40,7 @@ impl std::fmt::Debug for Shared {
 /// Progress of the replay.
 pub(super) struct State {
     reader: Reader<Box<dyn Read + Send>>,
-    /// The next call, unless the recording is over.
+    /// The next call, unless the recording is over or the call is being played.
     pub(super) head: Option<Call>,
     /// Its number.
     pub(super) call: u64,
@@ -138,7 +138,7 @@ impl State {
         if is_own && is_same(head, came) {
             self.lanes.insert(thread, head.lane);
             self.taken.insert(head.lane);
-            return Verdict::Play(head.clone());
+            return self.head.take().map_or(Verdict::Stop, Verdict::Play);
         }
         // A thread that is new here may be another than the one whose turn it is, but not when it is alone.
         if is_own && (own.is_some() || self.lanes.is_empty()) {
