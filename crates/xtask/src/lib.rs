@@ -6,6 +6,7 @@
 mod packets;
 mod registers;
 mod text;
+mod vulkan;
 
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,16 @@ pub fn registers() -> Result<Vec<Source>, Error> {
     let home = workspace().join("crates/registers");
     let spec = registers::spec::read(&home.join("spec"))?;
     registers::emit::sources(&spec, &home.join("src/generated"))
+}
+
+/// Generates the table of Vulkan's commands of `crates/icd` from Khronos' registry, which Debian's `libvulkan-dev` installs.
+///
+/// # Errors
+///
+/// [`Error`] where the registry cannot be read.
+pub fn vulkan() -> Result<Vec<Source>, Error> {
+    let table = workspace().join("crates/icd/src/dispatch/commands.rs");
+    Ok(vec![vulkan::source(Path::new("/usr/share/vulkan/registry/vk.xml"), &table)?])
 }
 
 /// Generates the tables of `crates/packets`.

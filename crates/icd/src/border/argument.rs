@@ -1,0 +1,208 @@
+//! Arguments and answers of C functions, as Rust sees them.
+
+use std::{
+    ffi::{CStr, c_char},
+    marker::PhantomData,
+    slice,
+};
+
+use ash::vk;
+
+use super::Failure;
+
+/// An argument of an entry point, made of what C passes.
+pub(crate) trait Argument<Raw>: Sized {
+    /// The result of a panic in a command whose first argument this is.
+    const LOST: vk::Result = vk::Result::ERROR_UNKNOWN;
+
+    /// Takes an argument over; `None` if it is a null that may not be, or no live handle.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is an argument of a Vulkan command that was called as its valid usage demands.
+    unsafe fn take(raw: Raw) -> Option<Self>;
+}
+
+impl<'a, T> Argument<*const T> for &'a T {
+    unsafe fn take(raw: *const T) -> Option<Self> {
+        // SAFETY: valid usage: "must be a valid pointer to a valid structure", for the length of the call.
+        unsafe { raw.as_ref::<'a>() }
+    }
+}
+
+impl<'a, T> Argument<*const T> for Option<&'a T> {
+    unsafe fn take(raw: *const T) -> Option<Self> {
+        // SAFETY: valid usage: null, or a valid pointer to a valid structure, for the length of the call.
+        Some(unsafe { raw.as_ref::<'a>() })
+    }
+}
+
+impl<'a, T> Argument<*mut T> for &'a mut T {
+    unsafe fn take(raw: *mut T) -> Option<Self> {
+        // SAFETY: valid usage: a valid pointer to a structure or number that this command alone has for the length of the
+        // call. Its bytes came out of C, so they are some value of a type for which any bits are one.
+        unsafe { raw.as_mut::<'a>() }
+    }
+}
+
+/// Values that C passes as they are.
+macro_rules! plain {
+    ($($T:ty),*) => {$(
+        impl Argument<$T> for $T {
+            unsafe fn take(raw: $T) -> Option<Self> {
+                Some(raw)
+            }
+        }
+    )*};
+}
+
+plain!(
+    u32,
+    vk::Format,
+    vk::ImageCreateFlags,
+    vk::ImageTiling,
+    vk::ImageType,
+    vk::ImageUsageFlags,
+    vk::SampleCountFlags
+);
+
+/// Allocation callbacks: accepted, and not used, for the library has no hook for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allocator;
+
+impl Argument<*const vk::AllocationCallbacks<'_>> for Allocator {
+    unsafe fn take(_raw: *const vk::AllocationCallbacks<'_>) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+/// A name, or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'a>(pub(crate) Option<&'a CStr>);
+
+impl Argument<*const c_char> for Name<'_> {
+    unsafe fn take(raw: *const c_char) -> Option<Self> {
+        if raw.is_null() {
+            return Some(Self(None));
+        }
+        // SAFETY: valid usage: a null-terminated string, for the length of the call.
+        Some(Self(Some(unsafe { CStr::from_ptr(raw) })))
+    }
+}
+
+/// Room for an answer, which may hold anything so far.
+#[derive(Debug)]
+pub(crate) struct Out<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<T> Argument<*mut T> for Out<'_, T> {
+    unsafe fn take(raw: *mut T) -> Option<Self> {
+        (!raw.is_null()).then_some(Self(raw, PhantomData))
+    }
+}
+
+impl<T> Out<'_, T> {
+    /// Writes the answer.
+    pub(crate) fn set(&mut self, value: T) {
+        // SAFETY: not null, and by valid usage a valid pointer to a `T` that this command alone has.
+        unsafe { self.0.write(value) }
+    }
+}
+
+/// Room for a list of answers, whose length is another argument, or nothing.
+#[derive(Debug)]
+pub(crate) struct OutArray<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<T> Argument<*mut T> for OutArray<'_, T> {
+    unsafe fn take(raw: *mut T) -> Option<Self> {
+        Some(Self(raw, PhantomData))
+    }
+}
+
+impl<T> OutArray<'_, T> {
+    /// Writes element `index`, which is below the length that Vulkan names.
+    pub(crate) fn put(&mut self, index: usize, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: valid usage: an array of more than `index` elements.
+            let place = unsafe { self.0.add(index) };
+            // SAFETY: an element of an array that this command alone has for the length of the call.
+            unsafe { place.write(value) }
+        }
+    }
+
+    /// Answers in Vulkan's way: with no array the number of items; with one so many as there is room for, and
+    /// [`vk::Result::INCOMPLETE`] if there are more.
+    pub(crate) fn fill(&mut self, room: &mut u32, items: impl ExactSizeIterator<Item = T>) -> vk::Result {
+        let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        if self.0.is_null() {
+            *room = all;
+            return vk::Result::SUCCESS;
+        }
+        *room = all.min(*room);
+        items.take(*room as usize).enumerate().for_each(|(index, item)| self.put(index, item));
+        if *room < all { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+    }
+}
+
+impl<'a, T> OutArray<'a, T> {
+    /// Returns the elements, if there is an array: for structures with a chain, which the caller has filled in.
+    pub(crate) fn of(self, count: u32) -> Option<&'a mut [T]> {
+        // SAFETY: valid usage: an array of `count` structures that this command alone has, whose type and chain are set.
+        (!self.0.is_null()).then(|| unsafe { slice::from_raw_parts_mut(self.0, count as usize) })
+    }
+}
+
+/// The answer of an entry point.
+pub(crate) trait Answer {
+    /// The C type.
+    type Raw;
+
+    /// Returns what C gets.
+    fn give(self) -> Self::Raw;
+
+    /// Returns what C gets where nothing was done.
+    fn failed(result: vk::Result) -> Self::Raw;
+}
+
+impl Answer for () {
+    type Raw = ();
+
+    fn give(self) {}
+
+    fn failed(_result: vk::Result) {}
+}
+
+impl Answer for vk::Result {
+    type Raw = Self;
+
+    fn give(self) -> Self {
+        self
+    }
+
+    fn failed(result: vk::Result) -> Self {
+        result
+    }
+}
+
+impl Answer for Result<(), Failure> {
+    type Raw = vk::Result;
+
+    fn give(self) -> vk::Result {
+        self.map_or_else(|failure| failure.0, |()| vk::Result::SUCCESS)
+    }
+
+    fn failed(result: vk::Result) -> vk::Result {
+        result
+    }
+}
+
+impl Answer for vk::PFN_vkVoidFunction {
+    type Raw = Self;
+
+    fn give(self) -> Self {
+        self
+    }
+
+    fn failed(_result: vk::Result) -> Self {
+        None
+    }
+}

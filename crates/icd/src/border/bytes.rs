@@ -1,0 +1,49 @@
+//! Structures as plain numbers.
+
+use std::slice;
+
+use ash::vk::{self, BaseInStructure, TaggedStructure};
+
+/// Structures that hold nothing but switches, behind the two words of a chain.
+///
+/// # Safety
+///
+/// The structure is `#[repr(C)]`, and `COUNT` fields of type `VkBool32` follow its `p_next`.
+pub(crate) unsafe trait Switches: TaggedStructure {
+    /// Number of switches.
+    const COUNT: usize;
+}
+
+/// Returns the switches of a structure of features.
+pub(crate) fn switches<T: Switches>(structure: &T) -> &[vk::Bool32] {
+    const { assert!(size_of::<BaseInStructure<'_>>() + T::COUNT * size_of::<vk::Bool32>() <= size_of::<T>()) };
+    let head = std::ptr::from_ref(structure).cast::<BaseInStructure<'_>>();
+    // SAFETY: the structure is longer than its head (asserted).
+    let first = unsafe { head.add(1) }.cast::<vk::Bool32>();
+    // SAFETY: `COUNT` switches follow the head, as the trait's implementations promise.
+    unsafe { slice::from_raw_parts(first, T::COUNT) }
+}
+
+/// Declares structures of features with their numbers of switches.
+macro_rules! features {
+    ($($Structure:ident: $count:expr;)*) => {$(
+        // SAFETY: `ash` generates these from Vulkan's registry, in which this many members follow `pNext`, all of type
+        // `VkBool32`; that the size fits is asserted where they are read, and that no more fit by the test below.
+        unsafe impl Switches for vk::$Structure<'_> {
+            const COUNT: usize = $count;
+        }
+    )*
+
+    #[cfg(test)]
+    #[test]
+    fn structures_of_features_have_no_more_switches() {
+        $(assert!(size_of::<vk::$Structure<'_>>() < size_of::<BaseInStructure<'_>>() + ($count + 2) * size_of::<vk::Bool32>());)*
+    }};
+}
+
+features! {
+    PhysicalDeviceFeatures2: 55;
+    PhysicalDeviceVulkan11Features: 12;
+    PhysicalDeviceVulkan12Features: 47;
+    PhysicalDeviceVulkan13Features: 15;
+}

@@ -1,0 +1,40 @@
+//! Chains of structures (`pNext`).
+
+use ash::vk::{BaseInStructure, BaseOutStructure, TaggedStructure};
+
+/// Longest chain that is followed: a program whose chain bites its tail gets an answer too.
+const LONGEST: usize = 1024;
+
+/// Returns the first structure of a type behind `head`. Unknown ones are skipped.
+pub(crate) fn find<'a, T: TaggedStructure>(head: &'a impl TaggedStructure) -> Option<&'a T> {
+    let mut next = std::ptr::from_ref(head).cast::<BaseInStructure<'a>>();
+    for _ in 0..LONGEST {
+        // SAFETY: `head` has the layout of `BaseInStructure`, as `TaggedStructure` promises, and so has by valid usage each
+        // structure of a chain, which lives for the length of the call.
+        next = unsafe { next.as_ref() }?.p_next;
+        // SAFETY: as above.
+        let here = unsafe { next.as_ref() }?;
+        if here.s_type == T::STRUCTURE_TYPE {
+            // SAFETY: a structure says its type with `s_type`.
+            return unsafe { next.cast::<T>().as_ref() };
+        }
+    }
+    None
+}
+
+/// Returns the first structure of a type behind `head`, to be filled in.
+pub(crate) fn find_mut<'a, T: TaggedStructure>(head: &'a mut impl TaggedStructure) -> Option<&'a mut T> {
+    let mut next = std::ptr::from_mut(head).cast::<BaseOutStructure<'a>>();
+    for _ in 0..LONGEST {
+        // SAFETY: `head` has the layout of `BaseOutStructure`, as `TaggedStructure` promises, and so has by valid usage each
+        // structure of a chain, which this command alone has for the length of the call.
+        next = unsafe { next.as_ref() }?.p_next;
+        // SAFETY: as above.
+        let here = unsafe { next.as_ref() }?;
+        if here.s_type == T::STRUCTURE_TYPE {
+            // SAFETY: a structure says its type with `s_type`.
+            return unsafe { next.cast::<T>().as_mut() };
+        }
+    }
+    None
+}

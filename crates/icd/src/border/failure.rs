@@ -1,0 +1,32 @@
+//! Errors as Vulkan's results.
+
+use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
+use ash::vk;
+
+/// A result that is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure(pub(crate) vk::Result);
+
+impl From<vk::Result> for Failure {
+    fn from(result: vk::Result) -> Self {
+        Self(result)
+    }
+}
+
+impl From<winsys::Error> for Failure {
+    fn from(error: winsys::Error) -> Self {
+        Self(vk::Result::from_raw(error.vk_result() as i32))
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        Self(vk::Result::from_raw(error.vk_result() as i32))
+    }
+}
+
+impl From<cs::Error> for Failure {
+    fn from(error: cs::Error) -> Self {
+        Self(vk::Result::from_raw(error.vk_result() as i32))
+    }
+}

@@ -1,0 +1,39 @@
+//! Live handles, in debug builds: a command with any other is refused. A release build believes the program.
+
+#[cfg(debug_assertions)]
+mod list {
+    use std::collections::BTreeMap;
+
+    use ash::vk::ObjectType;
+    use parking_lot::Mutex;
+
+    /// The only state of the process: handles are addresses, which are the process's too.
+    static LIVE: Mutex<BTreeMap<u64, ObjectType>> = Mutex::new(BTreeMap::new());
+
+    pub(in crate::border) fn enter(handle: u64, kind: ObjectType) {
+        LIVE.lock().insert(handle, kind);
+    }
+
+    pub(in crate::border) fn leave(handle: u64) {
+        LIVE.lock().remove(&handle);
+    }
+
+    pub(in crate::border) fn is_live(handle: u64, kind: ObjectType) -> bool {
+        LIVE.lock().get(&handle) == Some(&kind)
+    }
+}
+
+#[cfg(not(debug_assertions))]
+mod list {
+    use ash::vk::ObjectType;
+
+    pub(in crate::border) fn enter(_handle: u64, _kind: ObjectType) {}
+
+    pub(in crate::border) fn leave(_handle: u64) {}
+
+    pub(in crate::border) fn is_live(handle: u64, _kind: ObjectType) -> bool {
+        handle != 0
+    }
+}
+
+pub(super) use list::{enter, is_live, leave};

@@ -1,0 +1,97 @@
+//! Looking a command up.
+
+use std::ffi::CStr;
+
+use ash::vk;
+
+use super::{
+    command::{Command, Level},
+    commands::COMMANDS,
+    entries,
+};
+use crate::{
+    border::{Name, adapter::two},
+    facts::extensions::api_version,
+    objects::{Device, Instance},
+};
+
+impl Command {
+    /// Finds a command.
+    fn find(name: &CStr) -> Option<&'static Self> {
+        let name = name.to_str().ok()?;
+        COMMANDS.binary_search_by_key(&name, |command| command.name).ok().and_then(|index| COMMANDS.get(index))
+    }
+
+    /// Returns its function, its own or its alias'.
+    fn function(&self) -> vk::PFN_vkVoidFunction {
+        proc_addr(self.name).or_else(|| entries::find(self.name)).or_else(|| entries::find(self.alias))
+    }
+
+    /// Returns `true` if a device has it: it is of the device's version, or of an extension that was enabled.
+    fn is_enabled(&self, device: &Device) -> bool {
+        let version = api_version(device.gpu.face);
+        let is_brought = |by: &str| match by.strip_prefix("VK_VERSION_1_") {
+            Some(minor) => minor.parse().is_ok_and(|minor: u32| minor <= vk::api_version_minor(version)),
+            None => device.extensions.contains(&by),
+        };
+        self.by.iter().any(|by| is_brought(by))
+    }
+}
+
+/// Returns the two commands that look commands up.
+fn proc_addr(name: &str) -> vk::PFN_vkVoidFunction {
+    match name {
+        "vkGetDeviceProcAddr" => Some(two(of_device, None::<vk::PFN_vkGetDeviceProcAddr>)),
+        "vkGetInstanceProcAddr" => Some(two(of_instance, None::<vk::PFN_vkGetInstanceProcAddr>)),
+        _ => None,
+    }
+}
+
+/// Returns a function of the driver. Without an instance only those that need none.
+pub(crate) fn of_instance(instance: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
+    let command = name.0.and_then(Command::find)?;
+    (instance.is_some() || command.level == Level::Global).then(|| command.function())?
+}
+
+/// Returns a function whose first argument is a physical device.
+pub(crate) fn of_physical_device(_: Option<&Instance>, name: Name<'_>) -> vk::PFN_vkVoidFunction {
+    name.0.and_then(Command::find).filter(|command| command.level == Level::PhysicalDevice)?.function()
+}
+
+/// Returns a function of a device; none for commands of extensions that were not enabled.
+pub(crate) fn of_device(device: &Device, name: Name<'_>) -> vk::PFN_vkVoidFunction {
+    let command = name.0.and_then(Command::find)?;
+    (command.level == Level::Device && command.is_enabled(device)).then(|| command.function())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::entries::ENTRIES, *};
+
+    #[test]
+    fn both_tables_are_sorted_and_every_function_has_a_command() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+        assert!(ENTRIES.is_sorted_by_key(|(name, _)| name));
+        for (name, _) in ENTRIES {
+            assert!(COMMANDS.iter().any(|command| command.name == *name), "{name} is no command of Vulkan");
+        }
+    }
+
+    #[test]
+    fn every_command_of_an_extension_that_is_listed_has_a_function() {
+        use crate::facts::extensions::{DEVICE, INSTANCE};
+        for (extension, _) in DEVICE.iter().chain(INSTANCE) {
+            let name = extension.to_str().unwrap();
+            let missing: Vec<_> = COMMANDS
+                .iter()
+                .filter(|command| command.by.contains(&name) && command.function().is_none())
+                .map(|command| command.name)
+                .filter(|name| !ABSENT.contains(name))
+                .collect();
+            assert!(missing.is_empty(), "{name} without {missing:?}");
+        }
+    }
+
+    /// Commands of a listed extension that come with it only where another extension is there too, which is not.
+    const ABSENT: &[&str] = &[];
+}

@@ -1,0 +1,64 @@
+//! Features: what needs a shader is `false`.
+
+use amdgpu_winsys::winsys::Capabilities;
+use ash::vk;
+
+use crate::{
+    border::{Failure, chain, switches},
+    objects::Gpu,
+};
+
+/// Returns the features of Vulkan 1.0.
+pub(crate) fn core(gpu: &Gpu) -> vk::PhysicalDeviceFeatures {
+    let sparse = vk::Bool32::from(gpu.device.info().capabilities.contains(Capabilities::SPARSE));
+    vk::PhysicalDeviceFeatures {
+        robust_buffer_access: vk::TRUE, // no command reaches past a buffer: ranges are checked when it is recorded
+        sparse_binding: sparse,
+        sparse_residency_buffer: sparse,
+        sparse_residency_aliased: sparse,
+        ..vk::PhysicalDeviceFeatures::default()
+    }
+}
+
+/// Structures of features that are known, with what is `true` in them.
+///
+/// One table is read twice: to answer a program, and to check what it enables.
+macro_rules! known {
+    ($($Structure:ident { $($field:ident: $value:expr),* })*) => {
+        /// Fills in every known structure of features behind `head`; what is not named is `false`.
+        pub(crate) fn fill(gpu: &Gpu, head: &mut vk::PhysicalDeviceFeatures2<'_>) {
+            head.features = core(gpu);
+            $(if let Some(out) = chain::find_mut::<vk::$Structure<'_>>(head) {
+                *out = vk::$Structure { p_next: out.p_next, $($field: $value,)* ..vk::$Structure::default() };
+            })*
+        }
+
+        /// Checks the features that a program enables.
+        ///
+        /// # Errors
+        ///
+        /// `VK_ERROR_FEATURE_NOT_PRESENT` for one that [`fill`] calls `false`.
+        pub(crate) fn check(gpu: &Gpu, info: &vk::DeviceCreateInfo<'_>, core_ones: Option<&vk::PhysicalDeviceFeatures>) -> Result<(), Failure> {
+            let mut all_present = true;
+            let mut both = |wanted: &[vk::Bool32], present: &[vk::Bool32]| {
+                all_present &= wanted.iter().zip(present).all(|(wanted, present)| *wanted == vk::FALSE || *present == vk::TRUE);
+            };
+            let present = vk::PhysicalDeviceFeatures2::default().features(core(gpu));
+            let wanted = core_ones.map(|features| vk::PhysicalDeviceFeatures2::default().features(*features));
+            for wanted in wanted.iter().chain(chain::find::<vk::PhysicalDeviceFeatures2<'_>>(info)) {
+                both(switches(wanted), switches(&present));
+            }
+            $(if let Some(wanted) = chain::find::<vk::$Structure<'_>>(info) {
+                let present = vk::$Structure { $($field: $value,)* ..vk::$Structure::default() };
+                both(switches(wanted), switches(&present));
+            })*
+            if all_present { Ok(()) } else { Err(Failure(vk::Result::ERROR_FEATURE_NOT_PRESENT)) }
+        }
+    };
+}
+
+known! {
+    PhysicalDeviceVulkan11Features {}
+    PhysicalDeviceVulkan12Features {}
+    PhysicalDeviceVulkan13Features {}
+}

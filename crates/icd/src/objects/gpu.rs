@@ -1,0 +1,47 @@
+//! A GPU that was opened.
+
+use amdgpu_winsys::{
+    heaps::{MemoryManager, Profile, TableOptions},
+    winsys::{Device, PciAddress},
+};
+
+use crate::border::Failure;
+
+/// Face of the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Face {
+    /// What is there, and nothing else: transfer queues and Vulkan 1.1.
+    #[default]
+    Transfer,
+    /// Queues for graphics and compute and Vulkan 1.3, for programs that insist on them. Without shaders that is not legal.
+    Full,
+}
+
+/// One open file of a GPU, and the memory manager on it: everything of one `VkPhysicalDevice` shares it.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    /// The library's device.
+    pub(crate) device: Device,
+    /// Heaps, types, budgets and allocations.
+    pub(crate) memory: MemoryManager,
+    /// Place on the bus.
+    pub(crate) pci: PciAddress,
+    /// Minor number of the render node.
+    pub(crate) render_minor: u32,
+    /// Face of the driver.
+    pub(crate) face: Face,
+}
+
+impl Gpu {
+    /// Makes the tables of a device.
+    pub(crate) fn new(
+        device: Device,
+        pci: PciAddress,
+        render_minor: u32,
+        face: Face,
+        tables: Profile,
+    ) -> Result<Self, Failure> {
+        let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
+        Ok(Self { device, memory, pci, render_minor, face })
+    }
+}

@@ -1,0 +1,73 @@
+//! The GPUs of this computer, or simulated ones.
+
+use std::{env, path::Path};
+
+use amdgpu_sim::SimKernel;
+use amdgpu_winsys::{
+    heaps::Profile,
+    winsys::{Device, Node, PciAddress},
+};
+
+use super::{Face, Gpu};
+use crate::border::Failure;
+
+/// First minor number of a render node.
+const FIRST_RENDER_MINOR: u32 = 128;
+
+/// Settings from the environment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Machine {
+    /// Names of simulated chips (`AMDGPU_WINSYS_ICD_SIM=navi21,renoir`); none for the render nodes of this computer.
+    pub(crate) simulated: Vec<String>,
+    /// Face of the driver (`AMDGPU_WINSYS_ICD=transfer` or `full`).
+    pub(crate) face: Face,
+    /// Generation of the memory tables (`AMDGPU_WINSYS_ICD_TABLE=eight`, `four` or `radv`).
+    pub(crate) tables: Profile,
+}
+
+/// A GPU before it is opened.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A render node.
+    Node(Node),
+    /// A simulated chip, and its number.
+    Simulated(String, u8),
+}
+
+impl Machine {
+    /// Reads the environment.
+    pub(crate) fn from_environment() -> Self {
+        let value = |name: &str| env::var(name).unwrap_or_default();
+        let simulated = value("AMDGPU_WINSYS_ICD_SIM");
+        Self {
+            simulated: simulated.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            face: if value("AMDGPU_WINSYS_ICD") == "full" { Face::Full } else { Face::Transfer },
+            tables: match value("AMDGPU_WINSYS_ICD_TABLE").as_str() {
+                "eight" => Profile::EightTypes,
+                "four" => Profile::FourTypes,
+                _ => Profile::Radv,
+            },
+        }
+    }
+
+    /// Returns the GPUs there are. An unreadable `/dev/dri` holds none.
+    pub(crate) fn gpus(&self) -> Vec<Found> {
+        if self.simulated.is_empty() {
+            return Node::enumerate(Path::new("/")).unwrap_or_default().into_iter().map(Found::Node).collect();
+        }
+        self.simulated.iter().zip(0..).map(|(name, number)| Found::Simulated(name.clone(), number)).collect()
+    }
+
+    /// Opens a GPU.
+    pub(crate) fn open(&self, found: &Found) -> Result<Gpu, Failure> {
+        let (device, pci, minor) = match found {
+            Found::Node(node) => (Device::open(&node.path)?, node.pci, node.minor),
+            Found::Simulated(name, number) => {
+                let profile = amdgpu_sim::profile(name).ok_or(ash::vk::Result::ERROR_INITIALIZATION_FAILED)?;
+                let pci = PciAddress { domain: 0, bus: number.saturating_add(3), device: 0, function: 0 };
+                (Device::new(SimKernel::open(profile))?, pci, FIRST_RENDER_MINOR + u32::from(*number))
+            }
+        };
+        Gpu::new(device, pci, minor, self.face, self.tables)
+    }
+}
