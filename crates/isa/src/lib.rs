@@ -16,11 +16,13 @@
 #![forbid(unsafe_code)]
 
 mod assemble;
+pub mod builder;
 mod decode;
 mod error;
 #[expect(clippy::too_many_lines, reason = "tables")]
 mod generated;
 mod instruction;
+pub mod int64;
 pub mod load;
 mod table;
 mod text;

@@ -60,7 +60,8 @@ fn operation(
     let name = instruction.name();
     let unknown = "the vector operation is not executed";
     if let Some(carry) = carry_name(instruction) {
-        return Ok((names::operation(carry).ok_or(unknown)?, None));
+        let form = if clamps { format!("{carry}:clamp") } else { carry.to_owned() };
+        return Ok((names::operation(&form).ok_or(unknown)?, None));
     }
     let plain = match name {
         "v_div_fmas_f32" => "v_fma_f32".to_owned(),

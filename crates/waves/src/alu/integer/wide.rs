@@ -39,4 +39,20 @@ operations! { TABLE;
         let difference = i64::from(b) - i64::from(a) - i64::from(c);
         (difference as u32, difference < 0)
     }
+    // With clamp the result saturates, and the carry stays.
+    narrow_carry ["add:carry:clamp"] (a: u32, b: u32) -> u32 { (a.saturating_add(b), a.checked_add(b).is_none()) }
+    narrow_carry ["sub:carry:clamp"] (a: u32, b: u32) -> u32 { (a.saturating_sub(b), a < b) }
+    narrow_carry ["subrev:carry:clamp"] (a: u32, b: u32) -> u32 { (b.saturating_sub(a), b < a) }
+    narrow_carry ["addc:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+        let sum = u64::from(a) + u64::from(b) + u64::from(c);
+        (u32::try_from(sum).unwrap_or(u32::MAX), sum >> 32 != 0)
+    }
+    narrow_carry ["subb:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+        let difference = i64::from(a) - i64::from(b) - i64::from(c);
+        (u32::try_from(difference).unwrap_or(0), difference < 0)
+    }
+    narrow_carry ["subbrev:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+        let difference = i64::from(b) - i64::from(a) - i64::from(c);
+        (u32::try_from(difference).unwrap_or(0), difference < 0)
+    }
 }

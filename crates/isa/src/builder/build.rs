@@ -1,0 +1,226 @@
+//! The builder: registers and instructions.
+
+use std::fmt::Display;
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    BuildError, Label, Program, Scalar, Vector,
+    hazard::Hazards,
+    names::translated,
+    pending::Pending,
+    register::{Pool, TTMP},
+};
+use crate::{WaveSize, assemble};
+
+/// Builds one compute program.
+#[derive(Debug)]
+pub struct Builder {
+    pub(super) level: GfxLevel,
+    pub(super) wave: WaveSize,
+    pub(super) words: Vec<u32>,
+    pub(super) labels: Vec<Option<usize>>,
+    pub(super) branches: Vec<(usize, Label)>,
+    pub(super) pending: Pending,
+    hazards: Hazards,
+    scalars: Pool,
+    vectors: Pool,
+    user: u8,
+    pub(super) lds: u32,
+    pub(super) scratch: u32,
+    error: Option<BuildError>,
+}
+
+/// Dwords behind a program that instruction prefetch may read.
+const PADDING: usize = 64;
+
+/// The first number that no program of the builder uses: all generations have these.
+const SCALARS: usize = 96;
+
+impl Builder {
+    /// Starts a program with so many user registers, in `s0` and up. The group's number in x follows them, and thread numbers of
+    /// one axis are in `v0`.
+    pub fn new(level: GfxLevel, wave: WaveSize, user: u8) -> Self {
+        let mut builder = Self {
+            level,
+            wave,
+            words: Vec::new(),
+            labels: Vec::new(),
+            branches: Vec::new(),
+            pending: Pending::default(),
+            hazards: Hazards::default(),
+            scalars: Pool::new(SCALARS),
+            vectors: Pool::new(128),
+            user,
+            lds: 0,
+            scratch: 0,
+            error: (user > 16).then_some(BuildError::User(user)),
+        };
+        // User registers, the group's number, and the scratch offset.
+        let _ = builder.scalars.take(user.min(16) + 2, 1);
+        let _ = builder.vectors.take(1, 1);
+        if level <= GfxLevel::Gfx8 {
+            // LDS accesses are clamped to M0.
+            builder.op("s_mov_b32 m0, -1");
+        }
+        builder
+    }
+
+    /// Returns the generation.
+    pub const fn level(&self) -> GfxLevel {
+        self.level
+    }
+
+    /// Returns `count` user registers from `index` on.
+    pub const fn user(&self, index: u8, count: u8) -> Scalar {
+        Scalar { first: index, count }
+    }
+
+    /// Returns the register with the group's number in x.
+    pub const fn group(&self) -> Scalar {
+        match self.level {
+            GfxLevel::Gfx12 => Scalar { first: TTMP + 9, count: 1 },
+            _ => Scalar { first: self.user, count: 1 },
+        }
+    }
+
+    /// Returns the register with the offset of the wave's scratch memory, up to GFX10.3.
+    pub const fn scratch_offset(&self) -> Scalar {
+        Scalar { first: self.user + 1, count: 1 }
+    }
+
+    /// Returns the register with the thread's number in x, where groups have one axis.
+    pub const fn thread(&self) -> Vector {
+        Vector { first: 0, count: 1 }
+    }
+
+    /// Returns new scalar registers; four and more are aligned to four, pairs to two.
+    pub fn scalar(&mut self, count: u8) -> Scalar {
+        let align = if count >= 4 { 4 } else { count.max(1).into() };
+        let first = self.scalars.take(count, align);
+        self.note(first.is_none().then_some(BuildError::Scalars(count)));
+        Scalar { first: first.unwrap_or(0), count }
+    }
+
+    /// Returns a new lane mask.
+    pub fn mask(&mut self) -> Scalar {
+        self.scalar(self.wave.mask_dwords())
+    }
+
+    /// Returns new vector registers.
+    pub fn vector(&mut self, count: u8) -> Vector {
+        let first = self.vectors.take(count, 1);
+        self.note(first.is_none().then_some(BuildError::Vectors(count)));
+        Vector { first: first.unwrap_or(0), count }
+    }
+
+    /// Gives scalar registers back.
+    pub fn free_scalar(&mut self, register: Scalar) {
+        self.scalars.free(register.first, register.count);
+    }
+
+    /// Gives vector registers back.
+    pub fn free_vector(&mut self, register: Vector) {
+        self.vectors.free(register.first, register.count);
+    }
+
+    /// Reserves LDS of the group.
+    pub fn reserve_lds(&mut self, bytes: u32) {
+        self.lds = self.lds.max(bytes);
+        self.note((bytes > 32 << 10).then_some(BuildError::Memory(bytes, "LDS")));
+    }
+
+    /// Reserves scratch memory of each lane, in bytes.
+    pub fn reserve_scratch(&mut self, bytes: u32) {
+        self.scratch = self.scratch.max(bytes.next_multiple_of(16));
+        self.note((bytes > 4096).then_some(BuildError::Memory(bytes, "scratch")));
+    }
+
+    /// Records an instruction, with the waits it needs. The operation has its name of GFX10 or earlier.
+    pub fn op(&mut self, text: impl Display) {
+        let text = text.to_string();
+        let (name, operands) = text.split_once(' ').unwrap_or((&text, ""));
+        let name = translated(self.level, name);
+        let line = format!("{name} {operands}");
+        match assemble(self.level, self.wave, &line) {
+            Ok(instruction) => {
+                self.wait_before(&instruction);
+                let hazards = self.hazards.around(&instruction);
+                self.raw(hazards.before);
+                self.words.extend_from_slice(instruction.dwords());
+                self.raw(hazards.after);
+            }
+            Err(error) => self.note(Some(error.into())),
+        }
+    }
+
+    /// Records an instruction that touches no registers.
+    pub(super) fn raw(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match assemble(self.level, self.wave, text) {
+            Ok(instruction) => self.words.extend_from_slice(instruction.dwords()),
+            Err(error) => self.note(Some(error.into())),
+        }
+    }
+
+    /// Keeps the first error.
+    pub(super) fn note(&mut self, error: Option<BuildError>) {
+        if self.error.is_none() {
+            self.error = error;
+        }
+    }
+
+    /// Waits until all waves of the group are here.
+    pub fn barrier(&mut self) {
+        self.wait_for_all();
+        if self.level >= GfxLevel::Gfx12 {
+            self.op("s_barrier_signal -1");
+            self.op("s_barrier_wait 0xffff");
+        } else {
+            self.op("s_barrier");
+        }
+    }
+
+    /// Adds without a carry; `a` and `b` are operands as text, `b` a vector register.
+    pub fn add(&mut self, to: Vector, a: impl Display, b: impl Display) {
+        if self.level >= GfxLevel::Gfx10 {
+            self.op(format_args!("v_add_nc_u32 {to}, {a}, {b}"));
+        } else if self.level == GfxLevel::Gfx9 {
+            self.op(format_args!("v_add_u32 {to}, {a}, {b}"));
+        } else {
+            let name = if self.level == GfxLevel::Gfx8 { "v_add_u32_e32" } else { "v_add_i32_e32" };
+            self.op(format_args!("{name} {to}, vcc, {a}, {b}"));
+        }
+    }
+
+    /// Ends the program.
+    ///
+    /// # Errors
+    ///
+    /// The first [`BuildError`] of all calls.
+    pub fn finish(mut self) -> Result<Program, BuildError> {
+        self.wait_for_all();
+        self.op("s_endpgm");
+        self.link()?;
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let len = self.words.len();
+        let filler = if self.level >= GfxLevel::Gfx10 { "s_code_end" } else { "s_nop 0" };
+        let filler = assemble(self.level, self.wave, filler)?;
+        self.words.extend(std::iter::repeat_n(filler.dwords()[0], PADDING));
+        Ok(Program {
+            level: self.level,
+            wave: self.wave,
+            words: self.words,
+            len,
+            user: self.user,
+            scalars: u32::try_from(self.scalars.most).unwrap_or(u32::MAX),
+            vectors: u32::try_from(self.vectors.most).unwrap_or(u32::MAX),
+            lds: self.lds,
+            scratch: self.scratch,
+        })
+    }
+}

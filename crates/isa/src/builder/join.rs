@@ -1,0 +1,213 @@
+//! Planned loads, recorded, and their bytes joined.
+
+use super::{BuildError, Builder, Scalar, Vector};
+use crate::load::{Address, AddressStep, Kind, Load, Piece, Place, Request, Shift, plan};
+use amdgpu_hw::GfxLevel;
+
+/// The registers that a load reads its address from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadFrom {
+    /// A buffer, and the byte offset in it.
+    Buffer(Scalar, Vector),
+    /// A 64-bit address in each lane.
+    Global(Vector),
+    /// A byte offset in LDS.
+    Lds(Vector),
+}
+
+impl LoadFrom {
+    fn register(self) -> Vector {
+        match self {
+            Self::Buffer(_, register) | Self::Global(register) | Self::Lds(register) => register,
+        }
+    }
+
+    /// Returns `true` if a request is for this memory, with its address where this has it.
+    fn fits(self, request: &Request) -> bool {
+        match self {
+            Self::Buffer(..) => request.kind == Kind::Buffer && request.offset == Place::Vector,
+            Self::Lds(_) => request.kind == Kind::Lds && request.offset == Place::Vector,
+            Self::Global(_) => {
+                request.kind == Kind::Global && request.address == Place::Vector && request.offset == Place::None
+            }
+        }
+    }
+}
+
+impl Builder {
+    /// Loads what a request asks for, split by [`plan`]: byte `k` of it is byte `k % 4` of register `k / 4` of the result, which is
+    /// rounded up to whole dwords.
+    pub fn load(&mut self, request: &Request, from: LoadFrom) -> Vector {
+        let dwords = request.bytes().div_ceil(4);
+        let result = self.vector(u8::try_from(dwords).unwrap_or(u8::MAX));
+        if !from.fits(request) {
+            self.note(Some(BuildError::Missing("a load from other registers than its request names")));
+            return result;
+        }
+        let plan = match plan(request, self.level) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.note(Some(error.into()));
+                return result;
+            }
+        };
+        let mut done = 0;
+        for register in 0..result.count {
+            self.op(format_args!("v_mov_b32 {}, 0", result.at(register)));
+        }
+        for piece in &plan {
+            self.piece(request, piece, from, done, result);
+            done += piece.access.yields;
+        }
+        result
+    }
+
+    /// Records the loads of one access, and places its bytes.
+    fn piece(&mut self, request: &Request, piece: &Piece, from: LoadFrom, done: u32, result: Vector) {
+        let access = &piece.access;
+        let loaded: u32 = piece.loads.iter().map(|load| u32::from(load.bytes)).sum();
+        let bytes = self.vector(u8::try_from(loaded.div_ceil(4) + 1).unwrap_or(u8::MAX));
+        for register in 0..bytes.count {
+            self.op(format_args!("v_mov_b32 {}, 0", bytes.at(register)));
+        }
+        let base = from.register();
+        let moved = self.vector(base.count);
+        let shift = self.vector(1);
+        match access.shift {
+            Shift::Dynamic => {
+                // The whole address, and what it has below its alignment.
+                self.add_to(moved, base, u64::from(request.const_offset + done));
+                let mask = access.align.mul - 1;
+                self.op(format_args!("v_and_b32 {shift}, {mask}, {}", moved.at(0)));
+                self.op(format_args!("v_and_b32 {}, -{}, {}", moved.at(0), access.align.mul, moved.at(0)));
+            }
+            Shift::Known(_) | Shift::None => {
+                self.add_to(moved, base, i64::from(piece.rebase).cast_unsigned());
+                let known = if let Shift::Known(bytes) = access.shift { bytes } else { 0 };
+                self.op(format_args!("v_mov_b32 {shift}, {known}"));
+            }
+        }
+        let mut at = 0;
+        for load in piece.loads.iter() {
+            self.one_load(load, from, moved, bytes, at);
+            at += u32::from(load.bytes);
+        }
+        // Bytes `shift..` of what was loaded go to byte `done` of the result.
+        for index in 0..access.yields.div_ceil(4) {
+            let left = access.yields - index * 4;
+            let index = u8::try_from(index).unwrap_or(u8::MAX);
+            let dword = self.vector(1);
+            let (low, high) = (bytes.at(index), bytes.at((index + 1).min(bytes.count - 1)));
+            self.op(format_args!("v_alignbyte_b32 {dword}, {high}, {low}, {shift}"));
+            self.merge(dword, left.min(4), done + u32::from(index) * 4, result);
+            self.free_vector(dword);
+        }
+        for register in [bytes, moved, shift] {
+            self.free_vector(register);
+        }
+    }
+
+    /// Puts the low `count` bytes of a register at byte `at` of the result, where zeroes are.
+    fn merge(&mut self, dword: Vector, count: u32, at: u32, result: Vector) {
+        if count < 4 {
+            self.op(format_args!("v_bfe_u32 {dword}, {dword}, 0, {}", count * 8));
+        }
+        let (index, bits) = (u8::try_from(at / 4).unwrap_or(u8::MAX), at % 4 * 8);
+        let part = self.vector(1);
+        let to = result.at(index);
+        self.op(format_args!("v_lshlrev_b32 {part}, {bits}, {dword}"));
+        self.op(format_args!("v_or_b32 {to}, {to}, {part}"));
+        if bits != 0 && at % 4 + count > 4 {
+            let next = result.at(index + 1);
+            self.op(format_args!("v_lshrrev_b32 {part}, {}, {dword}", 32 - bits));
+            self.op(format_args!("v_or_b32 {next}, {next}, {part}"));
+        }
+        self.free_vector(part);
+    }
+
+    /// Adds a constant to a 32-bit offset or a 64-bit address.
+    fn add_to(&mut self, to: Vector, from: Vector, bytes: u64) {
+        let literal = self.vector(1);
+        let (mask, [low, high]) = (self.mask(), halves(bytes));
+        self.op(format_args!("v_mov_b32 {literal}, {low:#x}"));
+        self.op(format_args!("v_add_co_u32 {}, {mask}, {}, {literal}", to.at(0), from.at(0)));
+        if to.count > 1 {
+            self.op(format_args!("v_mov_b32 {literal}, {high:#x}"));
+            self.op(format_args!("v_addc_co_u32 {}, {mask}, {}, {literal}, {mask}", to.at(1), from.at(1)));
+        }
+        self.free_scalar(mask);
+        self.free_vector(literal);
+    }
+
+    /// Records one load, whose bytes begin at byte `at` of `bytes`.
+    fn one_load(&mut self, load: &Load, from: LoadFrom, base: Vector, bytes: Vector, at: u32) {
+        let count = u8::try_from(u32::from(load.bytes).div_ceil(4)).unwrap_or(1);
+        let to = self.vector(count);
+        let mut address = base;
+        let added: u64 = load
+            .before
+            .iter()
+            .flatten()
+            .map(|step| match step {
+                AddressStep::AddOffset(bytes) => u64::from(*bytes),
+                AddressStep::AddAddress(bytes) => *bytes,
+                AddressStep::AddOffsetToAddress | AddressStep::ToVector => 0,
+            })
+            .sum();
+        if added != 0 {
+            address = self.vector(base.count);
+            self.add_to(address, base, added);
+        }
+        let immediate = load.immediate;
+        let offset = if immediate == 0 { String::new() } else { format!(" offset:{immediate}") };
+        match (load.address, from) {
+            (Address::Lds, _) => {
+                // Halves that keep the rest of their register have zeroes there.
+                self.op(format_args!("v_mov_b32 {}, 0", to.at(0)));
+                match load.immediate1 {
+                    Some(second) => {
+                        self.op(format_args!("{} {to}, {address} offset0:{immediate} offset1:{second}", load.op));
+                    }
+                    None => self.op(format_args!("{} {to}, {address}{offset}", load.op)),
+                }
+            }
+            (Address::Offen, LoadFrom::Buffer(buffer, _)) => {
+                let zero = self.no_offset();
+                self.op(format_args!("{} {to}, {address}, {buffer}, {zero} offen{offset}", load.op));
+            }
+            (Address::Vaddr, _) if self.level <= GfxLevel::Gfx8 => {
+                self.op(format_args!("{} {to}, {address}", load.op));
+            }
+            (Address::Vaddr, _) => self.op(format_args!("{} {to}, {address}, off{offset}", load.op)),
+            (Address::Addr64, _) => self.addr64(load.op, to, address, &offset),
+            _ => self.note(Some(BuildError::Missing("a load by scalar registers"))),
+        }
+        let mut left = u32::from(load.bytes);
+        for index in 0..count {
+            self.merge(to.at(index), left.min(4), at + u32::from(index) * 4, bytes);
+            left = left.saturating_sub(4);
+        }
+        self.free_vector(to);
+        if address != base {
+            self.free_vector(address);
+        }
+    }
+
+    /// Loads from a 64-bit address on GFX6, through a buffer over all of memory.
+    fn addr64(&mut self, op: &str, to: Vector, address: Vector, offset: &str) {
+        // DST_SEL_X to W, 32 bits unsigned.
+        const WORD3: u32 = 0x0002_7fac;
+        let buffer = self.scalar(4);
+        for (index, word) in (0..).zip(["0".to_owned(), "0".to_owned(), "-1".to_owned(), format!("{WORD3:#x}")]) {
+            self.op(format_args!("s_mov_b32 {}, {word}", buffer.at(index)));
+        }
+        self.op(format_args!("{op} {to}, {address}, {buffer}, 0 addr64{offset}"));
+        self.wait_for_all();
+        self.free_scalar(buffer);
+    }
+}
+
+/// Returns the low and the high half.
+const fn halves(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}

@@ -1,0 +1,77 @@
+//! Loads and stores of one dword, by buffer descriptors, LDS and scratch memory.
+
+use amdgpu_hw::GfxLevel;
+
+use super::{Builder, Scalar, Vector};
+
+impl Builder {
+    /// Loads dwords from a buffer at a byte offset in a vector register.
+    pub fn buffer_load(&mut self, to: Vector, at: Vector, buffer: Scalar) {
+        let (size, zero) = (size(to.count), self.no_offset());
+        self.op(format_args!("buffer_load_dword{size} {to}, {at}, {buffer}, {zero} offen"));
+    }
+
+    /// Stores dwords to a buffer at a byte offset in a vector register.
+    pub fn buffer_store(&mut self, from: Vector, at: Vector, buffer: Scalar) {
+        let (size, zero) = (size(from.count), self.no_offset());
+        self.op(format_args!("buffer_store_dword{size} {from}, {at}, {buffer}, {zero} offen"));
+    }
+
+    /// Adds to a dword of a buffer, atomically; `value` gets what was there.
+    pub fn buffer_add(&mut self, value: Vector, at: Vector, buffer: Scalar) {
+        let returns = if self.level >= GfxLevel::Gfx12 { "th:TH_ATOMIC_RETURN" } else { "glc" };
+        let zero = self.no_offset();
+        self.op(format_args!("buffer_atomic_add {value}, {at}, {buffer}, {zero} offen {returns}"));
+    }
+
+    /// Loads a dword of LDS.
+    pub fn lds_load(&mut self, to: Vector, at: Vector) {
+        self.op(format_args!("ds_read_b32 {to}, {at}"));
+    }
+
+    /// Stores a dword to LDS.
+    pub fn lds_store(&mut self, from: Vector, at: Vector) {
+        self.op(format_args!("ds_write_b32 {at}, {from}"));
+    }
+
+    /// Adds to a dword of LDS, atomically.
+    pub fn lds_add(&mut self, value: Vector, at: Vector) {
+        self.op(format_args!("ds_add_u32 {at}, {value}"));
+    }
+
+    /// Stores a dword to scratch memory at a byte offset in a vector register. Up to GFX10.3 it is reached by a swizzled
+    /// buffer.
+    pub fn scratch_store(&mut self, from: Vector, at: Vector, buffer: Scalar) {
+        if self.level >= GfxLevel::Gfx11 {
+            self.op(format_args!("scratch_store_dword {at}, {from}, off"));
+        } else {
+            let offset = self.scratch_offset();
+            self.op(format_args!("buffer_store_dword {from}, {at}, {buffer}, {offset} offen"));
+        }
+    }
+
+    /// Loads a dword from scratch memory.
+    pub fn scratch_load(&mut self, to: Vector, at: Vector, buffer: Scalar) {
+        if self.level >= GfxLevel::Gfx11 {
+            self.op(format_args!("scratch_load_dword {to}, {at}, off"));
+        } else {
+            let offset = self.scratch_offset();
+            self.op(format_args!("buffer_load_dword {to}, {at}, {buffer}, {offset} offen"));
+        }
+    }
+
+    /// Returns the operand for no scalar offset.
+    pub(super) fn no_offset(&self) -> &'static str {
+        if self.level >= GfxLevel::Gfx12 { "null" } else { "0" }
+    }
+}
+
+/// Returns what names of memory operations say of several dwords.
+const fn size(dwords: u8) -> &'static str {
+    match dwords {
+        2 => "x2",
+        3 => "x3",
+        4 => "x4",
+        _ => "",
+    }
+}

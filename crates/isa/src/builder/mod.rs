@@ -1,0 +1,39 @@
+//! A small builder of machine code: registers, labels, waits, and the same text for every generation.
+//!
+//! Instructions are written as text with the names they have up to GFX10; the builder translates them for its generation,
+//! inserts waits before results of memory are touched, and fills in branches.
+//!
+//! ```
+//! use amdgpu_hw::GfxLevel;
+//! use amdgpu_isa::{WaveSize, builder::Builder};
+//!
+//! let mut code = Builder::new(GfxLevel::Gfx11, WaveSize::Wave32, 4);
+//! let (id, twice) = (code.thread(), code.vector(1));
+//! code.op(format_args!("v_lshlrev_b32 {twice}, 1, {id}"));
+//! let program = code.finish()?;
+//! assert!(program.text().contains("v_lshlrev_b32"));
+//! # Ok::<_, amdgpu_isa::builder::BuildError>(())
+//! ```
+
+mod build;
+mod error;
+mod flow;
+mod hazard;
+mod join;
+mod label;
+mod memory;
+mod names;
+mod pending;
+mod program;
+mod register;
+mod wait;
+mod wide;
+
+pub use build::Builder;
+pub use error::BuildError;
+pub use flow::Condition;
+pub use join::LoadFrom;
+pub use label::Label;
+pub use program::Program;
+pub use register::{Scalar, Vector};
+pub use wide::Wide;

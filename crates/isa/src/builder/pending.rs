@@ -1,0 +1,14 @@
+//! What memory has yet to read or write.
+
+/// Registers that outstanding memory operations read or write: vector registers from 256 on.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) registers: [bool; 512],
+    pub(super) any: bool,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Self { registers: [false; 512], any: false }
+    }
+}

@@ -1,0 +1,93 @@
+//! Options: which operations are lowered.
+
+bitflags::bitflags! {
+    /// Groups of operations that are lowered, `nir_lower_*` of NIR's `nir_lower_int64_options`.
+    ///
+    /// Source: `src/compiler/nir/nir.h`, for the groups; `src/amd/common/ac_nir.c` (25.0.7) and
+    /// `src/amd/vulkan/radv_shader.c` (22.3.6) for the sets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Options: u32 {
+        /// `imul64`.
+        const IMUL = 1 << 0;
+        /// `imul_high64`.
+        const IMUL_HIGH = 1 << 1;
+        /// `imul_2x32_64`.
+        const IMUL_2X32 = 1 << 2;
+        /// `divmod64`.
+        const DIVMOD = 1 << 3;
+        /// `minmax64`.
+        const MINMAX = 1 << 4;
+        /// `iabs64`.
+        const IABS = 1 << 5;
+        /// `iadd_sat64`.
+        const IADD_SAT = 1 << 6;
+        /// `conv64`.
+        const CONV = 1 << 7;
+        /// `iadd64`.
+        const IADD = 1 << 8;
+        /// `ineg64`.
+        const INEG = 1 << 9;
+        /// `isign64`.
+        const ISIGN = 1 << 10;
+        /// `icmp64`.
+        const ICMP = 1 << 11;
+        /// `logic64`.
+        const LOGIC = 1 << 12;
+        /// `shift64`.
+        const SHIFT = 1 << 13;
+        /// `bcsel64`.
+        const BCSEL = 1 << 14;
+        /// `extract64`.
+        const EXTRACT = 1 << 15;
+        /// `bit_count64`.
+        const BIT_COUNT = 1 << 16;
+        /// `ufind_msb64`.
+        const UFIND_MSB = 1 << 17;
+        /// `find_lsb64`.
+        const FIND_LSB = 1 << 18;
+        /// `usub_sat64`.
+        const USUB_SAT = 1 << 19;
+        /// `uadd_sat64`.
+        const UADD_SAT = 1 << 20;
+
+        /// What RADV set in Mesa 22.3.6.
+        const SEED = Self::IMUL.bits() | Self::IMUL_HIGH.bits() | Self::IMUL_2X32.bits() | Self::DIVMOD.bits()
+            | Self::MINMAX.bits() | Self::IABS.bits() | Self::IADD_SAT.bits();
+        /// What RADV sets in Mesa 25.0.7.
+        const RADV_25 = Self::SEED.bits() | Self::CONV.bits();
+        /// No 64-bit operation is left.
+        const ALL = (1 << 21) - 1;
+        /// Only what has no native instructions is lowered.
+        const NONE = 0;
+    }
+}
+
+impl Options {
+    /// Returns the option by its name in NIR, without `nir_lower_`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let names = [
+            ("imul64", Self::IMUL),
+            ("imul_high64", Self::IMUL_HIGH),
+            ("imul_2x32_64", Self::IMUL_2X32),
+            ("divmod64", Self::DIVMOD),
+            ("minmax64", Self::MINMAX),
+            ("iabs64", Self::IABS),
+            ("iadd_sat64", Self::IADD_SAT),
+            ("conv64", Self::CONV),
+            ("iadd64", Self::IADD),
+            ("ineg64", Self::INEG),
+            ("isign64", Self::ISIGN),
+            ("icmp64", Self::ICMP),
+            ("logic64", Self::LOGIC),
+            ("shift64", Self::SHIFT),
+            ("bcsel64", Self::BCSEL),
+            ("extract64", Self::EXTRACT),
+            ("bit_count64", Self::BIT_COUNT),
+            ("ufind_msb64", Self::UFIND_MSB),
+            ("find_lsb64", Self::FIND_LSB),
+            ("usub_sat64", Self::USUB_SAT),
+            ("uadd_sat64", Self::UADD_SAT),
+        ];
+        names.into_iter().find(|(known, _)| *known == name).map(|(_, option)| option)
+    }
+}

@@ -1,0 +1,94 @@
+//! One group of lanes that runs a built program on a piece of memory.
+
+use std::sync::Mutex;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::{WaveSize, builder::Program};
+use amdgpu_waves::{Access, Dispatch, Limits, Memory, Outcome, PageFault, run};
+
+/// The address of the program.
+const PROGRAM: u64 = 0x10_0000;
+/// The address of the data.
+pub(crate) const DATA: u64 = 0x20_0000;
+
+struct Ram {
+    program: Vec<u8>,
+    data: Mutex<Vec<u8>>,
+}
+
+impl Ram {
+    fn range(va: u64, len: usize, size: usize, access: Access) -> Result<std::ops::Range<usize>, PageFault> {
+        let start = va.checked_sub(DATA).and_then(|start| usize::try_from(start).ok());
+        start.filter(|start| start + len <= size).map(|start| start..start + len).ok_or(PageFault { va, access })
+    }
+}
+
+impl Memory for Ram {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let data = self.data.lock().unwrap();
+        out.copy_from_slice(&data[Self::range(va, out.len(), data.len(), Access::Load)?]);
+        Ok(())
+    }
+
+    fn store(&self, va: u64, bytes: &[u8]) -> Result<(), PageFault> {
+        let mut data = self.data.lock().unwrap();
+        let range = Self::range(va, bytes.len(), data.len(), Access::Store)?;
+        data[range].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn atomic(&self, va: u64, _len: u8, _change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        Err(PageFault { va, access: Access::Store })
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let fault = PageFault { va, access: Access::Fetch };
+        let start = va.checked_sub(PROGRAM).and_then(|start| usize::try_from(start).ok()).ok_or(fault)?;
+        out.copy_from_slice(self.program.get(start..start + out.len()).ok_or(fault)?);
+        Ok(())
+    }
+}
+
+/// Returns the descriptor of a raw buffer.
+pub(crate) fn raw_buffer(level: GfxLevel, base: u64, bytes: u32) -> [u32; 4] {
+    let word3 = match level {
+        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => 0x2_7fac,
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => 0xfac | 20 << 12 | 1 << 24 | 3 << 28,
+        _ => 0xfac | 20 << 12 | 3 << 28,
+    };
+    [base as u32, (base >> 32) as u32, bytes, word3]
+}
+
+/// Runs one wave of a program whose user registers hold a buffer over `data`; returns the data it leaves.
+pub(crate) fn run_wave(level: GfxLevel, program: &Program, data: Vec<u8>) -> Vec<u8> {
+    let mut user_data = [0; 16];
+    user_data[..4].copy_from_slice(&raw_buffer(level, DATA, data.len() as u32));
+    let dispatch = Dispatch {
+        level,
+        wave: program.wave(),
+        program: PROGRAM,
+        resources: program.resources(),
+        user_data,
+        threads: [program.wave().lanes(), 1, 1],
+        partial: [0; 3],
+        start: [0; 3],
+        end: [1; 3],
+        scratch_ring: 0,
+        scratch_base: 0,
+        chip: None,
+        border_colors: 0,
+    };
+    let code = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let ram = Ram { program: code, data: Mutex::new(data) };
+    match run(&dispatch, &ram, Limits::default()) {
+        Outcome::Done(_) => ram.data.into_inner().unwrap(),
+        other => panic!("{level}: {other:?}\n{}", program.text()),
+    }
+}
+
+/// Every generation with a wave size that it has.
+pub(crate) fn places() -> Vec<(GfxLevel, WaveSize)> {
+    let wide = GfxLevel::ALL.into_iter().map(|level| (level, WaveSize::Wave64));
+    let narrow = GfxLevel::ALL.into_iter().filter(|level| *level >= GfxLevel::Gfx10);
+    wide.chain(narrow.map(|level| (level, WaveSize::Wave32))).collect()
+}

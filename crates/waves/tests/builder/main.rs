@@ -1,0 +1,5 @@
+//! Programs of the builder, run: 64-bit operations against Rust's integers, loads against the bytes of memory.
+
+mod int64;
+mod loads;
+mod machine;
