@@ -107,6 +107,7 @@ pub enum Command {
         figure: Option<String>,
     },
     /// A screen that keeps up.
+    #[cfg(feature = "tui")]
     Top(Top),
     /// Repeat a view.
     Watch(Watch),
@@ -200,6 +201,7 @@ pub struct Heaps {
 }
 
 /// Options of top.
+#[cfg(feature = "tui")]
 #[derive(Args, Clone, Debug)]
 pub struct Top {
     /// Seconds between two looks.
@@ -302,6 +304,7 @@ pub enum PlotFormat {
     #[default]
     Svg,
     /// A bitmap.
+    #[cfg(feature = "png")]
     Png,
     /// Dots on a terminal.
     Braille,
@@ -409,6 +412,7 @@ fn speed(text: &str) -> Result<f64, String> {
     if speed.is_finite() && speed >= 0.0 { Ok(speed) } else { Err(format!("'{text}' is no speed")) }
 }
 
+#[cfg(feature = "tui")]
 fn screen_size(text: &str) -> Result<(u16, u16), String> {
     let size = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let sensible = |&(width, height): &(u16, u16)| (1..=1000).contains(&width) && (1..=1000).contains(&height);

@@ -13,6 +13,9 @@
 //! A [`model::Snapshot`] is all there is: no view asks the kernel anything. So `--from FILE` shows what `top` showed, and every
 //! figure is the same in every view.
 //!
+//! The features leave parts out: `cli` is the program with its command line, `tui` the screen of `top`, `png` plots as PNG. All are
+//! on by default; without them the crate is a library of snapshots, figures and text.
+//!
 //! ```
 //! use amdgpu_budget::{collect::{Collector, Wishes}, machine::Simulated};
 //!
@@ -22,17 +25,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "cli")]
 pub mod app;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod collect;
+#[cfg(feature = "cli")]
 mod command;
 pub mod exit;
 pub mod files;
+#[cfg(feature = "cli")]
 pub mod http;
 pub mod machine;
+#[cfg(feature = "cli")]
 pub mod plot;
+#[cfg(feature = "cli")]
 pub mod render;
+#[cfg(feature = "tui")]
 pub mod screen;
+#[cfg(feature = "cli")]
 pub mod session;
 mod snapshot;
 pub mod source;

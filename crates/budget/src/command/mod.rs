@@ -14,12 +14,13 @@ use std::io::Write;
 
 use clap::CommandFactory as _;
 
+#[cfg(feature = "tui")]
+use crate::screen;
 use crate::{
     cli::{Arguments, Command, View},
     exit::Exit,
     plot,
     render::{self, Shown},
-    screen,
     session::{self, Outcome, Stop},
     text::ps,
 };
@@ -38,6 +39,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Heaps(options) if options.as_vulkan => once(arguments, &Shown::AsVulkan, false, out),
         Command::Heaps(_) => once(arguments, &Shown::Plain(View::Heaps), false, out),
         Command::Explain { figure } => once(arguments, &Shown::Explain(figure.clone()), false, out),
+        #[cfg(feature = "tui")]
         Command::Top(options) => screen::run(options, global, out),
         Command::Watch(options) => watch::watch(options, global, out),
         Command::Record(options) => watch::record(options, global, out),

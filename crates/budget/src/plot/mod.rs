@@ -1,5 +1,6 @@
 //! `plot`: memory in use over time, as a picture that goes into a bug report.
 
+#[cfg(feature = "png")]
 pub mod bitmap;
 pub mod braille;
 pub mod canvas;
@@ -9,7 +10,9 @@ pub mod svg;
 
 use std::{fs, io::Write, path::Path};
 
-use self::{bitmap::Bitmap, chart::draw, series::Series, svg::Svg};
+#[cfg(feature = "png")]
+use self::bitmap::Bitmap;
+use self::{chart::draw, series::Series, svg::Svg};
 use crate::{
     cli::{Global, Plot, PlotFormat},
     exit::Exit,
@@ -38,6 +41,7 @@ pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outco
     let series = Series::new(&snapshots, options.by).ok_or_else(|| Stop::failed("there is nothing to draw"))?;
     let picture = match options.format {
         PlotFormat::Svg => draw(&series, Svg::new(chart::WIDTH, chart::HEIGHT)).into_text().into_bytes(),
+        #[cfg(feature = "png")]
         PlotFormat::Png => {
             let canvas =
                 Bitmap::new(chart::WIDTH, chart::HEIGHT).ok_or_else(|| Stop::failed("no memory for a picture"))?;

@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// Units of sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Units {
     /// The largest unit that leaves at least one, with three digits or so.
     #[default]
@@ -11,10 +12,10 @@ pub enum Units {
     /// Exact.
     Bytes,
     /// Whole MiB, rounded down.
-    #[value(name = "MiB", alias = "mib")]
+    #[cfg_attr(feature = "cli", value(name = "MiB", alias = "mib"))]
     MiB,
     /// GiB with two digits, rounded down.
-    #[value(name = "GiB", alias = "gib")]
+    #[cfg_attr(feature = "cli", value(name = "GiB", alias = "gib"))]
     GiB,
 }
 

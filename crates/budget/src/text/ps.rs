@@ -13,7 +13,8 @@ use crate::snapshot::{
 };
 
 /// Sort keys of processes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sort {
     /// VRAM and GTT together, most first.
     #[default]
