@@ -3,7 +3,7 @@
 //! `cargo run --example budget` runs on a simulated APU, where the question is hardest: carve-out and GTT are the same
 //! memory, and the heaps promise more than the machine has.
 
-use std::{io::Write, sync::Arc, time::Duration};
+use std::{io::Write, time::Duration};
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
@@ -29,7 +29,7 @@ impl Observer for Alarm {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = SimDevice::new(profile("renoir").ok_or("no such chip")?, SimOptions::default());
-    let device = Device::with_observer(gpu.open(), Arc::new(Alarm))?;
+    let device = Device::with_observer(gpu.open(), Alarm)?;
     // One question to the kernel in ten milliseconds is enough for anybody.
     let manager = MemoryManager::new(&device, &TableOptions::default())?
         .with_budget_interval(CoarseClock, Duration::from_millis(10));

@@ -3,7 +3,7 @@
 //! `cargo run --example copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
 //! line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pattern: Vec<u8> = (0..BYTES).map(|index| (index * 7) as u8).collect();
     memory.map()?.write(0, &pattern)?;
 
-    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let context = Context::new(&device, Priority::Normal)?;
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         memory.map()?.write(TO, &vec![0; pattern.len()])?;
         let queue = Queue::new(&context, ip, 0)?;

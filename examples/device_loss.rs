@@ -4,7 +4,7 @@
 //! on purpose**, so think twice before you run it on a real one, by replacing `gpu.open()` by
 //! `RenderNode::open("/dev/dri/renderD128".as_ref())?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
@@ -15,13 +15,13 @@ use amdgpu_winsys::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The address book hears of every binding, and remembers those that went.
-    let book = Arc::new(AddressBook::new(64));
+    let book = AddressBook::new(64);
     // The kernel would give the job ten seconds.
     let options = SimOptions::hanging_for(Duration::from_millis(200));
     let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
-    let device = Device::with_observer(gpu.open(), Arc::clone(&book) as _)?;
+    let device = Device::with_observer(gpu.open(), book.clone())?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let context = Context::new(&device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Gfx, 0)?;
     let crumbs = Breadcrumbs::new(&device)?;
 
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // anything to upload again.
     assert!(queue.check().is_err() && !loss.vram_lost);
     drop((queue, context));
-    let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
     crumbs.end(&mut stream, 3)?;
     let list = stream.finish()?;

@@ -4,7 +4,7 @@
 //! `SimKernel::open(...)` by `RenderNode::open("/dev/dri/renderD128".as_ref())?`. What another program submits is shown by
 //! `amdgpu-ib dump --recording FILE`.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -20,9 +20,9 @@ use amdgpu_winsys::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // For names instead of numbers, give the device a book, and the BOs names.
-    let book = Arc::new(AddressBook::new(64));
+    let book = AddressBook::new(64);
     let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
-    let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+    let device = Device::with_observer(kernel, book.clone())?;
     let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
     book.name(memory.bo().handle(), "results");
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     stream.push(&pm4::EndOfPipe::fence(memory.address().checked_add(64).ok_or("no such address")?, 1))?;
     let list = stream.finish()?;
 
-    let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
     let used = [memory.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
     assert!(fence.wait(Deadline::after(Duration::from_secs(10)))?);

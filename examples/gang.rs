@@ -4,7 +4,7 @@
 //! `cargo run --example gang` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the first
 //! line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (question, answer) = (memory.address(), memory.address().checked_add(4).ok_or("the memory is too small")?);
 
     // All queues of a gang belong to one context.
-    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let context = Context::new(&device, Priority::Normal)?;
     let (graphics, compute) = (Queue::new(&context, Ip::Gfx, 0)?, Queue::new(&context, Ip::Compute, 0)?);
     let gang = Gang::new(&graphics, &[&compute])?;
 

@@ -3,8 +3,6 @@
 //! `cargo run --example out_of_memory`. By default the kernel lets a program allocate more than there is, and fails the
 //! submission that uses it. With an admission policy the allocation is refused, while the program can still do something.
 
-use std::sync::Arc;
-
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
@@ -75,7 +73,7 @@ fn submit(device: &Device, memories: &[DeviceMemory]) -> Result<(), Box<dyn std:
     let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16)?;
     stream.push(&pm4::Nop::Skip(&[0]))?;
     let list = stream.finish()?;
-    let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Gfx, 0)?;
+    let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Gfx, 0)?;
     let memory: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
     queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     Ok(())

@@ -3,7 +3,7 @@
 //! `cargo run --example sdma_copy` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
 //! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let list = stream.finish()?;
 
     // What the submission names stays alive until the fence has signalled, whatever is dropped meanwhile.
-    let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    let context = Context::new(&device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Sdma, 0)?;
     let memory = [from.binding().clone(), to.binding().clone()];
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;

@@ -3,7 +3,7 @@
 //! `cargo run --example sparse` runs on a simulated RX 6800. The GPU may touch all of a sparse range; where nothing is
 //! bound it reads zero, and its writes are lost.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     memory.map()?.store_u32(2 * BLOCK, 42)?;
 
     // Addresses first, memory later.
-    let range = Arc::new(SparseRange::new(&device, VaRequest::new(1 << 30).aligned(BLOCK))?);
+    let range = SparseRange::new(&device, VaRequest::new(1 << 30).aligned(BLOCK))?;
     println!("{} MiB of addresses at {}, {} bytes bound", range.size() >> 20, range.address(), range.bound_bytes());
 
     // Four blocks, given one by one and out of order. Their memory is one piece, so they become one ioctl.
@@ -41,13 +41,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the GPU reads {} there", gpu_reads(&manager, &range, place + 2 * BLOCK)?);
 
     // As a queue operation: the change comes after what it waits for, and others can wait for it.
-    let [frame_done, unbound] = [Syncobj::new(&device, false)?, Syncobj::new(&device, false)?].map(Arc::new);
-    let point = |syncobj: &Arc<Syncobj>| SparsePoint { syncobj: Arc::clone(syncobj), point: 0 };
+    let [frame_done, unbound] = [Syncobj::new(&device, false)?, Syncobj::new(&device, false)?];
+    let point = |syncobj: &Syncobj| SparsePoint { syncobj: syncobj.clone(), point: 0 };
     let queue = SparseQueue::new(&device)?;
     let change = SparseBind { offset: place + 2 * BLOCK, len: BLOCK, backing: None };
     let fence = queue.submit(SparseSubmission {
         waits: vec![point(&frame_done)],
-        binds: vec![(Arc::clone(&range), vec![change])],
+        binds: vec![(range.clone(), vec![change])],
         signals: vec![point(&unbound)],
     })?;
     println!("before the frame is done it still reads {}", gpu_reads(&manager, &range, place + 2 * BLOCK)?);
@@ -72,7 +72,7 @@ fn gpu_reads(manager: &MemoryManager, range: &SparseRange, offset: u64) -> Resul
     let mut stream = Stream::new(device, sdma::Version::of(device.info().gfx_level), 64)?;
     stream.push(&sdma::CopyLinear::new(result.address(), from, 4))?;
     let list = stream.finish()?;
-    let queue = Queue::new(&Arc::new(Context::new(device, Priority::Normal)?), Ip::Sdma, 0)?;
+    let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Sdma, 0)?;
     // Whatever is bound at the moment of the submission is listed with it.
     let (memory, sets) = ([result.binding().clone()], [range.residents()]);
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() })?;

@@ -3,7 +3,7 @@
 //! `cargo run --example submit_each_queue` runs on a simulated RX 6800, so that it works on any machine; on a Radeon,
 //! replace the first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let memory = allocate(&device)?;
 
     // High priority if we may, else what we may have.
-    let context = Arc::new(Context::new_at_most(&device, Priority::High)?);
+    let context = Context::new_at_most(&device, Priority::High)?;
     println!("{} with {:?} priority", device.info().chip_name(), context.priority());
 
     // A queue is an entity of the context, and there is one object for each. Different queues run side by side.

@@ -4,7 +4,7 @@
 //! `cargo run --example timeline` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace the
 //! first line of `main` by `Device::open("/dev/dri/renderD128")?`.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
@@ -20,11 +20,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let level = device.info().gfx_level;
     let memory = allocate(&device)?;
     let used = [memory.binding().clone()];
-    let context = Arc::new(Context::new(&device, Priority::Normal)?);
-    let (copy, compute) = (Queue::new(&context, Ip::Sdma, 0)?, Arc::new(Queue::new(&context, Ip::Compute, 0)?));
+    let context = Context::new(&device, Priority::Normal)?;
+    let (copy, compute) = (Queue::new(&context, Ip::Sdma, 0)?, Queue::new(&context, Ip::Compute, 0)?);
 
     // Turn n waits for point n - 1 and signals point n.
-    let timeline = Arc::new(Syncobj::new(&device, false)?);
+    let timeline = Syncobj::new(&device, false)?;
 
     // Turn 2 first. Point 1 has not been submitted yet, so it waits on a thread of its own, as Vulkan's wait-before-signal
     // wants it; the kernel itself would wait five seconds, and then refuse.
@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let second = submitter.submit(OwnedSubmission {
         lists: vec![stamp.finish()?],
         memory: used.to_vec(),
-        waits: vec![(Arc::clone(&timeline), 1)],
-        signals: vec![(Arc::clone(&timeline), 2)],
+        waits: vec![(timeline.clone(), 1)],
+        signals: vec![(timeline.clone(), 2)],
         ..OwnedSubmission::default()
     })?;
     assert!(second.submitted(Deadline::POLL)?.is_none());

@@ -38,7 +38,7 @@
 //! stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;
 //! let list = stream.finish()?;
 //!
-//! let context = Arc::new(Context::new(&device, Priority::Normal)?);
+//! let context = Context::new(&device, Priority::Normal)?;
 //! let queue = Queue::new(&context, Ip::Gfx, 0)?;
 //! let used = [memory.binding().clone()];
 //! let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;

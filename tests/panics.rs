@@ -176,7 +176,7 @@ fn survives(name: &str, scenario: Scenario, fuse: &Arc<Fuse>, kind: Told, refuse
     let closed = kernel.inner().census();
     let files = open_files();
     let device = match kind {
-        Told::Observer => Device::with_observer(Arc::clone(&kernel), Arc::clone(fuse) as _).unwrap(),
+        Told::Observer => Device::with_observer(Arc::clone(&kernel), Arc::clone(fuse)).unwrap(),
         Told::Subscriber => Device::new(Arc::clone(&kernel)).unwrap(),
     };
     let before = counts(&kernel, &device);
@@ -297,7 +297,7 @@ fn a_submission_that_an_observer_panics_at_keeps_what_it_uses() {
     let _turn = TURN.lock();
     let options = SimOptions::hanging_for(std::time::Duration::from_mins(1));
     let gpu = SimDevice::new(chip("navi21"), options);
-    let device = Device::with_observer(gpu.open(), Arc::new(AtSubmissions)).unwrap();
+    let device = Device::with_observer(gpu.open(), AtSubmissions).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
     let used = host_memory(&device, 4096);

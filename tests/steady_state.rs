@@ -164,7 +164,7 @@ impl Steady {
     }
 
     fn queue(&self, ring: u32, listing: Listing) -> Queue {
-        let context = Arc::new(Context::new(&self.device, Priority::Normal).unwrap());
+        let context = Context::new(&self.device, Priority::Normal).unwrap();
         Queue::with_options(&context, Ip::Compute, ring, QueueOptions { listing, ..QueueOptions::default() }).unwrap()
     }
 
@@ -191,7 +191,7 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
     let (device_wide, others) = (ResidentSet::new(), ResidentSet::new());
     memories[..900].iter().for_each(|memory| assert!(device_wide.add(memory.binding())));
     memories[900..999].iter().for_each(|memory| assert!(others.add(memory.binding())));
-    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let context = Context::new(&device, Priority::Normal).unwrap();
     let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64).unwrap();
     stream.push(&pm4::Nop::Skip(&[0; 7])).unwrap();

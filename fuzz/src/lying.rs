@@ -298,7 +298,7 @@ struct Belongings {
     mappings: Vec<Mapping>,
     bindings: Vec<Binding>,
     reservations: Vec<Reservation>,
-    contexts: Vec<Arc<Context>>,
+    contexts: Vec<Context>,
     syncobjs: Vec<Syncobj>,
     lists: Vec<BoList>,
     queues: Vec<Queue>,
@@ -340,7 +340,7 @@ impl Belongings {
                 self.bindings.extend(Binding::new(bo, lease, VaFlags::READABLE).ok());
             }
             7 => remove(&mut self.bindings, which),
-            8 => self.contexts.extend(Context::new(device, Priority::Normal).ok().map(Arc::new)),
+            8 => self.contexts.extend(Context::new(device, Priority::Normal).ok()),
             9 => remove(&mut self.contexts, which),
             10 => self.syncobjs.extend(Syncobj::new(device, which.is_multiple_of(2)).ok()),
             11 => remove(&mut self.syncobjs, which),

@@ -16,7 +16,6 @@ mod release;
 mod usage;
 mod watch;
 
-pub(crate) use self::device::{DeviceRef, DeviceRefs, installed_vram};
 pub use self::{
     bo::{
         Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
@@ -37,6 +36,10 @@ pub use self::{
         AddressBook, BoEntry, BoHistory, Event, FaultAccess, FaultHub, FaultReport, FaultStatus, Finding, HistoryEntry,
         NEAR, Observer, PageFault, Place, PressureLevel, Verdict,
     },
+};
+pub(crate) use self::{
+    device::{DeviceRef, DeviceRefs, installed_vram},
+    memory::WeakResidents,
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;

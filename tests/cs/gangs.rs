@@ -1,7 +1,5 @@
 //! Checklist row 104: queues that run together.
 
-use std::sync::Arc;
-
 use crate::support::{
     chip, host_memory, job_time,
     jobs::{context, load, patient_gpu, poke, store},
@@ -28,7 +26,7 @@ impl Rig {
         Self { device, queues, memory }
     }
 
-    fn queue(&self, ip: Ip, ring: u32) -> Arc<Queue> {
+    fn queue(&self, ip: Ip, ring: u32) -> Queue {
         self.queues.get(ip, ring).unwrap()
     }
 
@@ -108,7 +106,7 @@ fn four_queues_of_three_kinds_run_together() {
     let rig = Rig::new("navi21");
     let leader = rig.queue(Ip::Gfx, 0);
     let followers = [(Ip::Compute, 0), (Ip::Compute, 3), (Ip::Sdma, 1)].map(|(ip, ring)| rig.queue(ip, ring));
-    let gang = Gang::new(&leader, &[&*followers[0], &followers[1], &followers[2]]).unwrap();
+    let gang = Gang::new(&leader, &[&followers[0], &followers[1], &followers[2]]).unwrap();
     let lists: Vec<_> =
         (0..).zip(&followers).map(|(index, queue)| store(&rig.device, queue.target(), rig.at(index), 9)).collect();
     let bindings = [rig.memory.binding().clone()];
@@ -126,12 +124,12 @@ fn what_is_no_gang_is_refused_and_named() {
     let gfx = rig.queue(Ip::Gfx, 0);
     let compute = rig.queues.of_ip(Ip::Compute).unwrap();
     let foreign = Queue::new(&context(&rig.device), Ip::Compute, 0).unwrap();
-    let all: Vec<&Queue> = compute.iter().map(|queue| &**queue).collect();
+    let all: Vec<&Queue> = compute.iter().collect();
     for (followers, fault) in [
         (&[][..], GangFault::NoFollowers),
         (&all[..], GangFault::TooMany { count: 5 }),
         (&[all[0], all[0]], GangFault::Twice { at: 1 }),
-        (&[&*gfx], GangFault::Twice { at: 0 }),
+        (&[&gfx], GangFault::Twice { at: 0 }),
         (&[all[1], &foreign], GangFault::OtherContext { at: 1 }),
     ] {
         assert_eq!(Gang::new(&gfx, followers).unwrap_err(), cs::Error::NoGang(fault));

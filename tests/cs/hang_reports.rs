@@ -1,7 +1,5 @@
 //! Hang reports: the commands around the last marks decoded, with addresses as objects, and the page fault explained.
 
-use std::sync::Arc;
-
 use crate::support::{
     host_memory, job_time,
     jobs::{context, impatient_gpu},
@@ -26,10 +24,10 @@ struct Rig {
 
 impl Rig {
     fn new(name: &str, ip: Ip) -> Self {
-        let book = Arc::new(AddressBook::new(64));
-        let observers: Vec<Arc<dyn Observer>> = vec![Arc::clone(&book) as _, Arc::new(BoHistory::new(64))];
+        let book = AddressBook::new(64);
+        let observers: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(BoHistory::new(64))];
         let gpu = impatient_gpu(name);
-        let device = Device::with_observer(gpu.open(), Arc::new(observers)).unwrap();
+        let device = Device::with_observer(gpu.open(), observers).unwrap();
         let queue = Queue::new(&context(&device), ip, 0).unwrap();
         let memory = host_memory(&device, 4096);
         book.name(memory.bo().handle(), "results");

@@ -46,7 +46,7 @@ impl Rig {
         Self::of(&self.device, ip)
     }
 
-    fn context(&self) -> &Arc<Context> {
+    fn context(&self) -> &Context {
         self.queue.context()
     }
 
@@ -336,8 +336,8 @@ fn a_hang_report_without_marks_shows_where_the_submission_begins() {
 
 #[test]
 fn a_hang_report_names_the_object_that_a_fault_hit() {
-    let book = Arc::new(AddressBook::new(64));
-    let device = Device::with_observer(impatient_gpu("navi21").open(), Arc::clone(&book) as _).unwrap();
+    let book = AddressBook::new(64);
+    let device = Device::with_observer(impatient_gpu("navi21").open(), book.clone()).unwrap();
     let rig = Rig::of(&device, Ip::Gfx);
     let freed = host_memory(&device, 4096);
     book.name(freed.bo().handle(), "used after it was freed");

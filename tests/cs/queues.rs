@@ -78,14 +78,10 @@ fn a_table_gives_each_queue_of_every_chip_once_and_in_turn() {
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
             let rings = queues.rings(ip);
             let all = queues.of_ip(ip).unwrap();
-            assert_eq!(
-                all.iter().map(|queue| queue.ring()).collect::<Vec<_>>(),
-                (0..rings).collect::<Vec<_>>(),
-                "{name} {ip}"
-            );
+            assert_eq!(all.iter().map(Queue::ring).collect::<Vec<_>>(), (0..rings).collect::<Vec<_>>(), "{name} {ip}");
             for turn in 0..2 * rings {
                 let queue = queues.next(ip).unwrap();
-                assert!(Arc::ptr_eq(&queue, &queues.get(ip, turn % rings).unwrap()), "{name} {ip}");
+                assert_eq!(queue, queues.get(ip, turn % rings).unwrap(), "{name} {ip}");
             }
             let error = queues.get(ip, rings).unwrap_err();
             assert_eq!(error, cs::Error::NoSuchRing { ip, ring: rings, rings });

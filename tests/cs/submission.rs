@@ -1,7 +1,5 @@
 //! Recording and submitting on every ring of every chip, and what is refused on the way.
 
-use std::sync::Arc;
-
 use crate::support::{CHIPS, device, host_memory, job_time, queue};
 use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
@@ -133,7 +131,7 @@ fn empty_and_foreign_submissions_are_refused() {
 #[test]
 fn a_ring_that_does_not_exist_is_refused_and_counted() {
     let device = device("renoir");
-    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let context = Context::new(&device, Priority::Normal).unwrap();
     let error = Queue::new(&context, Ip::Sdma, 1).unwrap_err();
     assert_eq!(error, cs::Error::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
     let error = Queue::new(&context, Ip::VcnDec, 0).unwrap_err();

@@ -12,8 +12,8 @@ use amdgpu_winsys::{
     winsys::{Deadline, Device, Error, Ip, Syncobj},
 };
 
-fn queue(device: &Device, ip: Ip) -> Arc<Queue> {
-    Arc::new(Queue::new(&context(device), ip, 0).unwrap())
+fn queue(device: &Device, ip: Ip) -> Queue {
+    Queue::new(&context(device), ip, 0).unwrap()
 }
 
 #[test]
@@ -21,12 +21,12 @@ fn a_point_may_be_waited_for_before_anybody_has_submitted_it() {
     let device = device("navi21");
     let (early, late) = (queue(&device, Ip::Gfx), queue(&device, Ip::Compute));
     let memory = host_memory(&device, 4096);
-    let timeline = Arc::new(Syncobj::new(&device, false).unwrap());
+    let timeline = Syncobj::new(&device, false).unwrap();
     let submitter = Submitter::new(&early).unwrap();
     let waits = |point: u64| OwnedSubmission {
         lists: vec![store(&device, early.target(), memory.address(), point as u32)],
         memory: vec![memory.binding().clone()],
-        waits: vec![(Arc::clone(&timeline), point)],
+        waits: vec![(timeline.clone(), point)],
         ..OwnedSubmission::default()
     };
     let (first, second) = (submitter.submit(waits(1)).unwrap(), submitter.submit(waits(2)).unwrap());
@@ -50,16 +50,16 @@ fn what_is_wrong_with_a_submission_its_fence_tells_and_the_next_one_goes_on() {
     let (device, abroad) = (device("navi21"), device("navi21"));
     let queue = queue(&device, Ip::Compute);
     let submitter = Submitter::new(&queue).unwrap();
-    let foreign = Arc::new(Syncobj::new(&abroad, true).unwrap());
+    let foreign = Syncobj::new(&abroad, true).unwrap();
     let refused = OwnedSubmission { waits: vec![(foreign, 0)], ..OwnedSubmission::default() };
     let error = submitter.submit(refused).unwrap().wait(job_time()).unwrap_err();
     assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "sync object" }));
     let error = submitter.submit(OwnedSubmission::default()).unwrap().wait(job_time()).unwrap_err();
     assert_eq!(error, cs::Error::NothingToSubmit);
-    let done = Arc::new(Syncobj::new(&device, false).unwrap());
-    let good = OwnedSubmission { signals: vec![(Arc::clone(&done), 0)], ..OwnedSubmission::default() };
+    let done = Syncobj::new(&device, false).unwrap();
+    let good = OwnedSubmission { signals: vec![(done.clone(), 0)], ..OwnedSubmission::default() };
     assert!(submitter.submit(good).unwrap().wait(job_time()).unwrap() && done.wait(Deadline::POLL).unwrap());
-    assert!(Arc::ptr_eq(submitter.queue(), &queue));
+    assert_eq!(submitter.queue(), &queue);
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn dropping_a_submitter_abandons_what_still_waits_and_keeps_nothing() {
     let queue = queue(&device, Ip::Compute);
     let before = kernel.census();
     let submitter = Submitter::new(&queue).unwrap();
-    let never = Arc::new(Syncobj::new(&device, false).unwrap());
-    let waits = OwnedSubmission { waits: vec![(Arc::clone(&never), 0)], ..OwnedSubmission::default() };
+    let never = Syncobj::new(&device, false).unwrap();
+    let waits = OwnedSubmission { waits: vec![(never.clone(), 0)], ..OwnedSubmission::default() };
     let pending = [waits.clone(), waits].map(|waits| submitter.submit(waits).unwrap());
     drop(submitter);
     for pending in pending {

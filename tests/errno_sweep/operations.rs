@@ -1,6 +1,6 @@
 //! The operations, and the requests that each is known to make.
 
-use std::{os::fd::AsFd as _, sync::Arc};
+use std::os::fd::AsFd as _;
 
 use amdgpu_winsys::{
     cs::{
@@ -154,8 +154,8 @@ fn wait_idle(bench: &Bench) -> Outcome {
     expect(bench.memory.bo().wait_idle(job_time())?)
 }
 
-fn range(bench: &Bench) -> Result<Arc<SparseRange>, Trouble> {
-    Ok(Arc::new(SparseRange::new(&bench.device, VaRequest::new(4 * SIZE))?))
+fn range(bench: &Bench) -> Result<SparseRange, Trouble> {
+    Ok(SparseRange::new(&bench.device, VaRequest::new(4 * SIZE))?)
 }
 
 /// The bench's memory at two places of a range.
@@ -175,13 +175,13 @@ fn sparse(bench: &Bench) -> Outcome {
 
 fn sparse_queue(bench: &Bench) -> Outcome {
     let range = range(bench)?;
-    let (first, done) = (Arc::new(Syncobj::new(&bench.device, false)?), Arc::new(Syncobj::new(&bench.device, false)?));
+    let (first, done) = (Syncobj::new(&bench.device, false)?, Syncobj::new(&bench.device, false)?);
     let queue = SparseQueue::new(&bench.device)?;
-    let point = |syncobj: &Arc<Syncobj>| vec![SparsePoint { syncobj: Arc::clone(syncobj), point: 0 }];
+    let point = |syncobj: &Syncobj| vec![SparsePoint { syncobj: syncobj.clone(), point: 0 }];
     first.signal()?;
     let fence = queue.submit(SparseSubmission {
         waits: point(&first),
-        binds: vec![(Arc::clone(&range), backed(bench).into())],
+        binds: vec![(range.clone(), backed(bench).into())],
         signals: point(&done),
     })?;
     let bound = fence.wait(job_time())?;
@@ -229,7 +229,7 @@ fn share_syncobj(bench: &Bench) -> Outcome {
 }
 
 fn context(bench: &Bench) -> Outcome {
-    let context = Arc::new(Context::new_at_most(&bench.device, Priority::High)?);
+    let context = Context::new_at_most(&bench.device, Priority::High)?;
     let clocks = context.pin_clocks(StablePstate::Peak)?;
     let vmid = VmidReservation::new(&bench.device)?;
     drop((clocks, vmid));
@@ -255,7 +255,7 @@ fn nothing(bench: &Bench, queue: &Queue) -> Result<CommandList, Trouble> {
 }
 
 fn submit(bench: &Bench, ip: Ip) -> Outcome {
-    let queue = Queue::new(&Arc::new(Context::new(&bench.device, Priority::Normal)?), ip, 0)?;
+    let queue = Queue::new(&Context::new(&bench.device, Priority::Normal)?, ip, 0)?;
     let list = nothing(bench, &queue)?;
     let done = Syncobj::new(&bench.device, false)?;
     let fence = queue.submit(&Submission {
@@ -269,7 +269,7 @@ fn submit(bench: &Bench, ip: Ip) -> Outcome {
 }
 
 fn kept_list(bench: &Bench) -> Outcome {
-    let context = Arc::new(Context::new(&bench.device, Priority::Normal)?);
+    let context = Context::new(&bench.device, Priority::Normal)?;
     let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
     let queue = Queue::with_options(&context, Ip::Compute, 0, options)?;
     let list = nothing(bench, &queue)?;
@@ -284,7 +284,7 @@ fn kept_list(bench: &Bench) -> Outcome {
 }
 
 fn gang(bench: &Bench) -> Outcome {
-    let context = Arc::new(Context::new(&bench.device, Priority::Normal)?);
+    let context = Context::new(&bench.device, Priority::Normal)?;
     let queues = Queues::with_options(&context, QueueOptions::default());
     let (leader, follower) = (queues.next(Ip::Gfx)?, queues.next(Ip::Compute)?);
     let (list, other) = (nothing(bench, &leader)?, nothing(bench, &follower)?);
@@ -295,7 +295,7 @@ fn gang(bench: &Bench) -> Outcome {
 }
 
 fn fences(bench: &Bench) -> Outcome {
-    let context = Arc::new(Context::new(&bench.device, Priority::Normal)?);
+    let context = Context::new(&bench.device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Compute, 0)?;
     let list = nothing(bench, &queue)?;
     let submission = Submission { lists: &[&list], ..Submission::default() };

@@ -232,7 +232,7 @@ fn budgets_follow_radvs_through_a_series_of_allocations() {
 
 /// Returns the driver's own allocations. Where heaps have several accounts, only the sum is recorded, and only the sum
 /// counts.
-fn drivers_own(run: &Run, ledger: &std::sync::Arc<Ledger>, step: &Value) -> Vec<Charge> {
+fn drivers_own(run: &Run, ledger: &Ledger, step: &Value) -> Vec<Charge> {
     let account = |kind| match kind {
         HeapKind::InvisibleVram => Account::InvisibleVram,
         HeapKind::VisibleVram => Account::VisibleVram,

@@ -1,6 +1,6 @@
 //! The counters of own usage against a plain list of what lives.
 
-use std::{sync::Arc, thread};
+use std::thread;
 
 use amdgpu_winsys::{
     heaps::{Account, Charge, Ledger, OwnUsage},
@@ -10,7 +10,7 @@ use proptest::{collection::vec, prelude::*, sample::Index};
 
 use crate::captures::facts;
 
-fn ledger() -> Arc<Ledger> {
+fn ledger() -> Ledger {
     Ledger::new(facts("navi10").page_size())
 }
 

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
 
-fn observed(observer: Arc<dyn Observer>) -> Device {
+fn observed(observer: impl Observer + 'static) -> Device {
     Device::with_observer(SimKernel::open(chip("navi21")), observer).unwrap()
 }
 
@@ -31,8 +31,8 @@ fn live(finding: Finding) -> Place {
 
 #[test]
 fn an_address_is_found_in_both_spellings_from_the_first_byte_to_the_last() {
-    let book = Arc::new(AddressBook::new(8));
-    let device = observed(Arc::clone(&book) as _);
+    let book = AddressBook::new(8);
+    let device = observed(book.clone());
     let memory = allocate(&device, 3);
     book.name(memory.bo().handle(), "vertices");
     let start = memory.address().as_u64();
@@ -57,8 +57,8 @@ fn an_address_is_found_in_both_spellings_from_the_first_byte_to_the_last() {
 
 #[test]
 fn what_was_freed_is_remembered_and_the_oldest_forgotten() {
-    let book = Arc::new(AddressBook::new(2));
-    let device = observed(Arc::clone(&book) as _);
+    let book = AddressBook::new(2);
+    let device = observed(book.clone());
     let memories: Vec<_> = (0..3).map(|_| allocate(&device, 1)).collect();
     let addresses: Vec<_> = memories.iter().map(|memory| memory.address().as_u64() + 16).collect();
     for memory in memories {
@@ -76,9 +76,9 @@ fn what_was_freed_is_remembered_and_the_oldest_forgotten() {
 
 #[test]
 fn a_page_fault_names_the_buffer_that_was_overrun() {
-    let book = Arc::new(AddressBook::new(8));
+    let book = AddressBook::new(8);
     let kernel = SimDevice::new(chip("navi31"), SimOptions::default()).open();
-    let device = Device::with_observer(kernel, Arc::clone(&book) as _).unwrap();
+    let device = Device::with_observer(kernel, book.clone()).unwrap();
     let queue = queue(&device, Ip::Compute, 0);
     let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 16).unwrap();
     let memory = allocate(&device, 2);
@@ -97,8 +97,8 @@ fn a_page_fault_names_the_buffer_that_was_overrun() {
 
 #[test]
 fn pieces_of_a_sparse_range_are_found_one_by_one() {
-    let book = Arc::new(AddressBook::new(8));
-    let device = observed(Arc::clone(&book) as _);
+    let book = AddressBook::new(8);
+    let device = observed(book.clone());
     let range = SparseRange::new(&device, VaRequest::new(16 * PAGE)).unwrap();
     let memory = allocate(&device, 8);
     let bind = |page: u64, pages: u64, from: Option<u64>| SparseBind {
@@ -128,7 +128,7 @@ impl Observer for Log {
 #[test]
 fn an_observer_hears_of_each_step_once_and_in_order() {
     let log = Arc::new(Log::default());
-    let device = observed(Arc::clone(&log) as _);
+    let device = observed(Arc::clone(&log));
     let memory = allocate(&device, 1);
     let (handle, base) = (memory.bo().handle(), memory.map().unwrap().as_ptr());
     let second = Mapping::new(memory.bo()).unwrap();
@@ -174,8 +174,8 @@ proptest! {
     fn the_book_agrees_with_a_list_of_everything_that_was_ever_bound(
         steps in prop::collection::vec((any::<bool>(), 0..8_usize, 1..5_u64), 1..60),
     ) {
-        let book = Arc::new(AddressBook::new(1000));
-        let device = observed(Arc::clone(&book) as _);
+        let book = AddressBook::new(1000);
+        let device = observed(book.clone());
         let mut memories: [Option<DeviceMemory>; 8] = Default::default();
         let mut ever: Vec<(u64, u64, u32, bool)> = Vec::new();
         for (allocates, which, pages) in steps {

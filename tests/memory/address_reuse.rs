@@ -1,7 +1,5 @@
 //! Addresses of freed device memory are leased again by the thread that freed it. No other thread notices.
 
-use std::sync::Arc;
-
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     heaps::{AllocateInfo, MemoryManager, MemoryPolicy, Replay, TableOptions},
@@ -12,7 +10,7 @@ use amdgpu_winsys::{
 const SIZE: u64 = 64 << 10;
 
 struct Rig {
-    book: Arc<AddressBook>,
+    book: AddressBook,
     device: Device,
     manager: MemoryManager,
 }
@@ -20,8 +18,8 @@ struct Rig {
 impl Rig {
     fn new(policy: MemoryPolicy) -> Self {
         let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-        let book = Arc::new(AddressBook::new(64));
-        let device = Device::with_observer(gpu.open(), Arc::clone(&book) as _).unwrap();
+        let book = AddressBook::new(64);
+        let device = Device::with_observer(gpu.open(), book.clone()).unwrap();
         let manager = MemoryManager::with_policy(&device, &TableOptions::default(), policy).unwrap();
         Self { book, device, manager }
     }

@@ -23,8 +23,8 @@ use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
 
-fn sparse_range(device: &Device, pages: u64) -> Arc<SparseRange> {
-    Arc::new(SparseRange::new(device, VaRequest::new(pages * PAGE).aligned(64 << 10)).unwrap())
+fn sparse_range(device: &Device, pages: u64) -> SparseRange {
+    SparseRange::new(device, VaRequest::new(pages * PAGE).aligned(64 << 10)).unwrap()
 }
 
 /// Host memory in which each page begins with a number of its own.
@@ -150,7 +150,7 @@ fn bound_memory_stays_alive_and_unchanged_residents_are_not_copied() {
     range.bind(&[change(0, 8, Some((&memory, 0)))]).unwrap();
     let before = range.residents().snapshot();
     range.bind(&[change(2, 2, None)]).unwrap();
-    assert!(Arc::ptr_eq(&before, &range.residents().snapshot()), "pages went, but no memory");
+    assert_eq!(before, range.residents().snapshot(), "pages went, but no memory");
     let binding = memory.binding().downgrade();
     drop((memory, before));
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [50, 51, 0, 0, 54, 55, 56, 57]);
@@ -307,12 +307,12 @@ fn w27_a_sparse_queue_binds_after_its_waits_and_signals_after_its_binds() {
     let device = device("navi21");
     let binds = SparseQueue::new(&device).unwrap();
     let (range, memory) = (sparse_range(&device, 4), numbered(&device, 4, 1));
-    let gate = Arc::new(Syncobj::new(&device, false).unwrap());
-    let done = Arc::new(Syncobj::new(&device, false).unwrap());
-    let point = |syncobj: &Arc<Syncobj>, point| SparsePoint { syncobj: Arc::clone(syncobj), point };
+    let gate = Syncobj::new(&device, false).unwrap();
+    let done = Syncobj::new(&device, false).unwrap();
+    let point = |syncobj: &Syncobj, point| SparsePoint { syncobj: syncobj.clone(), point };
     let submission = SparseSubmission {
         waits: vec![point(&gate, 5)],
-        binds: vec![(Arc::clone(&range), vec![change(0, 4, Some((&memory, 0)))])],
+        binds: vec![(range.clone(), vec![change(0, 4, Some((&memory, 0)))])],
         signals: vec![point(&done, 9)],
     };
     let fence = binds.submit(submission).unwrap();
@@ -330,10 +330,10 @@ fn a_dropped_sparse_queue_abandons_what_still_waits() {
     let device = device("navi21");
     let binds = SparseQueue::new(&device).unwrap();
     let range = sparse_range(&device, 4);
-    let never = SparsePoint { syncobj: Arc::new(Syncobj::new(&device, false).unwrap()), point: 0 };
+    let never = SparsePoint { syncobj: Syncobj::new(&device, false).unwrap(), point: 0 };
     let submission = SparseSubmission {
         waits: vec![never],
-        binds: vec![(Arc::clone(&range), vec![change(0, 4, None)])],
+        binds: vec![(range.clone(), vec![change(0, 4, None)])],
         ..SparseSubmission::default()
     };
     let fence = binds.submit(submission).unwrap();
@@ -350,10 +350,10 @@ fn a_refused_change_ends_a_sparse_queue() {
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let binds = SparseQueue::new(&device).unwrap();
     let range = sparse_range(&device, 4);
-    let done = Arc::new(Syncobj::new(&device, false).unwrap());
+    let done = Syncobj::new(&device, false).unwrap();
     let submission = SparseSubmission {
-        binds: vec![(Arc::clone(&range), vec![change(0, 4, None)])],
-        signals: vec![SparsePoint { syncobj: Arc::clone(&done), point: 0 }],
+        binds: vec![(range.clone(), vec![change(0, 4, None)])],
+        signals: vec![SparsePoint { syncobj: done.clone(), point: 0 }],
         ..SparseSubmission::default()
     };
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::ENOMEM);
@@ -376,7 +376,7 @@ fn a_sparse_queue_takes_nothing_of_another_device() {
         Err(MemoryError::Winsys(error)) => matches!(error, Error::ForeignDevice { .. }),
         _ => false,
     };
-    let point = |device| SparsePoint { syncobj: Arc::new(Syncobj::new(device, false).unwrap()), point: 0 };
+    let point = |device| SparsePoint { syncobj: Syncobj::new(device, false).unwrap(), point: 0 };
     let range = (sparse_range(&other, 4), Vec::new());
     assert!(foreign(SparseSubmission { binds: vec![range], ..SparseSubmission::default() }));
     assert!(foreign(SparseSubmission { waits: vec![point(&other)], ..SparseSubmission::default() }));

@@ -38,7 +38,7 @@ struct Rig {
 fn rig(limits: CacheLimits) -> Rig {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
-    let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let hands = Hands::default();
     let cache = MemoryCache::with_clock(&manager, limits, hands.clone());
     Rig { kernel, cache, hands }
@@ -112,7 +112,7 @@ fn other_types_flags_and_priorities_are_not_served() {
 fn nothing_is_kept_where_all_vram_is_to_be_zeroed() {
     let device = Device::new(SimKernel::open(chip("navi21"))).unwrap();
     let options = TableOptions { zero_vram: true, ..TableOptions::default() };
-    let manager = Arc::new(MemoryManager::new(&device, &options).unwrap());
+    let manager = MemoryManager::new(&device, &options).unwrap();
     let cache = MemoryCache::new(&manager, CacheLimits::default());
     drop(cache.allocate(&AllocateInfo::new(0, MIB)).unwrap());
     assert_eq!(cache.stats().entries, 0);

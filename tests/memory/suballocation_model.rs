@@ -42,7 +42,7 @@ const DIVISOR: u64 = 63 << 7;
 
 fn cache(hands: &Hands) -> (Device, MemoryCache) {
     let device = Device::new(SimKernel::open(chip("navi21"))).unwrap();
-    let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let limits = CacheLimits { timeout: Duration::from_millis(TIMEOUT), heap_divisor: DIVISOR };
     assert_eq!(manager.properties().heaps()[0].size / DIVISOR, 8 * UNIT);
     let cache = MemoryCache::with_clock(&manager, limits, hands.clone());

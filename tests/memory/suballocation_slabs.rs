@@ -31,7 +31,7 @@ fn rig() -> Rig {
 fn rig_with(limits: CacheLimits) -> Rig {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
-    let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default()).unwrap());
+    let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let cache = MemoryCache::new(&manager, limits);
     Rig { kernel, pool: SlabPool::new(&cache), cache }
 }

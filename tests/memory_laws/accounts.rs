@@ -1,7 +1,7 @@
 //! Every BO is charged once, to the account it is taken off again.
 #![expect(unsafe_code, reason = "user memory")]
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::num::NonZeroUsize;
 
 use amdgpu_winsys::{
     cs::{Stream, pm4},
@@ -92,7 +92,7 @@ fn the_always_valid_part_is_what_cannot_be_shared() {
     let manager = rig.manager();
     let own = manager.allocate(&gtt(&manager, MIB)).unwrap();
     let other = manager.allocate(&shared(gtt(&manager, 2 * MIB))).unwrap();
-    let ledger = Arc::clone(manager.ledger());
+    let ledger = manager.ledger().clone();
     assert_eq!((ledger.usage().gtt, ledger.always_valid().gtt), (3 * MIB, MIB));
     drop(own);
     assert_eq!((ledger.usage().gtt, ledger.always_valid().gtt), (2 * MIB, 0));

@@ -80,7 +80,7 @@ fn a_budget_that_others_have_used_up_refuses_until_they_free_it() {
 #[test]
 fn a_policy_that_only_reports_tells_and_lets_in() {
     let listener = Arc::new(Listener::default());
-    let rig = Rig::observed("navi21", Arc::clone(&listener) as _);
+    let rig = Rig::observed("navi21", Arc::clone(&listener));
     let mut policy = AdmissionPolicy { quota: Response::Report, ..AdmissionPolicy::default() };
     let info = gtt(&rig.manager(), MIB);
     let heap = rig.manager().properties().types()[info.memory_type as usize].heap;

@@ -148,7 +148,7 @@ fn nobody_waits_for_a_new_answer_while_there_is_an_old_one() {
 fn told_device(name: &str) -> (Device, Told, Arc<Listener>) {
     let (told, listener) = (Told::default(), Arc::new(Listener::default()));
     let kernel = Liar(Arc::clone(&told)).over(gpu(name).open());
-    (Device::with_observer(kernel, Arc::clone(&listener) as _).unwrap(), told, listener)
+    (Device::with_observer(kernel, Arc::clone(&listener)).unwrap(), told, listener)
 }
 
 fn any_usage() -> impl Strategy<Value = u64> {
@@ -275,7 +275,7 @@ fn a_change_of_usage_and_a_crossing_of_pressure_are_told_once() {
 #[test]
 fn evictions_are_told_as_what_came_since_the_last_time() {
     let listener = Arc::new(Listener::default());
-    let rig = Rig::observed("navi21", Arc::clone(&listener) as _);
+    let rig = Rig::observed("navi21", Arc::clone(&listener));
     let manager = rig.manager();
     assert_eq!(manager.poll_evictions().unwrap(), MoveCounters::default(), "nothing to compare with");
     let size = (rig.device.memory_info().unwrap().vram.total_heap_size / 4 + MIB).next_multiple_of(4096);

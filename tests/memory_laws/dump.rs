@@ -1,6 +1,6 @@
 //! The dumps say what is there, in the form that others read.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_winsys::{
     heaps::{Addressing, AllocateInfo, BudgetRule, CoarseClock, DUMP_SCHEMA, DeviceMemory, MemoryManager, OwnUsage},
@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 use crate::rig::{MIB, Rig, gtt, vram};
 
 struct Scene {
-    book: Arc<AddressBook>,
+    book: AddressBook,
     manager: MemoryManager,
     memories: Vec<DeviceMemory>,
 }
 
 /// Three memories, one of them named, and one that was freed.
 fn scene(chip: &str) -> Scene {
-    let book = Arc::new(AddressBook::new(8));
-    let rig = Rig::observed(chip, Arc::clone(&book) as _);
+    let book = AddressBook::new(8);
+    let rig = Rig::observed(chip, book.clone());
     let manager = rig.manager();
     let memories = [vram(&manager, MIB), gtt(&manager, 2 * MIB), gtt(&manager, 3 * MIB)]
         .map(|info| manager.allocate(&info).unwrap());
@@ -156,8 +156,8 @@ fn an_old_chip_has_two_windows_in_its_dump() {
 
 #[test]
 fn a_dump_counts_more_than_4_gib() {
-    let book = Arc::new(AddressBook::new(8));
-    let rig = Rig::observed("navi21", Arc::clone(&book) as _);
+    let book = AddressBook::new(8);
+    let rig = Rig::observed("navi21", book.clone());
     let manager = rig.manager();
     let memories = [5 << 30, 3 << 30].map(|size| manager.allocate(&vram(&manager, size)).unwrap());
     let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();

@@ -1,7 +1,5 @@
 //! From an address to what it means.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::DeviceMemory,
@@ -18,15 +16,15 @@ use crate::{
 
 struct Scene {
     rig: Rig,
-    book: Arc<AddressBook>,
-    history: Arc<BoHistory>,
+    book: AddressBook,
+    history: BoHistory,
 }
 
 impl Scene {
     fn new(chip: &str) -> Self {
-        let (book, history) = (Arc::new(AddressBook::new(64)), Arc::new(BoHistory::new(64)));
-        let both: Vec<Arc<dyn Observer>> = vec![Arc::clone(&book) as _, Arc::clone(&history) as _];
-        Self { rig: Rig::observed(chip, Arc::new(both)), book, history }
+        let (book, history) = (AddressBook::new(64), BoHistory::new(64));
+        let both: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(history.clone())];
+        Self { rig: Rig::observed(chip, both), book, history }
     }
 
     fn memory(&self, pages: u64) -> DeviceMemory {

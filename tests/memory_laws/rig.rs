@@ -40,11 +40,11 @@ impl Rig {
         Self::on(&self.gpu, None)
     }
 
-    pub(crate) fn observed(name: &str, observer: Arc<dyn Observer>) -> Self {
-        Self::on(&gpu(name), Some(observer))
+    pub(crate) fn observed(name: &str, observer: impl Observer + 'static) -> Self {
+        Self::on(&gpu(name), Some(Box::new(observer)))
     }
 
-    fn on(gpu: &SimDevice, observer: Option<Arc<dyn Observer>>) -> Self {
+    fn on(gpu: &SimDevice, observer: Option<Box<dyn Observer>>) -> Self {
         let kernel: Kernel = Arc::new(FaultInjector::new(gpu.open()));
         let device = match observer {
             Some(observer) => Device::with_observer(Arc::clone(&kernel), observer),

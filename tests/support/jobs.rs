@@ -1,6 +1,6 @@
 //! Command lists for whatever ring, and GPUs that take their time.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
@@ -49,8 +49,8 @@ pub(crate) fn impatient_gpu(name: &str) -> SimDevice {
 }
 
 /// A context of normal priority.
-pub(crate) fn context(device: &Device) -> Arc<Context> {
-    Arc::new(Context::new(device, Priority::Normal).unwrap())
+pub(crate) fn context(device: &Device) -> Context {
+    Context::new(device, Priority::Normal).unwrap()
 }
 
 /// A dword of mapped memory.

@@ -3,7 +3,7 @@
 
 pub(crate) mod jobs;
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use amdgpu_sim::{Profile, SimDevice, SimOptions};
 use amdgpu_winsys::{
@@ -97,7 +97,7 @@ pub(crate) fn number(value: &Value) -> u64 {
 
 /// A queue of a context of its own.
 pub(crate) fn queue(device: &Device, ip: Ip, ring: u32) -> Queue {
-    Queue::new(&Arc::new(Context::new(device, Priority::Normal).unwrap()), ip, ring).unwrap()
+    Queue::new(&Context::new(device, Priority::Normal).unwrap(), ip, ring).unwrap()
 }
 
 /// Mapped system memory.

@@ -1,8 +1,6 @@
 //! The work of a driver between two frames, for tests that disturb it at every place.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{
         Breadcrumbs, Fence, Gang, HangReport, Listing, Patience, Queue, QueueOptions, Queues, Stream, Submission,
@@ -73,7 +71,7 @@ fn share(device: &Device, manager: &MemoryManager) -> Result<(), Trouble> {
 }
 
 fn run(device: &Device, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
-    let context = Arc::new(Context::new(device, Priority::Normal)?);
+    let context = Context::new(device, Priority::Normal)?;
     let queue = Queue::new(&context, ip, 0)?;
     let list = match queue.target() {
         Target::Pm4(target) => {
@@ -103,7 +101,7 @@ fn run(device: &Device, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
 
 /// Does the work that queues of one context do together.
 fn run_together(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
-    let context = Arc::new(Context::new_at_most(device, Priority::High)?);
+    let context = Context::new_at_most(device, Priority::High)?;
     let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
     let queues = Queues::with_options(&context, options);
     let (leader, follower) = (queues.next(Ip::Gfx)?, queues.next(Ip::Compute)?);
@@ -138,7 +136,7 @@ fn run_together(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
 /// Does the work that [`scenario`] leaves out: memory that is bound page by page, imported, kept for later and cut to
 /// pieces.
 pub(crate) fn heaps(device: &Device) -> Result<(), Trouble> {
-    let manager = Arc::new(MemoryManager::new(device, &TableOptions::default())?);
+    let manager = MemoryManager::new(device, &TableOptions::default())?;
     let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(5, 64 << 10) };
     let memory = manager.allocate(&listed)?;
     if device.info().capabilities.contains(amdgpu_winsys::winsys::Capabilities::SPARSE) {
@@ -161,17 +159,17 @@ pub(crate) fn heaps(device: &Device) -> Result<(), Trouble> {
 }
 
 fn bind_sparsely(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
-    let range = Arc::new(SparseRange::new(device, VaRequest::new(1 << 20))?);
+    let range = SparseRange::new(device, VaRequest::new(1 << 20))?;
     let bind = |offset, backing| SparseBind { offset, len: 16 << 10, backing };
     let backing = || Some(Backing { memory: memory.binding().clone(), offset: 0 });
     range.bind(&[bind(0, backing()), bind(64 << 10, backing())])?;
     range.bind(&[bind(8 << 10, None)])?;
     let queue = SparseQueue::new(device)?;
-    let done = Arc::new(Syncobj::new(device, false)?);
+    let done = Syncobj::new(device, false)?;
     let submission = SparseSubmission {
         waits: Vec::new(),
-        binds: vec![(Arc::clone(&range), vec![bind(128 << 10, backing())])],
-        signals: vec![SparsePoint { syncobj: Arc::clone(&done), point: 0 }],
+        binds: vec![(range.clone(), vec![bind(128 << 10, backing())])],
+        signals: vec![SparsePoint { syncobj: done.clone(), point: 0 }],
     };
     if queue.submit(submission)?.wait(job_time())? { Ok(()) } else { Err(Trouble::NotDone) }
 }

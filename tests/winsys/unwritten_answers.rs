@@ -111,9 +111,9 @@ impl Rig {
         *self.kernel.layer().lie.lock() = None;
     }
 
-    fn queue(&self) -> (Arc<Context>, Queue) {
-        let context = Arc::new(Context::new(&self.device, Priority::Normal).unwrap());
-        (Arc::clone(&context), Queue::new(&context, Ip::Gfx, 0).unwrap())
+    fn queue(&self) -> (Context, Queue) {
+        let context = Context::new(&self.device, Priority::Normal).unwrap();
+        (context.clone(), Queue::new(&context, Ip::Gfx, 0).unwrap())
     }
 
     /// A submission that does nothing; its number.

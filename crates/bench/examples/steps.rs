@@ -3,7 +3,7 @@
 //! `.ci/steps` runs it under callgrind twice, with different counts, and prints the difference for one time: figures that do
 //! not depend on what else the machine does.
 
-use std::{env, hint::black_box, process::ExitCode, sync::Arc};
+use std::{env, hint::black_box, process::ExitCode};
 
 use amdgpu_sim::{NullKernel, profile};
 use amdgpu_winsys::{
@@ -98,7 +98,7 @@ fn empty_list(device: &Device) -> Result<CommandList, Failure> {
 
 fn submit(manager: &MemoryManager, count: u32, members: usize, in_a_set: bool) -> Result<(), Failure> {
     let device = manager.device();
-    let context = Arc::new(Context::new(device, Priority::Normal)?);
+    let context = Context::new(device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Gfx, 0)?;
     let live = live(manager, members)?;
     let list = empty_list(device)?;

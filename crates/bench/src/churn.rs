@@ -3,10 +3,7 @@
 use std::{
     fs,
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
 };
@@ -132,7 +129,7 @@ struct Live {
 impl<'a> Churner<'a> {
     fn new(shared: &'a Shared, seed: u32) -> Result<Self, Failure> {
         let device = shared.manager.device();
-        let context = Arc::new(Context::new(device, Priority::Normal)?);
+        let context = Context::new(device, Priority::Normal)?;
         let rings = device.info().ring_count(Ip::Compute).max(1);
         let queue = Queue::new(&context, Ip::Compute, seed % rings)?;
         Ok(Self { shared, draws: Box::new(random(0xC4_0A00 + u64::from(seed))), queue, live: Vec::new() })

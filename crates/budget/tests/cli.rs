@@ -11,7 +11,6 @@ use std::{
         process::CommandExt as _,
     },
     process::{Command, Stdio},
-    sync::Arc,
 };
 
 use amdgpu_sim::{SimDevice, SimOptions};
@@ -348,9 +347,9 @@ fn csv_export_and_doctor_answer() {
 
 /// Returns the memory dump of a process with three allocations.
 fn memory_dump() -> String {
-    let book = Arc::new(AddressBook::new(8));
+    let book = AddressBook::new(8);
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
-    let device = Device::with_observer(gpu.open(), Arc::clone(&book) as _).unwrap();
+    let device = Device::with_observer(gpu.open(), book.clone()).unwrap();
     let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let allocate = |memory_type, size| manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
     let held = [allocate(0, 1 << 20), allocate(5, 2 << 20), allocate(5, 64 << 10)];

@@ -9,7 +9,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
-    sync::Arc,
 };
 
 use amdgpu_layers::Recording;
@@ -82,7 +81,7 @@ impl Drop for Scratch {
 
 struct Client {
     device: Device,
-    context: Arc<Context>,
+    context: Context,
     memory: DeviceMemory,
 }
 
@@ -93,7 +92,7 @@ impl Client {
         let types = (0..).zip(manager.properties().types());
         let index = types.into_iter().find(|(_, of)| of.properties.contains(wanted)).unwrap().0;
         let memory = manager.allocate(&AllocateInfo::new(index, 4096)).unwrap();
-        let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+        let context = Context::new(&device, Priority::Normal).unwrap();
         Self { device, context, memory }
     }
 

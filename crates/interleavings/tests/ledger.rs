@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::sync::Arc;
-
 use amdgpu_winsys_interleaved::heaps::{Account, Ledger};
 use shuttle::thread;
 use support::in_many_orders;
@@ -16,7 +14,7 @@ fn charges_of_several_threads_add_up_and_end_at_zero() {
         let ledger = Ledger::new(PAGE);
         let threads: Vec<_> = (1..=3)
             .map(|pages| {
-                let ledger = Arc::clone(&ledger);
+                let ledger = ledger.clone();
                 thread::spawn(move || {
                     drop(ledger.charge(Account::Gtt, pages * PAGE));
                     ledger.charge(Account::Gtt, pages * PAGE - 1)
@@ -40,7 +38,7 @@ fn charges_that_would_wrap_are_cut_and_taken_off_as_they_were_added() {
         let ledger = Ledger::new(PAGE);
         let threads: Vec<_> = (0..2)
             .map(|_| {
-                let ledger = Arc::clone(&ledger);
+                let ledger = ledger.clone();
                 thread::spawn(move || ledger.charge(Account::VisibleVram, u64::MAX / 3 * 2))
             })
             .collect();

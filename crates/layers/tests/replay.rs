@@ -180,7 +180,7 @@ fn threads_take_their_recorded_turns() {
 
 /// A client that looks at the user fence again and again, and makes no call meanwhile.
 fn spins(device: &Device) -> bool {
-    let context = Arc::new(Context::new(device, Priority::Normal).unwrap());
+    let context = Context::new(device, Priority::Normal).unwrap();
     let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
     let Target::Pm4(target) = queue.target() else { panic!("the graphics ring does not speak PM4") };
     let mut stream = Stream::new(device, target, 64).unwrap();

@@ -50,7 +50,7 @@ fn host_memory(device: &Device) -> DeviceMemory {
 /// Submits a list three times, recorded anew in the same memory each time, with a list that it calls.
 fn client(kernel: impl Kernel + 'static) -> Truth {
     let device = Device::new(kernel).unwrap();
-    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let context = Context::new(&device, Priority::Normal).unwrap();
     let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
     let target = pm4::Target::gfx(device.info().gfx_level);
     let memory = host_memory(&device);

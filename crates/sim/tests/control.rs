@@ -18,7 +18,7 @@ fn gpu() -> SimDevice {
 
 /// A queue and a list that does nothing on it.
 fn queue(device: &Device, ip: Ip) -> (Queue, CommandList) {
-    let context = Arc::new(Context::new(device, Priority::Normal).unwrap());
+    let context = Context::new(device, Priority::Normal).unwrap();
     let queue = Queue::new(&context, ip, 0).unwrap();
     let Target::Pm4(target) = queue.target() else { panic!("{ip} does not speak PM4") };
     let mut stream = Stream::new(device, target, 64).unwrap();

@@ -1,7 +1,5 @@
 //! The kernel that agrees to everything.
 
-use std::sync::Arc;
-
 use amdgpu_sim::{NullKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, SyncPoint, pm4},
@@ -41,7 +39,7 @@ fn handles_count_up_and_each_mapping_is_memory_of_its_own() {
 #[test]
 fn a_submission_has_signalled_when_it_returns() {
     let device = device();
-    let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
+    let context = Context::new(&device, Priority::Normal).expect("a context");
     let queue = Queue::new(&context, Ip::Compute, 0).expect("a queue");
     let mut stream = Stream::new(&device, queue_language(&device), 64).expect("a stream");
     stream.push(&pm4::Nop::Skip(&[0; 7])).expect("room");

@@ -20,7 +20,7 @@ use crate::{
 /// use amdgpu_winsys::{cs::{HangReport, Queue}, winsys::{Context, Device, Ip, Priority}};
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-/// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
 /// let report = HangReport::new(&device).with_queue(&queue, None);
 /// assert!(report.to_string().contains("all 0 submissions done"), "{report}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

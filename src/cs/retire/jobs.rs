@@ -270,14 +270,13 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Weak;
-
     use proptest::prelude::*;
 
     use super::*;
+    use crate::winsys::{ResidentSet, WeakResidents};
 
     /// Tells whether a set is still kept.
-    type Trace = Weak<[Binding]>;
+    type Trace = WeakResidents;
 
     #[derive(Clone, Debug)]
     enum Step {
@@ -326,8 +325,8 @@ mod tests {
         fn begin(&mut self, underway: &mut Underway<'_>, sets: usize, more: u64) -> Option<u64> {
             let job = underway.job().unwrap();
             assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
-            let sets: Vec<Residents> = (0..sets).map(|_| Residents::from(Vec::new())).collect();
-            let traces = sets.iter().map(Arc::downgrade).collect();
+            let sets: Vec<Residents> = (0..sets).map(|_| ResidentSet::new().snapshot()).collect();
+            let traces = sets.iter().map(Residents::downgrade).collect();
             job.sets = sets;
             if more == 0 {
                 self.over.extend(traces);
@@ -364,8 +363,8 @@ mod tests {
                 assert_eq!(jobs.stuck_behind(done).map(|(sequence, _)| sequence), self.stuck_behind(done), "{done}");
             }
             let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
-            assert!(kept.all(|trace| trace.strong_count() == 1), "a running job keeps what it uses");
-            assert!(self.over.iter().all(|trace| trace.strong_count() == 0), "what has ended keeps nothing");
+            assert!(kept.all(|trace| trace.handle_count() == 1), "a running job keeps what it uses");
+            assert!(self.over.iter().all(|trace| trace.handle_count() == 0), "what has ended keeps nothing");
         }
     }
 
@@ -415,14 +414,14 @@ mod tests {
     #[test]
     fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
         for count in 0..5 {
-            let sets: Vec<Residents> = (0..count).map(|_| Residents::from(Vec::new())).collect();
-            let traces: Vec<Trace> = sets.iter().map(Arc::downgrade).collect();
+            let sets: Vec<Residents> = (0..count).map(|_| ResidentSet::new().snapshot()).collect();
+            let traces: Vec<Trace> = sets.iter().map(Residents::downgrade).collect();
             let mut job = Job { sets, ..Job::default() };
             let unkept = job.take_sets();
             assert!(job.sets.is_empty(), "{count}");
-            assert!(traces.iter().all(|trace| trace.strong_count() == 1), "{count}");
+            assert!(traces.iter().all(|trace| trace.handle_count() == 1), "{count}");
             drop(unkept);
-            assert!(traces.iter().all(|trace| trace.strong_count() == 0), "{count}");
+            assert!(traces.iter().all(|trace| trace.handle_count() == 0), "{count}");
         }
     }
 
@@ -434,15 +433,15 @@ mod tests {
             let mut underway = jobs.begin(None);
             let job = underway.job().unwrap();
             job.sequence = jobs.last() + 1;
-            job.sets = (0..sets).map(|_| Residents::from(Vec::new())).collect();
-            traces.extend(job.sets.iter().map(Arc::downgrade));
+            job.sets = (0..sets).map(|_| ResidentSet::new().snapshot()).collect();
+            traces.extend(job.sets.iter().map(Residents::downgrade));
             underway.end(done, over);
         };
         submit(1, 0, &mut Over::default());
         submit(3, 0, &mut Over::default());
         let mut over = Over::default();
         submit(1, 2, &mut over);
-        let kept = || traces.iter().map(Weak::strong_count).collect::<Vec<_>>();
+        let kept = || traces.iter().map(WeakResidents::handle_count).collect::<Vec<_>>();
         assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
         jobs.let_go(over, 2);
         assert_eq!(kept(), [0, 0, 0, 0, 1]);

@@ -1,10 +1,8 @@
 //! The BOs of a submission, each once.
 
-use std::sync::{Arc, Weak};
-
 use crate::{
     uapi::BoListEntry,
-    winsys::{Binding, BoList, Device, ResidentSet, Residents},
+    winsys::{Binding, BoList, Device, ResidentSet, Residents, WeakResidents},
 };
 
 /// Handles are small: the kernel gives the lowest free. Beyond this, a BO that is named twice is listed twice, which the
@@ -22,7 +20,7 @@ pub(in crate::cs) struct WorkingSet {
     entries: Vec<BoListEntry>,
     /// The sets whose entries come first. Known by their addresses, which stay taken as long as these exist, but not kept
     /// alive: a memory that left its set goes when its last job is done.
-    sets: Vec<Weak<[Binding]>>,
+    sets: Vec<WeakResidents>,
     /// Number of entries that belong to sets.
     set_entries: usize,
     /// By handle: in which round it was listed last; 0 never.
@@ -45,7 +43,7 @@ struct KernelList {
 impl WorkingSet {
     /// Returns `true` if exactly these sets are listed.
     pub(in crate::cs) fn has_listed(&self, sets: &[Residents]) -> bool {
-        let same = |(listed, set): (&Weak<[Binding]>, &Residents)| std::ptr::addr_eq(listed.as_ptr(), Arc::as_ptr(set));
+        let same = |(listed, set): (&WeakResidents, &Residents)| listed.is_of(set);
         self.sets.len() == sets.len() && self.sets.iter().zip(sets).all(same)
     }
 
@@ -59,7 +57,7 @@ impl WorkingSet {
         }
         self.set_entries = self.entries.len();
         self.sets.clear();
-        self.sets.extend(sets.iter().map(Arc::downgrade));
+        self.sets.extend(sets.iter().map(Residents::downgrade));
     }
 
     /// Begins a submission that uses the sets that are listed.

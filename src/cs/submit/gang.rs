@@ -99,7 +99,7 @@ impl Gang {
     /// };
     ///
     /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-    /// let context = Arc::new(Context::new(&device, Priority::Normal)?);
+    /// let context = Context::new(&device, Priority::Normal)?;
     /// let (leader, follower) = (Queue::new(&context, Ip::Gfx, 0)?, Queue::new(&context, Ip::Compute, 0)?);
     /// let list = |queue: &Queue| AnyStream::new(&device, queue.target(), 64)?.finish();
     /// let (main, preamble, share) = (list(&leader)?, list(&follower)?, list(&follower)?);
@@ -175,7 +175,7 @@ fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {
         if earlier.any(|earlier| Arc::ptr_eq(earlier, queue)) {
             return Err(GangFault::Twice { at });
         }
-        if !Arc::ptr_eq(&queue.context, &leader.context) {
+        if queue.context != leader.context {
             return Err(GangFault::OtherContext { at });
         }
     }

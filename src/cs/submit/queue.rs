@@ -48,10 +48,28 @@ pub enum QueueKind {
 /// A loss ends no job by itself: the kernel first tries to stop the hung job alone, and what is queued behind it then runs
 /// (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). So what a submission uses is let go of only when the GPU has written
 /// its number, or when the kernel reports that the queue is idle.
-#[derive(Debug)]
+///
+/// A `Queue` is a handle: a clone of it is the same queue, and equal to it. What is said of dropping a queue holds for the
+/// last one.
+#[derive(Clone, Debug)]
 pub struct Queue {
     shared: Arc<Shared>,
+    /// Ends the queue with the last handle. Beside the state and not around it, so that a submission follows one pointer.
+    end: Arc<End>,
 }
+
+/// Dropped with the last handle of a queue.
+#[derive(Debug)]
+struct End(Arc<Shared>);
+
+/// Two handles are equal if they are of the same queue.
+impl PartialEq for Queue {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Queue {}
 
 impl Queue {
     /// The queue of `context` on ring `ring` of `ip`.
@@ -60,7 +78,7 @@ impl Queue {
     ///
     /// [`Error::NoLanguage`] for a video block, [`Error::NoSuchRing`], [`Error::QueueTaken`], or [`Error::Winsys`] without
     /// memory.
-    pub fn new(context: &Arc<Context>, ip: Ip, ring: u32) -> Result<Self> {
+    pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self> {
         Self::with_options(context, ip, ring, QueueOptions::default())
     }
 
@@ -69,7 +87,7 @@ impl Queue {
     /// # Errors
     ///
     /// Those of [`Queue::new`].
-    pub fn with_options(context: &Arc<Context>, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
+    pub fn with_options(context: &Context, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
         let device = context.device();
         let target = Target::new(device.info().gfx_level, ip).ok_or(Error::NoLanguage { ip })?;
         let rings = device.info().ring_count(ip);
@@ -80,10 +98,17 @@ impl Queue {
         if !context.take_queue(ip, ring) {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
-        let context = Arc::clone(context);
+        let context = context.clone();
         let (sender, may_block, overtaking, jobs) = Default::default();
         let shared = Shared { context, ip, ring, target, options, user_fence, sender, may_block, overtaking, jobs };
-        Ok(Self { shared: Arc::new(shared) })
+        let shared = Arc::new(shared);
+        let end = Arc::new(End(Arc::clone(&shared)));
+        Ok(Self { shared, end })
+    }
+
+    /// Returns the number of its handles.
+    pub fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.end)
     }
 
     /// The IP.
@@ -108,7 +133,7 @@ impl Queue {
     }
 
     /// The context.
-    pub fn context(&self) -> &Arc<Context> {
+    pub fn context(&self) -> &Context {
         &self.shared.context
     }
 
@@ -208,7 +233,7 @@ impl Queue {
     /// };
     ///
     /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-    /// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
     /// let target = pm4::Target::gfx(device.info().gfx_level);
     /// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
     /// queue.submit(&Submission { lists: &[&list], signals: &[SyncPoint::binary(&done)], ..Submission::default() })?;
@@ -235,9 +260,7 @@ impl Queue {
     ///
     /// [`Listing::Kept`]: crate::cs::Listing::Kept
     pub fn forget_memory(&self) {
-        // Destroyed when it goes, without the lock.
-        let _list = self.shared.sender.lock().take_kernel_list();
-        let _others = std::mem::take(&mut *self.shared.overtaking.lock());
+        self.shared.forget_memory();
     }
 
     pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {
@@ -245,21 +268,23 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
+impl Drop for End {
     fn drop(&mut self) {
+        let Self(shared) = self;
         let deadline = Deadline::after(DRAIN);
-        let outcome = self.wait_idle(deadline);
+        let outcome = shared.wait(shared.jobs.last(), deadline);
         if outcome.is_err() {
             // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
-            self.shared.wait_for_the_end(deadline);
+            shared.wait_for_the_end(deadline);
         }
-        self.forget_memory();
-        self.shared.context.give_back_queue(self.shared.ip, self.shared.ring);
+        shared.forget_memory();
+        shared.context.give_back_queue(shared.ip, shared.ring);
+        let (ip, ring) = (shared.ip, shared.ring);
         match outcome {
             Ok(true) => {}
             // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
-            Ok(false) => tracing::warn!(ip = %self.ip(), ring = self.ring(), "queue dropped while its jobs still run"),
-            Err(error) => tracing::warn!(ip = %self.ip(), ring = self.ring(), %error, "queue dropped after an error"),
+            Ok(false) => tracing::warn!(%ip, ring, "queue dropped while its jobs still run"),
+            Err(error) => tracing::warn!(%ip, ring, %error, "queue dropped after an error"),
         }
     }
 }
@@ -297,6 +322,13 @@ struct Left {
 }
 
 impl Shared {
+    /// Gives up what is kept only so that later submissions are cheap.
+    fn forget_memory(&self) {
+        // Destroyed when it goes, without the lock.
+        let _list = self.sender.lock().take_kernel_list();
+        let _others = std::mem::take(&mut *self.overtaking.lock());
+    }
+
     /// Submits, with what runs beside it on other queues.
     pub(super) fn send(
         self: &Arc<Self>,

@@ -24,35 +24,42 @@ use crate::{
 /// use amdgpu_winsys::{cs::Queues, winsys::{Context, Device, Ip, Priority}};
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-/// let queues = Queues::new(&Arc::new(Context::new(&device, Priority::Normal)?));
+/// let queues = Queues::new(&Context::new(&device, Priority::Normal)?);
 /// let rings: Vec<_> = (0..5).map(|_| queues.next(Ip::Compute).map(|queue| queue.ring())).collect::<Result<_, _>>()?;
 /// assert_eq!((queues.rings(Ip::Compute), rings), (4, vec![0, 1, 2, 3, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A `Queues` is a handle: a clone of it has the same queues.
+#[derive(Clone, Debug)]
+pub struct Queues(Arc<QueuesState>);
+
+/// The state that all handles share.
 #[derive(Debug)]
-pub struct Queues {
-    context: Arc<Context>,
+struct QueuesState {
+    context: Context,
     options: QueueOptions,
     /// By IP and ring. A hash table would forget the rest of its queues when the end of one panics.
-    made: Mutex<BTreeMap<(u32, u32), Arc<Queue>>>,
+    made: Mutex<BTreeMap<(u32, u32), Queue>>,
     turns: [AtomicUsize; 10],
 }
 
 impl Queues {
     /// None is made yet.
-    pub fn new(context: &Arc<Context>) -> Self {
+    pub fn new(context: &Context) -> Self {
         Self::with_options(context, QueueOptions::default())
     }
 
     /// Creates the set with options that all of its queues have.
-    pub fn with_options(context: &Arc<Context>, options: QueueOptions) -> Self {
-        Self { context: Arc::clone(context), options, made: Mutex::default(), turns: Default::default() }
+    pub fn with_options(context: &Context, options: QueueOptions) -> Self {
+        let (made, turns) = Default::default();
+        Self(Arc::new(QueuesState { context: context.clone(), options, made, turns }))
     }
 
     /// Returns the number of queues of an IP: one for each ring that the kernel reports, which are at most one graphics,
     /// four compute and two copy queues (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
     pub fn rings(&self, ip: Ip) -> u32 {
-        self.context.device().info().ring_count(ip)
+        self.0.context.device().info().ring_count(ip)
     }
 
     /// One queue: the same object each time.
@@ -60,13 +67,13 @@ impl Queues {
     /// # Errors
     ///
     /// Those of [`Queue::new`].
-    pub fn get(&self, ip: Ip, ring: u32) -> Result<Arc<Queue>> {
-        let mut made = self.made.lock();
+    pub fn get(&self, ip: Ip, ring: u32) -> Result<Queue> {
+        let mut made = self.0.made.lock();
         if let Some(queue) = made.get(&(ip.raw(), ring)) {
-            return Ok(Arc::clone(queue));
+            return Ok(queue.clone());
         }
-        let queue = Arc::new(Queue::with_options(&self.context, ip, ring, self.options)?);
-        made.insert((ip.raw(), ring), Arc::clone(&queue));
+        let queue = Queue::with_options(&self.0.context, ip, ring, self.0.options)?;
+        made.insert((ip.raw(), ring), queue.clone());
         Ok(queue)
     }
 
@@ -75,12 +82,12 @@ impl Queues {
     /// # Errors
     ///
     /// Those of [`Queue::new`]; [`Error::NoSuchRing`] when the IP has none.
-    pub fn next(&self, ip: Ip) -> Result<Arc<Queue>> {
+    pub fn next(&self, ip: Ip) -> Result<Queue> {
         let rings = index(self.rings(ip));
         if rings == 0 {
             return Err(Error::NoSuchRing { ip, ring: 0, rings: 0 });
         }
-        let turn = self.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
+        let turn = self.0.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
         self.get(ip, count(turn % rings))
     }
 
@@ -89,17 +96,17 @@ impl Queues {
     /// # Errors
     ///
     /// Those of [`Queue::new`].
-    pub fn of_ip(&self, ip: Ip) -> Result<Vec<Arc<Queue>>> {
+    pub fn of_ip(&self, ip: Ip) -> Result<Vec<Queue>> {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }
 
     /// Those that were made so far.
-    pub fn made(&self) -> Vec<Arc<Queue>> {
-        self.made.lock().values().cloned().collect()
+    pub fn made(&self) -> Vec<Queue> {
+        self.0.made.lock().values().cloned().collect()
     }
 
     /// The context.
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
+    pub fn context(&self) -> &Context {
+        &self.0.context
     }
 }

@@ -1,6 +1,6 @@
 //! State shared by a queue and its fences.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -15,7 +15,7 @@ use crate::{
 /// State shared by a queue and its fences.
 #[derive(Debug)]
 pub(in crate::cs) struct Shared {
-    pub(in crate::cs) context: Arc<Context>,
+    pub(in crate::cs) context: Context,
     pub(in crate::cs) ip: Ip,
     pub(in crate::cs) ring: u32,
     pub(in crate::cs) target: Target,

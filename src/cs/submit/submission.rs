@@ -48,7 +48,7 @@ impl<'a> SyncPoint<'a> {
 /// };
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-/// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
 /// let target = pm4::Target::gfx(device.info().gfx_level);
 /// let (list, done) = (Stream::new(&device, target, 64)?.finish()?, Syncobj::new(&device, false)?);
 /// let signals = [SyncPoint::binary(&done)];

@@ -26,15 +26,15 @@ pub struct OwnedSubmission {
     /// See [`Submission::lists`].
     pub lists: Vec<CommandList>,
     /// See [`Submission::preambles`].
-    pub preambles: Option<Arc<Preambles>>,
+    pub preambles: Option<Preambles>,
     /// See [`Submission::memory`].
     pub memory: Vec<Binding>,
     /// See [`Submission::sets`]; looked at when the submission is made.
-    pub sets: Vec<Arc<ResidentSet>>,
+    pub sets: Vec<ResidentSet>,
     /// See [`Submission::waits`]. What nothing was submitted for yet is waited for as long as it takes.
-    pub waits: Vec<(Arc<Syncobj>, u64)>,
+    pub waits: Vec<(Syncobj, u64)>,
     /// See [`Submission::signals`].
-    pub signals: Vec<(Arc<Syncobj>, u64)>,
+    pub signals: Vec<(Syncobj, u64)>,
     /// See [`Submission::after`].
     pub after: Vec<Fence>,
     /// See [`Submission::after_start`].
@@ -56,7 +56,7 @@ pub struct OwnedSubmission {
 /// A direct submission to the queue overtakes what waits here. Dropping the submitter abandons what still waits.
 #[derive(Debug)]
 pub struct Submitter {
-    queue: Arc<Queue>,
+    queue: Queue,
     /// Taken only by `Drop`, which ends the worker.
     jobs: Option<mpsc::Sender<Job>>,
     worker: Option<JoinHandle<()>>,
@@ -120,19 +120,19 @@ impl Submitter {
     /// # Errors
     ///
     /// [`Error::Thread`] when the system gives none.
-    pub fn new(queue: &Arc<Queue>) -> Result<Self> {
+    pub fn new(queue: &Queue) -> Result<Self> {
         let (jobs, inbox) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
-        let (target, seen) = (Arc::clone(queue), Arc::clone(&abandoned));
+        let (target, seen) = (queue.clone(), Arc::clone(&abandoned));
         let worker = std::thread::Builder::new()
             .name("submitter".to_owned())
             .spawn(move || work(&target, &inbox, &seen))
             .map_err(|error| Error::Thread { reason: error.to_string() })?;
-        Ok(Self { queue: Arc::clone(queue), jobs: Some(jobs), worker: Some(worker), abandoned })
+        Ok(Self { queue: queue.clone(), jobs: Some(jobs), worker: Some(worker), abandoned })
     }
 
     /// The queue.
-    pub fn queue(&self) -> &Arc<Queue> {
+    pub fn queue(&self) -> &Queue {
         &self.queue
     }
 
@@ -172,7 +172,7 @@ fn work(queue: &Queue, inbox: &mpsc::Receiver<Job>, abandoned: &AtomicBool) {
 impl OwnedSubmission {
     /// Waits until everything that is waited for was submitted.
     fn wait_for_submitters(&self, queue: &Queue, abandoned: &AtomicBool) -> Result<()> {
-        let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (&**syncobj, *point)).collect();
+        let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
         let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());
         if devices.any(|device| device != queue.context().device()) {
             return Err(WinsysError::ForeignDevice { what: "sync object" }.into());
@@ -187,14 +187,14 @@ impl OwnedSubmission {
 
     fn submit(&self, queue: &Queue) -> Result<Fence> {
         let lists: Vec<_> = self.lists.iter().collect();
-        let sets: Vec<_> = self.sets.iter().map(|set| &**set).collect();
+        let sets: Vec<_> = self.sets.iter().collect();
         let waits: Vec<_> = self.waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
         let signals: Vec<_> =
             self.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
         let (after, after_start): (Vec<_>, Vec<_>) = (self.after.iter().collect(), self.after_start.iter().collect());
         queue.submit(&Submission {
             lists: &lists,
-            preambles: self.preambles.as_deref(),
+            preambles: self.preambles.as_ref(),
             memory: &self.memory,
             sets: &sets,
             waits: &waits,

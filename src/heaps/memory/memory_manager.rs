@@ -38,17 +38,36 @@ use crate::{
 /// println!("the GPU finds it at {}", memory.address());
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
+///
+/// A `MemoryManager` is a handle: a clone of it is the same manager, and equal to it. The
+/// [admission policy](MemoryManager::with_admission) and the [budget interval](MemoryManager::with_budget_interval) belong to
+/// a handle and to the clones of it that are made later.
+#[derive(Clone, Debug)]
 pub struct MemoryManager {
+    state: Arc<ManagerState>,
+    monitor: Arc<BudgetMonitor>,
+    admission: Arc<Admission>,
+}
+
+/// The state that all handles of a manager share.
+#[derive(Debug)]
+struct ManagerState {
     device: Device,
     /// For what it allocates.
     shares: DeviceRefs,
     properties: MemoryProperties,
-    monitor: BudgetMonitor,
-    admission: Admission,
     residents: ResidentSet,
     policy: MemoryPolicy,
 }
+
+/// Two handles are equal if they are of the same manager.
+impl PartialEq for MemoryManager {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+}
+
+impl Eq for MemoryManager {}
 
 /// Policy of a manager. The default is RADV's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,31 +107,30 @@ impl MemoryManager {
     /// [`MemoryError::Facts`] when the kernel's numbers make no sense together.
     pub fn with_policy(device: &Device, options: &TableOptions, policy: MemoryPolicy) -> Result<Self, MemoryError> {
         let facts = MemoryFacts::try_from(device.info())?;
-        Ok(Self {
+        let state = Arc::new(ManagerState {
             device: device.clone(),
             shares: DeviceRefs::new(device),
             properties: MemoryProperties::new(&facts, options),
-            monitor: BudgetMonitor::default(),
-            admission: Admission::default(),
             residents: ResidentSet::new(),
             policy,
-        })
+        });
+        Ok(Self { state, monitor: Arc::default(), admission: Arc::default() })
     }
 
     /// The device.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.state.device
     }
 
     /// Heaps and memory types.
     pub fn properties(&self) -> &MemoryProperties {
-        &self.properties
+        &self.state.properties
     }
 
     /// Returns the accounts of everything that this process holds on the device, including memory that this manager did not
     /// allocate.
-    pub fn ledger(&self) -> &Arc<Ledger> {
-        self.device.ledger()
+    pub fn ledger(&self) -> &Ledger {
+        self.state.device.ledger()
     }
 
     /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
@@ -140,17 +158,17 @@ impl MemoryManager {
     /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;
     /// * [`MemoryError::Winsys`]: the kernel refuses.
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
-        let mut plan = self.properties.resolve(info)?;
+        let mut plan = self.state.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.policy.residency.apply(&mut plan, &self.properties, self.ledger());
+            self.state.policy.residency.apply(&mut plan, &self.state.properties, self.ledger());
         }
-        plan.va_size = plan.va_size.saturating_add(self.policy.gap(plan.va_alignment));
-        if self.device.is_heard() {
+        plan.va_size = plan.va_size.saturating_add(self.state.policy.gap(plan.va_alignment));
+        if self.state.device.is_heard() {
             return self.allocate_aloud(&plan);
         }
         let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
         // Made where the caller wants it: to move all of it right after it was stored takes longer than the storing.
-        DeviceMemory::new(self.shares.share(), &plan, !self.policy.guard_gaps)
+        DeviceMemory::new(self.state.shares.share(), &plan, !self.state.policy.guard_gaps)
     }
 
     /// The same where an observer is told.
@@ -158,7 +176,7 @@ impl MemoryManager {
     fn allocate_aloud(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
         let turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
-        let memory = DeviceMemory::new(self.shares.share(), plan, !self.policy.guard_gaps)?;
+        let memory = DeviceMemory::new(self.state.shares.share(), plan, !self.state.policy.guard_gaps)?;
         drop(turn);
         memory.announce();
         // Left while the memory has an owner: a subscriber may panic.
@@ -166,7 +184,7 @@ impl MemoryManager {
         Ok(memory)
     }
 
-    /// Puts a policy in force.
+    /// Returns a handle with this policy in force. Other handles of the manager keep theirs.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -187,7 +205,7 @@ impl MemoryManager {
     /// ```
     #[must_use]
     pub fn with_admission(mut self, policy: AdmissionPolicy) -> Self {
-        self.admission = Admission::new(&policy);
+        self.admission = Arc::new(Admission::new(&policy));
         self
     }
 
@@ -196,11 +214,11 @@ impl MemoryManager {
         self.admission.policy()
     }
 
-    /// Changes how often [`MemoryManager::cached_budgets`] may ask the kernel, and by which clock: at most once in
-    /// `interval`. It is 100 ms by [`CoarseClock`](crate::heaps::CoarseClock) otherwise.
+    /// Returns a handle that asks the kernel for [`MemoryManager::cached_budgets`] at most once in `interval` by this clock,
+    /// and remembers the answers for itself and its clones. It is 100 ms by [`CoarseClock`](crate::heaps::CoarseClock) otherwise.
     #[must_use]
     pub fn with_budget_interval(mut self, clock: impl Clock + 'static, interval: Duration) -> Self {
-        self.monitor = BudgetMonitor::new(clock, interval);
+        self.monitor = Arc::new(BudgetMonitor::new(clock, interval));
         self
     }
 
@@ -253,7 +271,7 @@ impl MemoryManager {
     ///
     /// [`MemoryError::Winsys`] when the kernel refuses.
     pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
-        self.monitor.poll_evictions(&self.device)
+        self.monitor.poll_evictions(&self.state.device)
     }
 
     /// Returns the memory that really exists, given the host's. The kernel is asked as rarely as for
@@ -277,7 +295,7 @@ impl MemoryManager {
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos` (every listed BO is validated for one job), and
     /// `amdgpu_vm.c`, `amdgpu_vm_validate` (so are those that are always valid, once any was evicted).
     pub fn check_working_set(&self, set: &WorkingSet) -> Result<(), MemoryError> {
-        set.check(&self.device)
+        set.check(&self.state.device)
     }
 
     /// The device-wide set: memory that every submission is to list, such as what shaders reach through addresses in
@@ -287,7 +305,7 @@ impl MemoryManager {
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`); adding, removing and
     /// submitting do not wait for each other here.
     pub fn residents(&self) -> &ResidentSet {
-        &self.residents
+        &self.state.residents
     }
 
     /// Adds memory to the device-wide set, if it needs that: what is always valid is resident for every submission of the
@@ -296,7 +314,7 @@ impl MemoryManager {
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
     pub fn make_resident(&self, memory: &Binding) -> bool {
-        !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.residents.add(memory)
+        !memory.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID) && self.state.residents.add(memory)
     }
 
     /// The types that the memory behind a descriptor may be imported as (`vkGetMemoryFdPropertiesKHR`). Nothing is kept.
@@ -359,7 +377,7 @@ impl MemoryManager {
         info: &ImportInfo,
         accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
     ) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
-        match import::import_fd(&self.device, &self.properties, &fd, info, accept) {
+        match import::import_fd(&self.state.device, &self.state.properties, &fd, info, accept) {
             Ok(memory) => Ok(memory),
             Err(error) => Err((fd, error)),
         }
@@ -386,7 +404,7 @@ impl MemoryManager {
         info: &ImportInfo,
     ) -> Result<DeviceMemory, MemoryError> {
         // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { import::import_host_pointer(&self.device, &self.properties, memory, info) }
+        unsafe { import::import_host_pointer(&self.state.device, &self.state.properties, memory, info) }
     }
 
     /// Everything that is known about the device's memory, as one JSON object:
@@ -426,6 +444,6 @@ impl MemoryManager {
     /// The heaps, for those who need no more of the manager.
     #[inline]
     fn heaps(&self) -> Heaps<'_> {
-        Heaps { device: &self.device, properties: &self.properties }
+        Heaps { device: &self.state.device, properties: &self.state.properties }
     }
 }

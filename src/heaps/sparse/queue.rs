@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct SparsePoint {
     /// The sync object.
-    pub syncobj: Arc<Syncobj>,
+    pub syncobj: Syncobj,
     /// The point.
     pub point: u64,
 }
@@ -36,7 +36,7 @@ pub struct SparseSubmission {
     /// Must all have signalled first. One that nothing was submitted for yet is waited for too.
     pub waits: Vec<SparsePoint>,
     /// The changes, range by range.
-    pub binds: Vec<(Arc<SparseRange>, Vec<SparseBind>)>,
+    pub binds: Vec<(SparseRange, Vec<SparseBind>)>,
     /// Signalled when the changes are made.
     pub signals: Vec<SparsePoint>,
 }

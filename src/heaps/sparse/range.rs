@@ -1,6 +1,6 @@
 //! Address ranges whose pages come and go.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use parking_lot::Mutex;
 
@@ -47,7 +47,6 @@ pub struct SparseBind {
 /// that uses the range lists [`SparseRange::residents`].
 ///
 /// ```
-/// # use std::sync::Arc;
 /// # use amdgpu_winsys::{heaps::{AllocateInfo, Backing, MemoryManager, SparseBind, SparseRange, TableOptions}, winsys::Device};
 /// # use amdgpu_winsys::vamgr::VaRequest;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,8 +59,23 @@ pub struct SparseBind {
 /// assert_eq!(range.bound_bytes(), 128 << 10);
 /// # Ok(()) }
 /// ```
+///
+/// A `SparseRange` is a handle: a clone of it is the same range, and equal to it.
+#[derive(Clone, Debug)]
+pub struct SparseRange(Arc<RangeState>);
+
+/// Two handles are equal if they are of the same range.
+impl PartialEq for SparseRange {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SparseRange {}
+
+/// The state that all handles of a range share.
 #[derive(Debug)]
-pub struct SparseRange {
+struct RangeState {
     reservation: Reservation,
     /// Contents of the page tables after the last change that the kernel made.
     bound: Mutex<IntervalMap<Backing>>,
@@ -82,32 +96,33 @@ impl SparseRange {
         }
         let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
-        Ok(Self { reservation, bound: Mutex::new(IntervalMap::new()), residents: ResidentSet::new() })
+        let (bound, residents) = (Mutex::new(IntervalMap::new()), ResidentSet::new());
+        Ok(Self(Arc::new(RangeState { reservation, bound, residents })))
     }
 
     /// Returns the GPU address.
     pub fn address(&self) -> GpuVa {
-        self.reservation.range().start()
+        self.0.reservation.range().start()
     }
 
     /// Bytes of address space.
     pub fn size(&self) -> u64 {
-        self.reservation.range().len()
+        self.0.reservation.range().len()
     }
 
     /// Bytes that have memory.
     pub fn bound_bytes(&self) -> u64 {
-        self.bound.lock().iter().map(|(range, _)| range.end - range.start).sum()
+        self.0.bound.lock().iter().map(|(range, _)| range.end - range.start).sum()
     }
 
     /// Every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
     pub fn residents(&self) -> &ResidentSet {
-        &self.residents
+        &self.0.residents
     }
 
     /// Returns the backing of a byte, and the bounds of the piece around it.
     pub fn lookup(&self, offset: u64) -> Option<(Range<u64>, Backing)> {
-        self.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
+        self.0.bound.lock().get(offset).map(|(range, backing)| (range, backing.clone()))
     }
 
     /// Changes what is bound, at once, and returns in how many ioctls: neighbouring changes whose memory is neighbouring
@@ -129,7 +144,7 @@ impl SparseRange {
         }
         // What goes and what is told outlives the lock: BOs may be closed, and observers may take their time, or panic.
         let (mut gone, mut events) = (Vec::new(), Vec::new());
-        let mut bound = self.bound.lock();
+        let mut bound = self.0.bound.lock();
         let mut changed = merged.iter().map(|(range, backing)| {
             events.push(self.apply(&mut bound, range, backing.as_ref(), &mut gone)?);
             Ok(())
@@ -156,16 +171,16 @@ impl SparseRange {
             Some(Backing { memory, offset }) => {
                 // Where the memory's own binding starts in its BO.
                 let bo_offset = memory.offset() + offset;
-                self.reservation.bind_untold(range.start, len, memory.bo(), bo_offset, memory.flags())?
+                self.0.reservation.bind_untold(range.start, len, memory.bo(), bo_offset, memory.flags())?
             }
-            None => self.reservation.unbind_untold(range.start, len)?,
+            None => self.0.reservation.unbind_untold(range.start, len)?,
         };
         if let Some(backing) = backing {
-            self.residents.add_times(&backing.memory, len);
+            self.0.residents.add_times(&backing.memory, len);
         }
         bound.set(range, backing.cloned(), |replaced, backing| {
             gone.push(backing.clone());
-            self.residents.remove_times(&backing.memory, replaced.end - replaced.start);
+            self.0.residents.remove_times(&backing.memory, replaced.end - replaced.start);
         });
         Ok(event)
     }
@@ -186,7 +201,7 @@ impl SparseRange {
         }
         inside(change.offset, self.size(), 0)?;
         let Some(Backing { memory, offset }) = &change.backing else { return Ok(()) };
-        if memory.device() != self.reservation.device() {
+        if memory.device() != self.0.reservation.device() {
             return Err(WinsysError::ForeignDevice { what: "memory" });
         }
         aligned("offset in the memory", *offset)?;
@@ -194,6 +209,6 @@ impl SparseRange {
     }
 
     pub(super) fn device(&self) -> &Device {
-        self.reservation.device()
+        self.0.reservation.device()
     }
 }

@@ -64,7 +64,7 @@ pub struct MemoryCache {
 }
 
 struct Shared {
-    manager: Arc<MemoryManager>,
+    manager: MemoryManager,
     clock: Box<dyn Clock>,
     limits: CacheLimits,
     kept: Mutex<Kept>,
@@ -112,18 +112,18 @@ struct Kept {
 
 impl MemoryCache {
     /// An empty cache over a manager, with the real clock.
-    pub fn new(manager: &Arc<MemoryManager>, limits: CacheLimits) -> Self {
+    pub fn new(manager: &MemoryManager, limits: CacheLimits) -> Self {
         Self::with_clock(manager, limits, MonotonicClock::default())
     }
 
     /// The same with a clock of the caller's.
-    pub fn with_clock(manager: &Arc<MemoryManager>, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
-        let (manager, clock) = (Arc::clone(manager), Box::new(clock));
+    pub fn with_clock(manager: &MemoryManager, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
+        let (manager, clock) = (manager.clone(), Box::new(clock));
         Self { shared: Arc::new(Shared { manager, clock, limits, kept: Mutex::default() }) }
     }
 
     /// The manager behind it.
-    pub fn manager(&self) -> &Arc<MemoryManager> {
+    pub fn manager(&self) -> &MemoryManager {
         &self.shared.manager
     }
 

@@ -20,7 +20,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
 //! let device = Device::new(kernel)?;
-//! let manager = Arc::new(MemoryManager::new(&device, &TableOptions::default())?);
+//! let manager = MemoryManager::new(&device, &TableOptions::default())?;
 //! let cache = MemoryCache::new(&manager, CacheLimits::default());
 //! let pool = SlabPool::new(&cache);
 //!

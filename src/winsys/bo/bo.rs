@@ -193,8 +193,8 @@ impl Bo {
     }
 
     /// The name it was given last.
-    pub fn name(&self) -> Option<Arc<str>> {
-        self.0.handle.name()
+    pub fn name(&self) -> Option<String> {
+        self.0.handle.name().map(|name| (*name).to_owned())
     }
 
     pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> Error {

@@ -56,10 +56,10 @@ struct OpenDevice {
     info: GpuInfo,
     addresses: VaManager,
     shared_handles: SharedHandles,
-    ledger: Arc<Ledger>,
+    ledger: Ledger,
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
-    observer: Option<Arc<dyn Observer>>,
+    observer: Option<Box<dyn Observer>>,
     /// Number of users of a reserved VMID; the kernel keeps one reservation for the file and does not count.
     vmid_users: Mutex<usize>,
     /// `true` if there is a context with the one id that an unwritten answer looks like.
@@ -103,16 +103,27 @@ impl Device {
         Self::bring_up(kernel, None)
     }
 
-    /// Creates a device whose observer is told of everything that happens to the device's objects.
+    /// Creates a device like [`Device::new`], with an observer of everything that happens to the device's objects.
+    ///
+    /// ```
+    /// use amdgpu_winsys::winsys::{AddressBook, BoHistory, Device, Observer};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+    /// let (book, history) = (AddressBook::new(64), BoHistory::new(64));
+    /// let observers: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(history)];
+    /// let device = Device::with_observer(kernel, observers)?;
+    /// assert_eq!(device.address_book(), Some(&book));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
     /// Those of [`GpuInfo::query`].
-    pub fn with_observer(kernel: impl Kernel + 'static, observer: Arc<dyn Observer>) -> Result<Self> {
-        Self::bring_up(kernel, Some(observer))
+    pub fn with_observer(kernel: impl Kernel + 'static, observer: impl Observer + 'static) -> Result<Self> {
+        Self::bring_up(kernel, Some(Box::new(observer)))
     }
 
-    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Arc<dyn Observer>>) -> Result<Self> {
+    fn bring_up(kernel: impl Kernel + 'static, observer: Option<Box<dyn Observer>>) -> Result<Self> {
         let span = tracing::debug_span!("bring-up").entered();
         let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
@@ -219,7 +230,7 @@ impl Device {
     }
 
     /// Returns the accounts of the device's file: every BO is on them.
-    pub fn ledger(&self) -> &Arc<Ledger> {
+    pub fn ledger(&self) -> &Ledger {
         &self.0.ledger
     }
 
@@ -244,7 +255,7 @@ impl Device {
     /// Tells the observer, if there is one; otherwise the event is not even made.
     #[inline]
     pub(crate) fn tell(&self, event: impl FnOnce() -> Event) {
-        tell(self.0.observer.as_ref(), event);
+        tell(self.0.observer.as_deref(), event);
     }
 
     /// Returns `true` if there is an observer of events.

@@ -8,6 +8,7 @@ mod mapping;
 mod reservation;
 mod resident_set;
 
+pub(crate) use self::resident_set::WeakResidents;
 pub use self::{
     binding::{Binding, WeakBinding},
     map_once::MapOnce,

@@ -1,10 +1,13 @@
 //! Memory that submissions use together.
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{
-        AtomicUsize,
-        Ordering::{Acquire, Release},
+use std::{
+    ops::Deref,
+    sync::{
+        Arc, Weak,
+        atomic::{
+            AtomicUsize,
+            Ordering::{Acquire, Release},
+        },
     },
 };
 
@@ -16,6 +19,19 @@ use crate::winsys::Binding;
 /// A set of memories for [`Submission::sets`](crate::cs::Submission::sets): what a device's bindless resources, or a
 /// sparse range, need resident.
 ///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{Device, ResidentSet}};
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
+/// let set = ResidentSet::new();
+/// set.clone().add(memory.binding());
+/// assert_eq!(&*set.snapshot(), [memory.binding().clone()]);
+/// assert_eq!(set.snapshot(), set.snapshot());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Adding and removing costs O(1), whatever the size. A memory can be added several times and stays until it was removed
 /// as often. A queue that is given the same set again, unchanged, does no work for it.
 ///
@@ -26,16 +42,75 @@ use crate::winsys::Binding;
 /// RADV keeps a list for the device that it searches from the end to remove, copies for each submission, and keeps locked
 /// during the ioctl (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`;
 /// `radv_amdgpu_bo.c`, `radv_amdgpu_global_bo_list_del`).
+///
+/// A `ResidentSet` is a handle: a clone of it is the same set, and equal to it.
+#[derive(Clone, Debug, Default)]
+pub struct ResidentSet(Arc<SetState>);
+
+/// Two handles are equal if they are of the same set.
+impl PartialEq for ResidentSet {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ResidentSet {}
+
+/// The state that all handles of a set share.
 #[derive(Debug, Default)]
-pub struct ResidentSet {
+struct SetState {
     members: Mutex<Members>,
     /// The address of the snapshot; 0 while there is none. Written under the lock, and read without it.
     current: AtomicUsize,
 }
 
-/// The members of a [`ResidentSet`] at one time. Two snapshots between which nothing came or went are the same
-/// allocation.
-pub type Residents = Arc<[Binding]>;
+/// The members of a [`ResidentSet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
+/// or went are equal.
+#[derive(Clone, Debug)]
+pub struct Residents(Arc<[Binding]>);
+
+/// A snapshot that keeps no member alive.
+#[derive(Debug)]
+pub(crate) struct WeakResidents(Weak<[Binding]>);
+
+impl Deref for Residents {
+    type Target = [Binding];
+
+    #[inline]
+    fn deref(&self) -> &[Binding] {
+        &self.0
+    }
+}
+
+/// Two snapshots are equal if nothing came or went between them.
+impl PartialEq for Residents {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Residents {}
+
+impl Residents {
+    #[inline]
+    pub(crate) fn downgrade(&self) -> WeakResidents {
+        WeakResidents(Arc::downgrade(&self.0))
+    }
+}
+
+impl WeakResidents {
+    /// Returns the number of handles of the snapshot.
+    #[cfg(test)]
+    pub(crate) fn handle_count(&self) -> usize {
+        self.0.strong_count()
+    }
+
+    /// Returns `true` if it is of this snapshot.
+    #[inline]
+    pub(crate) fn is_of(&self, residents: &Residents) -> bool {
+        std::ptr::addr_eq(self.0.as_ptr(), Arc::as_ptr(&residents.0))
+    }
+}
 
 #[derive(Debug, Default)]
 struct Members {
@@ -63,7 +138,7 @@ impl ResidentSet {
 
     /// Memories in the set, each counted once.
     pub fn len(&self) -> usize {
-        self.members.lock().memories.len()
+        self.0.members.lock().memories.len()
     }
 
     /// Returns `true` if the set is empty.
@@ -73,21 +148,21 @@ impl ResidentSet {
 
     /// The members, each once. Copied only if something came or went since the last snapshot.
     pub fn snapshot(&self) -> Residents {
-        let mut members = self.members.lock();
+        let mut members = self.0.members.lock();
         let Members { memories, snapshot } = &mut *members;
-        let snapshot = snapshot.get_or_insert_with(|| memories.iter().cloned().collect());
-        self.current.store(Arc::as_ptr(snapshot).addr(), Release);
-        Arc::clone(snapshot)
+        let snapshot = snapshot.get_or_insert_with(|| Residents(memories.iter().cloned().collect()));
+        self.0.current.store(Arc::as_ptr(&snapshot.0).addr(), Release);
+        snapshot.clone()
     }
 
     /// The members, if they are still those of this snapshot. Takes no lock.
-    pub(crate) fn snapshot_if_still(&self, known: &Weak<[Binding]>) -> Option<Residents> {
+    pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
         // Nothing else gets the address as long as `known` exists, so equal addresses are the same snapshot.
-        if self.current.load(Acquire) == known.as_ptr().addr() { known.upgrade() } else { None }
+        if self.0.current.load(Acquire) == known.0.as_ptr().addr() { known.0.upgrade().map(Residents) } else { None }
     }
 
     pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {
-        let mut members = self.members.lock();
+        let mut members = self.0.members.lock();
         let is_new = members.memories.add(key(memory), times, || memory.clone());
         // The members without the new one may be the last to hold some memory: they go after the lock.
         let old = if is_new { self.take_snapshot(&mut members) } else { None };
@@ -97,7 +172,7 @@ impl ResidentSet {
     }
 
     pub(crate) fn remove_times(&self, memory: &Binding, times: u64) -> bool {
-        let mut members = self.members.lock();
+        let mut members = self.0.members.lock();
         let Some(gone) = members.memories.remove(key(memory), times) else { return false };
         let old = self.take_snapshot(&mut members);
         // The last reference may go here, and with it a BO: not under the lock.
@@ -110,7 +185,7 @@ impl ResidentSet {
 impl ResidentSet {
     /// Takes the snapshot away, because the members change.
     fn take_snapshot(&self, members: &mut Members) -> Option<Residents> {
-        self.current.store(0, Release);
+        self.0.current.store(0, Release);
         members.snapshot.take()
     }
 }

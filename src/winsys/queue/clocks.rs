@@ -1,7 +1,5 @@
 //! Clocks that stay where they are: for measurements.
 
-use std::sync::Arc;
-
 use nix::errno::Errno;
 
 use crate::{
@@ -35,7 +33,7 @@ impl StablePstate {
 #[derive(Debug)]
 #[must_use = "dropping it lets the clocks move again"]
 pub struct PinnedClocks {
-    context: Arc<Context>,
+    context: Context,
     /// `true` if this changed anything.
     is_owner: bool,
 }
@@ -65,12 +63,12 @@ impl Context {
     /// 45, [`Error::Ioctl`] with `EINVAL` when power management will not.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
-    pub fn pin_clocks(self: &Arc<Self>, level: StablePstate) -> Result<PinnedClocks> {
+    pub fn pin_clocks(&self, level: StablePstate) -> Result<PinnedClocks> {
         let is_owner = self.stable_pstate()? != level;
         if is_owner {
             self.pstate(ctx_op::SET_STABLE_PSTATE, level as u32).map_err(refused)?;
         }
-        Ok(PinnedClocks { context: Arc::clone(self), is_owner })
+        Ok(PinnedClocks { context: self.clone(), is_owner })
     }
 
     fn pstate(&self, op: u32, flags: u32) -> Result<u32, Errno> {

@@ -1,5 +1,7 @@
 //! Kernel contexts: who submits, with which priority, and whether the GPU was reset under it.
 
+use std::sync::Arc;
+
 use amdgpu_hw::num::index;
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -13,16 +15,44 @@ use crate::{
     },
 };
 
-/// A kernel context. Its queues are numbered by IP and ring; each is a FIFO of its own. Freed on drop: queued jobs
-/// still run.
+/// A kernel context. Its queues are numbered by IP and ring; each is a FIFO of its own.
+///
+/// A `Context` is a handle: a clone of it is the same context, and equal to it. Dropping the last one frees the context;
+/// queued jobs still run.
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::{cs::Queue, winsys::{Context, Device, Ip, Priority}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let context = Context::new(&device, Priority::Normal)?;
+/// let queue = Queue::new(&context, Ip::Gfx, 0)?;
+/// assert_eq!((queue.context(), context.handle_count()), (&context, 2));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context(Arc<ContextState>);
+
+/// The state that all handles of a context share.
 #[derive(Debug)]
-pub struct Context {
+struct ContextState {
     device: Device,
     id: u32,
     priority: Priority,
     /// One bit for each queue that has an object, [`Context::queue_bit`].
     taken: Mutex<u128>,
 }
+
+/// Two handles are equal if they are of the same context.
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Context {}
 
 /// Causes besides the context itself that can make a submission fail as if its work had been lost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +78,7 @@ impl Context {
             Errno::EACCES => Error::NotPermitted { priority },
             errno => Error::Ioctl { request: Ctx::NAME, errno },
         })?;
-        Ok(Self { device: device.clone(), id, priority, taken: Mutex::new(0) })
+        Ok(Self(Arc::new(ContextState { device: device.clone(), id, priority, taken: Mutex::new(0) })))
     }
 
     /// Allocates a context with this priority, or the highest below it that the process may have;
@@ -69,17 +99,22 @@ impl Context {
 
     /// The priority it was made with.
     pub fn priority(&self) -> Priority {
-        self.priority
+        self.0.priority
     }
 
     /// The kernel's name for the context within the device's file.
     pub fn id(&self) -> u32 {
-        self.id
+        self.0.id
+    }
+
+    /// Returns the number of its handles: the caller's, and those of queues and pinned clocks.
+    pub fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.0)
     }
 
     /// The device it belongs to.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
     }
 
     /// Returns the effects of resets on the context; the flags stay set for its life.
@@ -90,8 +125,8 @@ impl Context {
     ///
     /// [`Error::Ioctl`].
     pub fn state(&self) -> Result<CtxStateFlags> {
-        let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: self.id, priority: 0 };
-        send(self.device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Ctx::NAME, errno })?;
+        let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: self.0.id, priority: 0 };
+        send(self.0.device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Ctx::NAME, errno })?;
         Ok(CtxStateFlags::from_bits_retain(argument.answer().flags))
     }
 
@@ -118,9 +153,9 @@ impl Context {
             ip_type: ip.raw(),
             ip_instance: 0,
             ring,
-            ctx_id: self.id,
+            ctx_id: self.0.id,
         };
-        send(self.device.kernel(), &mut argument)?;
+        send(self.0.device.kernel(), &mut argument)?;
         Ok(argument.answer().status == 0)
     }
 
@@ -170,7 +205,7 @@ impl Context {
         let elsewhere = match errno {
             Errno::ETIME if suspects.waits => Some(Error::NotSubmitted { request }),
             Errno::ECANCELED | Errno::ENODATA | Errno::ETIME if suspects.dependencies => {
-                Some(Error::DependencyLost { request, context: self.id, errno })
+                Some(Error::DependencyLost { request, context: self.0.id, errno })
             }
             _ => None,
         };
@@ -183,12 +218,12 @@ impl Context {
     }
 
     fn lost(&self, request: &'static str, errno: Errno, state: CtxStateFlags) -> Error {
-        Error::DeviceLost { request, context: self.id, errno, loss: Loss::new(errno, state) }
+        Error::DeviceLost { request, context: self.0.id, errno, loss: Loss::new(errno, state) }
     }
 
     /// Takes the queue (`ip`, `ring`) for an object that stands for it; `false` if it is taken.
     pub(crate) fn take_queue(&self, ip: Ip, ring: u32) -> bool {
-        let (bit, mut taken) = (Self::queue_bit(ip, ring), self.taken.lock());
+        let (bit, mut taken) = (Self::queue_bit(ip, ring), self.0.taken.lock());
         let is_free = *taken & bit == 0;
         *taken |= bit;
         is_free
@@ -196,7 +231,7 @@ impl Context {
 
     /// Gives a queue back that was taken.
     pub(crate) fn give_back_queue(&self, ip: Ip, ring: u32) {
-        *self.taken.lock() &= !Self::queue_bit(ip, ring);
+        *self.0.taken.lock() &= !Self::queue_bit(ip, ring);
     }
 
     /// Ten IPs of up to eight rings. The kernel has four queues of an IP at most (Linux 6.12 `amdgpu_ctx.c`,
@@ -257,7 +292,7 @@ fn free(device: &Device, id: u32) -> Release {
     })
 }
 
-impl Drop for Context {
+impl Drop for ContextState {
     fn drop(&mut self) {
         let freed = if self.id == UNWRITTEN_ID {
             let mut has_ambiguous = self.device.has_ambiguous_context().lock();

@@ -1,6 +1,9 @@
 //! Sync objects: fences with a name.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
 
 use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
@@ -18,12 +21,43 @@ use crate::{
     },
 };
 
-/// A DRM sync object, binary or timeline as it is used. Destroyed on drop; waiters and descriptors keep the fence.
+/// A DRM sync object, binary or timeline as it is used.
+///
+/// A `Syncobj` is a handle: a clone of it is the same object, and equal to it. Dropping the last one destroys the kernel's
+/// handle; waiters and descriptors keep the fence.
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Deadline, Device, Syncobj};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let timeline = Syncobj::new(&device, false)?;
+/// let waiter = timeline.clone();
+/// timeline.signal_point(3)?;
+/// assert!(waiter.wait_point(2, Deadline::POLL)?);
+/// assert_eq!((waiter.query()?, waiter.handle_count()), (3, 2));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Syncobj(Arc<SyncobjState>);
+
+/// The state that all handles of a sync object share.
 #[derive(Debug)]
-pub struct Syncobj {
+struct SyncobjState {
     device: Device,
     handle: u32,
 }
+
+/// Two handles are equal if they are of the same object in this process.
+impl PartialEq for Syncobj {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Syncobj {}
 
 /// The number of sync objects that a wait over several wants: all of them or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,17 +89,26 @@ impl Syncobj {
     pub fn new(device: &Device, signalled: bool) -> Result<Self> {
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
         let made = send(device.kernel(), &mut argument).and_then(|()| answers::handle(argument.handle));
-        Ok(Self { device: device.clone(), handle: made.map_err(refused(SyncobjCreate::NAME))? })
+        Ok(Self::owning(device, made.map_err(refused(SyncobjCreate::NAME))?))
+    }
+
+    fn owning(device: &Device, handle: u32) -> Self {
+        Self(Arc::new(SyncobjState { device: device.clone(), handle }))
+    }
+
+    /// Returns the number of its handles in this process.
+    pub fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.0)
     }
 
     /// The kernel's name for it within the device's file.
     pub fn handle(&self) -> u32 {
-        self.handle
+        self.0.handle
     }
 
     /// The device it belongs to.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
     }
 
     /// Installs a signalled fence.
@@ -91,10 +134,10 @@ impl Syncobj {
     }
 
     fn array(&self, request: crate::uapi::Request, name: &'static str) -> Result<()> {
-        let handles = [self.handle];
+        let handles = [self.0.handle];
         let mut argument = SyncobjArray { handles: address(&handles), count_handles: 1, pad: 0 };
         // SAFETY: the one address is that of `handles`, one u32 as the count says, which the kernel only reads.
-        unsafe { send_raw(self.device.kernel(), request, &mut argument) }.map_err(refused(name))
+        unsafe { send_raw(self.0.device.kernel(), request, &mut argument) }.map_err(refused(name))
     }
 
     /// Signals a point of the timeline from the CPU; it counts as reached once all earlier ones are.
@@ -105,11 +148,11 @@ impl Syncobj {
     ///
     /// [`Error::Ioctl`].
     pub fn signal_point(&self, point: u64) -> Result<()> {
-        let (handles, points) = ([self.handle], [point]);
+        let (handles, points) = ([self.0.handle], [point]);
         let mut argument =
             SyncobjTimelineArray { handles: address(&handles), points: address(&points), count_handles: 1, flags: 0 };
         // SAFETY: the addresses are those of one u32 and one u64, as the count says, which the kernel only reads.
-        unsafe { send_raw(self.device.kernel(), SYNCOBJ_TIMELINE_SIGNAL, &mut argument) }
+        unsafe { send_raw(self.0.device.kernel(), SYNCOBJ_TIMELINE_SIGNAL, &mut argument) }
             .map_err(refused("SYNCOBJ_TIMELINE_SIGNAL"))
     }
 
@@ -136,7 +179,7 @@ impl Syncobj {
     }
 
     fn query_with(&self, flags: u32) -> Result<u64> {
-        let (handles, mut points) = ([self.handle], [0_u64]);
+        let (handles, mut points) = ([self.0.handle], [0_u64]);
         let mut argument = SyncobjTimelineArray {
             handles: address(&handles),
             points: wide(points.as_mut_ptr().expose_provenance()),
@@ -144,7 +187,7 @@ impl Syncobj {
             flags,
         };
         // SAFETY: the addresses are those of one u32 that the kernel reads and one u64, exclusive, that it writes.
-        unsafe { send_raw(self.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
+        unsafe { send_raw(self.0.device.kernel(), SyncobjTimelineArray::REQUEST, &mut argument) }
             .map_err(refused(SyncobjTimelineArray::NAME))?;
         Ok(points[0])
     }
@@ -159,14 +202,14 @@ impl Syncobj {
     pub fn transfer(&self, to_point: u64, source: &Self, from_point: u64) -> Result<()> {
         self.same_device(source)?;
         let mut argument = SyncobjTransfer {
-            src_handle: source.handle,
-            dst_handle: self.handle,
+            src_handle: source.0.handle,
+            dst_handle: self.0.handle,
             src_point: from_point,
             dst_point: to_point,
             flags: 0,
             pad: 0,
         };
-        send(self.device.kernel(), &mut argument).map_err(refused(SyncobjTransfer::NAME))
+        send(self.0.device.kernel(), &mut argument).map_err(refused(SyncobjTransfer::NAME))
     }
 
     /// Waits for the fence, or first for there to be one; false when the deadline came first.
@@ -192,7 +235,7 @@ impl Syncobj {
         for other in rest {
             first.same_device(other)?;
         }
-        let handles: Vec<u32> = syncobjs.iter().map(|syncobj| syncobj.handle).collect();
+        let handles: Vec<u32> = syncobjs.iter().map(|syncobj| syncobj.0.handle).collect();
         let mut argument = SyncobjWait {
             handles: address(&handles),
             timeout_nsec: deadline.for_syncobj(),
@@ -201,7 +244,7 @@ impl Syncobj {
             ..SyncobjWait::ZEROED
         };
         // SAFETY: the one address is that of as many u32 as the count says, which the kernel only reads.
-        let result = unsafe { send_raw(first.device.kernel(), SyncobjWait::REQUEST, &mut argument) };
+        let result = unsafe { send_raw(first.0.device.kernel(), SyncobjWait::REQUEST, &mut argument) };
         wait_result(result, SyncobjWait::NAME)
     }
 
@@ -235,7 +278,7 @@ impl Syncobj {
         for (other, _) in rest {
             first.same_device(other)?;
         }
-        let handles: Vec<u32> = points.iter().map(|(syncobj, _)| syncobj.handle).collect();
+        let handles: Vec<u32> = points.iter().map(|(syncobj, _)| syncobj.0.handle).collect();
         let values: Vec<u64> = points.iter().map(|&(_, point)| point).collect();
         let mut flags = wait_flags(condition);
         flags.set(SyncobjWaitFlags::WAIT_AVAILABLE, until == Until::Submitted);
@@ -249,7 +292,7 @@ impl Syncobj {
             ..SyncobjTimelineWait::ZEROED
         };
         // SAFETY: the addresses are those of as many u32 and u64 as the count says, which the kernel only reads.
-        let result = unsafe { send_raw(first.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
+        let result = unsafe { send_raw(first.0.device.kernel(), SyncobjTimelineWait::REQUEST, &mut argument) };
         let is_met = wait_result(result, SyncobjTimelineWait::NAME)?;
         let first = argument.first_signaled;
         match condition {
@@ -276,8 +319,8 @@ impl Syncobj {
             Until::Submitted => SyncobjWaitFlags::WAIT_AVAILABLE.bits(),
             Until::Signalled => 0,
         };
-        let mut argument = SyncobjEventfd { handle: self.handle, flags, point, fd, pad: 0 };
-        send(self.device.kernel(), &mut argument).map_err(|errno| Error::Descriptor {
+        let mut argument = SyncobjEventfd { handle: self.0.handle, flags, point, fd, pad: 0 };
+        send(self.0.device.kernel(), &mut argument).map_err(|errno| Error::Descriptor {
             request: SyncobjEventfd::NAME,
             fd,
             errno,
@@ -305,8 +348,8 @@ impl Syncobj {
     /// [`Error::Descriptor`] with `EINVAL` when it is no sync file.
     pub fn import_sync_file(&self, fd: impl AsFd) -> Result<()> {
         let fd = fd.as_fd().as_raw_fd();
-        let mut argument = SyncobjHandle { handle: self.handle, flags: SYNC_FILE, fd, pad: 0 };
-        send_as(self.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
+        let mut argument = SyncobjHandle { handle: self.0.handle, flags: SYNC_FILE, fd, pad: 0 };
+        send_as(self.0.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
             request: "SYNCOBJ_FD_TO_HANDLE",
             fd,
             errno,
@@ -325,8 +368,8 @@ impl Syncobj {
     }
 
     fn export_as(&self, flags: u32) -> Result<OwnedFd> {
-        let mut argument = SyncobjHandle { handle: self.handle, flags, fd: -1, pad: 0 };
-        send(self.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
+        let mut argument = SyncobjHandle { handle: self.0.handle, flags, fd: -1, pad: 0 };
+        send(self.0.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
         answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
     }
 
@@ -343,15 +386,15 @@ impl Syncobj {
         let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
             .and_then(|()| answers::handle(argument.handle))
             .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
-        Ok(Self { device: device.clone(), handle: named })
+        Ok(Self::owning(device, named))
     }
 
     fn same_device(&self, other: &Self) -> Result<()> {
-        if self.device == other.device { Ok(()) } else { Err(Error::ForeignDevice { what: "sync object" }) }
+        if self.0.device == other.0.device { Ok(()) } else { Err(Error::ForeignDevice { what: "sync object" }) }
     }
 }
 
-impl Drop for Syncobj {
+impl Drop for SyncobjState {
     fn drop(&mut self) {
         let destroy = || send_quietly(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 });
         release(destroy).report(SyncobjDestroy::NAME, self.handle);

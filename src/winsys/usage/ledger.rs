@@ -94,8 +94,33 @@ impl Stripe {
 
 /// The counters of one device. Shared by everything that makes BOs; reading and charging take no lock, and threads that
 /// charge do not meet.
+///
+/// A `Ledger` is a handle: a clone of it has the same counters, and is equal to it.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Account, Ledger};
+///
+/// let ledger = Ledger::new(4096);
+/// let charge = ledger.charge(Account::Gtt, 5000);
+/// assert_eq!(ledger.clone().usage().gtt, 8192);
+/// drop(charge);
+/// assert_eq!(ledger.usage().gtt, 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ledger(Arc<Books>);
+
+/// Two handles are equal if they are of the same counters.
+impl PartialEq for Ledger {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Ledger {}
+
+/// The counters that all handles of a ledger share.
 #[derive(Debug)]
-pub struct Ledger {
+struct Books {
     page_size: u64,
     /// By thread.
     stripes: [Striped<Stripe>; STRIPES],
@@ -108,16 +133,16 @@ impl Ledger {
     /// counts as 4096.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).
-    pub fn new(page_size: u64) -> Arc<Self> {
+    pub fn new(page_size: u64) -> Self {
         let page_size = if page_size.is_power_of_two() { page_size.max(PAGE_SIZE) } else { PAGE_SIZE };
-        Arc::new(Self { page_size, stripes: Default::default(), large: Striped::default() })
+        Self(Arc::new(Books { page_size, stripes: Default::default(), large: Striped::default() }))
     }
 
     /// Charges `bytes`, rounded up to whole pages, until the charge is dropped.
     ///
     /// A counter that would pass `u64::MAX` stays there, and the charge remembers the smaller amount it really added.
-    pub fn charge(self: &Arc<Self>, account: Account, bytes: u64) -> Charge {
-        Charge { ledger: Arc::clone(self), entry: self.enter(account, bytes, false) }
+    pub fn charge(&self, account: Account, bytes: u64) -> Charge {
+        Charge { ledger: self.clone(), entry: self.enter(account, bytes, false) }
     }
 
     /// Charges a BO until the entry is [taken off](Ledger::remove); `None` for one that is in neither VRAM nor GTT, and
@@ -136,25 +161,25 @@ impl Ledger {
     #[inline]
     fn enter(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
         // The page size is a power of two.
-        let bytes = bytes.checked_add(self.page_size - 1).map_or(u64::MAX, |raised| raised & !(self.page_size - 1));
+        let bytes = bytes.checked_add(self.0.page_size - 1).map_or(u64::MAX, |raised| raised & !(self.0.page_size - 1));
         if bytes >= LARGE || self.is_flooded(account) {
             return self.enter_large(account, bytes, is_always_valid);
         }
         let stripe = stripe();
-        self.stripes[stripe].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
+        self.0.stripes[stripe].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
         LedgerEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
     }
 
     /// Returns `true` if so much is charged that small charges could pass `u64::MAX` after all.
     #[inline]
     fn is_flooded(&self, account: Account) -> bool {
-        let half = |is_always_valid| self.large.0.counter(account, is_always_valid).load(Relaxed) > u64::MAX / 4;
+        let half = |is_always_valid| self.0.large.0.counter(account, is_always_valid).load(Relaxed) > u64::MAX / 4;
         half(false) || half(true)
     }
 
     #[cold]
     fn enter_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
-        let counter = self.large.0.counter(account, is_always_valid);
+        let counter = self.0.large.0.counter(account, is_always_valid);
         let added = loop {
             let now = counter.load(Relaxed);
             let added = bytes.min(u64::MAX - self.sum(account));
@@ -170,7 +195,7 @@ impl Ledger {
     #[inline]
     pub(in crate::winsys) fn remove(&self, entry: LedgerEntry) {
         let LedgerEntry { bytes, account, place } = entry;
-        let stripe = &self.stripes.get(place.stripe()).unwrap_or(&self.large).0;
+        let stripe = &self.0.stripes.get(place.stripe()).unwrap_or(&self.0.large).0;
         // Never below zero: this entry added as much, there, and no other takes it away.
         stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
     }
@@ -205,8 +230,8 @@ impl Ledger {
     fn sum_of(&self, account: Account, is_always_valid: bool) -> u64 {
         let read = |stripe: &Striped<Stripe>| stripe.0.counter(account, is_always_valid).load(Relaxed);
         // Small charges do not pass `u64::MAX` together (`LARGE`).
-        let small = self.stripes.iter().map(read).fold(0, u64::wrapping_add);
-        small.saturating_add(read(&self.large))
+        let small = self.0.stripes.iter().map(read).fold(0, u64::wrapping_add);
+        small.saturating_add(read(&self.0.large))
     }
 }
 
@@ -258,7 +283,7 @@ impl LedgerEntry {
 #[derive(Debug)]
 #[must_use = "dropping a charge takes it off the ledger"]
 pub struct Charge {
-    ledger: Arc<Ledger>,
+    ledger: Ledger,
     entry: LedgerEntry,
 }
 

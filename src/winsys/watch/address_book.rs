@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
+    sync::Arc,
 };
 
 use parking_lot::Mutex;
@@ -17,13 +18,12 @@ use crate::{
 /// of the buffer that was overrun, or used after it was freed.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use amdgpu_sim::{SimKernel, profile};
 /// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{AddressBook, Device, Finding}};
 ///
-/// let book = Arc::new(AddressBook::new(64));
+/// let book = AddressBook::new(64);
 /// let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
-/// let device = Device::with_observer(kernel, Arc::clone(&book) as _)?;
+/// let device = Device::with_observer(kernel, book.clone())?;
 /// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
 /// book.name(memory.bo().handle(), "vertices");
 /// let address = memory.address().as_u64() + 100;
@@ -35,8 +35,23 @@ use crate::{
 ///
 /// A look-up and an event cost O(log n). The history is bounded: RADV's grows for as long as the device lives (Mesa 25.0.7
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
+///
+/// An `AddressBook` is a handle: a clone of it is the same book, and equal to it.
+#[derive(Clone, Debug)]
+pub struct AddressBook(Arc<Book>);
+
+/// Two handles are equal if they are of the same book.
+impl PartialEq for AddressBook {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for AddressBook {}
+
+/// The state that all handles of a book share.
 #[derive(Debug)]
-pub struct AddressBook {
+struct Book {
     pages: Mutex<Pages>,
     most_freed: usize,
 }
@@ -141,13 +156,13 @@ impl AddressBook {
     /// A book that remembers the last `most_freed` ranges that went.
     pub fn new(most_freed: usize) -> Self {
         let pages = Pages { bos: HashMap::new(), live: IntervalMap::new(), freed: VecDeque::new(), clock: 0 };
-        Self { pages: Mutex::new(pages), most_freed }
+        Self(Arc::new(Book { pages: Mutex::new(pages), most_freed }))
     }
 
     /// Gives a BO a name, for as long as it lives and its ranges are remembered. A handle that the book has not seen is
     /// ignored.
     pub fn name(&self, handle: u32, name: &str) {
-        let mut pages = self.pages.lock();
+        let mut pages = self.0.pages.lock();
         let Pages { bos, live, .. } = &mut *pages;
         let Some(note) = bos.get_mut(&handle) else { return };
         note.name = Some(name.to_owned());
@@ -162,7 +177,7 @@ impl AddressBook {
     /// of an address in the hole between the halves are ignored.
     pub fn lookup(&self, address: u64) -> Finding {
         let at = GpuVa::from_48_bits(address).low_48_bits();
-        let pages = self.pages.lock();
+        let pages = self.0.pages.lock();
         if let Some((range, bound)) = pages.live.get(at) {
             return Finding::Live(bound.place(&range, at));
         }
@@ -183,7 +198,7 @@ impl AddressBook {
 
     /// Every BO that is there, by handle.
     pub fn bos(&self) -> Vec<BoEntry> {
-        let pages = self.pages.lock();
+        let pages = self.0.pages.lock();
         let mut bos: Vec<_> = pages.bos.iter().map(|(&handle, note)| note.entry(handle)).collect();
         drop(pages);
         bos.sort_unstable_by_key(|bo| bo.handle);
@@ -192,12 +207,12 @@ impl AddressBook {
 
     /// Everything that is bound, by 48-bit address.
     pub fn live(&self) -> Vec<Place> {
-        self.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
+        self.0.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
     }
 
     /// Returns the freed ranges that are remembered, oldest first.
     pub fn freed(&self) -> Vec<Place> {
-        self.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
+        self.0.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
     }
 
     /// A page fault in words.
@@ -253,7 +268,7 @@ impl Pages {
 impl AddressBook {
     /// Brings the book up to date.
     pub(super) fn note(&self, event: &Event) {
-        let mut pages = self.pages.lock();
+        let mut pages = self.0.pages.lock();
         match *event {
             Event::BoOpened { handle, size, domains, .. } => {
                 // An import of a BO that is there already keeps its name.
@@ -269,9 +284,9 @@ impl AddressBook {
             Event::Bound { range, handle, bo_offset, flags } => {
                 let note = pages.bos.get(&handle).cloned();
                 let bound = Bound { made: pages.clock, handle, offset: bo_offset, flags, note };
-                pages.bind(range, Some(bound), self.most_freed);
+                pages.bind(range, Some(bound), self.0.most_freed);
             }
-            Event::Unbound { range } => pages.bind(range, None, self.most_freed),
+            Event::Unbound { range } => pages.bind(range, None, self.0.most_freed),
             _ => {}
         }
     }

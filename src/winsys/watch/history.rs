@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     fmt,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -27,8 +28,35 @@ pub struct HistoryEntry {
 ///
 /// An [`AddressBook`](crate::winsys::AddressBook) knows what was bound last at an address; a history knows in which order things
 /// happened there. To have both, observe with a `Vec` of them.
+///
+/// A `BoHistory` is a handle: a clone of it is the same history, and equal to it.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{BoHistory, Device}};
+///
+/// let history = BoHistory::new(64);
+/// let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
+/// let device = Device::with_observer(kernel, history.clone())?;
+/// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
+/// assert_eq!(history.about(memory.address().as_u64()).len(), 1); // its binding
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BoHistory(Arc<State>);
+
+/// Two handles are equal if they are of the same history.
+impl PartialEq for BoHistory {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for BoHistory {}
+
+/// The state that all handles of a history share.
 #[derive(Debug)]
-pub struct BoHistory {
+struct State {
     start: Instant,
     most: usize,
     ring: Mutex<Ring>,
@@ -45,17 +73,17 @@ impl BoHistory {
     /// A history of the last `most` events. Its memory is taken now, about 64 bytes each.
     pub fn new(most: usize) -> Self {
         let ring = Ring { entries: VecDeque::with_capacity(most), count: 0 };
-        Self { start: Instant::now(), most, ring: Mutex::new(ring) }
+        Self(Arc::new(State { start: Instant::now(), most, ring: Mutex::new(ring) }))
     }
 
     /// Returns the remembered events, oldest first.
     pub fn entries(&self) -> Vec<HistoryEntry> {
-        self.ring.lock().entries.iter().copied().collect()
+        self.0.ring.lock().entries.iter().copied().collect()
     }
 
     /// Returns the number of events that were forgotten.
     pub fn forgotten(&self) -> u64 {
-        let ring = self.ring.lock();
+        let ring = self.0.ring.lock();
         ring.count.saturating_sub(wide(ring.entries.len()))
     }
 
@@ -64,13 +92,13 @@ impl BoHistory {
     pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
         let at = GpuVa::from_48_bits(address);
         let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));
-        self.ring.lock().entries.iter().filter(is_about).copied().collect()
+        self.0.ring.lock().entries.iter().filter(is_about).copied().collect()
     }
 
     /// Returns the remembered events of a handle, oldest first. The number may have meant several BOs.
     pub fn of_handle(&self, wanted: u32) -> Vec<HistoryEntry> {
         let is_about = |entry: &&HistoryEntry| entry.event.handle() == Some(wanted);
-        self.ring.lock().entries.iter().filter(is_about).copied().collect()
+        self.0.ring.lock().entries.iter().filter(is_about).copied().collect()
     }
 }
 
@@ -80,14 +108,14 @@ impl BoHistory {
         if event.handle().is_none() && event.addresses().is_none() {
             return;
         }
-        let at = self.start.elapsed();
-        let mut ring = self.ring.lock();
+        let at = self.0.start.elapsed();
+        let mut ring = self.0.ring.lock();
         let number = ring.count;
         ring.count += 1;
-        if ring.entries.len() >= self.most {
+        if ring.entries.len() >= self.0.most {
             ring.entries.pop_front();
         }
-        if self.most > 0 {
+        if self.0.most > 0 {
             ring.entries.push_back(HistoryEntry { number, at, event: *event });
         }
     }

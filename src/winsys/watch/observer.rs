@@ -11,7 +11,7 @@ use crate::winsys::{AddressBook, BoHistory, Event};
 /// itself. It may panic: what it hears of has an owner by then, which gives it back. Panics while a panic unwinds already
 /// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
 ///
-/// A list of observers is one: each hears of everything, in the list's order.
+/// A `Vec` of observers is one, and so is what points to one (`Box`, `Arc`).
 pub trait Observer: Send + Sync + fmt::Debug {
     /// Hears of an event.
     fn observe(&self, event: &Event);
@@ -47,7 +47,8 @@ impl Observer for BoHistory {
     }
 }
 
-impl Observer for Vec<Arc<dyn Observer>> {
+/// A list of observers is one: each hears of everything, in the list's order.
+impl<T: Observer> Observer for Vec<T> {
     fn observe(&self, event: &Event) {
         for observer in self {
             observer.observe(event);
@@ -55,20 +56,41 @@ impl Observer for Vec<Arc<dyn Observer>> {
     }
 
     fn address_book(&self) -> Option<&AddressBook> {
-        self.iter().find_map(|observer| observer.address_book())
+        self.iter().find_map(Observer::address_book)
     }
 
     fn history(&self) -> Option<&BoHistory> {
-        self.iter().find_map(|observer| observer.history())
+        self.iter().find_map(Observer::history)
     }
 }
 
+/// Observers that point to another one are that one.
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: Observer + ?Sized> Observer for $pointer<T> {
+            fn observe(&self, event: &Event) {
+                (**self).observe(event);
+            }
+
+            fn address_book(&self) -> Option<&AddressBook> {
+                (**self).address_book()
+            }
+
+            fn history(&self) -> Option<&BoHistory> {
+                (**self).history()
+            }
+        }
+    )*};
+}
+
+pointers!(Arc, Box);
+
 /// Tells the observer, if there is one; otherwise the event is not even made.
 #[inline]
-pub(in crate::winsys) fn tell(observer: Option<&Arc<dyn Observer>>, event: impl FnOnce() -> Event) {
+pub(in crate::winsys) fn tell(observer: Option<&dyn Observer>, event: impl FnOnce() -> Event) {
     if let Some(observer) = observer {
         if std::thread::panicking() {
-            return tell_while_unwinding(&**observer, &event());
+            return tell_while_unwinding(observer, &event());
         }
         observer.observe(&event());
     }
@@ -107,8 +129,8 @@ mod tests {
     #[test]
     fn a_list_of_observers_tells_each_of_them() {
         let (one, two) = (Arc::new(Counter::default()), Arc::new(Counter::default()));
-        let all: Arc<dyn Observer> = Arc::new(vec![Arc::clone(&one) as Arc<dyn Observer>, Arc::clone(&two) as _]);
-        tell(Some(&all), || Event::BoClosed { handle: 1 });
+        let all: [Arc<dyn Observer>; 2] = [Arc::clone(&one) as _, Arc::clone(&two) as _];
+        tell(Some(&all.to_vec()), || Event::BoClosed { handle: 1 });
         assert_eq!([&one, &two].map(|counter| counter.0.load(Ordering::Relaxed)), [1, 1]);
     }
 }

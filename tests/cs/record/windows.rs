@@ -10,8 +10,6 @@ use amdgpu_winsys::{
     heaps::DeviceMemory,
     winsys::{Context, Device, Ip, Priority},
 };
-use std::sync::Arc;
-
 fn load(memory: &DeviceMemory, count: u64) -> Vec<u32> {
     (0..count).map(|at| memory.mapping().unwrap().load_u32(at * 4).unwrap()).collect()
 }
@@ -146,7 +144,7 @@ fn a_recorder_gives_its_stream_back_and_lends_what_the_stream_has() {
 #[test]
 fn a_bare_gang_runs_what_it_is_given_and_nothing_else() {
     let device = device("navi21");
-    let context = Arc::new(Context::new(&device, Priority::Normal).unwrap());
+    let context = Context::new(&device, Priority::Normal).unwrap();
     let (leader, follower) = (Queue::new(&context, Ip::Gfx, 0).unwrap(), Queue::new(&context, Ip::Compute, 0).unwrap());
     let memory = host_memory(&device, 4096);
     let list = |queue: &Queue, count| {

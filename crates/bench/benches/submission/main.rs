@@ -5,7 +5,7 @@
 
 mod commands;
 
-use std::{hint::black_box, sync::Arc};
+use std::hint::black_box;
 
 use amdgpu_bench::measure::{self, Compared, timed};
 use amdgpu_sim::{NullKernel, SimDevice, SimOptions};
@@ -73,8 +73,8 @@ fn submitting(device: &Device, memories: u32) {
     let memory: Vec<_> =
         (0..memories).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).expect("memory")).collect();
     let bindings: Vec<_> = memory.iter().map(|memory| memory.binding().clone()).collect();
-    let queue_on = |context: &Arc<Context>| Queue::new(context, Ip::Compute, 0).expect("a compute ring");
-    let context = || Arc::new(Context::new(device, Priority::Normal).expect("a context"));
+    let queue_on = |context: &Context| Queue::new(context, Ip::Compute, 0).expect("a compute ring");
+    let context = || Context::new(device, Priority::Normal).expect("a context");
     let (ours, floor) = (context(), context());
     let queue = queue_on(&ours);
     let mut stream = Stream::new(device, pm4::Target::compute(device.info().gfx_level), 64).expect("a stream");
@@ -130,7 +130,7 @@ fn submitting_sets(memories: usize) {
     let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).expect("a stream");
     stream.push(&pm4::Nop::Skip(&[0; 7])).expect("room");
     let list = stream.finish().expect("a list");
-    let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
+    let context = Context::new(&device, Priority::Normal).expect("a context");
     let queue = Queue::new(&context, Ip::Compute, 0).expect("a compute ring");
     let submit = |submission: &Submission<'_>| {
         let time = timed(|| {

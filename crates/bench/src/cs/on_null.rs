@@ -1,7 +1,5 @@
 //! The rows of `amdgpu-bench cs` that are measured on the null kernel, in a child.
 
-use std::sync::Arc;
-
 use amdgpu_bench::measure::{Work, in_turn};
 use amdgpu_winsys::{
     cs::{CommandList, Queue, Stream, Submission, pm4},
@@ -102,7 +100,7 @@ fn allocate(manager: &MemoryManager, flags: AllocateFlags, size: u64) -> DeviceM
 /// Submissions that list what may be shared: a set of ours, the device's list of theirs.
 fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut impl FnMut(Row)) -> Result<(), Missing> {
     let device = manager.device();
-    let context = Arc::new(Context::new(device, Priority::Normal).expect("the null kernel refuses nothing"));
+    let context = Context::new(device, Priority::Normal).expect("the null kernel refuses nothing");
     let queue = Queue::new(&context, Ip::Gfx, 0).expect("a graphics ring");
     let memory_type = radv.memory_type(vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
     let buffer = radv.buffer(BUFFER)?;

@@ -1,6 +1,6 @@
 //! The guest on the null kernel.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
@@ -21,7 +21,7 @@ pub(crate) fn null() {
         assert_eq!(mapping.load_u32(4096).expect("in range"), 0);
         mapping.store_u32(4096, 1).expect("in range");
     }
-    let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
+    let context = Context::new(&device, Priority::Normal).expect("a context");
     let queue = Queue::new(&context, Ip::Gfx, 0).expect("a queue");
     let stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64).expect("a stream");
     let list = stream.finish().expect("a list");

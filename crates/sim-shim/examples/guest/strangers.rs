@@ -6,7 +6,6 @@ use std::{
     num::NonZeroUsize,
     os::fd::{AsFd, AsRawFd, FromRawFd as _, OwnedFd, RawFd},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use amdgpu_sim_world::{Call, Connection, Layout, Message, NodeName, WORLD_VARIABLE};
@@ -137,7 +136,7 @@ pub(crate) fn cut_pages() {
     let rights = VaFlags::READABLE | VaFlags::WRITEABLE;
     let binding = Binding::new(&bo, lease, rights).map_err(|(_, error)| error).expect("a binding");
     ftruncate(&file, 0).expect("the guest's own file");
-    let context = Arc::new(Context::new(&device, Priority::Normal).expect("a context"));
+    let context = Context::new(&device, Priority::Normal).expect("a context");
     let queue = Queue::new(&context, Ip::Gfx, 0).expect("a queue");
     let Target::Pm4(target) = queue.target() else { panic!("the graphics ring does not speak PM4") };
     let mut stream = Stream::new(&device, target, 64).expect("a stream");

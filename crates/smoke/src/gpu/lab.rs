@@ -1,6 +1,6 @@
 //! The environment of a check: an open device and the operations that all checks share.
 
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{cell::RefCell, time::Duration};
 
 use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
@@ -54,13 +54,13 @@ pub(crate) struct Lab<'a> {
     pub(crate) target: &'a Target,
     pub(crate) settings: Settings,
     pub(crate) device: Device,
-    pub(crate) memory: Arc<MemoryManager>,
+    pub(crate) memory: MemoryManager,
     pub(crate) rings: Vec<Ring>,
     /// A context that submits nothing: what resets do to it was done by others. None where the kernel grants none.
     witness: Option<Context>,
     vram_lost: Option<u32>,
     is_stand_in: bool,
-    book: Arc<AddressBook>,
+    book: AddressBook,
     /// Packets recorded last.
     tape: RefCell<Option<Tape>>,
     /// Report of the last job that did not finish.
@@ -69,10 +69,9 @@ pub(crate) struct Lab<'a> {
 
 impl<'a> Lab<'a> {
     pub(crate) fn open(target: &'a Target, settings: Settings) -> Result<Self, Stop> {
-        let book = Arc::new(AddressBook::new(REMEMBERED));
-        let device = target.open_observed(Arc::clone(&book) as _).doing("opening the device")?;
+        let book = AddressBook::new(REMEMBERED);
+        let device = target.open_observed(book.clone()).doing("opening the device")?;
         let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
-        let memory = Arc::new(memory);
         let rings = Ring::all(device.info());
         let witness = Context::new(&device, Priority::Normal);
         let is_stand_in = match &witness {
@@ -191,9 +190,9 @@ impl<'a> Lab<'a> {
     }
 
     /// A fresh context.
-    pub(crate) fn context(&self) -> Result<Arc<Context>, Stop> {
+    pub(crate) fn context(&self) -> Result<Context, Stop> {
         match Context::new(&self.device, Priority::Normal) {
-            Ok(context) => Ok(Arc::new(context)),
+            Ok(context) => Ok(context),
             Err(error) if self.is_stand_in => {
                 fail(format!("nothing executed: no context, though the kernel said yes: {error}"))
             }

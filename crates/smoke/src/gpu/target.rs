@@ -279,7 +279,7 @@ impl Target {
     }
 
     /// Opens the GPU with an observer of its objects, unless the target hides its kernels.
-    pub(crate) fn open_observed(&self, observer: Arc<dyn Observer>) -> winsys::Result<Device> {
+    pub(crate) fn open_observed(&self, observer: impl Observer + 'static) -> winsys::Result<Device> {
         match &self.kernel {
             Some(kernel) => Device::with_observer(kernel()?, observer),
             None => self.open(),

@@ -3,6 +3,7 @@
 
 mod casts;
 mod graph;
+mod handles;
 mod map;
 mod picture;
 mod prose;

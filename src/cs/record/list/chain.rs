@@ -135,7 +135,7 @@ impl CommandList {
     /// };
     ///
     /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
-    /// let queue = Queue::new(&Arc::new(Context::new(&device, Priority::Normal)?), Ip::Gfx, 0)?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
     /// let list = || Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish();
     /// let (first, second) = (list()?, list()?);
     /// first.chain(&second)?;

@@ -1,7 +1,5 @@
 //! Address ranges whose pages come and go.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::Submission,
     heaps::{Backing, SparseBind, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
@@ -88,18 +86,18 @@ fn bind(lab: &Lab<'_>) -> Outcome {
 }
 
 fn queue(lab: &Lab<'_>) -> Outcome {
-    let range = Arc::new(range(lab)?);
+    let range = range(lab)?;
     let memory = lab.device_memory(PAGE)?;
     let queue = SparseQueue::new(&lab.device).doing("starting a sparse queue")?;
-    let syncobj = || Syncobj::new(&lab.device, false).doing("creating a sync object").map(Arc::new);
+    let syncobj = || Syncobj::new(&lab.device, false).doing("creating a sync object");
     let (begin, done) = (syncobj()?, syncobj()?);
-    let point = |syncobj: &Arc<Syncobj>| vec![SparsePoint { syncobj: Arc::clone(syncobj), point: 0 }];
+    let point = |syncobj: &Syncobj| vec![SparsePoint { syncobj: syncobj.clone(), point: 0 }];
     let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
     let change = SparseBind { offset: PAGE_SIZE, len: PAGE_SIZE, backing };
     let fence = queue
         .submit(SparseSubmission {
             waits: point(&begin),
-            binds: vec![(Arc::clone(&range), vec![change])],
+            binds: vec![(range.clone(), vec![change])],
             signals: point(&done),
         })
         .doing("submitting binds")?;
