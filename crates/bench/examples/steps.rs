@@ -10,13 +10,13 @@ use amdgpu_winsys::{
     cs::{CommandList, Packet, Queue, Stream, Submission, dump::Dumper, pm4, registers::SetRegisters},
     heaps::{AllocateFlags, AllocateInfo, BudgetRule, DeviceMemory, MemoryManager, TableOptions},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Context, Device, Ip, Priority, ResidentSet},
+    winsys::{Binding, Context, Device, GfxLevel, Ip, Priority, ResidentSet},
 };
 
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 15] = [
+const ROWS: [&str; 19] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",
@@ -30,6 +30,10 @@ const ROWS: [&str; 15] = [
     "record-update",
     "record-copy",
     "record-timestamp",
+    "typed-write",
+    "typed-copy",
+    "typed-eop",
+    "typed-nop",
     "decode",
     "dump",
 ];
@@ -76,6 +80,14 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
             Ok(stream.push(&pm4::CpDma::copy(level, at, at, 256))?)
         }),
         "record-timestamp" => record(&device, count, |stream, at| Ok(stream.push(&pm4::EndOfPipe::timestamp(at))?)),
+        "typed-write" => typed(&device, count, |stream, _, at, value| {
+            stream.record(&pm4::WriteData::new(at, &[value, value]));
+        }),
+        "typed-copy" => typed(&device, count, |stream, level, at, value| {
+            stream.record(&pm4::CpDma::copy(level, at, at, value & 0xffff));
+        }),
+        "typed-eop" => typed(&device, count, |stream, _, at, value| stream.record(&pm4::EndOfPipe::fence(at, value))),
+        "typed-nop" => typed(&device, count, |stream, _, _, value| stream.record(&pm4::Nop::Skip(&[value; 5]))),
         "decode" => read(count, |ib, target| pm4::decode(ib, target).flatten().count()),
         "dump" => read(count, |ib, target| Dumper::new(target).dump(ib, None).ibs.len()),
         _ => Err(format!("no row {row}; the rows are {}", ROWS.join(", ")).into()),
@@ -83,7 +95,7 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
 }
 
 fn gfx() -> pm4::Target {
-    pm4::Target::gfx(amdgpu_winsys::winsys::GfxLevel::Gfx10_3)
+    pm4::Target::gfx(GfxLevel::Gfx10_3)
 }
 
 /// Memories that may be shared, so that submissions list them.
@@ -159,6 +171,23 @@ fn record(
         push(&mut stream, black_box(at))?;
     }
     Ok(())
+}
+
+/// Packets of which one number is not known, as the rows `record-typed-*` of `amdgpu-bench cs` record them.
+fn typed(
+    device: &Device,
+    count: u32,
+    record: impl Fn(&mut Stream<pm4::Target>, GfxLevel, GpuVa, u32),
+) -> Result<(), Failure> {
+    let (target, at) = black_box((gfx(), GpuVa::new(0x1234_5678_0000)?));
+    let mut stream = Stream::new(device, target, 64_000)?;
+    for number in 0..count {
+        if number.is_multiple_of(1000) {
+            stream.clear();
+        }
+        record(&mut stream, target.level, at, black_box(number));
+    }
+    Ok(stream.status()?)
 }
 
 /// Decodes an IB of 250 packets repeatedly.

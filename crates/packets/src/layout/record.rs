@@ -21,14 +21,31 @@ pub(crate) trait Record {
     /// The versions of the copy engine that take it.
     const SDMA: u16 = 0;
 
-    /// Returns the packet's length on a level in dwords, with its header.
+    /// Its lengths in dwords, with its header, where it has two.
+    const LENGTHS: Option<(usize, usize)> = None;
+
+    /// The levels on which it has the shorter one of [`Self::LENGTHS`].
+    const SHORT: u16 = 0;
+
+    /// Returns the levels on which every value fits, one bit for each: where the values are known when this is compiled, so is
+    /// the set. It says nothing about levels that do not have the packet.
+    fn takers(&self) -> u16;
+
+    /// Says why a level is not among [`Self::takers`].
     ///
     /// # Errors
     ///
     /// [`FieldError`] for the first value that does not fit.
-    fn check(&self, level: u8) -> Result<usize, FieldError>;
+    fn check(&self, level: u8) -> Result<(), FieldError>;
 
-    /// Stores the packet into the number of dwords that [`Self::check`] returned for the level. The header of a PM4 packet is left
+    /// Returns the packet's length on a level in dwords, with its header.
+    ///
+    /// # Errors
+    ///
+    /// [`FieldError::Missing`] or [`FieldError::Surplus`] where there is not as much data as the packet has.
+    fn length(&self, level: u8) -> Result<usize, FieldError>;
+
+    /// Stores the packet into the number of dwords that [`Self::length`] returned for the level. The header of a PM4 packet is left
     /// out.
     fn store(&self, level: u8, out: &mut [u32]);
 

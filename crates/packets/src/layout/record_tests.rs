@@ -210,7 +210,9 @@ fn every_record_holds_what_its_layout_says_on_every_reader() {
 /// Writes a record that was read, if it is one that can be written; returns `true` if so.
 fn rewritten(record: &impl Record, fields: &Fields<'_>, is_copy: bool) -> bool {
     let (level, read) = (fields.level(), fields.dwords());
-    let Ok(len) = record.check(level) else { return false };
+    let is_taken = record.check(level).is_ok();
+    assert_eq!(record.takers() >> level & 1 != 0, is_taken, "{}: {read:08x?}", fields.name());
+    let Some(len) = record.length(level).ok().filter(|_| is_taken) else { return false };
     let mut out = vec![0; len];
     record.store(level, &mut out);
     // The header of a copy engine's packet has fields of its own, and that of PM4 has none.

@@ -6,9 +6,6 @@ use crate::error::require;
 use crate::layout::record::{Place, Record, equal, equal_data, is_on};
 use crate::{EncodeError, FieldError};
 
-/// Every generation, one bit for each.
-const ALL_LEVELS: u16 = 0x1ff;
-
 /// Destination of a packet, with its ring and the flags of its header.
 pub(super) struct Sink<'o> {
     /// The packet's name in errors.
@@ -36,6 +33,12 @@ impl<'o> Sink<'o> {
         Self { packet: "packet", target, flags, place: Place::Read(read) }
     }
 
+    /// Returns `true` if the ring has a packet, whatever is in it.
+    #[inline(always)]
+    pub(super) fn has<R: Record>(&self) -> bool {
+        is_on(self.target.level as u8, self.target.levels::<R>())
+    }
+
     /// Returns the error for a value that does not fit.
     #[inline(always)]
     pub(super) fn refuse(&self, source: FieldError) -> EncodeError {
@@ -46,28 +49,47 @@ impl<'o> Sink<'o> {
     #[inline(always)]
     pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
         let Self { packet, target, .. } = self;
-        let levels = if target.ring == Ring::Gfx { R::GFX } else { R::COMPUTE };
-        if levels != ALL_LEVELS && !is_on(target.level as u8, levels) {
-            return Err(EncodeError::NoSuchPacket { packet, target: target.into() });
-        }
+        let levels = target.levels::<R>();
         // Matches, for a closure with a record in it is not inlined everywhere.
         let record = match record {
             Ok(record) => record,
+            Err(_) if !is_on(target.level as u8, levels) => {
+                return Err(EncodeError::NoSuchPacket { packet, target: target.into() });
+            }
             Err(source) => return Err(self.refuse(source)),
         };
+        // One look at the level for the ring and for all fields.
+        if !is_on(target.level as u8, levels & record.takers()) {
+            return Err(match record.check(target.level as u8) {
+                Err(source) if is_on(target.level as u8, levels) => self.refuse(source),
+                _ => EncodeError::NoSuchPacket { packet, target: target.into() },
+            });
+        }
         if let Err(source) = self.flags.require_known(target.level) {
             return Err(self.refuse(source));
         }
-        let len = match record.check(target.level as u8) {
-            Ok(len) => len,
-            Err(source) => return Err(self.refuse(source)),
-        };
+        let is_short = is_on(target.level as u8, R::SHORT);
+        match R::LENGTHS {
+            // Two copies of what follows, each of which knows its length.
+            Some((short, _)) if is_short => self.finish(&record, short),
+            Some((_, long)) => self.finish(&record, long),
+            None => match record.length(target.level as u8) {
+                Ok(len) => self.finish(&record, len),
+                Err(source) => Err(self.refuse(source)),
+            },
+        }
+    }
+
+    /// Writes a packet that the level takes.
+    #[inline(always)]
+    fn finish<R: Record>(self, record: &R, len: usize) -> Result<usize, EncodeError> {
+        let Self { packet, target, .. } = self;
         let out = match self.place {
             Place::Nowhere => return Ok(len),
             Place::Memory(out) => out,
             Place::Read(read) => {
                 let header = type3(R::OPCODE as u8, len - 1, self.flags);
-                return match compare(&record, target.level as u8, read, header, len) {
+                return match compare(record, target.level as u8, read, header, len) {
                     Ok(()) => Ok(len),
                     Err(source) => Err(EncodeError::Field { packet, target: target.into(), source }),
                 };
@@ -91,6 +113,17 @@ fn compare<R: Record>(record: &R, level: u8, read: &[u32], header: u32, len: usi
         equal(0, *first, header)?;
     }
     record.matches(level, read)
+}
+
+impl Target {
+    /// Returns the generations on which rings of this kind have a packet.
+    #[inline(always)]
+    const fn levels<R: Record>(self) -> u16 {
+        match self.ring {
+            Ring::Gfx => R::GFX,
+            Ring::Compute => R::COMPUTE,
+        }
+    }
 }
 
 impl Sink<'_> {

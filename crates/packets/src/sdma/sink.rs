@@ -5,9 +5,6 @@ use crate::error::require;
 use crate::layout::record::{Place, Record, is_on};
 use crate::{EncodeError, FieldError};
 
-/// Every version, one bit for each.
-const ALL_VERSIONS: u16 = 0x1ff;
-
 /// Destination of a packet, with its engine.
 pub(super) struct Sink<'o> {
     /// The packet's name in errors.
@@ -32,16 +29,23 @@ impl<'o> Sink<'o> {
     #[inline(always)]
     pub(super) fn put<R: Record>(self, record: Result<R, FieldError>) -> Result<usize, EncodeError> {
         let Self { packet, version, place } = self;
-        if R::SDMA != ALL_VERSIONS && !is_on(version as u8, R::SDMA) {
-            return Err(EncodeError::NoSuchPacket { packet, target: version.into() });
-        }
         let wrong = |source| EncodeError::Field { packet, target: version.into(), source };
         // Matches, for a closure with a record in it is not inlined everywhere.
         let record = match record {
             Ok(record) => record,
+            Err(_) if !is_on(version as u8, R::SDMA) => {
+                return Err(EncodeError::NoSuchPacket { packet, target: version.into() });
+            }
             Err(source) => return Err(wrong(source)),
         };
-        let len = match record.check(version as u8) {
+        // One look at the version for the engine and for all fields.
+        if !is_on(version as u8, R::SDMA & record.takers()) {
+            return Err(match record.check(version as u8) {
+                Err(source) if is_on(version as u8, R::SDMA) => wrong(source),
+                _ => EncodeError::NoSuchPacket { packet, target: version.into() },
+            });
+        }
+        let len = match record.length(version as u8) {
             Ok(len) => len,
             Err(source) => return Err(wrong(source)),
         };

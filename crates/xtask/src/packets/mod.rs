@@ -4,5 +4,6 @@ pub(crate) mod emit;
 mod loads;
 mod records;
 pub(crate) mod spec;
+mod takers;
 mod typed;
 mod variant;

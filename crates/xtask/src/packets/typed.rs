@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::loads;
-use super::records::{Kind, Member, Record, camel, safe, whole};
-use super::spec::{Field, Form, Holds, Selector, Spec};
-use super::variant::{Variant, described, reach, variants};
+use super::records::{Kind, Member, Record, camel, safe};
+use super::spec::{Form, Holds, Selector, Spec};
+use super::takers;
+use super::variant::{Variant, bits, described, ones, reach, variants};
 use crate::Error;
 
 /// Use of a packet's dwords.
@@ -103,7 +104,16 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
         }
     }
     let opcode = record.packets.first().map_or(0, |(_, packet)| packet.opcode);
-    let _ = writeln!(text, "    const OPCODE: u16 = {opcode:#x};\n");
+    let _ = writeln!(text, "    const OPCODE: u16 = {opcode:#x};");
+    let mut lengths = variant.groups(|_, form| form.payload.0 + 1);
+    lengths.sort_by_key(|&(_, dwords)| dwords);
+    if let [(levels, short), (_, long)] = lengths[..]
+        && !record.has_data()
+    {
+        let _ = writeln!(text, "    const LENGTHS: Option<(usize, usize)> = Some(({short}, {long}));");
+        let _ = writeln!(text, "    const SHORT: u16 = {levels:#x};");
+    }
+    text.push('\n');
 
     let mut checks = String::new();
     for member in &members {
@@ -120,9 +130,23 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
         let record = if code.contains("r.") { format!("        let r = {this};\n") } else { String::new() };
         (if code.contains("(l, ") { "l" } else { "_" }, record)
     };
-    checks = format!("{checks}        {length}\n");
+    let takers = takers::body(spec, variant, &members);
+    let (_, record_of) = open(&takers);
+    let all = variant.levels();
+    let takers = if takers.contains("on &=") {
+        format!("        let mut on = {all:#x};\n{takers}        on\n")
+    } else {
+        format!("{takers}        {all:#x}\n")
+    };
+    let _ = writeln!(text, "    #[inline(always)]\n    fn takers(&self) -> u16 {{\n{record_of}{takers}    }}\n");
+    let (level, record_of) = open(&length);
+    let _ = writeln!(
+        text,
+        "    #[inline(always)]\n    fn length(&self, {level}: u8) -> Result<usize, FieldError> {{\n{record_of}        {length}\n    }}\n"
+    );
+    checks.push_str("        Ok(())\n");
     let (level, record) = open(&checks);
-    let _ = writeln!(text, "    #[inline(always)]\n    fn check(&self, {level}: u8) -> Result<usize, FieldError> {{");
+    let _ = writeln!(text, "    #[inline(always)]\n    fn check(&self, {level}: u8) -> Result<(), FieldError> {{");
     let _ = writeln!(text, "{record}{checks}    }}\n");
     let (level, record) = open(&stores);
     let _ = writeln!(text, "    #[inline(always)]\n    fn store(&self, {level}: u8, out: &mut [u32]) {{");
@@ -169,10 +193,6 @@ fn values(spec: &Spec, name: &str, level: u16) -> Result<u64, Error> {
     Ok(bits)
 }
 
-fn ones(bits: (u8, u8)) -> u32 {
-    u32::MAX >> (31 - (bits.0 - bits.1))
-}
-
 /// Writes the checks of a member: that the level has it, that the value fits, and that it is meant.
 fn check_member(text: &mut String, spec: &Spec, variant: &Variant<'_>, member: &Member<'_>) -> Result<(), Error> {
     let (name, field) = (member.name, format!("r.{}", safe(member.name)));
@@ -180,11 +200,7 @@ fn check_member(text: &mut String, spec: &Spec, variant: &Variant<'_>, member: &
     let limit = match member.kind {
         Kind::Flag => variant.by_level(|level, form| (!Variant::places(level, form, name).is_empty()).to_string()),
         Kind::Wide => variant.by_level(|level, form| {
-            let of = |field: &&Field| match whole(&field.name) {
-                (_, true) if field.name.ends_with("_hi") => u64::from(ones(field.bits)) << 32,
-                _ => u64::from(ones(field.bits)) << field.bits.1,
-            };
-            let mask = Variant::places(level, form, name).iter().map(of).fold(0, |mask, bits| mask | bits);
+            let mask = Variant::places(level, form, name).into_iter().map(bits).fold(0, |mask, bits| mask | bits);
             format!("{mask:#x}")
         }),
         Kind::Number => {

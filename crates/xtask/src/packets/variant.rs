@@ -39,9 +39,9 @@ impl Variant<'_> {
         self.forms.iter().fold(0, |bits, (levels, ..)| bits | levels)
     }
 
-    /// Joins the expressions of the levels, so that a level is tested only where the levels differ.
-    pub(super) fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
-        let mut groups: Vec<(u16, String)> = Vec::new();
+    /// Returns what each level has, with the levels that have the same.
+    pub(super) fn groups<T: PartialEq>(&self, of: impl Fn(u16, &Form) -> T) -> Vec<(u16, T)> {
+        let mut groups: Vec<(u16, T)> = Vec::new();
         for &(levels, _, form) in &self.forms {
             for level in (0..16).map(|bit| 1 << bit).filter(|level| levels & level != 0) {
                 let value = of(level, form);
@@ -51,6 +51,12 @@ impl Variant<'_> {
                 }
             }
         }
+        groups
+    }
+
+    /// Joins the expressions of the levels, so that a level is tested only where the levels differ.
+    pub(super) fn by_level(&self, of: impl Fn(u16, &Form) -> String) -> String {
+        let mut groups = self.groups(of);
         match &groups[..] {
             [(levels, yes), (_, no)] | [(_, no), (levels, yes)] if yes == "true" && no == "false" => {
                 return format!("is_on(l, {levels:#x})");
@@ -90,4 +96,17 @@ pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
     let always = part.forms.iter().map(|&(_, _, form)| last(form).min(form.payload.0.into())).min();
     let most = part.forms.iter().map(|&(_, _, form)| last(form)).max();
     (always.unwrap_or_default(), most.unwrap_or_default())
+}
+
+/// The largest number that bits hold.
+pub(super) fn ones(bits: (u8, u8)) -> u32 {
+    u32::MAX >> (31 - (bits.0 - bits.1))
+}
+
+/// The bits that a field has of a number in two halves.
+pub(super) fn bits(field: &Field) -> u64 {
+    match whole(&field.name) {
+        (_, true) if field.name.ends_with("_hi") => u64::from(ones(field.bits)) << 32,
+        _ => u64::from(ones(field.bits)) << field.bits.1,
+    }
 }

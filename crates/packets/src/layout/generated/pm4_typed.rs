@@ -9,9 +9,78 @@ impl Record for AcquireMem {
     const GFX: u16 = 0x1fe;
     const COMPUTE: u16 = 0x1fe;
     const OPCODE: u16 = 0x58;
+    const LENGTHS: Option<(usize, usize)> = Some((7, 8));
+    const SHORT: u16 = 0xe;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        if r.coher_cntl > 0x7fffffff {
+            return 0;
+        }
+        if r.coher_size & !0xffffffffff != 0 {
+            on &= !0x6;
+        }
+        if r.coher_size & !0xffffffffffffff != 0 {
+            on &= !0x8;
+        }
+        if r.coher_size != 0 {
+            on &= !0x1f0;
+        }
+        if r.coher_base & !0xffffffffffffff != 0 {
+            on &= !0xe;
+        }
+        if r.coher_base != 0 {
+            on &= !0x1f0;
+        }
+        if r.poll_interval > 0xffff {
+            return 0;
+        }
+        if r.gcr_size != 0 {
+            on &= !0xe;
+        }
+        if r.gcr_size & !0xffffffffffffff != 0 {
+            on &= !0x30;
+        }
+        if r.gcr_size & !0x1ffffffffffffff != 0 {
+            on &= !0x1c0;
+        }
+        if r.gcr_base != 0 {
+            on &= !0xe;
+        }
+        if r.gcr_base & !0xffffffffffffff != 0 {
+            on &= !0x30;
+        }
+        if r.gcr_base & !0x1ffffffffffffff != 0 {
+            on &= !0x1c0;
+        }
+        on &= if r.gcr_cntl == 0 { 0x1fe } else if r.gcr_cntl <= 0x7ffff { 0x1f0 } else { return 0 };
+        if r.pws_stage_sel != 0 {
+            return 0;
+        }
+        if r.pws_counter_sel != 0 {
+            return 0;
+        }
+        if r.pws_ena2 {
+            on &= 0x0;
+        }
+        if r.pws_count != 0 {
+            return 0;
+        }
+        if r.pws_ena {
+            on &= 0x0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        if is_on(l, 0xe) { Ok(7) } else { Ok(8) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("coher_cntl", r.coher_cntl, 0x7fffffff)?;
         within("coher_size", r.coher_size, if is_on(l, 0x6) { 0xffffffffff } else if is_on(l, 0x8) { 0xffffffffffffff } else { 0x0 })?;
@@ -25,7 +94,7 @@ impl Record for AcquireMem {
         flag("pws_ena2", r.pws_ena2, false)?;
         fits("pws_count", r.pws_count, 0x0)?;
         flag("pws_ena", r.pws_ena, false)?;
-        if is_on(l, 0xe) { Ok(7) } else { Ok(8) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -89,7 +158,52 @@ impl Record for AcquireMemPws {
     const OPCODE: u16 = 0x58;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = &self.0;
+        let mut on = 0x1c0;
+        if r.coher_cntl != 0 {
+            return 0;
+        }
+        if r.engine_sel {
+            on &= 0x0;
+        }
+        if r.coher_size & !0x0 != 0 {
+            return 0;
+        }
+        if r.coher_base & !0x0 != 0 {
+            return 0;
+        }
+        if r.poll_interval != 0 {
+            return 0;
+        }
+        if r.gcr_size & !0x1ffffffffffffff != 0 {
+            return 0;
+        }
+        if r.gcr_base & !0x1ffffffffffffff != 0 {
+            return 0;
+        }
+        if r.gcr_cntl > 0x7ffff {
+            return 0;
+        }
+        if !matches!(r.pws_stage_sel, 0..=5) {
+            return 0;
+        }
+        if !matches!(r.pws_counter_sel, 0..=2) {
+            return 0;
+        }
+        if r.pws_count > 0x3f {
+            return 0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(8)
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = &self.0;
         fits("coher_cntl", r.coher_cntl, 0x0)?;
         flag("engine_sel", r.engine_sel, false)?;
@@ -102,7 +216,7 @@ impl Record for AcquireMemPws {
         one_of("pws_stage_sel", r.pws_stage_sel, 0x3f)?;
         one_of("pws_counter_sel", r.pws_counter_sel, 0x7)?;
         fits("pws_count", r.pws_count, 0x3f)?;
-        Ok(8)
+        Ok(())
     }
 
     #[inline(always)]
@@ -157,7 +271,126 @@ impl Record for CopyData {
     const OPCODE: u16 = 0x40;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= match r.src_sel {
+            0..=2 | 5..=6 | 9 => 0x1ff,
+            3 | 7..=8 => 0xff,
+            4 => 0x1fe,
+            10 => 0x1fc,
+            12 => 0x1c0,
+            _ => return 0,
+        };
+        on &= match r.dst_sel {
+            0..=2 | 5 => 0x1ff,
+            3 => 0xff,
+            4 => 0x1fe,
+            6 => 0x1fc,
+            7 => 0x1c0,
+            _ => return 0,
+        };
+        if r.src_atc {
+            on &= 0x6;
+        }
+        on &= match r.src_cache_policy {
+            0 => 0x1ff,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.src_temporal {
+            0 => 0x1ff,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.src_volatile {
+            on &= 0x2;
+        }
+        if !matches!(r.count_sel, 0..=1) {
+            return 0;
+        }
+        if r.pf_vf_mode {
+            on &= 0x100;
+        }
+        on &= if r.aid_id == 0 { 0x1ff } else if r.aid_id <= 0x3 { 0x100 } else { return 0 };
+        if r.dst_atc {
+            on &= 0x6;
+        }
+        on &= match r.dst_cache_policy {
+            0 => 0x1ff,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.dst_temporal {
+            0 => 0x1ff,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.dst_volatile {
+            on &= 0x2;
+        }
+        if r.pq_exe_status {
+            on &= 0x1f8;
+        }
+        on &= match r.engine_sel {
+            0..=1 => 0x1ff,
+            2 => 0x3f,
+            3 => 0x1,
+            _ => return 0,
+        };
+        if r.src_addr & !0xfffffffffffffffc != 0 {
+            return 0;
+        }
+        if r.src_addr != 0 && !matches!(r.src_sel, 1 | 2) {
+            return 0;
+        }
+        if r.src_reg & !0x3ffff != 0 {
+            on &= !0xff;
+        }
+        if r.src_reg & !0x3fffffffff != 0 {
+            on &= !0x100;
+        }
+        if r.src_reg != 0 && !matches!(r.src_sel, 0 | 4) {
+            return 0;
+        }
+        on &= if r.src_gds == 0 { 0x1ff } else if r.src_gds <= 0xffff { 0xff } else { return 0 };
+        if r.src_gds != 0 && !matches!(r.src_sel, 3) {
+            on &= !0xff;
+        }
+        if r.imm != 0 && !matches!(r.src_sel, 5) {
+            return 0;
+        }
+        if r.dst_addr & !0xfffffffffffffffc != 0 {
+            return 0;
+        }
+        if r.dst_addr != 0 && !matches!(r.dst_sel, 5 | 2 | 1) {
+            return 0;
+        }
+        if r.dst_reg & !0x3ffff != 0 {
+            on &= !0xff;
+        }
+        if r.dst_reg & !0x3fffffffff != 0 {
+            on &= !0x100;
+        }
+        if r.dst_reg != 0 && !matches!(r.dst_sel, 0 | 4) {
+            return 0;
+        }
+        on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
+        if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {
+            on &= !0xff;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(6)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("src_sel", r.src_sel, if is_on(l, 0x1) { 0x3ef } else if is_on(l, 0x2) { 0x3ff } else if is_on(l, 0x3c) { 0x7ff } else if is_on(l, 0xc0) { 0x17ff } else { 0x1677 })?;
         one_of("dst_sel", r.dst_sel, if is_on(l, 0x1) { 0x2f } else if is_on(l, 0x2) { 0x3f } else if is_on(l, 0x3c) { 0x7f } else if is_on(l, 0xc0) { 0xff } else { 0xf7 })?;
@@ -187,7 +420,7 @@ impl Record for CopyData {
         meant("dst_reg", r.dst_reg != 0, matches!(r.dst_sel, 0 | 4))?;
         fits("dst_gds", r.dst_gds, if is_on(l, 0xff) { 0xffff } else { 0x0 })?;
         meant("dst_gds", r.dst_gds != 0, if is_on(l, 0xff) { matches!(r.dst_sel, 3) } else { true })?;
-        Ok(6)
+        Ok(())
     }
 
     #[inline(always)]
@@ -252,7 +485,60 @@ impl Record for CpDma {
     const OPCODE: u16 = 0x41;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        if r.src_addr & !0xffffffffffff != 0 {
+            return 0;
+        }
+        if r.src_addr != 0 && !matches!(r.src_sel, 0) {
+            return 0;
+        }
+        if r.data != 0 && !matches!(r.src_sel, 2) {
+            return 0;
+        }
+        if !matches!(r.dst_sel, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.engine_sel, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.src_sel, 0..=2) {
+            return 0;
+        }
+        if r.dst_addr & !0xffffffffffff != 0 {
+            return 0;
+        }
+        if r.byte_count > 0x1fffff {
+            return 0;
+        }
+        if !matches!(r.src_swap, 0..=3) {
+            return 0;
+        }
+        if !matches!(r.dst_swap, 0..=3) {
+            return 0;
+        }
+        if !matches!(r.sas, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.das, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.saic, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.daic, 0..=1) {
+            return 0;
+        }
+        0x1
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(6)
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = self;
         within("src_addr", r.src_addr, 0xffffffffffff)?;
         meant("src_addr", r.src_addr != 0, matches!(r.src_sel, 0))?;
@@ -268,7 +554,7 @@ impl Record for CpDma {
         one_of("das", r.das, 0x3)?;
         one_of("saic", r.saic, 0x3)?;
         one_of("daic", r.daic, 0x3)?;
-        Ok(6)
+        Ok(())
     }
 
     #[inline(always)]
@@ -327,7 +613,102 @@ impl Record for DmaData {
     const OPCODE: u16 = 0x50;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        if !matches!(r.engine_sel, 0..=1) {
+            return 0;
+        }
+        if r.src_atc {
+            on &= 0x6;
+        }
+        on &= match r.src_cache_policy {
+            0 => 0x1fe,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.src_temporal {
+            0 => 0x1fe,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.src_volatile {
+            on &= 0x2;
+        }
+        on &= match r.dst_sel {
+            0 | 3 => 0x1fe,
+            1 => 0xfe,
+            2 => 0x1f8,
+            _ => return 0,
+        };
+        if r.dst_atc {
+            on &= 0x6;
+        }
+        on &= match r.dst_cache_policy {
+            0 => 0x1fe,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.dst_temporal {
+            0 => 0x1fe,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.dst_volatile {
+            on &= 0x2;
+        }
+        on &= match r.src_sel {
+            0 | 2..=3 => 0x1fe,
+            1 => 0xfe,
+            _ => return 0,
+        };
+        if r.src_addr != 0 && !matches!(r.src_sel, 0 | 3) {
+            return 0;
+        }
+        if r.data != 0 && !matches!(r.src_sel, 2) {
+            return 0;
+        }
+        on &= if r.byte_count <= 0x1fffff { 0x1fe } else if r.byte_count <= 0x3ffffff { 0x1f8 } else { return 0 };
+        on &= match r.src_swap {
+            0 => 0x1fe,
+            1..=3 => 0x6,
+            _ => return 0,
+        };
+        on &= match r.dst_swap {
+            0 => 0x1fe,
+            1..=3 => 0x6,
+            _ => return 0,
+        };
+        if !matches!(r.sas, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.das, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.saic, 0..=1) {
+            return 0;
+        }
+        if !matches!(r.daic, 0..=1) {
+            return 0;
+        }
+        if r.src_indirect {
+            on &= 0x1f8;
+        }
+        if r.dst_indirect {
+            on &= 0x1f8;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(7)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("engine_sel", r.engine_sel, 0x3)?;
         flag("src_atc", r.src_atc, is_on(l, 0x6))?;
@@ -351,7 +732,7 @@ impl Record for DmaData {
         one_of("daic", r.daic, 0x3)?;
         flag("src_indirect", r.src_indirect, is_on(l, 0x1f8))?;
         flag("dst_indirect", r.dst_indirect, is_on(l, 0x1f8))?;
-        Ok(7)
+        Ok(())
     }
 
     #[inline(always)]
@@ -421,7 +802,59 @@ impl Record for EventWrite {
     const OPCODE: u16 = 0x46;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= match r.event_type {
+            1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1ff,
+            9 => 0x30,
+            14 | 19 | 61..=62 => 0x1f8,
+            28..=29 => 0x1f7,
+            37 | 60 => 0x1fc,
+            63 => 0x1f0,
+            _ => return 0,
+        };
+        on &= match r.event_index {
+            0..=6 => 0x1ff,
+            7 => 0x7,
+            8..=11 => 0xc0,
+            _ => return 0,
+        };
+        if r.invalidate_l2 {
+            on &= 0x1;
+        }
+        if r.atc {
+            on &= 0x6;
+        }
+        on &= if r.samp_plst_mode == 0 { 0x1ff } else if r.samp_plst_mode <= 0x3 { 0x1c0 } else { return 0 };
+        if r.offload_enable {
+            on &= 0x1fe;
+        }
+        if r.addr & !0x0 != 0 {
+            return 0;
+        }
+        if r.counter_id != 0 {
+            return 0;
+        }
+        if r.stride != 0 {
+            return 0;
+        }
+        if r.instance_enable != 0 {
+            return 0;
+        }
+        if r.zero != 0 {
+            return 0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(2)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
         one_of("event_index", r.event_index, if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
@@ -434,7 +867,7 @@ impl Record for EventWrite {
         fits("stride", r.stride, 0x0)?;
         fits("instance_enable", r.instance_enable, 0x0)?;
         fits("zero", r.zero, 0x0)?;
-        Ok(2)
+        Ok(())
     }
 
     #[inline(always)]
@@ -479,7 +912,62 @@ impl Record for EventWriteSample {
     const OPCODE: u16 = 0x46;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = &self.0;
+        let mut on = 0x1ff;
+        on &= match r.event_type {
+            1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1ff,
+            9 => 0x30,
+            14 | 19 | 61..=62 => 0x1f8,
+            28..=29 => 0x1f7,
+            37 | 60 => 0x1fc,
+            63 => 0x1f0,
+            _ => return 0,
+        };
+        on &= match r.event_index {
+            0..=6 => 0x1ff,
+            7 => 0x7,
+            8..=11 => 0xc0,
+            _ => return 0,
+        };
+        if r.invalidate_l2 {
+            on &= 0x0;
+        }
+        if r.atc {
+            on &= 0x6;
+        }
+        on &= if r.samp_plst_mode == 0 { 0x1ff } else if r.samp_plst_mode <= 0x3 { 0x1c0 } else { return 0 };
+        if r.offload_enable {
+            on &= 0x1fe;
+        }
+        if r.addr & !0xfffffffffff8 != 0 {
+            on &= !0x7;
+        }
+        if r.addr & !0xfffffffffffffff8 != 0 {
+            on &= !0x1f8;
+        }
+        if r.counter_id != 0 {
+            return 0;
+        }
+        if r.stride != 0 {
+            return 0;
+        }
+        if r.instance_enable != 0 {
+            return 0;
+        }
+        if r.zero != 0 {
+            return 0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(4)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = &self.0;
         one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
         one_of("event_index", r.event_index, if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
@@ -492,7 +980,7 @@ impl Record for EventWriteSample {
         fits("stride", r.stride, 0x0)?;
         fits("instance_enable", r.instance_enable, 0x0)?;
         fits("zero", r.zero, 0x0)?;
-        Ok(4)
+        Ok(())
     }
 
     #[inline(always)]
@@ -537,7 +1025,70 @@ impl Record for EventWriteEop {
     const OPCODE: u16 = 0x47;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x7;
+        on &= match r.event_type {
+            1..=8 | 10..=13 | 15..=18 | 20..=36 | 38..=59 => 0x7,
+            37 | 60 => 0x4,
+            _ => return 0,
+        };
+        if !matches!(r.event_index, 0..=7) {
+            return 0;
+        }
+        if r.tcl1_vol_action {
+            on &= 0x6;
+        }
+        if r.tc_vol_action {
+            on &= 0x6;
+        }
+        if r.tc_wb_action {
+            on &= 0x6;
+        }
+        if r.tcl1_action {
+            on &= 0x6;
+        }
+        if r.tc_action {
+            on &= 0x6;
+        }
+        if r.invalidate_l2 {
+            on &= 0x1;
+        }
+        if r.atc {
+            on &= 0x6;
+        }
+        on &= match r.cache_policy {
+            0 => 0x7,
+            1 | 3 => 0x6,
+            _ => return 0,
+        };
+        if r.volatile {
+            on &= 0x2;
+        }
+        if r.addr & !0xfffffffffffc != 0 {
+            return 0;
+        }
+        on &= match r.dst_sel {
+            0 => 0x7,
+            1 => 0x6,
+            _ => return 0,
+        };
+        if !matches!(r.int_sel, 0..=3) {
+            return 0;
+        }
+        if !matches!(r.data_sel, 0..=5) {
+            return 0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(6)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
         one_of("event_index", r.event_index, 0xff)?;
@@ -554,7 +1105,7 @@ impl Record for EventWriteEop {
         one_of("dst_sel", r.dst_sel, if is_on(l, 0x1) { 0x1 } else { 0x3 })?;
         one_of("int_sel", r.int_sel, 0xf)?;
         one_of("data_sel", r.data_sel, 0x3f)?;
-        Ok(6)
+        Ok(())
     }
 
     #[inline(always)]
@@ -612,7 +1163,48 @@ impl Record for EventWriteEos {
     const OPCODE: u16 = 0x48;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x7;
+        on &= match r.event_type {
+            1..=8 | 10..=13 | 15..=18 | 20..=36 | 38..=59 => 0x7,
+            37 | 60 => 0x4,
+            _ => return 0,
+        };
+        if !matches!(r.event_index, 0..=7) {
+            return 0;
+        }
+        if r.addr & !0xfffffffffffc != 0 {
+            return 0;
+        }
+        if !matches!(r.command, 0..=2) {
+            return 0;
+        }
+        if r.data != 0 && !matches!(r.command, 2) {
+            return 0;
+        }
+        if r.gds_index > 0xffff {
+            return 0;
+        }
+        if r.gds_index != 0 && !matches!(r.command, 1) {
+            return 0;
+        }
+        if r.gds_dwords > 0xffff {
+            return 0;
+        }
+        if r.gds_dwords != 0 && !matches!(r.command, 1) {
+            return 0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(5)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
         one_of("event_index", r.event_index, 0xff)?;
@@ -623,7 +1215,7 @@ impl Record for EventWriteEos {
         meant("gds_index", r.gds_index != 0, matches!(r.command, 1))?;
         fits("gds_dwords", r.gds_dwords, 0xffff)?;
         meant("gds_dwords", r.gds_dwords != 0, matches!(r.command, 1))?;
-        Ok(5)
+        Ok(())
     }
 
     #[inline(always)]
@@ -670,7 +1262,58 @@ impl Record for IndirectBuffer {
     const OPCODE: u16 = 0x3f;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        if r.addr & !0xfffffffffffc != 0 {
+            on &= !0x7;
+        }
+        if r.addr & !0xfffffffffffffffc != 0 {
+            on &= !0x1f8;
+        }
+        if r.ib_size > 0xfffff {
+            return 0;
+        }
+        on &= if r.vmid <= 0xf { 0x1ff } else if r.vmid <= 0xff { 0x1 } else { return 0 };
+        if r.pre_ena {
+            on &= 0x1fc;
+        }
+        if r.volatile {
+            on &= 0x2;
+        }
+        if r.inherit_vmid_gfx {
+            on &= 0x1c0;
+        }
+        on &= match r.cache_policy {
+            0 => 0x1ff,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.temporal {
+            0 => 0x1ff,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.pre_resume {
+            on &= 0x1fc;
+        }
+        if r.offload_polling {
+            on &= 0x0;
+        }
+        if r.inherit_vmid_compute {
+            on &= 0x0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(4)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         within("addr", r.addr, if is_on(l, 0x7) { 0xfffffffffffc } else { 0xfffffffffffffffc })?;
         fits("ib_size", r.ib_size, 0xfffff)?;
@@ -683,7 +1326,7 @@ impl Record for IndirectBuffer {
         flag("pre_resume", r.pre_resume, is_on(l, 0x1fc))?;
         flag("offload_polling", r.offload_polling, false)?;
         flag("inherit_vmid_compute", r.inherit_vmid_compute, false)?;
-        Ok(4)
+        Ok(())
     }
 
     #[inline(always)]
@@ -733,9 +1376,19 @@ impl Record for Nop<'_> {
     const OPCODE: u16 = 0x10;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        0x1ff
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
         let r = self;
         ranged(1, 16383, 0, r.data.len())
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
+        Ok(())
     }
 
     #[inline(always)]
@@ -768,8 +1421,18 @@ impl Record for PfpSyncMe {
     const OPCODE: u16 = 0x42;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        0x1ff
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
         Ok(2)
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
+        Ok(())
     }
 
     #[inline(always)]
@@ -802,9 +1465,167 @@ impl Record for ReleaseMem {
     const GFX: u16 = 0x1f8;
     const COMPUTE: u16 = 0x1fe;
     const OPCODE: u16 = 0x49;
+    const LENGTHS: Option<(usize, usize)> = Some((7, 8));
+    const SHORT: u16 = 0x6;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        on &= match r.event_type {
+            1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1fe,
+            9 => 0x30,
+            14 | 19 | 61..=62 => 0x1f8,
+            28..=29 => 0x1f6,
+            37 | 60 => 0x1fc,
+            63 => 0x1f0,
+            _ => return 0,
+        };
+        on &= match r.event_index {
+            0..=6 => 0x1fe,
+            7 => 0x6,
+            8..=11 => 0xc0,
+            _ => return 0,
+        };
+        if r.tcl1_vol_action {
+            on &= 0xe;
+        }
+        if r.tc_vol_action {
+            on &= 0xe;
+        }
+        if r.tc_wb_action {
+            on &= 0xe;
+        }
+        if r.tcl1_action {
+            on &= 0xe;
+        }
+        if r.tc_action {
+            on &= 0xe;
+        }
+        on &= match r.cache_policy {
+            0 => 0x1fe,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        if r.volatile {
+            on &= 0x2;
+        }
+        on &= match r.dst_sel {
+            0..=1 => 0x1fe,
+            2..=3 => 0x1c8,
+            _ => return 0,
+        };
+        on &= match r.int_sel {
+            0..=3 => 0x1fe,
+            4..=6 => 0x1f8,
+            _ => return 0,
+        };
+        on &= match r.data_sel {
+            0..=4 => 0x1fe,
+            5 => 0xfe,
+            6 => 0x40,
+            _ => return 0,
+        };
+        if r.addr & !0xfffffffffffffffc != 0 {
+            return 0;
+        }
+        on &= if r.gds_index == 0 { 0x1fe } else if r.gds_index <= 0xffff { 0x6 } else { return 0 };
+        if r.gds_index != 0 && !matches!(r.data_sel, 5) {
+            on &= !0x6;
+        }
+        on &= if r.gds_dwords == 0 { 0x1fe } else if r.gds_dwords <= 0xffff { 0xfe } else { return 0 };
+        if r.gds_dwords != 0 && !matches!(r.data_sel, 5) {
+            on &= !0xfe;
+        }
+        if r.tc_nc_action {
+            on &= 0x8;
+        }
+        if r.tc_wc_action {
+            on &= 0x8;
+        }
+        if r.tc_md_action {
+            on &= 0x8;
+        }
+        on &= if r.execute == 0 { 0x1fe } else if r.execute <= 0x1 { 0x1f8 } else if r.execute <= 0x3 { 0x1c0 } else { return 0 };
+        if r.pq_exe_status {
+            on &= 0x1f8;
+        }
+        on &= if r.mes_intr_pipe == 0 { 0x1fe } else if r.mes_intr_pipe <= 0x3 { 0x1e0 } else { return 0 };
+        on &= match r.mes_action_id {
+            0 => 0x1fe,
+            1..=3 => 0x1e0,
+            _ => return 0,
+        };
+        on &= if r.gds_offset == 0 { 0x1fe } else if r.gds_offset <= 0xffff { 0xf8 } else { return 0 };
+        if r.gds_offset != 0 && !matches!(r.data_sel, 5) {
+            on &= !0xf8;
+        }
+        on &= if r.int_ctxid == 0 { 0x1fe } else { 0x1f8 };
+        if r.wait_dma {
+            on &= 0x30;
+        }
+        if r.glm_wb {
+            on &= 0x1f0;
+        }
+        if r.glm_inv {
+            on &= 0x1f0;
+        }
+        if r.glv_inv {
+            on &= 0x1f0;
+        }
+        if r.gl1_inv {
+            on &= 0x1f0;
+        }
+        if r.gl2_us {
+            on &= 0x1f0;
+        }
+        on &= match r.gl2_range {
+            0 => 0x1fe,
+            1..=3 => 0x1f0,
+            _ => return 0,
+        };
+        if r.gl2_discard {
+            on &= 0x1f0;
+        }
+        if r.gl2_inv {
+            on &= 0x1f0;
+        }
+        if r.gl2_wb {
+            on &= 0x1f0;
+        }
+        on &= match r.seq {
+            0 => 0x1fe,
+            1..=2 => 0x1f0,
+            _ => return 0,
+        };
+        if r.wait_sync {
+            on &= 0x1c0;
+        }
+        if r.glk_wb {
+            on &= 0x1c0;
+        }
+        on &= match r.temporal {
+            0 => 0x1fe,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.glk_inv {
+            on &= 0x1c0;
+        }
+        if r.pws_enable {
+            on &= 0x1c0;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        if is_on(l, 0x6) { Ok(7) } else { Ok(8) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("event_type", r.event_type, if is_on(l, 0x2) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
         one_of("event_index", r.event_index, if is_on(l, 0x6) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
@@ -849,7 +1670,7 @@ impl Record for ReleaseMem {
         one_of("temporal", r.temporal, if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
         flag("glk_inv", r.glk_inv, is_on(l, 0x1c0))?;
         flag("pws_enable", r.pws_enable, is_on(l, 0x1c0))?;
-        if is_on(l, 0x6) { Ok(7) } else { Ok(8) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -941,11 +1762,28 @@ impl Record for SurfaceSync {
     const OPCODE: u16 = 0x43;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        if r.coher_cntl > 0x7fffffff {
+            return 0;
+        }
+        if r.poll_interval > 0xffff {
+            return 0;
+        }
+        0x7
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(5)
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = self;
         fits("coher_cntl", r.coher_cntl, 0x7fffffff)?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
-        Ok(5)
+        Ok(())
     }
 
     #[inline(always)]
@@ -990,7 +1828,90 @@ impl Record for WaitRegMem {
     const OPCODE: u16 = 0x3c;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        if !matches!(r.function, 0..=6) {
+            return 0;
+        }
+        on &= match r.mem_space {
+            0..=1 => 0x1ff,
+            2 => 0x2,
+            _ => return 0,
+        };
+        on &= match r.operation {
+            0 => 0x1ff,
+            1 => 0x1fe,
+            2..=3 => 0x1f8,
+            _ => return 0,
+        };
+        if !matches!(r.engine_sel, 0..=1) {
+            return 0;
+        }
+        if r.uncached {
+            on &= 0x4;
+        }
+        on &= if r.mes_intr_pipe == 0 { 0x1ff } else if r.mes_intr_pipe <= 0x3 { 0x1e0 } else { return 0 };
+        if r.mes_action {
+            on &= 0x1e0;
+        }
+        if r.atc {
+            on &= 0x6;
+        }
+        on &= match r.cache_policy {
+            0 => 0x1ff,
+            1 | 3 => 0xf6,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        on &= match r.temporal {
+            0 => 0x1ff,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        if r.volatile {
+            on &= 0x2;
+        }
+        if r.poll_addr & !0xfffffffffffffffc != 0 {
+            return 0;
+        }
+        if r.poll_addr != 0 && !matches!(r.mem_space, 1) {
+            return 0;
+        }
+        if r.poll_reg > 0x3ffff {
+            return 0;
+        }
+        if r.poll_reg != 0 && !matches!(r.mem_space, 0) {
+            return 0;
+        }
+        if r.write_reg > 0x3ffff {
+            return 0;
+        }
+        if r.write_reg != 0 && !matches!(r.operation, 1) {
+            return 0;
+        }
+        if r.wait_reg > 0x3ffff {
+            return 0;
+        }
+        if r.wait_reg != 0 && !matches!(r.operation, 1) {
+            return 0;
+        }
+        if r.poll_interval > 0xffff {
+            return 0;
+        }
+        if r.optimize_ace_offload {
+            on &= 0x1f8;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(7)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("function", r.function, 0x7f)?;
         one_of("mem_space", r.mem_space, if is_on(l, 0x1fd) { 0x3 } else { 0x7 })?;
@@ -1013,7 +1934,7 @@ impl Record for WaitRegMem {
         meant("wait_reg", r.wait_reg != 0, matches!(r.operation, 1))?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
         flag("optimize_ace_offload", r.optimize_ace_offload, is_on(l, 0x1f8))?;
-        Ok(7)
+        Ok(())
     }
 
     #[inline(always)]
@@ -1076,7 +1997,76 @@ impl Record for WriteData<'_> {
     const OPCODE: u16 = 0x37;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= match r.dst_sel {
+            0..=2 | 5 => 0x1ff,
+            3 => 0xff,
+            6 => 0x1f8,
+            8 => 0x38,
+            _ => return 0,
+        };
+        if r.resume_vf {
+            on &= 0x38;
+        }
+        if r.atc {
+            on &= 0x6;
+        }
+        on &= match r.cache_policy {
+            0 => 0x1ff,
+            1 | 3 => 0xfe,
+            2 => 0xf0,
+            _ => return 0,
+        };
+        if r.volatile {
+            on &= 0x2;
+        }
+        on &= match r.engine_sel {
+            0..=1 => 0x1ff,
+            2 => 0x3f,
+            3 => 0x1,
+            _ => return 0,
+        };
+        if r.dst_addr & !0xfffffffffffffffc != 0 {
+            return 0;
+        }
+        if r.dst_addr != 0 && !matches!(r.dst_sel, 5 | 2 | 1) {
+            return 0;
+        }
+        if r.dst_reg & !0x3ffff != 0 {
+            on &= !0xff;
+        }
+        if r.dst_reg & !0x3fffffffff != 0 {
+            on &= !0x100;
+        }
+        if r.dst_reg != 0 && !matches!(r.dst_sel, 0) {
+            return 0;
+        }
+        on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
+        if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {
+            on &= !0xff;
+        }
+        if r.pf_vf_mode {
+            on &= 0x100;
+        }
+        on &= if r.aid_id == 0 { 0x1ff } else if r.aid_id <= 0x3 { 0x100 } else { return 0 };
+        on &= match r.temporal {
+            0 => 0x1ff,
+            1..=3 => 0x100,
+            _ => return 0,
+        };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        let r = self;
+        ranged(4, 16383, 3, r.data.len())
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         one_of("dst_sel", r.dst_sel, if is_on(l, 0x7) { 0x2f } else if is_on(l, 0x38) { 0x16f } else if is_on(l, 0xc0) { 0x6f } else { 0x67 })?;
         flag("resume_vf", r.resume_vf, is_on(l, 0x38))?;
@@ -1093,7 +2083,7 @@ impl Record for WriteData<'_> {
         flag("pf_vf_mode", r.pf_vf_mode, is_on(l, 0x100))?;
         fits("aid_id", r.aid_id, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         one_of("temporal", r.temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
-        ranged(4, 16383, 3, r.data.len())
+        Ok(())
     }
 
     #[inline(always)]

@@ -8,9 +8,57 @@ use crate::FieldError;
 impl Record for ConstFill {
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0xb;
+    const LENGTHS: Option<(usize, usize)> = Some((4, 5));
+    const SHORT: u16 = 0x1;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= if r.sw == 0 { 0x1ff } else if r.sw <= 0x3 { 0xfe } else { return 0 };
+        on &= match r.fillsize {
+            0 => 0x1ff,
+            2 => 0x1fe,
+            _ => return 0,
+        };
+        if r.dst_addr & !0xfffffffffc != 0 {
+            on &= !0x1;
+        }
+        if r.src_data & !0xffffffff != 0 {
+            on &= !0x1fe;
+        }
+        if r.src_data != 0 {
+            on &= !0x1;
+        }
+        on &= if r.count <= 0xfffff { 0x1ff } else if r.count <= 0x3fffff { 0x1fe } else if r.count <= 0x3fffffff { 0x180 } else { return 0 };
+        on &= if r.cache_policy == 0 { 0x1ff } else if r.cache_policy <= 0x7 { 0xc0 } else { return 0 };
+        if r.cpv {
+            on &= 0xc0;
+        }
+        if r.nopte_comp {
+            on &= 0x100;
+        }
+        if r.sys {
+            on &= 0x100;
+        }
+        if r.snp {
+            on &= 0x100;
+        }
+        if r.gpa {
+            on &= 0x100;
+        }
+        on &= if r.mall_policy == 0 { 0x1ff } else if r.mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.pattern == 0 { 0x1ff } else { 0x1 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        if is_on(l, 0x1fe) { Ok(5) } else { Ok(4) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("sw", r.sw, if is_on(l, 0xfe) { 0x3 } else { 0x0 })?;
         one_of("fillsize", r.fillsize, if is_on(l, 0x1fe) { 0x5 } else { 0x1 })?;
@@ -25,7 +73,7 @@ impl Record for ConstFill {
         flag("gpa", r.gpa, is_on(l, 0x100))?;
         fits("mall_policy", r.mall_policy, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         fits("pattern", r.pattern, if is_on(l, 0x1fe) { 0x0 } else { 0xffffffff })?;
-        if is_on(l, 0x1fe) { Ok(5) } else { Ok(4) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -73,7 +121,65 @@ impl Record for CopyLinear<'_> {
     const OPCODE: u16 = 0x1;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= if r.count <= 0xfffff { 0x1ff } else if r.count <= 0x3fffff { 0x1fe } else if r.count <= 0x3fffffff { 0x1c0 } else { return 0 };
+        on &= if r.dst_sw == 0 { 0x1ff } else if r.dst_sw <= 0x3 { 0xfe } else { return 0 };
+        if r.dst_ha {
+            on &= 0xe;
+        }
+        on &= if r.src_sw == 0 { 0x1ff } else if r.src_sw <= 0x3 { 0xfe } else { return 0 };
+        if r.src_ha {
+            on &= 0xe;
+        }
+        if r.src_addr & !0xffffffffff != 0 {
+            on &= !0x1;
+        }
+        if r.dst_addr & !0xffffffffff != 0 {
+            on &= !0x1;
+        }
+        if r.encrypt {
+            on &= 0xf0;
+        }
+        if r.tmz {
+            on &= 0x1f0;
+        }
+        if r.backwards {
+            on &= 0x1e0;
+        }
+        if r.cpv {
+            on &= 0xc0;
+        }
+        on &= if r.dst_cache_policy == 0 { 0x1ff } else if r.dst_cache_policy <= 0x7 { 0xc0 } else { return 0 };
+        on &= if r.src_cache_policy == 0 { 0x1ff } else if r.src_cache_policy <= 0x7 { 0xc0 } else { return 0 };
+        if r.dcc {
+            on &= 0x100;
+        }
+        on &= if r.dst_mall_policy == 0 { 0x1ff } else if r.dst_mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.src_mall_policy == 0 { 0x1ff } else if r.src_mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.data_format == 0 { 0x1ff } else if r.data_format <= 0x3f { 0x100 } else { return 0 };
+        on &= if r.number_type == 0 { 0x1ff } else if r.number_type <= 0x7 { 0x100 } else { return 0 };
+        on &= if r.read_compression_mode == 0 { 0x1ff } else if r.read_compression_mode <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.write_compression_mode == 0 { 0x1ff } else if r.write_compression_mode <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.max_comp_block_size == 0 { 0x1ff } else if r.max_comp_block_size <= 0x3 { 0x100 } else { return 0 };
+        if r.max_uncomp_block_size {
+            on &= 0x100;
+        }
+        if r.byte_mode {
+            on &= 0x1;
+        }
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        let r = self;
+        if is_on(l, 0xfe) { fixed(6, 6, r.data.len()) } else if is_on(l, 0x100) { tailed(6 + r.dcc as usize, 7, r.data.len()) } else { fixed(4, 4, r.data.len()) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("count", r.count, if is_on(l, 0x3e) { 0x3fffff } else if is_on(l, 0x1c0) { 0x3fffffff } else { 0xfffff })?;
         fits("dst_sw", r.dst_sw, if is_on(l, 0xfe) { 0x3 } else { 0x0 })?;
@@ -98,7 +204,7 @@ impl Record for CopyLinear<'_> {
         fits("max_comp_block_size", r.max_comp_block_size, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         flag("max_uncomp_block_size", r.max_uncomp_block_size, is_on(l, 0x100))?;
         flag("byte_mode", r.byte_mode, is_on(l, 0x1))?;
-        if is_on(l, 0xfe) { fixed(6, 6, r.data.len()) } else if is_on(l, 0x100) { tailed(6 + r.dcc as usize, 7, r.data.len()) } else { fixed(4, 4, r.data.len()) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -162,7 +268,46 @@ impl Record for Fence {
     const OPCODE: u16 = 0x5;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= if r.mtype == 0 { 0x1ff } else if r.mtype <= 0x7 { 0x1fe } else { return 0 };
+        if r.addr & !0xfffffffffffffffc != 0 {
+            on &= !0x100;
+        }
+        if r.addr & !0xfffffffffc != 0 {
+            on &= !0x1;
+        }
+        if r.gcc {
+            on &= 0xe0;
+        }
+        if r.sys {
+            on &= 0x1e0;
+        }
+        if r.snp {
+            on &= 0x1e0;
+        }
+        if r.gpa {
+            on &= 0x1e0;
+        }
+        on &= if r.l2_policy == 0 { 0x1ff } else if r.l2_policy <= 0x3 { 0xe0 } else { return 0 };
+        if r.llc_policy {
+            on &= 0xc0;
+        }
+        if r.cpv {
+            on &= 0xc0;
+        }
+        on &= if r.mall_policy == 0 { 0x1ff } else if r.mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(4)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("mtype", r.mtype, if is_on(l, 0x1fe) { 0x7 } else { 0x0 })?;
         within("addr", r.addr, if is_on(l, 0xfe) { 0xffffffffffffffff } else if is_on(l, 0x100) { 0xfffffffffffffffc } else { 0xfffffffffc })?;
@@ -174,7 +319,7 @@ impl Record for Fence {
         flag("llc_policy", r.llc_policy, is_on(l, 0xc0))?;
         flag("cpv", r.cpv, is_on(l, 0xc0))?;
         fits("mall_policy", r.mall_policy, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
-        Ok(4)
+        Ok(())
     }
 
     #[inline(always)]
@@ -220,10 +365,24 @@ impl Record for Nop<'_> {
     const OPCODE: u16 = 0x0;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1ff;
+        on &= if r.count == 0 { 0x1ff } else if r.count <= 0x3fff { 0x1fe } else { return 0 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        let r = self;
+        if is_on(l, 0x1fe) { tailed(0 + r.count as usize, 0, r.data.len()) } else { fixed(0, 0, r.data.len()) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("count", r.count, if is_on(l, 0x1fe) { 0x3fff } else { 0x0 })?;
-        if is_on(l, 0x1fe) { tailed(0 + r.count as usize, 0, r.data.len()) } else { fixed(0, 0, r.data.len()) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -261,7 +420,47 @@ impl Record for PollRegmem {
     const OPCODE: u16 = 0x8;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        if r.hdp_flush {
+            on &= 0xfe;
+        }
+        if !matches!(r.function, 0..=6) {
+            return 0;
+        }
+        if r.addr & !0xfffffffffffffffc != 0 {
+            on &= !0x100;
+        }
+        if r.interval > 0xffff {
+            return 0;
+        }
+        if r.retry_count > 0xfff {
+            return 0;
+        }
+        on &= if r.cache_policy == 0 { 0x1fe } else if r.cache_policy <= 0x7 { 0xc0 } else { return 0 };
+        if r.cpv {
+            on &= 0xc0;
+        }
+        on &= if r.virtual_die_id == 0 { 0x1fe } else if r.virtual_die_id <= 0x3 { 0x100 } else { return 0 };
+        if r.domain {
+            on &= 0x100;
+        }
+        if r.bridge {
+            on &= 0x100;
+        }
+        on &= if r.mall_policy == 0 { 0x1fe } else if r.mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on &= if r.mode == 0 { 0x1fe } else if r.mode <= 0x3 { 0x100 } else { return 0 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(6)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         flag("hdp_flush", r.hdp_flush, is_on(l, 0xfe))?;
         one_of("function", r.function, 0x7f)?;
@@ -275,7 +474,7 @@ impl Record for PollRegmem {
         flag("bridge", r.bridge, is_on(l, 0x100))?;
         fits("mall_policy", r.mall_policy, if is_on(l, 0xfe) { 0x0 } else { 0x3 })?;
         fits("mode", r.mode, if is_on(l, 0xfe) { 0x0 } else { 0x3 })?;
-        Ok(6)
+        Ok(())
     }
 
     #[inline(always)]
@@ -309,13 +508,36 @@ impl Record for PollRegMem {
     const OPCODE: u16 = 0xe;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        if r.addr & !0xfffffffffc != 0 {
+            return 0;
+        }
+        if r.retry_count > 0xfff {
+            return 0;
+        }
+        if r.interval > 0xffff {
+            return 0;
+        }
+        if !matches!(r.function, 0..=6) {
+            return 0;
+        }
+        0x1
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(6)
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = self;
         within("addr", r.addr, 0xfffffffffc)?;
         fits("retry_count", r.retry_count, 0xfff)?;
         fits("interval", r.interval, 0xffff)?;
         one_of("function", r.function, 0x7f)?;
-        Ok(6)
+        Ok(())
     }
 
     #[inline(always)]
@@ -349,14 +571,37 @@ impl Record for TimestampGetGlobal {
     const OPCODE: u16 = 0x20d;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        if r.addr & !0xfffffffffffffff8 != 0 {
+            return 0;
+        }
+        on &= if r.l2_policy == 0 { 0x1fe } else if r.l2_policy <= 0x3 { 0xc0 } else { return 0 };
+        if r.llc_policy {
+            on &= 0xc0;
+        }
+        if r.cpv {
+            on &= 0xc0;
+        }
+        on &= if r.mall_policy == 0 { 0x1fe } else if r.mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        Ok(3)
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         within("addr", r.addr, 0xfffffffffffffff8)?;
         fits("l2_policy", r.l2_policy, if is_on(l, 0x13e) { 0x0 } else { 0x3 })?;
         flag("llc_policy", r.llc_policy, is_on(l, 0xc0))?;
         flag("cpv", r.cpv, is_on(l, 0xc0))?;
         fits("mall_policy", r.mall_policy, if is_on(l, 0xfe) { 0x0 } else { 0x3 })?;
-        Ok(3)
+        Ok(())
     }
 
     #[inline(always)]
@@ -384,11 +629,29 @@ impl Record for Write<'_> {
     const OPCODE: u16 = 0x2;
 
     #[inline(always)]
-    fn check(&self, _: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        if r.count > 0xfffff {
+            return 0;
+        }
+        if r.dst_addr & !0xfffffffffc != 0 {
+            return 0;
+        }
+        0x1
+    }
+
+    #[inline(always)]
+    fn length(&self, _: u8) -> Result<usize, FieldError> {
+        let r = self;
+        tailed(2 + r.count as usize, 2, r.data.len())
+    }
+
+    #[inline(always)]
+    fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = self;
         fits("count", r.count, 0xfffff)?;
         within("dst_addr", r.dst_addr, 0xfffffffffc)?;
-        tailed(2 + r.count as usize, 2, r.data.len())
+        Ok(())
     }
 
     #[inline(always)]
@@ -418,7 +681,45 @@ impl Record for WriteLinear<'_> {
     const OPCODE: u16 = 0x2;
 
     #[inline(always)]
-    fn check(&self, l: u8) -> Result<usize, FieldError> {
+    fn takers(&self) -> u16 {
+        let r = self;
+        let mut on = 0x1fe;
+        on &= if r.count <= 0xfffff { 0x1fe } else if r.count <= 0x3fffff { 0xe } else { return 0 };
+        on &= if r.sw == 0 { 0x1fe } else if r.sw <= 0x3 { 0xfe } else { return 0 };
+        if r.encrypt {
+            on &= 0xf0;
+        }
+        if r.tmz {
+            on &= 0x1f0;
+        }
+        if r.cpv {
+            on &= 0xc0;
+        }
+        on &= if r.cache_policy == 0 { 0x1fe } else if r.cache_policy <= 0x7 { 0xc0 } else { return 0 };
+        if r.nopte_comp {
+            on &= 0x100;
+        }
+        if r.sys {
+            on &= 0x100;
+        }
+        if r.snp {
+            on &= 0x100;
+        }
+        if r.gpa {
+            on &= 0x100;
+        }
+        on &= if r.dst_mall_policy == 0 { 0x1fe } else if r.dst_mall_policy <= 0x3 { 0x100 } else { return 0 };
+        on
+    }
+
+    #[inline(always)]
+    fn length(&self, l: u8) -> Result<usize, FieldError> {
+        let r = self;
+        if is_on(l, 0xe) { tailed(3 + r.count as usize, 3, r.data.len()) } else { tailed(4 + r.count as usize, 3, r.data.len()) }
+    }
+
+    #[inline(always)]
+    fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("count", r.count, if is_on(l, 0xe) { 0x3fffff } else { 0xfffff })?;
         fits("sw", r.sw, if is_on(l, 0xfe) { 0x3 } else { 0x0 })?;
@@ -431,7 +732,7 @@ impl Record for WriteLinear<'_> {
         flag("snp", r.snp, is_on(l, 0x100))?;
         flag("gpa", r.gpa, is_on(l, 0x100))?;
         fits("dst_mall_policy", r.dst_mall_policy, if is_on(l, 0xfe) { 0x0 } else { 0x3 })?;
-        if is_on(l, 0xe) { tailed(3 + r.count as usize, 3, r.data.len()) } else { tailed(4 + r.count as usize, 3, r.data.len()) }
+        Ok(())
     }
 
     #[inline(always)]

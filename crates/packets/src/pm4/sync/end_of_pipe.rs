@@ -447,7 +447,7 @@ impl Typed for EndOfPipe {
     #[inline(always)]
     fn write(self, sink: Sink<'_>) -> Result<usize, EncodeError> {
         let target = sink.target;
-        if target.is_mec() || target.level >= GfxLevel::Gfx9 {
+        if sink.has::<records::ReleaseMem>() {
             sink.put(self.release_mem(target))
         } else if self.event.is_end_of_shader() {
             sink.put(self.event_write_eos(target))
