@@ -53,6 +53,7 @@ mod sync;
 mod vk_result;
 pub mod winsys;
 
+pub use self::vk_result::VkResult;
 pub use amdgpu_packets::packet;
 pub use amdgpu_uapi as uapi;
 pub use amdgpu_va as vamgr;

@@ -3,29 +3,53 @@
 use nix::errno::Errno;
 
 use crate::{
-    uapi::{Argument, PrimeHandle},
+    uapi::{Argument, Ctx, PrimeHandle},
+    vamgr::VaError,
     winsys::Error,
 };
 
-/// The part of `VkResult` that allocating, importing and mapping device memory, and submitting, can answer.
+/// The part of Vulkan's `VkResult` that bringing up a device, allocating, importing and mapping device memory, submitting and
+/// waiting can answer.
 ///
-/// The discriminants are Vulkan's, so `result as i32` is what a driver returns.
+/// The discriminants are Vulkan's, so `result as i32` is what a driver returns. `vk_result` of each error gives one of the
+/// errors; `NotReady`, `Timeout` and `Incomplete` are for a driver to make of a wait that returns `false`, and of a table that
+/// was cut.
+///
+/// ```
+/// use amdgpu_winsys::{VkResult, winsys::Device};
+///
+/// let error = Device::open("/nowhere").unwrap_err();
+/// assert_eq!(error.vk_result(), VkResult::InitializationFailed);
+/// assert_eq!(VkResult::Timeout as i32, 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 #[non_exhaustive]
 pub enum VkResult {
     /// `VK_SUCCESS`.
     Success = 0,
+    /// `VK_NOT_READY`: a poll found that it is not done.
+    NotReady = 1,
+    /// `VK_TIMEOUT`: the deadline came first.
+    Timeout = 2,
+    /// `VK_INCOMPLETE`: a table that did not fit.
+    Incomplete = 5,
     /// `VK_ERROR_OUT_OF_HOST_MEMORY`: memory for the driver's own bookkeeping ran out.
     OutOfHostMemory = -1,
     /// `VK_ERROR_OUT_OF_DEVICE_MEMORY`: no GPU memory, or no GPU addresses, for it.
     OutOfDeviceMemory = -2,
+    /// `VK_ERROR_INITIALIZATION_FAILED`: the device cannot be used.
+    InitializationFailed = -3,
     /// `VK_ERROR_DEVICE_LOST`.
     DeviceLost = -4,
     /// `VK_ERROR_MEMORY_MAP_FAILED`: the CPU mapping was refused.
     MemoryMapFailed = -5,
     /// `VK_ERROR_FEATURE_NOT_PRESENT`: the device does not have what was asked for.
     FeatureNotPresent = -8,
+    /// `VK_ERROR_INCOMPATIBLE_DRIVER`: another driver, one that is too old, or a chip that no table knows.
+    IncompatibleDriver = -9,
+    /// `VK_ERROR_TOO_MANY_OBJECTS`: the kernel has no more of them, as of contexts.
+    TooManyObjects = -10,
     /// `VK_ERROR_UNKNOWN`: the caller broke a rule of Vulkan, or the kernel one of its own.
     Unknown = -13,
     /// `VK_ERROR_INVALID_EXTERNAL_HANDLE`: not a handle this device can import.
@@ -43,6 +67,23 @@ impl Error {
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,
+            Self::NotAmdgpu { .. }
+            | Self::DriverVersion { .. }
+            | Self::UnknownChip { .. }
+            | Self::UnknownGfxVersion { .. } => VkResult::IncompatibleDriver,
+            Self::Open { .. }
+            | Self::FileInUse
+            | Self::FilesNotCompared { .. }
+            | Self::NoAcceleration
+            | Self::NoSyncobj
+            | Self::NoRings
+            | Self::Addresses(_) => VkResult::InitializationFailed,
+            Self::Timeout { .. } => VkResult::Timeout,
+            Self::Address { is_fixed: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address { source: VaError::HostMemory { .. }, .. } => VkResult::OutOfHostMemory,
+            Self::Address { .. } => VkResult::OutOfDeviceMemory,
+            // Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_alloc`: ids up to `AMDGPU_VM_MAX_NUM_CTX`.
+            Self::Ioctl { request, errno: Errno::ENOSPC } if *request == Ctx::NAME => VkResult::TooManyObjects,
             Self::OutOfMemory { .. } | Self::CreateBo { .. } | Self::BoRule { .. } | Self::Bind { .. } => {
                 VkResult::OutOfDeviceMemory
             }
@@ -57,5 +98,37 @@ impl Error {
             Self::Descriptor { .. } => VkResult::InvalidExternalHandle,
             _ => VkResult::Unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vamgr::VaWindow;
+
+    #[test]
+    fn bring_up_and_limits_have_results_of_their_own() {
+        let ctx = |errno| Error::Ioctl { request: Ctx::NAME, errno };
+        let address = |is_fixed, source| Error::Address { is_fixed, source };
+        let table = [
+            (Error::Open { path: "/nowhere".into(), errno: Errno::ENOENT }, VkResult::InitializationFailed),
+            (Error::FileInUse, VkResult::InitializationFailed),
+            (Error::NoAcceleration, VkResult::InitializationFailed),
+            (Error::NotAmdgpu { name: "i915".into() }, VkResult::IncompatibleDriver),
+            (Error::DriverVersion { major: 2, minor: 50 }, VkResult::IncompatibleDriver),
+            (Error::UnknownChip { family: 1, external_rev: 1 }, VkResult::IncompatibleDriver),
+            (ctx(Errno::ENOSPC), VkResult::TooManyObjects),
+            (ctx(Errno::ENOMEM), VkResult::OutOfHostMemory),
+            (ctx(Errno::ENODEV), VkResult::DeviceLost),
+            (Error::Timeout { what: "a job" }, VkResult::Timeout),
+            (address(true, VaError::ZeroSize), VkResult::InvalidOpaqueCaptureAddress),
+            (address(false, VaError::ZeroSize), VkResult::OutOfDeviceMemory),
+            (address(false, VaError::HostMemory { window: VaWindow::High, live: 1 }), VkResult::OutOfHostMemory),
+        ];
+        for (error, result) in table {
+            assert_eq!(error.vk_result(), result, "{error}");
+        }
+        let numbers = [VkResult::NotReady, VkResult::Timeout, VkResult::Incomplete, VkResult::InitializationFailed];
+        assert_eq!(numbers.map(|result| result as i32), [1, 2, 5, -3]);
     }
 }

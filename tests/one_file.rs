@@ -3,7 +3,11 @@
 
 mod support;
 
-use std::{fs::File, os::fd::OwnedFd, sync::Arc};
+use std::{
+    fs::File,
+    os::fd::{AsRawFd, OwnedFd},
+    sync::Arc,
+};
 
 use amdgpu_layers::{FaultInjector, Layer};
 use amdgpu_sim::SimKernel;
@@ -48,7 +52,9 @@ fn copies_of_a_descriptor_are_one_file_and_two_openings_are_not() {
     let (one, other) = (node(), node());
     let copy = one.try_clone().unwrap();
     let copy_of_copy = copy.try_clone().unwrap();
+    let number = one.as_raw_fd();
     let device = on(one).unwrap();
+    assert_eq!(device.as_fd().map(|fd| fd.as_raw_fd()), Some(number), "lent, not copied");
     assert_eq!(on(copy).unwrap_err(), Error::FileInUse);
     let second = on(other).unwrap();
     drop(device);

@@ -113,10 +113,6 @@ pub enum MemoryError {
         memory: u64,
     },
 
-    /// The chip has no partially resident memory that works.
-    #[error("this chip has no sparse memory")]
-    NoSparse,
-
     /// No address for a sparse range.
     #[error("no address for a sparse range: {0}")]
     SparseAddress(#[source] VaError),
@@ -174,7 +170,6 @@ impl MemoryError {
             | Self::HostPointer(winsys::Error::Misaligned { .. }) => VkResult::InvalidExternalHandle,
             Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
             Self::MappedElsewhere { .. } => VkResult::MemoryMapFailed,
-            Self::NoSparse => VkResult::FeatureNotPresent,
             Self::Abandoned => VkResult::DeviceLost,
             Self::Thread { .. } => VkResult::OutOfHostMemory,
             Self::Winsys(error) => error.vk_result(),
@@ -206,17 +201,16 @@ mod tests {
             MemoryError::MappedElsewhere { .. } => 9,
             MemoryError::NotMapped { .. } => 10,
             MemoryError::MappedRange { .. } => 11,
-            MemoryError::NoSparse => 12,
             MemoryError::SparseAddress(_) => 13,
             MemoryError::Abandoned => 14,
             MemoryError::Thread { .. } => 15,
             MemoryError::Winsys(_) => 16,
             MemoryError::Refused(_) => 17,
-            MemoryError::DoesNotFit(_) => 18,
+            MemoryError::DoesNotFit(_) => 12,
         }
     }
 
-    const VARIANTS: usize = 19;
+    const VARIANTS: usize = 18;
 
     fn request(errno: Errno, request: &'static str) -> winsys::Error {
         winsys::Error::Bo { request, handle: 1, errno }
@@ -261,7 +255,6 @@ mod tests {
             (MemoryError::MappedRange { offset: 1, size: 1, memory: 1 }, Unknown),
             (MemoryError::Refused(Box::new(refusal)), OutOfDeviceMemory),
             (MemoryError::DoesNotFit(OverCommit { pool: Pool::Vram, needed: 2, usable: 1 }), OutOfDeviceMemory),
-            (MemoryError::NoSparse, FeatureNotPresent),
             (MemoryError::SparseAddress(va), OutOfDeviceMemory),
             (MemoryError::Abandoned, DeviceLost),
             (MemoryError::Thread { reason: String::new() }, OutOfHostMemory),

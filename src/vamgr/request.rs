@@ -75,6 +75,11 @@ impl VaRequest {
         Self { placement: Placement::At(start), ..self }
     }
 
+    /// Returns `true` if it is for one certain address.
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self.placement, Placement::At(_))
+    }
+
     /// [`Fallback::In32Bits`].
     pub const fn or_in_32_bits(self) -> Self {
         Self { fallback: Fallback::In32Bits, ..self }

@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use super::{BoRuleError, Loss, Priority};
 use crate::{
     uapi::{CtxStateFlags, GemCreateFlags, GemDomain, VaFlags},
-    vamgr::{GpuVa, LimitsError},
+    vamgr::{GpuVa, LimitsError, VaError},
 };
 
 /// The result of a winsys call.
@@ -106,6 +106,15 @@ pub enum Error {
     /// Address ranges that no address space can have.
     #[error("the kernel answered impossible address ranges: {0}")]
     Addresses(#[from] LimitsError),
+
+    /// No addresses for a BO.
+    #[error("no addresses for a BO: {source}")]
+    Address {
+        /// `true` if certain addresses were asked for.
+        is_fixed: bool,
+        /// The cause.
+        source: VaError,
+    },
 
     /// A request about no object in particular was refused.
     #[error("{request}: {errno}")]

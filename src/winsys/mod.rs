@@ -11,6 +11,7 @@ mod bo;
 mod device;
 mod error;
 mod memory;
+mod ownership;
 mod queue;
 mod release;
 mod usage;
@@ -18,7 +19,7 @@ mod watch;
 
 pub use self::{
     bo::{
-        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
+        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, BoWords, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
@@ -26,7 +27,8 @@ pub use self::{
         RawInfo, RegisterValue, RenderNode, ShaderArray, TilingRegisters,
     },
     error::{Error, Result},
-    memory::{Binding, MapOnce, Mapping, Reservation, ResidentSet, Residents, WeakBinding},
+    memory::{Binding, BoundRequest, MapOnce, Mapping, Reservation, ResidentSet, Residents, WeakBinding},
+    ownership::HandleOwnership,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
         Until, UserFence, VmidReservation, WaitFor, wait_fences,

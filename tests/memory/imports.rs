@@ -176,7 +176,7 @@ fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() 
     let before = (kernel.inner().census(), device.addresses().leased_bytes(), ours.ledger().usage());
     let mut try_it = |info: &ImportInfo, accepted: bool| {
         let was = fd.try_clone().unwrap();
-        let accept = |_: &_| if accepted { Ok(()) } else { Err(MemoryError::NoSparse) };
+        let accept = |_: &_| if accepted { Ok(()) } else { Err(MemoryError::Abandoned) };
         let (back, error) = ours.import_fd_if(std::mem::replace(&mut fd, was), info, accept).map(drop).unwrap_err();
         assert_eq!(inode(&back), number, "{error}: the descriptor is open and the same");
         assert_eq!(
@@ -197,7 +197,7 @@ fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() 
         assert!(kernel.has_fired());
         kernel.stop();
     }
-    assert_eq!(try_it(&good, false), MemoryError::NoSparse, "the driver does not like it");
+    assert_eq!(try_it(&good, false), MemoryError::Abandoned, "the driver does not like it");
     // A descriptor that lies: less than was said, or of another type.
     let small = try_it(&ImportInfo::new(CACHED, SIZE + 1), true);
     assert_eq!(small, MemoryError::TooSmall { size: SIZE, wanted: SIZE + 1 });

@@ -11,6 +11,7 @@ mod bring_up;
 mod checklist_rows;
 mod enumerate;
 mod facts;
+mod foreign_handles;
 mod lasting_refusals;
 mod promises;
 mod unwritten_answers;

@@ -2,7 +2,7 @@
 
 use crate::{
     cs::{CommandList, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
-    winsys::{Binding, Device},
+    winsys::{Binding, Device, ResidentSet},
 };
 
 /// A stream for a ring of any kind: what a driver's command buffer is made on, which cannot be generic.
@@ -112,6 +112,11 @@ impl AnyStream {
     /// Keeps memory resident and alive for every run of the list, see [`Stream::keep`].
     pub fn keep(&mut self, binding: &Binding) {
         each!(self, stream => stream.keep(binding));
+    }
+
+    /// Keeps the members of a set resident and alive for every run of the list, see [`Stream::keep_set`].
+    pub fn keep_set(&mut self, set: &ResidentSet) {
+        each!(self, stream => stream.keep_set(set));
     }
 
     /// Returns the free dwords of the current IB, see [`Stream::window`].

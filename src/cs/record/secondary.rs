@@ -84,6 +84,7 @@ impl<L: Language> Stream<L> {
         let part = self.part_mut();
         recorded.called().iter().for_each(|called| part.called.add(called));
         recorded.kept().iter().for_each(|binding| part.residents.add(binding));
+        recorded.sets().iter().for_each(|set| part.sets.add(set));
         Ok(())
     }
 }

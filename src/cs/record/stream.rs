@@ -9,7 +9,7 @@ use crate::{
         ib::{home::Home, memory::IbMemory},
         pm4,
     },
-    winsys::{Binding, Device, GfxLevel},
+    winsys::{Binding, Device, GfxLevel, ResidentSet},
 };
 
 /// The longest IB, in dwords: 20 bits of size.
@@ -267,6 +267,43 @@ impl<L: Language> Stream<L> {
     /// keeps already costs a look, and no reference.
     pub fn keep(&mut self, binding: &Binding) {
         self.part.residents.add(binding);
+    }
+
+    /// Keeps the members of a set resident and alive for every run of the list, as [`Stream::keep`] does for one memory: for a
+    /// sparse range (`SparseRange::residents` of [`heaps`](crate::heaps)), whose memory comes and goes after it was recorded. The
+    /// members are those at the time of the submission. A set that the stream keeps already costs a look.
+    ///
+    /// A submission that runs such a list allocates an array for the sets.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{Queue, Stream, Submission, pm4},
+    ///     heaps::{AllocateInfo, Backing, MemoryManager, SparseBind, SparseRange, TableOptions},
+    ///     vamgr::VaRequest,
+    ///     winsys::{Context, Deadline, Device, Ip, Priority},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(5, 64 << 10))?;
+    /// let range = SparseRange::new(&device, VaRequest::new(1 << 20).aligned(64 << 10))?;
+    ///
+    /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+    /// stream.keep_set(range.residents());
+    /// stream.push(&pm4::WriteData::new(range.address(), &[42]))?;
+    /// let list = stream.finish()?;
+    ///
+    /// // Bound after it was recorded, and named nowhere:
+    /// let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
+    /// range.bind(&[SparseBind { offset: 0, len: 64 << 10, backing }])?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+    /// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+    /// assert!(fence.wait(Deadline::NEVER)?);
+    /// assert_eq!(memory.map()?.load_u32(0)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keep_set(&mut self, set: &ResidentSet) {
+        self.part.sets.add(set);
     }
 
     /// Dwords recorded so far. Padding and chain packets of IBs that are full count too.

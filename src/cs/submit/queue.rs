@@ -12,7 +12,7 @@ use crate::{
         record::marker,
         retire::jobs::{Ended, Job, Over, Unkept},
     },
-    winsys::{Context, Deadline, Event, Ip, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Event, Ip, ResidentSet, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// The longest time that dropping a queue waits for its last submission. RADV gives up after a second (Mesa 25.0.7
@@ -414,8 +414,13 @@ impl Shared {
     ) -> Taken {
         let mut underway = self.jobs.begin(sender.spare.take());
         let error = underway.job().and_then(|job| {
-            sender.working_set.take_snapshots(submission.sets, &mut job.sets);
             job.take_lists(beside, submission);
+            if job.lists.iter().any(|list| !list.sets().is_empty()) {
+                let sets = job.all_sets(submission.sets);
+                sender.working_set.take_snapshots(&sets.iter().collect::<Vec<_>>(), &mut job.sets);
+            } else {
+                sender.working_set.take_snapshots(submission.sets, &mut job.sets);
+            }
             if submission.keep == Keep::Everything {
                 job.memory.extend_from_slice(submission.memory);
             }
@@ -469,6 +474,18 @@ impl Job {
         if let Some(preambles) = submission.preambles {
             self.lists.extend(preambles.lists().map(|list| Arc::clone(list.recorded())));
         }
+    }
+
+    /// Returns the sets of a submission and those that its lists keep, each once.
+    #[cold]
+    fn all_sets(&self, named: &[&ResidentSet]) -> Vec<ResidentSet> {
+        let mut all: Vec<ResidentSet> = named.iter().copied().cloned().collect();
+        for set in self.lists.iter().flat_map(|list| list.sets()) {
+            if !all.contains(set) {
+                all.push(set.clone());
+            }
+        }
+        all
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use crate::{
     heaps::MemoryError,
     vamgr::{GpuVa, IntervalMap, Run, VaRequest},
-    winsys::{Binding, Capabilities, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet},
+    winsys::{Binding, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet},
 };
 
 /// Part of device memory, as what a sparse range is bound to.
@@ -84,16 +84,16 @@ struct RangeState {
 }
 
 impl SparseRange {
-    /// Leases addresses and makes them valid.
+    /// Leases addresses and makes them valid, on every chip whose kernel agrees. [`Capabilities::SPARSE`] leaves out GFX6,
+    /// Carrizo and Stoney: whether an application is offered sparse resources there is the driver's choice. RADV offers them on
+    /// all chips (Mesa 25.0.7 `radv_physical_device.c`, `radv_physical_device_get_features`).
+    ///
+    /// [`Capabilities::SPARSE`]: crate::winsys::Capabilities::SPARSE
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NoSparse`] on chips without; [`MemoryError::Address`]; [`MemoryError::Winsys`] when the kernel
-    /// refuses.
+    /// [`MemoryError::SparseAddress`]; [`MemoryError::Winsys`] when the kernel refuses.
     pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, MemoryError> {
-        if !device.info().capabilities.contains(Capabilities::SPARSE) {
-            return Err(MemoryError::NoSparse);
-        }
         let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
         let (bound, residents) = (Mutex::new(IntervalMap::new()), ResidentSet::new());

@@ -3,7 +3,10 @@
 use std::{
     any::Any,
     collections::HashMap,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use nix::errno::Errno;
@@ -14,7 +17,7 @@ use crate::{
     sync::{Mutex, OnceLock},
     uapi::{Argument, GemClose},
     winsys::{
-        Device, DeviceRef, Event, LedgerEntry,
+        Device, DeviceRef, Event, HandleOwnership, LedgerEntry,
         kernel::send_quietly,
         release::{Release, release},
     },
@@ -122,13 +125,16 @@ pub(super) struct SharedHandle {
     raw: u32,
     /// Its entry in the device's table.
     generation: u64,
+    /// `true` if the caller closes the number, see [`HandleOwnership::Borrowed`].
+    is_borrowed: AtomicBool,
     /// The BO's charge, once it is known.
     entry: OnceLock<Option<LedgerEntry>>,
 }
 
 impl Drop for SharedHandle {
     fn drop(&mut self) {
-        let closed = self.device.shared_handles().close(&self.device, self.raw, self.generation);
+        let is_borrowed = *self.is_borrowed.get_mut();
+        let closed = self.device.shared_handles().close(&self.device, self.raw, self.generation, is_borrowed);
         if let Some(entry) = self.entry.get().copied().flatten() {
             self.device.ledger().remove(entry);
         }
@@ -158,6 +164,17 @@ impl SharedHandles {
         Ok(Handle::imported(self.insert(&mut table, device.into(), raw, OnceLock::new())))
     }
 
+    /// Takes a handle that the caller made.
+    pub(super) fn adopt(&self, device: &Device, raw: u32, ownership: HandleOwnership) -> Handle {
+        let mut table = self.table.lock();
+        let known = table.get(&raw).and_then(|entry| entry.handle.upgrade()?.downcast::<SharedHandle>().ok());
+        let handle = known.unwrap_or_else(|| self.insert(&mut table, device.into(), raw, OnceLock::new()));
+        if ownership == HandleOwnership::Borrowed {
+            handle.is_borrowed.store(true, Relaxed);
+        }
+        Handle::imported(handle)
+    }
+
     fn insert(
         &self,
         table: &mut HashMap<u32, Entry>,
@@ -166,18 +183,19 @@ impl SharedHandles {
         entry: OnceLock<Option<LedgerEntry>>,
     ) -> Arc<SharedHandle> {
         let generation = self.generations.fetch_add(1, Relaxed) + 1;
-        let handle = Arc::new(SharedHandle { device, raw, generation, entry });
+        let handle = Arc::new(SharedHandle { device, raw, generation, is_borrowed: AtomicBool::new(false), entry });
         let listed: Arc<dyn Any + Send + Sync> = Arc::<SharedHandle>::clone(&handle);
         table.insert(raw, Entry { generation, handle: Arc::downgrade(&listed) });
         handle
     }
 
-    /// Closes a handle, unless an import has made it its own meanwhile. The lock is held until the kernel has closed it.
-    fn close(&self, device: &Device, raw: u32, generation: u64) -> Option<Release> {
+    /// Takes a handle off the list and closes it, unless it is borrowed, or an import has made it its own meanwhile. The lock
+    /// is held until the kernel has closed it.
+    fn close(&self, device: &Device, raw: u32, generation: u64, is_borrowed: bool) -> Option<Release> {
         let mut table = self.table.lock();
         if table.get(&raw).is_some_and(|entry| entry.generation == generation) {
             table.remove(&raw);
-            return Some(close(device, raw));
+            return (!is_borrowed).then(|| close(device, raw));
         }
         None
     }

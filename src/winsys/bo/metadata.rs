@@ -23,6 +23,20 @@ pub struct BoMetadata {
     pub data: Vec<u8>,
 }
 
+/// The most data that a BO has.
+const MOST_BYTES: usize = 256;
+
+/// The words that travel with a BO, with data that lies elsewhere: see [`Bo::metadata_into`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoWords {
+    /// The tiling word, as in [`BoMetadata::tiling`].
+    pub tiling: u64,
+    /// Opaque flags.
+    pub flags: u64,
+    /// Bytes of data that the BO has, which may be more than were copied.
+    pub data_len: usize,
+}
+
 impl Bo {
     /// Stores the words that travel with the BO. No data deletes what was stored, but not the flags.
     ///
@@ -33,21 +47,30 @@ impl Bo {
     /// [`Error::Range`] for more than 256 bytes, [`Error::Bo`] for what the kernel refuses: `EINVAL` for a tile split
     /// above 6 on GFX6 to GFX8.
     pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<()> {
+        self.set_metadata_from(metadata.tiling, metadata.flags, &metadata.data)
+    }
+
+    /// Stores the words like [`Bo::set_metadata`], with data of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Bo::set_metadata`].
+    pub fn set_metadata_from(&self, tiling: u64, flags: u64, data: &[u8]) -> Result<()> {
         let mut argument = GemMetadata {
             handle: self.handle(),
             op: METADATA_OP_SET,
-            flags: metadata.flags,
-            tiling_info: metadata.tiling,
-            data_size_bytes: count(metadata.data.len()),
+            flags,
+            tiling_info: tiling,
+            data_size_bytes: count(data.len()),
             ..GemMetadata::new_zeroed()
         };
         let room = size_of_val(&argument.data);
         let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut argument.data);
-        let Some(target) = bytes.get_mut(..metadata.data.len()) else {
-            let (len, size) = (wide(metadata.data.len()), wide(room));
+        let Some(target) = bytes.get_mut(..data.len()) else {
+            let (len, size) = (wide(data.len()), wide(room));
             return Err(Error::Range { handle: self.handle(), offset: 0, len, size });
         };
-        target.copy_from_slice(&metadata.data);
+        target.copy_from_slice(data);
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))
     }
 
@@ -59,10 +82,45 @@ impl Bo {
     ///
     /// [`Error::Bo`].
     pub fn metadata(&self) -> Result<BoMetadata> {
+        let mut data = vec![0; MOST_BYTES];
+        let BoWords { tiling, flags, data_len } = self.metadata_into(&mut data)?;
+        data.truncate(data_len);
+        Ok(BoMetadata { tiling, flags, data })
+    }
+
+    /// Fetches the words that travel with the BO, and copies as much of the data as `data` has room for. 256 bytes are enough
+    /// for all of it. Nothing is allocated.
+    ///
+    /// Request: AMDGPU_GEM_METADATA (get).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bo`]; `data` is then unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest, Device}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+    /// let device = Device::new(kernel)?;
+    /// let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+    /// let bo = Bo::create(&device, request)?;
+    /// bo.set_metadata_from(0x1b, 0, &[1, 2, 3, 4])?;
+    /// let mut data = [0; 2];
+    /// let words = bo.metadata_into(&mut data)?;
+    /// assert_eq!((words.tiling, words.data_len, data), (0x1b, 4, [1, 2]));
+    /// # Ok(()) }
+    /// ```
+    pub fn metadata_into(&self, data: &mut [u8]) -> Result<BoWords> {
         let mut argument = GemMetadata { handle: self.handle(), op: METADATA_OP_GET, ..GemMetadata::new_zeroed() };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
         let bytes = zerocopy::IntoBytes::as_bytes(&argument.data);
-        let len = index(argument.data_size_bytes).min(bytes.len());
-        Ok(BoMetadata { tiling: argument.tiling_info, flags: argument.flags, data: bytes[..len].to_vec() })
+        let data_len = index(argument.data_size_bytes).min(bytes.len());
+        let copied = data_len.min(data.len());
+        if let (Some(to), Some(from)) = (data.get_mut(..copied), bytes.get(..copied)) {
+            to.copy_from_slice(from);
+        }
+        Ok(BoWords { tiling: argument.tiling_info, flags: argument.flags, data_len })
     }
 }

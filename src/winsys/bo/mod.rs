@@ -1,6 +1,7 @@
 //! Buffer objects.
 
 mod bo;
+mod foreign;
 mod handle;
 mod metadata;
 mod request;
@@ -14,7 +15,7 @@ mod userptr;
 pub(super) use self::shared_handles::SharedHandles;
 pub use self::{
     bo::{Bo, BoCreateInfo},
-    metadata::BoMetadata,
+    metadata::{BoMetadata, BoWords},
     request::{BoRequest, PAGE_SIZE},
     rule_error::BoRuleError,
     share::Origin,

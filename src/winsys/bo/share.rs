@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use super::bo::{Bo, BoCreateInfo, BoState};
+use super::{
+    bo::{Bo, BoCreateInfo, BoState},
+    handle::Handle,
+};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
@@ -53,6 +56,11 @@ impl Bo {
             errno,
         })?;
         let info = super::bo::create_info(device, handle.raw())?;
+        Self::shared(device, handle, info)
+    }
+
+    /// The BO of a shared handle, of which the kernel says this.
+    pub(super) fn shared(device: &Device, handle: Handle, info: BoCreateInfo) -> Result<Self> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
             return Err(Error::Absurd { field: "bo_size", value: info.size, reason });

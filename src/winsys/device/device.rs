@@ -1,19 +1,19 @@
 //! One open file of one GPU: the root of everything else.
 
-use std::{path::Path, sync::Arc};
+use std::{os::fd::BorrowedFd, path::Path, sync::Arc};
 
 use parking_lot::Mutex;
 
 use super::{
     claim::Claim,
-    query::{info, version},
+    query::{info, info_bytes, read_registers, version},
 };
 use crate::{
     uapi::{GpuvmFault, MemoryInfo, query},
     vamgr::{GpuVa, VaLease, VaManager},
     winsys::{
-        AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, PageFault, RenderNode, Result,
-        bo::SharedHandles, watch::observer::tell,
+        AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, OpenFile, PageFault, RenderNode,
+        Result, bo::SharedHandles, watch::observer::tell,
     },
 };
 
@@ -155,6 +155,83 @@ impl Device {
     /// The kernel behind the device.
     pub fn kernel(&self) -> &dyn Kernel {
         &*self.0.kernel
+    }
+
+    /// Lends the descriptor of the device's open file; `None` for a kernel inside the process, such as the simulator.
+    ///
+    /// Requests on it are for what this library does not do, such as mode setting on a primary node, or for objects that the
+    /// caller makes itself ([`Bo::from_handle`](crate::winsys::Bo::from_handle)). Handles, contexts and addresses that the library
+    /// made belong to it: whoever closes or unbinds them breaks the promise that the [`Kernel`] behind the device gives.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::winsys::Device;
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// assert!(device.as_fd().is_none(), "a simulated file is no descriptor");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        match self.0.kernel.open_file() {
+            OpenFile::Descriptor(fd) => Some(fd),
+            _ => None,
+        }
+    }
+
+    /// Reads consecutive registers from dword offset `first` on. The kernel allows some registers only, those that user space
+    /// needs to know how the chip is configured, and answers 128 at a time.
+    ///
+    /// `instance` selects the shader engine in bits 7..0 and the array in bits 15..8, 0xff being all;
+    /// [`ALL_INSTANCES`](Self::ALL_INSTANCES) is right for registers that exist once.
+    ///
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, READ_MMR_REG.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`] with `EFAULT` or `EINVAL` for a register that the kernel does not show; `values` is then unspecified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::winsys::Device;
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let mut gb_addr_config = [0];
+    /// device.read_registers(0x263e, &mut gb_addr_config, Device::ALL_INSTANCES)?;
+    /// assert_eq!(gb_addr_config[0], device.info().tiling.gb_addr_config);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_registers(&self, first: u32, values: &mut [u32], instance: u32) -> Result<()> {
+        read_registers(self.kernel(), first, values, instance)
+    }
+
+    /// Every shader engine and array, for [`Device::read_registers`].
+    pub const ALL_INSTANCES: u32 = u32::MAX;
+
+    /// Asks INFO a question by its number, one of [`uapi::query`](crate::uapi::query), and copies the answer into `answer`,
+    /// whose length is what the kernel is told. What the kernel did not write is zero.
+    ///
+    /// This is the way to facts that [`GpuInfo`] does not have: a driver feeds the raw answers to arithmetic of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Info`] for a question that the kernel refuses; `answer` is then unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{uapi::query, winsys::Device};
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let mut dev_info = [0; 16];
+    /// device.info_raw(query::DEV_INFO, [0; 4], &mut dev_info)?;
+    /// assert_eq!(u32::from_ne_bytes(dev_info[..4].try_into()?), 0x73bf);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn info_raw(&self, question: u32, input: [u32; 4], answer: &mut [u8]) -> Result<()> {
+        info_bytes(self.kernel(), question, input, answer)
     }
 
     /// Returns the address of the shared state, which no other device has as long as this one lives.

@@ -52,6 +52,43 @@ pub(super) fn registers<const N: usize>(kernel: &dyn Kernel, register: u32, inst
     info(kernel, "READ_MMR_REG", uapi::query::READ_MMR_REG, [register, count(N), instance, 0])
 }
 
+/// Reads registers from dword offset `first` on, as many at once as the kernel allows.
+pub(super) fn read_registers(kernel: &dyn Kernel, first: u32, values: &mut [u32], instance: u32) -> Result<()> {
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, READ_MMR_REG.
+    const MOST: usize = 128;
+    let name = "READ_MMR_REG";
+    for (number, part) in (0..).zip(values.chunks_mut(MOST)) {
+        let Some(register) = first.checked_add(number * count(MOST)) else {
+            return Err(Error::Info { query: name, errno: Errno::EINVAL });
+        };
+        let input = [register, count(part.len()), instance, 0];
+        let buffer = ask(kernel, uapi::query::READ_MMR_REG, input, size_of_val(part))
+            .map_err(|errno| Error::Info { query: name, errno })?;
+        for (value, bytes) in part.iter_mut().zip(buffer.0.as_chunks().0) {
+            *value = u32::from_ne_bytes(*bytes);
+        }
+    }
+    Ok(())
+}
+
+/// Asks INFO any question, and copies the answer.
+pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], answer: &mut [u8]) -> Result<()> {
+    let mut buffer = vec![0_u64; answer.len().max(ANSWER_BYTES).div_ceil(size_of::<u64>())];
+    let mut argument = Info {
+        return_pointer: wide(buffer.as_mut_ptr().expose_provenance()),
+        return_size: count(answer.len()),
+        query: question,
+        input,
+    };
+    // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as the size
+    // says, and as any shim writes. The words of `input` are numbers to every question.
+    unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
+        .map_err(|errno| Error::Info { query: "by its number", errno })?;
+    let bytes = zerocopy::IntoBytes::as_bytes(buffer.as_slice());
+    answer.copy_from_slice(bytes.get(..answer.len()).unwrap_or_default());
+    Ok(())
+}
+
 /// The driver's name and version.
 pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     let mut name = [0_u8; 64];

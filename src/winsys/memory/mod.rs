@@ -1,6 +1,7 @@
 //! Memory as the CPU and the GPU see it: mappings, bindings, reserved addresses, and sets of resident memory.
 
 mod binding;
+mod bound;
 mod counted_set;
 mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
@@ -11,6 +12,7 @@ mod resident_set;
 pub(crate) use self::resident_set::WeakResidents;
 pub use self::{
     binding::{Binding, WeakBinding},
+    bound::BoundRequest,
     map_once::MapOnce,
     mapping::Mapping,
     reservation::Reservation,

@@ -126,6 +126,11 @@ impl ResidentSet {
         Self::default()
     }
 
+    /// Returns the address of the shared state, which no other set has as long as this one lives.
+    pub(crate) fn state_address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Adds a memory; whether it is new to the set.
     pub fn add(&self, memory: &Binding) -> bool {
         self.add_times(memory, 1)

@@ -6,12 +6,14 @@ mod clocks;
 mod context;
 #[expect(unsafe_code, reason = "WAIT_FENCES carries the address of its fences; descriptors")]
 mod fence;
+mod few;
 mod loss;
 mod priority;
 #[expect(unsafe_code, reason = "CS carries the addresses of its chunks")]
 mod submission;
 #[expect(unsafe_code, reason = "waits and queries carry the addresses of handles and points")]
 mod syncobj;
+mod syncobj_handles;
 mod user_fence;
 mod vmid;
 

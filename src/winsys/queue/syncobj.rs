@@ -8,6 +8,7 @@ use std::{
 use amdgpu_hw::num::{count, index, wide};
 use nix::errno::Errno;
 
+use super::few::Few;
 use crate::{
     uapi::{
         Argument, CREATE_SIGNALED, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
@@ -15,7 +16,7 @@ use crate::{
         SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
     },
     winsys::{
-        Deadline, Device, Error, Result, answers,
+        Deadline, Device, Error, HandleOwnership, Result, answers,
         kernel::{send, send_as, send_quietly, send_raw},
         release::release,
     },
@@ -48,6 +49,7 @@ pub struct Syncobj(Arc<SyncobjState>);
 struct SyncobjState {
     device: Device,
     handle: u32,
+    ownership: HandleOwnership,
 }
 
 /// Two handles are equal if they are of the same object in this process.
@@ -93,7 +95,11 @@ impl Syncobj {
     }
 
     fn owning(device: &Device, handle: u32) -> Self {
-        Self(Arc::new(SyncobjState { device: device.clone(), handle }))
+        Self::of_handle(device, handle, HandleOwnership::Owned)
+    }
+
+    pub(super) fn of_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Self {
+        Self(Arc::new(SyncobjState { device: device.clone(), handle, ownership }))
     }
 
     /// Returns the number of its handles in this process.
@@ -235,9 +241,11 @@ impl Syncobj {
         for other in rest {
             first.same_device(other)?;
         }
-        let handles: Vec<u32> = syncobjs.iter().map(|syncobj| syncobj.0.handle).collect();
+        let mut handles = Few::<u32>::default();
+        let handles =
+            handles.fill(syncobjs.iter().map(|syncobj| syncobj.0.handle)).map_err(refused(SyncobjWait::NAME))?;
         let mut argument = SyncobjWait {
-            handles: address(&handles),
+            handles: address(handles),
             timeout_nsec: deadline.for_syncobj(),
             count_handles: count(handles.len()),
             flags: wait_flags(condition).bits(),
@@ -278,13 +286,15 @@ impl Syncobj {
         for (other, _) in rest {
             first.same_device(other)?;
         }
-        let handles: Vec<u32> = points.iter().map(|(syncobj, _)| syncobj.0.handle).collect();
-        let values: Vec<u64> = points.iter().map(|&(_, point)| point).collect();
+        let (mut handles, mut values) = (Few::<u32>::default(), Few::<u64>::default());
+        let no_memory = refused(SyncobjTimelineWait::NAME);
+        let handles = handles.fill(points.iter().map(|(syncobj, _)| syncobj.0.handle)).map_err(&no_memory)?;
+        let values = values.fill(points.iter().map(|&(_, point)| point)).map_err(&no_memory)?;
         let mut flags = wait_flags(condition);
         flags.set(SyncobjWaitFlags::WAIT_AVAILABLE, until == Until::Submitted);
         let mut argument = SyncobjTimelineWait {
-            handles: address(&handles),
-            points: address(&values),
+            handles: address(handles),
+            points: address(values),
             timeout_nsec: deadline.for_syncobj(),
             count_handles: count(handles.len()),
             flags: flags.bits(),
@@ -389,13 +399,16 @@ impl Syncobj {
         Ok(Self::owning(device, named))
     }
 
-    fn same_device(&self, other: &Self) -> Result<()> {
+    pub(super) fn same_device(&self, other: &Self) -> Result<()> {
         if self.0.device == other.0.device { Ok(()) } else { Err(Error::ForeignDevice { what: "sync object" }) }
     }
 }
 
 impl Drop for SyncobjState {
     fn drop(&mut self) {
+        if self.ownership == HandleOwnership::Borrowed {
+            return;
+        }
         let destroy = || send_quietly(self.device.kernel(), &mut SyncobjDestroy { handle: self.handle, pad: 0 });
         release(destroy).report(SyncobjDestroy::NAME, self.handle);
     }
@@ -405,7 +418,7 @@ fn address<T>(items: &[T]) -> u64 {
     wide(items.as_ptr().expose_provenance())
 }
 
-fn refused(request: &'static str) -> impl FnOnce(Errno) -> Error {
+fn refused(request: &'static str) -> impl Fn(Errno) -> Error {
     move |errno| Error::Ioctl { request, errno }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::winsys::Binding;
+use crate::winsys::{Binding, ResidentSet};
 
 /// A reference to a shared object, which has an address of its own as long as the reference lives.
 pub(in crate::cs::record) trait Handle: Clone {
@@ -16,6 +16,12 @@ impl<T> Handle for Arc<T> {
 }
 
 impl Handle for Binding {
+    fn address(&self) -> usize {
+        self.state_address()
+    }
+}
+
+impl Handle for ResidentSet {
     fn address(&self) -> usize {
         self.state_address()
     }

@@ -16,7 +16,7 @@ use crate::{
         pm4::IndirectBuffer,
     },
     vamgr::GpuVa,
-    winsys::{Binding, Device},
+    winsys::{Binding, Device, ResidentSet},
 };
 
 /// A full IB of a list.
@@ -39,6 +39,8 @@ pub(in crate::cs) struct Part {
     pub(in crate::cs::record) called: Once<Arc<Recorded>>,
     /// Other memory that must be resident and alive, and, once the stream is closed, everything else that must be.
     pub(in crate::cs::record) residents: Once<Binding>,
+    /// Sets whose members must be resident, as they are when the list is submitted.
+    pub(in crate::cs::record) sets: Once<ResidentSet>,
     /// The number of residents that the caller keeps: the first ones.
     pub(in crate::cs::record) kept: usize,
     /// The IBs that the kernel is given, where it is given several.
@@ -101,7 +103,7 @@ impl Drop for Link {
 impl Recorded {
     /// Closes a part, which has an IB, and whose IBs are linked. It has one handle, for the caller to make.
     pub(in crate::cs::record) fn new(target: Target, mut part: Part) -> Self {
-        let Part { ibs, called, residents, kept, submitted, .. } = &mut part;
+        let Part { ibs, called, residents, sets, kept, submitted, .. } = &mut part;
         *kept = residents.as_slice().len();
         // In the order of recording: the same program then asks the kernel the same in every run, and a replay is one.
         for ib in ibs.iter() {
@@ -109,6 +111,7 @@ impl Recorded {
         }
         for list in called.as_slice() {
             list.bindings().for_each(|binding| residents.add(binding));
+            list.sets().iter().for_each(|set| sets.add(set));
         }
         let is_of_first = |binding: &Binding| ibs.first().is_some_and(|ib| binding.is_of(ib.memory.binding().device()));
         let is_mixed = !residents.as_slice().iter().all(is_of_first);
@@ -166,6 +169,12 @@ impl Recorded {
         self.part.residents.as_slice().iter()
     }
 
+    /// Returns the sets that it keeps, those of the lists it calls included.
+    #[inline]
+    pub(in crate::cs) fn sets(&self) -> &[ResidentSet] {
+        self.part.sets.as_slice()
+    }
+
     /// Returns `true` if all that it uses is of this device.
     #[inline]
     pub(in crate::cs) fn is_of(&self, device: &Device) -> bool {
@@ -184,10 +193,11 @@ impl Part {
 
     /// Forgets what was recorded, and keeps the memory and the containers.
     pub(in crate::cs::record) fn recycle(&mut self) {
-        let Self { ibs, spare, called, residents, .. } = self;
+        let Self { ibs, spare, called, residents, sets, .. } = self;
         spare.extend(ibs.drain(..).map(|ib| ib.memory));
         called.clear();
         residents.clear();
+        sets.clear();
     }
 
     /// Ends each IB but the last with a jump to the one behind it, whose length is only known now. From here on the tails
