@@ -84,6 +84,9 @@ fn the_control_bit_and_the_upper_address_half_of_every_capture_are_those_of_libd
         let bit = libdrm["address_prt_wa_control_bit"].as_u64().map(|bit| u32::try_from(bit).unwrap());
         assert_eq!(windows.prt_control_bit(), bit, "{}", capture.name);
         assert_eq!(u64::from(windows.address32_hi()), number(&libdrm["address32_hi"]), "{}", capture.name);
+        assert_eq!(windows.has_high(), number(&capture.device["dev_info"]["high_va_offset"]) != 0, "{}", capture.name);
+        let low_alone = Windows::new(&VaLimits { high_offset: 0, high_max: 0, ..capture.limits() });
+        assert!(low_alone.is_ok_and(|windows| !windows.has_high()), "{}", capture.name);
     }
 }
 

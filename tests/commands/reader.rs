@@ -116,6 +116,31 @@ fn a_copy_of_gigabytes_is_whole_and_no_packet_moves_more_than_it_may() {
     });
 }
 
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_copy_memory`.
+#[test]
+fn the_copy_engine_moves_whole_dwords_where_both_ends_are_at_dwords() {
+    on_every_generation(|device, target| {
+        let Target::Sdma(version) = target else { return };
+        let places = (0..4).flat_map(|to| (0..4).map(move |from| (to, from)));
+        for ((to, from), bytes) in places.flat_map(|place| (1..12).map(move |bytes| (place, bytes))) {
+            let list = record(device, version.into(), |commands| {
+                commands.copy(span(to, bytes), span(4096 + from, bytes)).unwrap();
+            });
+            let parts = if (to, from) == (0, 0) { vec![bytes & !3, bytes & 3] } else { vec![bytes] };
+            let mut at = 0;
+            let expected: Vec<_> = parts
+                .into_iter()
+                .filter(|&part| part > 0)
+                .map(|part| {
+                    at += part;
+                    (BASE + to + at - part, BASE + 4096 + from + at - part, part)
+                })
+                .collect();
+            assert_eq!(read(&list).copies, expected, "{target}");
+        }
+    });
+}
+
 #[test]
 fn fills_and_updates_are_whole_too() {
     on_every_generation(|device, target| {

@@ -216,4 +216,39 @@ mod tests {
         assert_eq!(waits(Target::compute(GfxLevel::Gfx10)), Stages::COMPUTE | Stages::TRANSFER);
         assert_eq!(waits(Target::gfx(GfxLevel::Gfx10)), Stages::SHADERS | Stages::TRANSFER);
     }
+
+    /// The caches between one write and one later access.
+    fn between(level: GfxLevel, write: Access, next: Access) -> CacheActions {
+        let (gfx9, host) = (level >= GfxLevel::Gfx9, Access::HOST_READ | Access::HOST_WRITE);
+        let command_processor = Access::TRANSFER_READ | Access::TRANSFER_WRITE | Access::COMMAND_READ;
+        let lies_in_l2 = write == Access::SHADER_WRITE || write == Access::TRANSFER_WRITE && gfx9;
+        let lies_behind_l2 = write == Access::HOST_WRITE || write == Access::TRANSFER_WRITE && level <= GfxLevel::Gfx9;
+        let looks_behind_l2 = host.contains(next) || command_processor.contains(next) && !gfx9;
+        // The command processor's own reads are taken to go through L2 where that is in doubt.
+        let looks_into_l2 = !looks_behind_l2 || next == Access::COMMAND_READ;
+        let mut caches = CacheActions::empty();
+        caches.set(CacheActions::INVALIDATE_INSTRUCTIONS, next == Access::INSTRUCTION_READ);
+        let by_shader = next == Access::UNIFORM_READ || next == Access::SHADER_READ;
+        caches.set(CacheActions::INVALIDATE_SCALAR | CacheActions::INVALIDATE_VECTOR, by_shader);
+        caches.set(CacheActions::WRITE_BACK_L2, lies_in_l2 && looks_behind_l2);
+        caches.set(CacheActions::INVALIDATE_L2, lies_behind_l2 && looks_into_l2);
+        caches
+    }
+
+    #[test]
+    fn a_barrier_does_for_many_accesses_what_it_does_for_each_pair_of_them() {
+        for level in GfxLevel::ALL {
+            let pairs = Access::WRITES.iter().flat_map(|write| Access::all().iter().map(move |next| (write, next)));
+            for (write, next) in pairs {
+                assert_eq!(caches(level, write, next), between(level, write, next), "{level} {write:?} {next:?}");
+            }
+            // Sets of all sizes: their caches are those of their pairs together.
+            for (from, to) in (0..1 << 9).step_by(5).flat_map(|from| (0..1 << 9).step_by(7).map(move |to| (from, to))) {
+                let (from, to) = (Access::from_bits_truncate(from), Access::from_bits_truncate(to));
+                let writes = (from & Access::WRITES).iter();
+                let all = writes.flat_map(|write| to.iter().map(move |next| between(level, write, next)));
+                assert_eq!(caches(level, from, to), all.collect(), "{level} {from:?} {to:?}");
+            }
+        }
+    }
 }

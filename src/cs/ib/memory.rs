@@ -215,3 +215,122 @@ impl IbMemory {
         Some(unsafe { AtomicU32::from_ptr(place.as_ptr()) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimKernel, profile};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Rewind(usize),
+        Take(usize),
+        TakeThree,
+        /// The window, and how much of it was used.
+        Window(usize),
+        /// Room of this length, and how much of it was used.
+        Lend(usize, usize),
+        Extend(usize),
+        Shut,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            1 => (0..1100_usize).prop_map(Step::Rewind),
+            4 => (0..90_usize).prop_map(Step::Take),
+            2 => Just(Step::TakeThree),
+            3 => (0..90_usize).prop_map(Step::Window),
+            3 => (0..90_usize, 0..90_usize).prop_map(|(room, used)| Step::Lend(room, used)),
+            2 => prop_oneof![0..20_usize, Just(usize::MAX)].prop_map(Step::Extend),
+            1 => Just(Step::Shut),
+        ]
+    }
+
+    fn memory() -> IbMemory {
+        let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+        IbMemory::new(&device, 1000, IbPlacement::System).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The model is a vector, with the window as two indices.
+        #[test]
+        fn the_window_is_the_dwords_behind_those_handed_out(steps in prop::collection::vec(step(), 1..60)) {
+            let mut memory = memory();
+            let (mut model, mut used, mut limit) = (vec![0; memory.capacity()], 0, 0);
+            prop_assert_eq!(memory.capacity(), 1024, "a whole page");
+            for (value, step) in (1..).zip(steps) {
+                match step {
+                    Step::Rewind(to) => {
+                        memory.rewind(to);
+                        (used, limit) = (0, to.min(1024));
+                    }
+                    Step::Take(count) => {
+                        let taken = memory.take(count);
+                        prop_assert_eq!(taken.as_ref().map(|room| room.len()), (used + count <= limit).then_some(count));
+                        if let Some(room) = taken {
+                            room.fill(value);
+                            model[used..used + count].fill(value);
+                            used += count;
+                        }
+                    }
+                    Step::TakeThree => {
+                        let taken = memory.take_array().map(|room: &mut [u32; 3]| room.fill(value));
+                        prop_assert_eq!(taken.is_some(), used + 3 <= limit);
+                        if taken.is_some() {
+                            model[used..used + 3].fill(value);
+                            used += 3;
+                        }
+                    }
+                    Step::Window(count) => {
+                        prop_assert_eq!(memory.window().len(), limit - used);
+                        memory.window().fill(value);
+                        memory.advance(count);
+                        model[used..limit].fill(value);
+                        used = limit.min(used + count);
+                    }
+                    Step::Lend(room, count) => {
+                        let (lent, handed_out) = memory.lend(room);
+                        prop_assert_eq!(lent.len(), room.min(limit - used));
+                        let count = count.min(lent.len());
+                        lent[..count].fill(value);
+                        *handed_out += count;
+                        model[used..used + count].fill(value);
+                        used += count;
+                    }
+                    Step::Extend(by) => {
+                        memory.extend(by);
+                        limit = limit.saturating_add(by).min(1024);
+                    }
+                    Step::Shut => {
+                        memory.shut();
+                        limit = used;
+                    }
+                }
+                prop_assert_eq!((memory.used(), memory.left()), (used, limit - used));
+                prop_assert_eq!(memory.chunk(), &model[..limit]);
+            }
+        }
+
+        #[test]
+        fn only_dwords_behind_the_fixed_ones_are_stored_to(fixed in 0..1100_usize, at in 0..1100_usize) {
+            let mut memory = memory();
+            memory.rewind(1024);
+            memory.window().fill(7);
+            memory.fix(fixed);
+            memory.store_tail(at, [1, 2, 3]);
+            let mut model = vec![7; 1024];
+            for (place, value) in (at..).zip(1..4).filter(|&(place, _)| place >= fixed && place < 1024) {
+                model[place] = value;
+            }
+            prop_assert_eq!(memory.fixed(), &model[..fixed.min(1024)]);
+            for len in [0, 1, fixed.min(1024), at.min(1024), 1024] {
+                prop_assert_eq!(memory.shared_dwords(len), &model[..len]);
+            }
+            prop_assert_eq!(memory.shared_dwords(2000), model, "there are no more");
+        }
+    }
+}

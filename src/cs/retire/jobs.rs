@@ -270,10 +270,14 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use amdgpu_sim::{SimKernel, profile};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::winsys::{ResidentSet, WeakResidents};
+    use crate::{
+        cs::{CommandList, Stream, pm4},
+        winsys::{Device, ResidentSet, WeakResidents},
+    };
 
     /// Tells whether a set is still kept.
     type Trace = WeakResidents;
@@ -445,5 +449,26 @@ mod tests {
         assert_eq!((kept(), jobs.len()), (vec![1; 5], 1), "two jobs are over");
         jobs.let_go(over, 2);
         assert_eq!(kept(), [0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn lists_of_jobs_that_are_given_up_are_never_recorded_again() {
+        let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+        let target = pm4::Target::gfx(device.info().gfx_level);
+        let lists: Vec<CommandList> =
+            (0..3).map(|_| Stream::new(&device, target, 8).unwrap().finish().unwrap()).collect();
+        let jobs = Jobs::default();
+        for (sequence, list) in (1..).zip(&lists) {
+            let mut underway = jobs.begin(None);
+            let job = underway.job().unwrap();
+            (job.sequence, job.lists) = (sequence, vec![Arc::clone(list.recorded())]);
+            underway.end(0, &mut Over::default());
+        }
+        jobs.retire_up_to(1);
+        assert_eq!((jobs.abandon(), jobs.len()), (2, 0));
+        assert_eq!(jobs.abandon(), 0);
+        drop(jobs);
+        let is_free = |list: CommandList| list.record_again(target).is_ok();
+        assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
     }
 }

@@ -60,9 +60,8 @@ impl Gang {
     pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
         let leader = checked(leader, followers)?;
         let page = MarkerPage::new(leader.device())?;
-        // Lines of their own, so that rings which poll do not slow down those that store.
-        let start = |at: usize| page.at(32 * at);
-        let done = |at: usize| page.at(32 * at + 16);
+        let start = |at: usize| page.at(marks(at)[0]);
+        let done = |at: usize| page.at(marks(at)[1]);
         let record = |queue: &Shared, steps: &[Step]| marker::record(queue.device(), queue.target, steps);
         let all = 0..followers.len();
         let begin: Vec<_> = all.clone().map(|at| Step::Store(start(at), 1)).collect();
@@ -145,6 +144,15 @@ impl Gang {
     }
 }
 
+/// The dwords of the page with which a follower is started and says that it is done. Each has a line of the caches of its own, so
+/// that rings which poll do not slow down those that store.
+const fn marks(follower: usize) -> [usize; 2] {
+    [2 * LINE * follower, 2 * LINE * follower + LINE]
+}
+
+/// Dwords of a line of the caches, 64 bytes.
+const LINE: usize = 16;
+
 /// Lists with the hand-shake around them, if there is one.
 fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a CommandList> {
     let (begin, end) = (around.map(|around| &around.begin), around.map(|around| &around.end));
@@ -180,4 +188,16 @@ fn check(leader: &Arc<Shared>, followers: &[&Queue]) -> Result<(), GangFault> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_mark_of_a_gang_has_a_line_of_its_own() {
+        let mut lines: Vec<usize> = (0..MAX_GANG).flat_map(marks).map(|dword| dword * 4 / 64).collect();
+        lines.dedup();
+        assert_eq!(lines, (0..2 * MAX_GANG).collect::<Vec<_>>());
+    }
 }

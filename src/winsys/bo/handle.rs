@@ -217,3 +217,37 @@ fn tell(device: &Device, raw: u32, closed: Release) {
     }
     closed.report(GemClose::NAME, raw);
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimKernel, profile};
+
+    use crate::{
+        uapi::{GemCreateFlags, GemDomain},
+        winsys::{Bo, BoRequest, Device},
+    };
+
+    #[test]
+    fn a_handle_is_listed_from_its_first_export_or_import_to_its_end() {
+        let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+        let listed = || {
+            let mut listed: Vec<u32> = device.shared_handles().table.lock().keys().copied().collect();
+            listed.sort_unstable();
+            listed
+        };
+        let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+        let bos = [(); 2].map(|()| Bo::create(&device, request).unwrap());
+        assert!(listed().is_empty());
+        let dma_bufs = [0, 1, 1].map(|at: usize| bos[at].export().unwrap());
+        let handles = [bos[0].handle(), bos[1].handle()];
+        assert_eq!(listed(), handles);
+        let imported = Bo::import(&device, &dma_bufs[0]).unwrap();
+        assert_eq!(imported.handle(), handles[0]);
+        drop(bos);
+        assert_eq!(listed(), [handles[0]], "the import is an owner too");
+        drop(imported);
+        assert!(listed().is_empty());
+        drop(Bo::import(&device, &dma_bufs[1]).unwrap());
+        assert!(listed().is_empty());
+    }
+}

@@ -78,8 +78,6 @@ struct BoNote {
 
 #[derive(Clone, Debug)]
 struct Bound {
-    /// Bindings are distinguished by the time they were made.
-    made: u64,
     handle: u32,
     offset: u64,
     flags: VaFlags,
@@ -92,8 +90,9 @@ impl Run for Bound {
         Self { offset: self.offset + by, ..self.clone() }
     }
 
-    fn continues(&self, len: u64, next: &Self) -> bool {
-        self.made == next.made && self.offset + len == next.offset
+    /// Bindings that were made one by one stay so, also where one goes on with the bytes of the other.
+    fn continues(&self, _: u64, _: &Self) -> bool {
+        false
     }
 }
 
@@ -283,7 +282,7 @@ impl AddressBook {
             }
             Event::Bound { range, handle, bo_offset, flags } => {
                 let note = pages.bos.get(&handle).cloned();
-                let bound = Bound { made: pages.clock, handle, offset: bo_offset, flags, note };
+                let bound = Bound { handle, offset: bo_offset, flags, note };
                 pages.bind(range, Some(bound), self.0.most_freed);
             }
             Event::Unbound { range } => pages.bind(range, None, self.0.most_freed),

@@ -1,4 +1,5 @@
 //! Rules of recording besides packets.
 
 mod chains;
+mod small_packets;
 mod windows;
