@@ -164,6 +164,8 @@ fn a_gpu_that_was_removed_is_told_apart() {
     assert_eq!(told(rig.queue.check()), gone);
     let error = cs::Error::from(Syncobj::new(&rig.device, false).unwrap_err());
     assert_eq!(loss(&error).reason, LossReason::Unplugged, "whatever the request");
+    // It runs nothing any more: what was submitted is let go of, although no answer says so.
+    assert_eq!(rig.queue.in_flight(), 0);
 }
 
 /// W-25: RADV reports the five seconds that a submission waits for another as a GPU hang of its own.

@@ -23,6 +23,7 @@ use amdgpu_winsys::{
 };
 use nix::{
     errno::Errno,
+    fcntl::{FcntlArg, FdFlag, OFlag, fcntl},
     poll::{PollFd, PollFlags, PollTimeout, poll},
 };
 
@@ -394,6 +395,9 @@ fn a_fence_is_a_descriptor_that_becomes_readable() {
         poll(&mut fds, timeout).unwrap() == 1
     };
     assert!(!is_readable(PollTimeout::ZERO) && !fence.is_signalled());
+    // It is no child's, and whoever reads it does not wait.
+    let flags = [FcntlArg::F_GETFD, FcntlArg::F_GETFL].map(|what| fcntl(pollable.as_fd(), what).unwrap());
+    assert!(flags[0] & FdFlag::FD_CLOEXEC.bits() != 0 && flags[1] & OFlag::O_NONBLOCK.bits() != 0);
     gated.open();
     assert!(is_readable(PollTimeout::try_from(Duration::from_secs(20)).unwrap()));
     assert!(is_readable(PollTimeout::ZERO), "and stays so");

@@ -7,8 +7,9 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::{AllocateInfo, Backing, DeviceMemory, MemoryManager, SparseBind, SparseRange, TableOptions},
+    uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
-    winsys::{AddressBook, Device, Event, Finding, Ip, Mapping, Observer, Place},
+    winsys::{AddressBook, Device, Error, Event, Finding, Ip, Mapping, Observer, Place, Reservation},
 };
 use parking_lot::Mutex;
 use proptest::prelude::*;
@@ -93,6 +94,25 @@ fn a_page_fault_names_the_buffer_that_was_overrun() {
     let report = book.explain(&device.page_fault().unwrap().unwrap());
     assert!(report.starts_with(&format!("page fault of the graphics hub at {beyond}")), "{report}");
     assert!(report.contains("0 bytes behind \"particles\""), "{report}");
+}
+
+#[test]
+fn what_a_reservation_binds_is_there_until_it_takes_it_away() {
+    let book = AddressBook::new(8);
+    let device = observed(book.clone());
+    let memory = allocate(&device, 4);
+    let lease = device.addresses().allocate(VaRequest::new(16 * PAGE)).unwrap();
+    let reservation = Reservation::new(&device, lease).unwrap();
+    let start = reservation.range().start();
+    reservation.bind(8 * PAGE, 2 * PAGE, memory.bo(), PAGE, VaFlags::READABLE).unwrap();
+    let place = live(book.lookup(start.as_u64() + 9 * PAGE));
+    assert_eq!((place.handle, place.offset), (memory.bo().handle(), 2 * PAGE));
+    assert_eq!((place.range.start(), place.range.len()), (start.checked_add(8 * PAGE).unwrap(), 2 * PAGE));
+    reservation.unbind(9 * PAGE, PAGE).unwrap();
+    assert!(matches!(book.lookup(start.as_u64() + 9 * PAGE), Finding::Freed { .. }));
+    assert_eq!(live(book.lookup(start.as_u64() + 8 * PAGE)).range.len(), PAGE);
+    let past = reservation.bind(15 * PAGE, 2 * PAGE, memory.bo(), 0, VaFlags::READABLE).unwrap_err();
+    assert!(matches!(past, Error::Range { .. }), "{past}");
 }
 
 #[test]

@@ -305,6 +305,8 @@ fn the_kernels_counters_agree_with_each_other() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let _memory = manager.allocate(&vram(&manager, 8 * MIB)).unwrap();
+    let (domains, flags) = (GemDomain::VRAM, GemCreateFlags::CPU_ACCESS_REQUIRED);
+    let _visible = Bo::create(&rig.device, BoRequest { size: MIB, alignment: 0, domains, flags }).unwrap();
     let system = rig.device.system_usage().unwrap();
     let one_by_one = SystemUsage {
         vram: rig.device.vram_usage().unwrap(),
@@ -312,7 +314,7 @@ fn the_kernels_counters_agree_with_each_other() {
         gtt: rig.device.gtt_usage().unwrap(),
     };
     assert_eq!(system, one_by_one);
-    assert!(system.vram >= 8 * MIB);
+    assert!(system.vram >= 9 * MIB && system.visible_vram >= MIB);
     assert_eq!(rig.device.cpu_page_faults().unwrap(), 0);
     // The simulated GPU has no power management.
     assert!(Sensor::ALL.into_iter().all(|sensor| rig.device.sensor(sensor).unwrap().is_none()));

@@ -1,11 +1,13 @@
 //! A kernel's answer is input: what cannot be true is refused and named, and nothing panics.
 
+use std::mem::offset_of;
+
 use crate::support::chip;
 use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions},
-    uapi::{self, Argument, query},
+    uapi::{self, Argument, InfoHwIp, MemoryInfo, query},
     winsys::{Device, Error, RenderNode},
 };
 use nix::errno::Errno;
@@ -50,6 +52,24 @@ fn told(name: &str, query: u32, lie: Lie) -> Result<Device, Error> {
 
 fn patched<const N: usize>(query: u32, offset: usize, bytes: [u8; N]) -> Error {
     told("navi21", query, Lie::Patch(offset, bytes.to_vec())).expect_err("a lie was believed")
+}
+
+#[test]
+fn what_is_just_believable_is_believed() {
+    let memory = |offset, size: u64| told("navi21", query::MEMORY, Lie::Patch(offset, size.to_le_bytes().to_vec()));
+    for offset in [
+        offset_of!(MemoryInfo, vram.total_heap_size),
+        offset_of!(MemoryInfo, cpu_accessible_vram.total_heap_size),
+        offset_of!(MemoryInfo, gtt.total_heap_size),
+    ] {
+        assert!(memory(offset, 1 << 48).is_ok(), "{offset}: as much as can be addressed");
+        assert!(memory(offset, (1 << 48) + 1).is_err(), "{offset}: a byte more");
+    }
+    let ip = |offset, value: u32| told("navi21", query::HW_IP_INFO, Lie::Patch(offset, value.to_le_bytes().to_vec()));
+    for offset in [offset_of!(InfoHwIp, ib_start_alignment), offset_of!(InfoHwIp, ib_size_alignment)] {
+        assert!(ip(offset, 1 << 20).is_ok() && ip(offset, 0).is_ok(), "{offset}");
+        assert!(ip(offset, 1 << 21).is_err() && ip(offset, 3).is_err(), "{offset}");
+    }
 }
 
 #[test]

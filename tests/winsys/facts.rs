@@ -5,7 +5,7 @@ use crate::support::{CHIPS, chip, host_memory, number};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, InfoHwIp, InfoMaxIbs, MemoryInfo, query},
-    winsys::{Capabilities, Device, GfxLevel, Sensor},
+    winsys::{Capabilities, Device, GfxLevel, RawInfo, Sensor},
 };
 use serde_json::Value;
 
@@ -49,6 +49,36 @@ fn row_05_without_an_upper_half_the_lower_one_serves() {
     assert_eq!((device.info().high_va_offset, device.info().high_va_max), (0, 0));
     let memory = host_memory(&device, 4096);
     assert!(memory.address().as_u64() < device.info().va_max, "the lower half serves");
+}
+
+/// What a capture keeps of registers is what the library makes its facts of.
+#[test]
+fn raw_registers_are_those_of_the_facts() {
+    for name in CHIPS {
+        let device = Device::new(gpu(name).open()).unwrap();
+        let (raw, facts) = (RawInfo::query(device.kernel()).unwrap(), device.info());
+        let all = |name: &str| -> Vec<u32> {
+            raw.registers.iter().filter(|register| register.name == name).map(|register| register.value).collect()
+        };
+        let tiling = &facts.tiling;
+        assert_eq!(all("GB_ADDR_CONFIG"), [tiling.gb_addr_config], "{name}");
+        if facts.gfx_level >= GfxLevel::Gfx9 {
+            assert_eq!(raw.registers.len(), 1, "{name}: the others are no user's on this generation");
+            continue;
+        }
+        let (engines, is_new) = (raw.dev_info.num_shader_engines.min(4) as usize, facts.gfx_level >= GfxLevel::Gfx7);
+        assert_eq!(all("MC_ARB_RAMCFG"), [tiling.mc_arb_ramcfg], "{name}");
+        assert_eq!(all("GB_TILE_MODE"), tiling.tile_modes, "{name}");
+        // Of this one the facts have one field.
+        let disabled: Vec<u32> = all("CC_RB_BACKEND_DISABLE").iter().map(|value| value >> 16 & 0xff).collect();
+        assert_eq!(disabled, tiling.backend_disable[..engines], "{name}");
+        assert_eq!(all("PA_SC_RASTER_CONFIG"), tiling.raster_config[..engines], "{name}");
+        let only_new = |name: &str, values: &[u32]| assert_eq!(all(name), if is_new { values } else { &[] }, "{name}");
+        only_new("PA_SC_RASTER_CONFIG_1", &tiling.raster_config_1[..engines]);
+        only_new("GB_MACROTILE_MODE", &tiling.macro_tile_modes);
+        let places: Vec<u32> = raw.registers.iter().filter_map(|register| register.index).collect();
+        assert!(places.iter().copied().eq((0..32).chain(0..if is_new { 16 } else { 0 })), "{name}");
+    }
 }
 
 /// Row 10: each capability with the minor version that brought it; nothing else changes with the version.

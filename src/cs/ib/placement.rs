@@ -47,3 +47,17 @@ impl IbPlacement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ib_is_written_by_the_cpu_and_waits_for_nothing_of_itself() {
+        let flags = GemCreateFlags::CPU_ACCESS_REQUIRED.union(GemCreateFlags::EXPLICIT_SYNC);
+        let combined = flags.union(GemCreateFlags::CPU_GTT_USWC);
+        assert_eq!(IbPlacement::System.domains_and_flags(), (GemDomain::GTT, combined));
+        assert_eq!(IbPlacement::Cached.domains_and_flags(), (GemDomain::GTT, flags));
+        assert_eq!(IbPlacement::Vram.domains_and_flags(), (GemDomain::VRAM.union(GemDomain::GTT), combined));
+    }
+}

@@ -471,4 +471,34 @@ mod tests {
         let is_free = |list: CommandList| list.record_again(target).is_ok();
         assert_eq!(lists.into_iter().map(is_free).collect::<Vec<_>>(), [true, false, false]);
     }
+
+    /// Threads that submit at once come back in any order; the kernel's numbers say what ends first.
+    #[test]
+    fn a_submission_that_was_overtaken_is_let_go_of_in_its_turn() {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let jobs = Jobs::default();
+            let mut traces = Vec::new();
+            let mut underway: Vec<_> = (5..8)
+                .map(|sequence| {
+                    let mut underway = jobs.begin(None);
+                    let job = underway.job().unwrap();
+                    job.sequence = sequence;
+                    job.sets = vec![ResidentSet::new().snapshot()];
+                    traces.extend(job.sets.iter().map(Residents::downgrade));
+                    Some(underway)
+                })
+                .collect();
+            for at in order {
+                let ended = underway[at].take().unwrap().end(0, &mut Over::default());
+                assert_eq!(ended.sequence, Some(5 + at as u64));
+            }
+            assert_eq!((jobs.len(), jobs.last()), (3, 7), "{order:?}");
+            for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
+                jobs.retire_up_to(done);
+                let kept: Vec<bool> = traces.iter().map(|trace| trace.handle_count() > 0).collect();
+                assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
+                assert_eq!(jobs.len(), running, "{order:?} {done}");
+            }
+        }
+    }
 }

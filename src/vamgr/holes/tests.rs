@@ -293,6 +293,7 @@ fn all_thirty_one_classes_can_be_there_at_once() {
         }
     }
     assert_eq!(holes.tree.classes(), (0..31).collect::<Vec<_>>());
+    assert_eq!(holes.tree.vectors(), 8, "four classes each");
     for shift in (0..31).rev() {
         let start = holes.take_highest(2, step(1 << shift)).unwrap();
         assert!(start.is_multiple_of(1 << shift) && start + (1 << shift) + 6 >= 1 << 31, "{start:#x} for {shift}");
@@ -433,7 +434,23 @@ fn spans_without_cells_have_no_holes_and_absurd_ones_are_refused() {
 
 #[test]
 fn requests_longer_than_any_offer_look_at_the_holes_themselves() {
-    let mut holes = Holes::new(0..SPAN_MAX).unwrap();
+    look_at_the_holes(Holes::new(0..SPAN_MAX).unwrap());
+    look_at_the_holes(Holes::only_tree(0..SPAN_MAX));
+    // Offers end at 2^30 - 1 cells: holes of that many, and of more, are not all the same.
+    for len in (1 << 30) - 3..(1 << 30) + 3 {
+        let mut holes = Holes::only_tree(0..1 << 33);
+        holes.take_at((1 << 30) - 1, 1).unwrap();
+        holes.take_at(2 << 30, 1).unwrap();
+        holes.take_at((3 << 30) + 2, 1).unwrap();
+        let starts = [0, 1 << 30, (2 << 30) + 1, (3 << 30) + 3];
+        let lens = [(1 << 30) - 1, 1 << 30, (1 << 30) + 1, 5 << 30];
+        let fits = starts.into_iter().zip(lens).find(|&(_, cells)| cells >= len).map(|(start, _)| start);
+        assert_eq!(holes.take_lowest(len, Step::ONE).ok(), fits, "{len:#x}");
+        holes.check();
+    }
+}
+
+fn look_at_the_holes(mut holes: Holes) {
     let whole = holes.take_lowest(SPAN_MAX, Step::ONE).unwrap();
     assert_eq!(holes.take_lowest(1, Step::ONE), Err(TakeError::NoFit));
     holes.give(whole, SPAN_MAX).unwrap();

@@ -127,4 +127,14 @@ mod tests {
             "a job hung, this context is guilty, VRAM was lost"
         );
     }
+
+    #[test]
+    fn a_loss_says_once_that_vram_was_lost() {
+        let text =
+            |reason, vram_lost| Loss { reason, blame: Blame::Innocent, vram_lost, is_resetting: false }.to_string();
+        assert_eq!(text(LossReason::Reset, false), "the GPU was reset, this context is innocent");
+        assert_eq!(text(LossReason::Reset, true), "the GPU was reset, this context is innocent, VRAM was lost");
+        let lost = "the GPU was reset and lost its memory, this context is innocent";
+        assert_eq!((text(LossReason::VramLost, true), text(LossReason::VramLost, false)), (lost.into(), lost.into()));
+    }
 }

@@ -326,4 +326,28 @@ mod tests {
         assert_eq!(hub(0x0102), FaultHub::Multimedia1(1));
         assert_eq!(hub(0x07), FaultHub::Unknown(7, 0));
     }
+
+    /// Source: Linux 6.12 `gc_10_3_0_sh_mask.h`, the fields of `GCVM_L2_PROTECTION_FAULT_STATUS`.
+    #[test]
+    fn each_field_of_a_status_word_is_read_where_it_lies() {
+        for at in 0..32 {
+            let status = FaultStatus::new(1 << at, GfxLevel::Gfx11);
+            let field = |low: u32, count: u32| if (low..low + count).contains(&at) { 1 << (at - low) } else { 0 };
+            let access = match at {
+                18 => FaultAccess::Write,
+                19 => FaultAccess::Atomic,
+                _ => FaultAccess::Read,
+            };
+            let expected = FaultStatus {
+                access,
+                client: field(9, 9),
+                vmid: field(20, 4) as u8,
+                permissions: field(4, 4) as u8,
+                walker_error: field(1, 3) as u8,
+                mapping_error: at == 8,
+                more_faults: at == 0,
+            };
+            assert_eq!(status, expected, "bit {at}");
+        }
+    }
 }

@@ -45,6 +45,11 @@ impl Tree {
     }
 
     /// The exponents of the alignment classes there are, and their lanes.
+    /// The number of vectors of offers, each of which has room for four classes.
+    pub(in crate::holes) fn vectors(&self) -> usize {
+        self.offers.len()
+    }
+
     pub(in crate::holes) fn classes(&self) -> Vec<u32> {
         (0..=REGION_BITS).filter(|&shift| self.has_class(shift)).collect()
     }

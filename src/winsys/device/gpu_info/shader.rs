@@ -96,3 +96,25 @@ fn l2_slices(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Resul
         reason,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: the kernel's mask of GFX12.
+    #[test]
+    fn backends_of_an_engine_without_compute_units_are_not_counted_on_gfx12() {
+        let mut dev = DevInfo { num_shader_engines: 4, num_shader_arrays_per_engine: 2, ..DevInfo::ZEROED };
+        (dev.num_rb_pipes, dev.enabled_rb_pipes_mask, dev.num_tcc_blocks) = (16, 0xffff, 16);
+        for engine in [0, 1, 3] {
+            dev.cu_bitmap[engine] = [0xff, 0xff, 0, 0];
+        }
+        let driver = DriverVersion { major: 3, minor: 60, patch: 0 };
+        let of = |level| {
+            let found = ShaderArray::new(&dev, driver, level).unwrap();
+            (found.engines, found.compute_units, found.render_backends, found.render_backend_mask)
+        };
+        assert_eq!(of(GfxLevel::Gfx12), (3, 48, 12, 0xf0ff));
+        assert_eq!(of(GfxLevel::Gfx11), (3, 48, 16, 0xffff), "other masks have no dead backends");
+    }
+}
