@@ -24,7 +24,7 @@
 //! use std::{sync::Arc, time::Duration};
 //! use amdgpu_winsys::{
 //!     cs::{Queue, Stream, Submission, pm4},
-//!     heaps::{AllocateInfo, MemoryManager, TableOptions},
+//!     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
 //!     winsys::{Context, Deadline, Device, Ip, Priority},
 //! };
 //!
@@ -32,7 +32,8 @@
 //! // On a Radeon: Device::open("/dev/dri/renderD128")?
 //! let device = Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 //! let manager = MemoryManager::new(&device, &TableOptions::default())?;
-//! let memory = manager.allocate(&AllocateInfo::new(5, 4096))?; // cached system memory
+//! let results = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
+//! let memory = manager.allocate(&AllocateInfo::new(results, 4096))?;
 //!
 //! let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
 //! stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;

@@ -82,6 +82,10 @@ pub enum Error {
     #[error("a list with another one chained to it cannot run in a stream")]
     ChainedList,
 
+    /// A list that leads through memory which is not its own was to run in a stream.
+    #[error("a list with a detour cannot run in a stream")]
+    DetouredList,
+
     /// Another object stands for this queue of the context.
     #[error("ring {ring} of {ip} of context {context} is taken: a queue has one object")]
     QueueTaken {

@@ -159,8 +159,8 @@ pub use self::{
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     tables::{
         Accounting, Addressing, FactsError, HeapFlags, HeapKind, MAX_HEAPS, MAX_TYPES, MemoryFacts, MemoryHeap,
-        MemoryProperties, MemoryPropertyFlags, MemoryType, Profile, RawMemoryFacts, TableOptions, TypeMask,
-        UnknownPipeConfig, max_alignment,
+        MemoryProperties, MemoryPropertyFlags, MemoryType, MemoryUsage, Profile, RawMemoryFacts, TableOptions,
+        TypeMask, UnknownPipeConfig, max_alignment,
     },
 };
 pub use crate::vk_result::VkResult;

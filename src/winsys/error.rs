@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
-use super::{BoRuleError, Loss, Priority};
+use super::{BoRuleError, Feature, Loss, Priority};
 use crate::{
     uapi::{CtxStateFlags, GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, LimitsError, VaError},
@@ -259,10 +259,10 @@ pub enum Error {
     },
 
     /// The driver or the chip does not have it.
-    #[error("the driver or the chip has no {what}")]
+    #[error("the driver or the chip has no {feature}")]
     Unsupported {
         /// The feature requested.
-        what: &'static str,
+        feature: Feature,
     },
 
     /// Another context has pinned the clocks.

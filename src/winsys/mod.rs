@@ -10,6 +10,7 @@ mod answers;
 mod bo;
 mod device;
 mod error;
+mod feature;
 mod memory;
 mod ownership;
 mod queue;
@@ -27,6 +28,7 @@ pub use self::{
         RawInfo, RegisterValue, RenderNode, ShaderArray, TilingRegisters,
     },
     error::{Error, Result},
+    feature::Feature,
     memory::{Binding, BoundRequest, MapOnce, Mapping, Reservation, ResidentSet, Residents, WeakBinding},
     ownership::HandleOwnership,
     queue::{

@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Gang, GangFault, Marker, Queue, Queues, Stream, Submission, Target, pm4},
     heaps::DeviceMemory,
     vamgr::GpuVa,
-    winsys::{Blame, Deadline, Device, Error, Ip},
+    winsys::{Blame, Deadline, Device, Error, Feature, Ip},
 };
 
 struct Rig {
@@ -181,7 +181,7 @@ fn gangs_need_a_driver_that_has_them() {
     let queues = Queues::new(&context(&device));
     let (gfx, compute) = (queues.get(Ip::Gfx, 0).unwrap(), queues.get(Ip::Compute, 0).unwrap());
     let error = Gang::new(&gfx, &[&compute]).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::Unsupported { what: "gangs" }));
+    assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature: Feature::Gangs }));
 }
 
 /// The limit is each queue's own: two followers may have more IBs than one ring takes.

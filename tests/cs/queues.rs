@@ -11,7 +11,7 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{self, Queue, QueueKind, Queues, Submission},
     uapi::{Argument, BoListEntry, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
-    winsys::{BoList, Capabilities, Context, Device, Error, Ip, Priority, StablePstate, VmidReservation},
+    winsys::{BoList, Capabilities, Context, Device, Error, Feature, Ip, Priority, StablePstate, VmidReservation},
 };
 use nix::errno::Errno;
 
@@ -114,7 +114,7 @@ fn clocks_are_pinned_by_one_context_until_it_lets_go() {
 fn clocks_cannot_be_pinned_before_minor_45() {
     let device = open_with(SimOptions { drm_minor: 44, ..SimOptions::default() });
     let error = context(&device).pin_clocks(StablePstate::Peak).unwrap_err();
-    assert_eq!(error, Error::Unsupported { what: "stable clocks" });
+    assert_eq!(error, Error::Unsupported { feature: Feature::StableClocks });
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn encrypted_submissions_are_for_chips_that_can() {
             }
             Err(error) => {
                 assert!(!has_tmz, "{name}: {error}");
-                assert_eq!(error, cs::Error::Winsys(Error::Unsupported { what: "encrypted memory" }));
+                assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature: Feature::EncryptedMemory }));
             }
         }
     }

@@ -336,8 +336,8 @@ fn row_89_preambles_are_one_ib_each_and_all_for_one_ring() {
     let device = device("renoir");
     let list = |target| Stream::new(&device, target, 8).unwrap().finish().unwrap();
     let [full, plain, further, last] = [0; 4].map(|_| list(gfx(&device)));
-    let first = |list: Option<&CommandList>| list.and_then(|list| list.ibs().next()).unwrap();
-    let addresses = [&full, &plain, &further, &last].map(|list| first(Some(list)));
+    let first = |lists: &[CommandList]| lists[0].ibs().next().unwrap();
+    let addresses = [&full, &plain, &further, &last].map(|list| list.ibs().next().unwrap());
     let preambles = Preambles::new().with_initial(full, plain).unwrap();
     assert_eq!(preambles.most_ibs(), 1);
     let preambles = preambles.with_further(further).unwrap().with_postamble(last).unwrap();
@@ -345,6 +345,9 @@ fn row_89_preambles_are_one_ib_each_and_all_for_one_ring() {
     let found = [preambles.before(0, true), preambles.before(0, false), preambles.before(1, true), preambles.after()];
     assert_eq!(found.map(first), addresses);
     assert_eq!(first(preambles.before(2, false)), addresses[2]);
+    let several = preambles.clone().with_further(list(gfx(&device))).unwrap();
+    let second = several.before(1, false).iter().map(|list| list.ibs().next().unwrap()).collect::<Vec<_>>();
+    assert_eq!((second.len(), second[0], several.most_ibs()), (2, addresses[2], 3), "in the order given");
     let error = preambles.clone().with_further(list(compute(&device))).unwrap_err();
     assert_eq!(error, NotOneIb::OtherRing { target: compute(&device).into(), others: gfx(&device).into() });
     assert!(Preambles::new().with_initial(list(gfx(&device)), list(compute(&device))).is_err());
@@ -523,4 +526,26 @@ fn a_pool_counts_what_lies_idle_in_it_and_gives_the_smallest_that_fits() {
     let lists = [(); 2].map(|()| narrow.stream(gfx(&device), 8).unwrap().finish().unwrap());
     drop(lists);
     assert_eq!(narrow.idle_dwords(), of_small);
+}
+
+#[test]
+fn a_detour_is_refused_where_the_ring_cannot_come_back() {
+    let at = GpuVa::new(0x80_0010_0000).unwrap();
+    let device = device("navi21");
+    let mut secondary = Stream::secondary(&device, compute(&device), 64).unwrap();
+    assert_eq!(secondary.detour(at, 16, at), Err(cs::Error::NestedCall));
+    let mut stream = Stream::new(&device, compute(&device), 64).unwrap();
+    assert!(matches!(stream.detour(at, 1 << 20, at), Err(cs::Error::Encode(_))), "20 bits of size");
+    assert!(stream.is_empty());
+    stream.detour(at, 16, at).unwrap();
+    let list = stream.finish().unwrap();
+    assert_eq!(list.ibs().count(), 2);
+    let mut outer = Stream::new(&device, compute(&device), 64).unwrap();
+    assert_eq!(outer.execute(&list, Inclusion::Auto), Err(cs::Error::DetouredList));
+    let old = crate::support::device("polaris10");
+    let mut stream = Stream::new(&old, compute(&old), 64).unwrap();
+    assert!(matches!(stream.detour(at, 16, at), Err(cs::Error::Encode(_))));
+    let mut graphics = Stream::new(&old, gfx(&old), 64).unwrap();
+    graphics.detour(at, 16, at).unwrap();
+    assert_eq!(graphics.finish().unwrap().ibs().count(), 1, "a call");
 }

@@ -19,7 +19,7 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Fence, Listing, Patience, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint},
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, BoList, Cs},
-    winsys::{Deadline, Device, Error, Ip, ResidentSet, Syncobj, Until, WaitFor},
+    winsys::{Deadline, Device, Error, Feature, Ip, ResidentSet, Syncobj, Until, WaitFor},
 };
 use nix::{
     errno::Errno,
@@ -432,12 +432,12 @@ fn old_drivers_are_not_asked_for_what_they_do_not_have() {
     let binary = Submission { lists: &lists, signals: &[SyncPoint::binary(&done)], ..Submission::default() };
     let fence = queue.submit(&binary).unwrap();
     assert!(fence.wait(job_time()).unwrap() && done.wait(job_time()).unwrap());
-    for (submission, what) in [
-        (Submission { signals: &[SyncPoint::timeline(&done, 1)], ..binary }, "timeline sync objects in submissions"),
-        (Submission { after_start: &[&fence], ..binary }, "dependencies on the start of a submission"),
+    for (submission, feature) in [
+        (Submission { signals: &[SyncPoint::timeline(&done, 1)], ..binary }, Feature::SubmittedTimelines),
+        (Submission { after_start: &[&fence], ..binary }, Feature::StartDependencies),
     ] {
         let error = queue.submit(&submission).unwrap_err();
-        assert_eq!(error, cs::Error::Winsys(Error::Unsupported { what }));
+        assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature }));
         assert_eq!(error.vk_result(), VkResult::FeatureNotPresent);
     }
 }

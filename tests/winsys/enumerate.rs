@@ -49,7 +49,11 @@ fn amd_render_nodes_are_found_in_order_with_their_place_and_chip() {
     root.node("renderD129", 129, &second);
     root.node("renderD128", 128, &NAVI21);
     root.node("card0", 0, &NAVI21);
+    for name in ["card1", "renderD128", "card1-DP-1"] {
+        fs::create_dir_all(root.0.join("sys/dev/char/226:128/device/drm").join(name)).unwrap();
+    }
     let nodes = Node::enumerate(&root.0).unwrap();
+    assert_eq!(nodes.iter().map(|node| node.primary_minor).collect::<Vec<_>>(), [Some(1), None]);
     let found: Vec<_> = nodes.iter().map(|node| (node.minor, node.pci.bus)).collect();
     assert_eq!(found, [(128, 0x0b), (129, 0x03)]);
     let first = &nodes[0];

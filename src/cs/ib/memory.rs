@@ -203,6 +203,13 @@ impl IbMemory {
         }
     }
 
+    /// Stores dwords from index `at` on, wherever in the memory that is.
+    pub(in crate::cs) fn patch<const N: usize>(&mut self, at: usize, dwords: [u32; N]) {
+        if let Some(place) = at.checked_add(N).and_then(|end| self.chunk().get_mut(at..end)) {
+            place.copy_from_slice(&dwords);
+        }
+    }
+
     /// A dword that may change while the object is shared.
     fn tail(&self, at: usize) -> Option<&AtomicU32> {
         if at < self.fixed || at >= self.capacity {

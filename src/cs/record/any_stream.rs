@@ -1,7 +1,8 @@
 //! Streams whose packet language is known at run time.
 
 use crate::{
-    cs::{CommandList, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
+    cs::{CommandList, EncodeError, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
+    vamgr::GpuVa,
     winsys::{Binding, Device, ResidentSet},
 };
 
@@ -192,6 +193,21 @@ impl AnyStream {
     /// As for [`Stream::execute`].
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         each!(self, stream => stream.execute(list, inclusion))
+    }
+
+    /// Runs commands that the GPU itself writes, see [`Stream::detour`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stream::detour`]; [`Error::Encode`](crate::cs::Error::Encode) for a copy engine.
+    pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
+        match self {
+            Self::Pm4(stream) => stream.detour(va, dwords, trailer),
+            Self::Sdma(stream) => {
+                let (packet, target) = ("INDIRECT_BUFFER", stream.language().into());
+                Err(EncodeError::NoSuchPacket { packet, target }.into())
+            }
+        }
     }
 
     /// Returns an error if the stream is poisoned, see [`Stream::status`].

@@ -2,13 +2,14 @@
 
 use amdgpu_hw::num::count;
 
-use super::stream::StreamLevel;
+use super::{list::recorded::Detour, stream::StreamLevel};
 use crate::{
     cs::{
-        CommandList, Error, Language, Packet, Result, Stream, Target,
-        pm4::{IndirectBuffer, Ring},
+        CommandList, EncodeError, Error, Language, Packet, Result, Stream, Target,
+        pm4::{self, IndirectBuffer, Ring, WriteData},
     },
-    winsys::Error as WinsysError,
+    vamgr::GpuVa,
+    winsys::{Error as WinsysError, GfxLevel},
 };
 
 /// Ways in which [`Stream::execute`] may include a list.
@@ -40,7 +41,7 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::ChainedList`], [`Error::Winsys`] for a list of another device; the stream is then
+    /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::ChainedList`], [`Error::DetouredList`], [`Error::Winsys`] for a list of another device; the stream is then
     /// as it was. What [`Stream::push`] answers when the stream cannot grow.
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
@@ -49,6 +50,9 @@ impl<L: Language> Stream<L> {
         }
         if list.is_chained() {
             return Err(Error::ChainedList);
+        }
+        if list.recorded().has_detours() {
+            return Err(Error::DetouredList);
         }
         if !list.recorded().is_of(self.device()) {
             return Err(WinsysError::ForeignDevice { what: "command list" }.into());
@@ -85,6 +89,81 @@ impl<L: Language> Stream<L> {
         recorded.called().iter().for_each(|called| part.called.add(called));
         recorded.kept().iter().for_each(|binding| part.residents.add(binding));
         recorded.sets().iter().for_each(|set| part.sets.add(set));
+        Ok(())
+    }
+}
+
+impl Stream<pm4::Target> {
+    /// Runs commands that the GPU itself has written, or will have written by then: `dwords` dwords at `va`, as
+    /// `VK_EXT_device_generated_commands` needs it. On the graphics ring they are called. A compute ring cannot call, so it
+    /// jumps there and back: a packet stores the jump back over the last four dwords, at `trailer`, which must be among them and
+    /// hold fillers. The stream goes on in another IB.
+    ///
+    /// The memory is the caller's to [keep](Stream::keep), and must be writable for the GPU and in use by one submission at a
+    /// time.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_chain_dgc_ib`.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{
+    ///     cs::{Packet, Queue, Stream, Submission, pm4},
+    ///     heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions},
+    ///     winsys::{Context, Deadline, Device, Ip, Priority},
+    /// };
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
+    /// let memory_type = manager.properties().type_for(MemoryUsage::Readback).ok_or("no such type")?;
+    /// let memory = manager.allocate(&AllocateInfo::new(memory_type, 4096))?;
+    /// let (commands, result) = (memory.address(), memory.address().checked_add(2048).ok_or("no address")?);
+    /// let target = pm4::Target::compute(device.info().gfx_level);
+    ///
+    /// // What the GPU would write: a store, and fillers up to 16 dwords.
+    /// let mut ib = [0xffff_1000; 16];
+    /// pm4::WriteData::new(result, &[41]).encode(target, &mut ib)?;
+    /// for (offset, dword) in (0..).step_by(4).zip(ib) {
+    ///     memory.map()?.write(offset, &dword.to_ne_bytes())?;
+    /// }
+    ///
+    /// let mut stream = Stream::new(&device, target, 64)?;
+    /// stream.keep(memory.binding());
+    /// stream.detour(commands, 16, commands.checked_add(12 * 4).ok_or("no address")?)?;
+    /// stream.push(&pm4::WriteData::new(result.checked_add(4).ok_or("no address")?, &[42]))?;
+    /// let list = stream.finish()?;
+    /// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Compute, 0)?;
+    /// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+    /// assert!(fence.wait(Deadline::NEVER)?);
+    /// assert_eq!((memory.map()?.load_u32(2048)?, memory.map()?.load_u32(2052)?), (41, 42));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NestedCall`] in a secondary stream. [`Error::Encode`] for an address or a length that the jump cannot say, and on
+    /// compute rings before GFX9, which fetch commands past the cache that the jump back is stored in. The stream is then as it
+    /// was. Those of [`Stream::push`].
+    pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
+        if self.level() == StreamLevel::Secondary {
+            return Err(Error::NestedCall);
+        }
+        let target = self.language();
+        if target.ring == Ring::Gfx {
+            return self.push(&IndirectBuffer::call(va, count(dwords)));
+        }
+        if target.level < GfxLevel::Gfx9 {
+            return Err(EncodeError::NoSuchPacket { packet: "INDIRECT_BUFFER", target: target.into() }.into());
+        }
+        target.chain(&mut [0; IndirectBuffer::LEN], va, count(dwords))?;
+        let back = [0; IndirectBuffer::LEN];
+        let store = WriteData::new(trailer, &back);
+        self.grow(store.len_dwords(target)?)?;
+        self.push(&store)?;
+        let patch = self.chunk_len() - back.len();
+        self.go_on(1)?;
+        if let Some(last) = self.part_mut().ibs.last_mut() {
+            last.detour = Some(Detour { to: (va, dwords), patch });
+        }
         Ok(())
     }
 }

@@ -377,7 +377,7 @@ impl<L: Language> Stream<L> {
         self.status()?;
         let (dwords, packet_dwords) = self.close();
         let Self { language, memory, mut part, .. } = self;
-        part.ibs.push(Ib { memory, dwords, packet_dwords });
+        part.ibs.push(Ib { memory, dwords, packet_dwords, detour: None });
         part.link(language.into())?;
         Ok(CommandList::new(language.into(), part))
     }
@@ -397,7 +397,7 @@ impl<L: Language> Stream<L> {
         }
         let (dwords, packet_dwords) = self.close();
         let memory = std::mem::replace(&mut self.memory, next);
-        self.part.ibs.push(Ib { memory, dwords, packet_dwords });
+        self.part.ibs.push(Ib { memory, dwords, packet_dwords, detour: None });
         Ok(())
     }
 

@@ -10,7 +10,8 @@ use crate::{
     },
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{
-        Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Ip, Residents,
+        Binding, BoList, Capabilities, ChunkScratch, Chunks, Deadline, Error as WinsysError, Event, Feature, Ip,
+        Residents,
     },
 };
 
@@ -96,19 +97,19 @@ impl Sender {
             }
         }
         let followers = ibs.len();
-        let before = |index| submission.preambles.and_then(|all| all.before(index, submission.has_waits()));
-        let after = submission.preambles.and_then(|all| all.after());
-        let around = |index| usize::from(before(index).is_some()) + usize::from(after.is_some());
+        let before = |index| submission.preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
+        let after = submission.preambles.map_or(&[][..], |all| all.after());
+        let around = |index| before(index).len() + after.len();
         let per_call = queue.most_ibs().min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
         if limits.take_at_once(lengths.clone().sum()) {
             // Nearly always. To plan takes several times as long.
-            if let Some(list) = before(0) {
+            for list in before(0) {
                 ibs.extend(queue.ibs(list, submission));
             }
             submission.lists.iter().for_each(|list| ibs.extend(queue.ibs(list, submission)));
-            if let Some(list) = after {
+            for list in after {
                 ibs.extend(queue.ibs(list, submission));
             }
             queue.allow_preemption(ibs, submission);
@@ -122,9 +123,9 @@ impl Sender {
                 return Err(Error::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit: per_call });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
-            ibs.extend(before(call.index).into_iter().flat_map(|list| queue.ibs(list, submission)));
+            ibs.extend(before(call.index).iter().flat_map(|list| queue.ibs(list, submission)));
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
-            ibs.extend(after.into_iter().flat_map(|list| queue.ibs(list, submission)));
+            ibs.extend(after.iter().flat_map(|list| queue.ibs(list, submission)));
             queue.allow_preemption(ibs, submission);
             calls.push(start..ibs.len());
         }
@@ -209,7 +210,7 @@ fn check(queue: &Shared, beside: &[Beside<'_, '_>], submission: &Submission<'_>,
         fences.iter().try_for_each(|fence| queue.own("fence", fence.shared().device()))?;
     }
     if submission.is_secure && !queue.device().info().capabilities.contains(Capabilities::TMZ) {
-        return Err(WinsysError::Unsupported { what: "encrypted memory" }.into());
+        return Err(WinsysError::Unsupported { feature: Feature::EncryptedMemory }.into());
     }
     Ok(())
 }

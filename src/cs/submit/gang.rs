@@ -11,7 +11,7 @@ use crate::{
             marker_page::MarkerPage,
         },
     },
-    winsys::{Capabilities, Error as WinsysError, ResidentSet},
+    winsys::{Capabilities, Error as WinsysError, Feature, ResidentSet},
 };
 
 /// Queues that the kernel starts together, so that what runs on one may wait for what runs on another: a task shader on
@@ -164,7 +164,7 @@ fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
     let leader = Arc::clone(leader.shared());
     check(&leader, followers)?;
     if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {
-        return Err(WinsysError::Unsupported { what: "gangs" }.into());
+        return Err(WinsysError::Unsupported { feature: Feature::Gangs }.into());
     }
     Ok(leader)
 }

@@ -3,6 +3,7 @@
 pub(super) mod facts;
 pub(super) mod fixed;
 mod memory_type;
+mod memory_usage;
 mod options;
 mod rules;
 mod split;
@@ -14,6 +15,7 @@ mod vk_flags;
 pub use self::{
     facts::{FactsError, MemoryFacts, RawMemoryFacts},
     memory_type::{Addressing, MAX_HEAPS, MAX_TYPES, MemoryHeap, MemoryType},
+    memory_usage::MemoryUsage,
     options::{Profile, TableOptions},
     split::{Accounting, HeapKind},
     table::MemoryProperties,

@@ -20,6 +20,9 @@ pub struct Node {
     pub path: PathBuf,
     /// Minor device number, from 128 on.
     pub minor: u32,
+    /// Minor device number of the GPU's primary node (`/dev/dri/cardN`), as `VkPhysicalDeviceDrmPropertiesEXT` wants it; `None`
+    /// for a GPU without.
+    pub primary_minor: Option<u32>,
     /// PCI address of the GPU.
     pub pci: PciAddress,
     /// PCI device id.
@@ -67,11 +70,20 @@ impl Node {
         Some(Self {
             path: directory.join(name),
             minor,
+            primary_minor: primary_minor(&device),
             pci: PciAddress::parse(slot.trim())?,
             device_id: u16::try_from(hex(&file("device")?)?).ok()?,
             revision: file("revision").and_then(|text| hex(&text)).and_then(|value| u8::try_from(value).ok())?,
         })
     }
+}
+
+/// Returns the minor of a device's primary node: sysfs has a directory for each node of the device, and the name of a primary
+/// one ends in its minor (Linux 6.12 `drm_sysfs.c`, `drm_sysfs_minor_alloc`).
+fn primary_minor(device: &Path) -> Option<u32> {
+    let names = fs::read_dir(device.join("drm")).ok()?.flatten().map(|entry| entry.file_name());
+    let prefix = NodeType::Primary.minor_name_prefix();
+    names.filter_map(|name| name.to_str()?.strip_prefix(prefix)?.parse().ok()).min()
 }
 
 /// A sysfs number such as `0x73bf`.

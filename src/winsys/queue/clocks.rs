@@ -4,7 +4,7 @@ use nix::errno::Errno;
 
 use crate::{
     uapi::{Argument, Ctx, ctx_op},
-    winsys::{Capabilities, Context, Error, Result, kernel::send},
+    winsys::{Capabilities, Context, Error, Feature, Result, kernel::send},
 };
 
 /// A level at which the clocks stay.
@@ -84,7 +84,7 @@ impl Context {
 
 fn refused(errno: Errno) -> Error {
     match errno {
-        Errno::EOPNOTSUPP => Error::Unsupported { what: "stable clocks" },
+        Errno::EOPNOTSUPP => Error::Unsupported { feature: Feature::StableClocks },
         Errno::EBUSY => Error::ClocksTaken,
         errno => Error::Ioctl { request: Ctx::NAME, errno },
     }

@@ -9,7 +9,7 @@ use crate::{
         self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, CsChunkSyncobj,
         chunk_id,
     },
-    winsys::{BoList, Capabilities, Context, Error, Event, Ip, Loss, Result, UserFence, kernel::send_raw},
+    winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
 };
 
 /// The chunks of one CS ioctl, borrowed from the caller for its duration.
@@ -64,7 +64,7 @@ impl ChunkScratch {
     /// The chunks of kernels before minor 32, which know only the binary state and do not wait for submission.
     fn push_binary(&mut self, waits: &[CsChunkSyncobj], signals: &[CsChunkSyncobj]) -> Result<()> {
         if waits.iter().chain(signals).any(|sync| sync.point != 0) {
-            return Err(Error::Unsupported { what: "timeline sync objects in submissions" });
+            return Err(Error::Unsupported { feature: Feature::SubmittedTimelines });
         }
         let Self { headers, wait_handles, signal_handles, .. } = self;
         for (id, syncs, handles) in
@@ -181,7 +181,7 @@ impl Context {
         }
         if !chunks.scheduled.is_empty() {
             if !self.device().info().capabilities.contains(Capabilities::SCHEDULED_DEPENDENCY) {
-                return Err(Error::Unsupported { what: "dependencies on the start of a submission" });
+                return Err(Error::Unsupported { feature: Feature::StartDependencies });
             }
             scratch.push(chunk_id::SCHEDULED_DEPENDENCIES, chunks.scheduled);
         }

@@ -350,6 +350,7 @@ mod tests {
         let node = |minor, pci| Node {
             path: format!("/dev/dri/renderD{minor}").into(),
             minor,
+            primary_minor: None,
             pci: PciAddress::parse(pci).unwrap(),
             device_id: 0x73bf,
             revision: 0xc1,

@@ -3,7 +3,8 @@
 use crate::cs::{CommandList, Target};
 
 /// Lists that a queue puts around what is submitted to it: state that every submission needs, and what has to happen at
-/// its end. Each is one IB, so that the number of IBs of a submission is known in advance.
+/// its end. Each is one IB, so that the number of IBs of a submission is known in advance. A place may have several lists, which
+/// run in the order in which they were given.
 ///
 /// | list                   | holds                                                                   | runs                                            |
 /// |------------------------|-------------------------------------------------------------------------|-------------------------------------------------|
@@ -14,12 +15,34 @@ use crate::cs::{CommandList, Target};
 ///
 /// The copy engine needs none. Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_update_preamble_cs`, and
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`.
+///
+/// ```
+/// use amdgpu_sim::{SimKernel, profile};
+/// use amdgpu_winsys::{
+///     cs::{Preambles, Queue, Stream, Submission, pm4},
+///     winsys::{Context, Deadline, Device, Ip, Priority},
+/// };
+///
+/// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+/// let list = || Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish();
+/// // State of the device, state of the queue, and what each submission runs in between:
+/// let preambles = Preambles::new().with_initial(list()?, list()?)?.with_initial(list()?, list()?)?.with_further(list()?)?;
+/// assert_eq!((preambles.before(0, false).len(), preambles.most_ibs()), (2, 2));
+/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Gfx, 0)?;
+/// let (work, preambles) = (list()?, Some(&preambles));
+/// let fence = queue.submit(&Submission { lists: &[&work], preambles, ..Submission::default() })?;
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// They are for one ring; in a [gang](crate::cs::Gang) that is the leader's, and the share of each follower begins and ends with
+/// lists of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Preambles {
-    initial_full_flush: Option<CommandList>,
-    initial: Option<CommandList>,
-    further: Option<CommandList>,
-    postamble: Option<CommandList>,
+    initial_full_flush: Vec<CommandList>,
+    initial: Vec<CommandList>,
+    further: Vec<CommandList>,
+    postamble: Vec<CommandList>,
 }
 
 /// A list that is no preamble.
@@ -48,37 +71,43 @@ impl Preambles {
         Self::default()
     }
 
-    /// With these lists at the beginning of a submission: `full_flush` of one that waits for something, `plain` of any
+    /// Adds lists that run at the beginning of a submission: `full_flush` of one that waits for something, `plain` of any
     /// other.
     ///
     /// # Errors
     ///
     /// [`NotOneIb`].
     pub fn with_initial(self, full_flush: CommandList, plain: CommandList) -> Result<Self, NotOneIb> {
-        self.check(&full_flush)?;
-        let with_one = Self { initial_full_flush: Some(full_flush), ..self };
-        with_one.check(&plain)?;
-        Ok(Self { initial: Some(plain), ..with_one })
+        let mut all = self;
+        all.check(&full_flush)?;
+        all.initial_full_flush.push(full_flush);
+        all.check(&plain)?;
+        all.initial.push(plain);
+        Ok(all)
     }
 
-    /// With this list at the beginning of each further kernel submission that a submission needs.
+    /// Adds a list that runs at the beginning of each further kernel submission that a submission needs.
     ///
     /// # Errors
     ///
     /// [`NotOneIb`].
     pub fn with_further(self, list: CommandList) -> Result<Self, NotOneIb> {
-        self.check(&list)?;
-        Ok(Self { further: Some(list), ..self })
+        let mut all = self;
+        all.check(&list)?;
+        all.further.push(list);
+        Ok(all)
     }
 
-    /// With this list at the end of each kernel submission.
+    /// Adds a list that runs at the end of each kernel submission.
     ///
     /// # Errors
     ///
     /// [`NotOneIb`].
     pub fn with_postamble(self, list: CommandList) -> Result<Self, NotOneIb> {
-        self.check(&list)?;
-        Ok(Self { postamble: Some(list), ..self })
+        let mut all = self;
+        all.check(&list)?;
+        all.postamble.push(list);
+        Ok(all)
     }
 
     fn check(&self, list: &CommandList) -> Result<(), NotOneIb> {
@@ -97,24 +126,24 @@ impl Preambles {
         [&self.initial_full_flush, &self.initial, &self.further, &self.postamble].into_iter().flatten()
     }
 
-    /// Returns the list that runs first in the kernel submission number `part`, from 0, of a submission that waits for
+    /// Returns the lists that run first in the kernel submission number `part`, from 0, of a submission that waits for
     /// something or not.
-    pub fn before(&self, part: usize, waits: bool) -> Option<&CommandList> {
+    pub fn before(&self, part: usize, waits: bool) -> &[CommandList] {
         match (part, waits) {
-            (0, true) => self.initial_full_flush.as_ref(),
-            (0, false) => self.initial.as_ref(),
-            _ => self.further.as_ref(),
+            (0, true) => &self.initial_full_flush,
+            (0, false) => &self.initial,
+            _ => &self.further,
         }
     }
 
-    /// Returns the list that runs last in each kernel submission.
-    pub fn after(&self) -> Option<&CommandList> {
-        self.postamble.as_ref()
+    /// Returns the lists that run last in each kernel submission.
+    pub fn after(&self) -> &[CommandList] {
+        &self.postamble
     }
 
     /// The most IBs that it adds to one kernel submission.
     pub fn most_ibs(&self) -> usize {
-        let has_first = self.initial_full_flush.is_some() || self.initial.is_some() || self.further.is_some();
-        usize::from(has_first) + usize::from(self.postamble.is_some())
+        let first = self.initial_full_flush.len().max(self.initial.len()).max(self.further.len());
+        first + self.postamble.len()
     }
 }

@@ -27,6 +27,17 @@ pub(in crate::cs) struct Ib {
     pub(in crate::cs::record) dwords: usize,
     /// Without.
     pub(in crate::cs::record) packet_dwords: usize,
+    /// The way to the next IB, where it leads through memory that is not the list's.
+    pub(in crate::cs::record) detour: Option<Detour>,
+}
+
+/// Commands that are not the list's, and jump back into it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cs::record) struct Detour {
+    /// The commands, and their length in dwords.
+    pub(in crate::cs::record) to: (GpuVa, usize),
+    /// Offset in the IB, in dwords, of the jump back that a packet stores behind them.
+    pub(in crate::cs::record) patch: usize,
 }
 
 /// The IBs and residents recorded by one stream. Emptied, its containers serve the next recording.
@@ -169,6 +180,11 @@ impl Recorded {
         self.part.residents.as_slice().iter()
     }
 
+    /// Returns `true` if it leads through memory that is not its own.
+    pub(in crate::cs::record) fn has_detours(&self) -> bool {
+        self.part.ibs.iter().any(|ib| ib.detour.is_some())
+    }
+
     /// Returns the sets that it keeps, those of the lists it calls included.
     #[inline]
     pub(in crate::cs) fn sets(&self) -> &[ResidentSet] {
@@ -210,9 +226,16 @@ impl Part {
         for ib in &mut self.ibs {
             ib.memory.fix(ib.dwords - tail_dwords(target).min(ib.dwords));
         }
-        for pair in self.ibs.windows(2) {
-            if let [from, to] = pair {
-                jump(target, from, Some((to.memory.address(), to.dwords)))?;
+        for at in 1..self.ibs.len() {
+            let (before, behind) = self.ibs.split_at_mut(at);
+            if let (Some(from), Some(to)) = (before.last_mut(), behind.first()) {
+                let next = (to.memory.address(), to.dwords);
+                jump(target, from, Some(from.detour.map_or(next, |detour| detour.to)))?;
+                if let (Some(detour), Target::Pm4(language)) = (from.detour, target) {
+                    let mut back = [0; IndirectBuffer::LEN];
+                    language.chain(&mut back, next.0, count(next.1))?;
+                    from.memory.patch(detour.patch, back);
+                }
             }
         }
         Ok(())

@@ -1,0 +1,40 @@
+//! Features that a driver or a chip can lack.
+
+use std::fmt;
+
+/// A feature that the driver's version or the chip does not have, in [`Error::Unsupported`](crate::winsys::Error::Unsupported).
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Error, Feature};
+///
+/// let error = Error::Unsupported { feature: Feature::Gangs };
+/// assert_eq!(error.to_string(), "the driver or the chip has no gangs");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Feature {
+    /// Several queues in one submission, see [`Capabilities::GANG_SUBMIT`](crate::winsys::Capabilities::GANG_SUBMIT).
+    Gangs,
+    /// Encrypted memory, see [`Capabilities::TMZ`](crate::winsys::Capabilities::TMZ).
+    EncryptedMemory,
+    /// Clocks that stay, see [`Capabilities::STABLE_PSTATE`](crate::winsys::Capabilities::STABLE_PSTATE).
+    StableClocks,
+    /// Points of timelines in submissions, see
+    /// [`Capabilities::TIMELINE_SYNCOBJ`](crate::winsys::Capabilities::TIMELINE_SYNCOBJ).
+    SubmittedTimelines,
+    /// Dependencies on the start of a submission, see
+    /// [`Capabilities::SCHEDULED_DEPENDENCY`](crate::winsys::Capabilities::SCHEDULED_DEPENDENCY).
+    StartDependencies,
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gangs => "gangs",
+            Self::EncryptedMemory => "encrypted memory",
+            Self::StableClocks => "stable clocks",
+            Self::SubmittedTimelines => "timeline sync objects in submissions",
+            Self::StartDependencies => "dependencies on the start of a submission",
+        })
+    }
+}
