@@ -6,7 +6,7 @@ use crate::{
     checks::{
         bos,
         check::{Body, Check},
-        inventory, leak, process, queues,
+        inventory, leak, process, queues, shaders,
     },
     choice::{Choice, Shard},
     gpu::{lab::Lab, ring::Ring, target::Target},
@@ -29,16 +29,18 @@ impl Step {
     pub(crate) fn run(&self, lab: &Lab<'_>) -> Outcome {
         self.check.try_with(lab, || match (self.check.body, self.ring) {
             (Body::Once(body), _) => body(lab),
-            (Body::EachRing(body), Some(ring)) => body(lab, ring),
-            (Body::EachRing(_), None) => skip("no ring to run on"),
+            (Body::EachRing(body) | Body::EachShaderRing(body), Some(ring)) => body(lab, ring),
+            (Body::EachRing(_) | Body::EachShaderRing(_), None) => skip("no ring to run on"),
         })
     }
 
     fn of(check: &Check, rings: &[Ring]) -> Vec<Self> {
+        let shaders = matches!(check.body, Body::EachShaderRing(_));
         match check.body {
             Body::Once(_) => vec![Self { id: check.id.to_owned(), check: *check, ring: None }],
-            Body::EachRing(_) => rings
+            Body::EachRing(_) | Body::EachShaderRing(_) => rings
                 .iter()
+                .filter(|ring| !shaders || ring.dispatches())
                 .map(|&ring| Self { id: format!("{}.{ring}", check.id), check: *check, ring: Some(ring) })
                 .collect(),
         }
@@ -59,6 +61,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         bos::userptr::CHECKS,
         leak::CHECKS,
         queues::transfer::CHECKS,
+        shaders::memory::CHECKS,
+        shaders::groups::CHECKS,
+        shaders::arithmetic::CHECKS,
         bos::sparse::CHECKS,
         bos::placement::CHECKS,
         process::CHECKS,

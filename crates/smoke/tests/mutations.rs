@@ -35,6 +35,13 @@ fn intended(mutant: Mutant) -> String {
         M::SwappedHandles => "exec.write.gfx0".to_owned(),
         M::IgnoredUnmap => "va.rebind".to_owned(),
         M::LeakedHandle | M::LeakedContext | M::LeakedSyncobj => "leak.objects".to_owned(),
+        M::LostLane => each("shader.ids"),
+        M::ShiftedLoad => each("shader.copy"),
+        M::LostStore => each("shader.fill"),
+        M::SharedScratch => each("shader.scratch"),
+        M::OpenBarrier => each("shader.reduce"),
+        M::LateAtomic => each("shader.atomic"),
+        M::LostCarry => each("shader.wide"),
         other => panic!("{other:?} has no check that is there to find it"),
     }
 }
@@ -51,6 +58,15 @@ fn tried(mutant: Option<Mutant>, check: &str) -> CheckResult {
     let result = report.results.first().unwrap_or_else(|| panic!("{check} did not run: {report:?}"));
     assert_eq!(Exit::of(&report) == Exit::Pass, result.word == Word::Pass, "{report:?}");
     result.clone()
+}
+
+#[test]
+fn a_wrong_shader_is_told_by_its_lane_and_its_instructions() {
+    let result = tried(Some(Mutant { mutation: Mutation::LostStore, ip: None }), "shader.ids.gfx0");
+    assert_eq!(result.word, Word::Fail, "{}", result.detail);
+    for part in ["lane 7 of wave 0 of group 0 (wave32)", "stored by `", "_store_dword", "after `", "v_lshlrev_b32"] {
+        assert!(result.detail.contains(part), "{part}: {}", result.detail);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{
     dispatch::{Dispatch, MAX_WAVES},
+    flaw::Flaw,
     image::cache::Images,
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Reason},
@@ -36,12 +37,20 @@ pub(crate) struct Group {
 
 impl Group {
     /// Starts a group; `slot` is the number of the first scratch slot of its waves.
-    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32) -> Self {
+    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32, flaw: Option<Flaw>) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
         let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
         let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
-        let waves = (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number)).collect();
+        let mut waves: Vec<Wave> =
+            (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number)).collect();
+        for wave in &mut waves {
+            wave.flaw = flaw;
+            if flaw == Some(Flaw::LostLane) {
+                let exec = wave.registers.exec();
+                wave.registers.set_mask(EXEC, exec & !(1 << exec.checked_ilog2().unwrap_or(0)));
+            }
+        }
         Self {
             index,
             id,
@@ -126,6 +135,7 @@ fn run(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_>) -> Resul
                 wave.status = Status::Ended;
                 return Ok(());
             }
+            Flow::Barrier if wave.flaw == Some(Flaw::OpenBarrier) => wave.pc = wave.next(step),
             Flow::Barrier => {
                 wave.pc = wave.next(step);
                 wave.status = Status::AtBarrier;
@@ -177,6 +187,7 @@ fn start(dispatch: &Dispatch, id: [u32; 3], size: [u32; 3], (number, count): (u3
         number,
         counters: Counters::default(),
         fault: None,
+        flaw: None,
         pad: Box::<Pad>::default(),
     }
 }

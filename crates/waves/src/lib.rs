@@ -26,6 +26,7 @@ mod alu;
 mod atomic;
 mod buffer;
 mod dispatch;
+mod flaw;
 mod group;
 mod image;
 mod memory;
@@ -36,6 +37,7 @@ mod run;
 mod wave;
 
 pub use dispatch::Dispatch;
+pub use flaw::Flaw;
 pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};

@@ -10,6 +10,7 @@ use std::{
 
 use crate::{
     dispatch::Dispatch,
+    flaw::{Flaw, Flawed},
     group::Group,
     image::cache::Images,
     memory::{Memory, PageFault},
@@ -24,11 +25,13 @@ pub struct Limits {
     pub instructions: u64,
     /// Groups that a thread keeps alive at once, so that groups can wait for each other.
     pub window: usize,
+    /// A mistake that all waves make on purpose.
+    pub flaw: Option<Flaw>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 1 << 32, window: 16 }
+        Self { instructions: 1 << 32, window: 16, flaw: None }
     }
 }
 
@@ -108,6 +111,14 @@ impl<'s> Shared<'s> {
 
     /// Runs groups until there are none left.
     fn work(&self, memory: &dyn Memory, worker: usize, window: usize) {
+        match self.limits.flaw {
+            None => self.work_on(memory, worker, window),
+            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window),
+        }
+    }
+
+    /// Runs groups until there are none left, on memory with or without a flaw.
+    fn work_on(&self, memory: &dyn Memory, worker: usize, window: usize) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let waves = self.dispatch.waves_per_group();
@@ -120,7 +131,7 @@ impl<'s> Shared<'s> {
             for (place, entry) in live.iter_mut().enumerate() {
                 if entry.is_none() {
                     let slot = (worker * window + place) as u32 * waves;
-                    *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot));
+                    *entry = self.take(memory).map(|index| Group::new(self.dispatch, index, slot, self.limits.flaw));
                 }
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, &mut code, &mut images, memory) {

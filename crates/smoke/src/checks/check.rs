@@ -36,6 +36,8 @@ pub(crate) enum Body {
     Once(fn(&Lab<'_>) -> Outcome),
     /// On each ring.
     EachRing(fn(&Lab<'_>, Ring) -> Outcome),
+    /// On each ring that dispatches shaders.
+    EachShaderRing(fn(&Lab<'_>, Ring) -> Outcome),
 }
 
 impl Check {
@@ -64,6 +66,15 @@ impl Check {
         Self::new(Level::Quick, id, proves, Body::EachRing(body))
     }
 
+    /// A check of the quick level that runs on each ring that dispatches shaders.
+    pub(crate) const fn each_shader_ring(
+        id: &'static str,
+        proves: &'static str,
+        body: fn(&Lab<'_>, Ring) -> Outcome,
+    ) -> Self {
+        Self::new(Level::Quick, id, proves, Body::EachShaderRing(body))
+    }
+
     /// The same at another level, with that level's time.
     pub(crate) const fn at(self, level: Level) -> Self {
         let moved = Self::new(level, self.id, self.proves, self.body);
@@ -89,7 +100,7 @@ impl Check {
     pub(crate) fn pattern(&self) -> String {
         match self.body {
             Body::Once(_) => self.id.to_owned(),
-            Body::EachRing(_) => format!("{}.RING", self.id),
+            Body::EachRing(_) | Body::EachShaderRing(_) => format!("{}.RING", self.id),
         }
     }
 

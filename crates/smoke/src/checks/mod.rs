@@ -6,3 +6,4 @@ pub(crate) mod inventory;
 pub(crate) mod leak;
 pub(crate) mod process;
 pub(crate) mod queues;
+pub(crate) mod shaders;

@@ -25,7 +25,11 @@ impl Mutant {
     /// Every mistake, and each mistake of a ring once more for each IP.
     pub fn all() -> impl Iterator<Item = Self> {
         Mutation::ALL.into_iter().flat_map(|mutation| {
-            let ips: &[Ip] = if mutation.is_of_a_ring() { &IPS } else { &[] };
+            let ips: &[Ip] = match mutation {
+                _ if mutation.is_of_a_shader() => &[Ip::Gfx, Ip::Compute],
+                _ if mutation.is_of_a_ring() => &IPS,
+                _ => &[],
+            };
             let whole = Self { mutation, ip: None };
             // A ring's mistake on all rings is the three together: nothing more is learnt of it.
             let whole = (!mutation.is_of_a_ring()).then_some(whole);

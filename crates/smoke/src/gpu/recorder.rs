@@ -1,7 +1,8 @@
 //! Recording one job in whichever language the ring reads.
 
+use amdgpu_isa::builder::Program;
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Result, Target, pm4, sdma},
+    cs::{CommandList, Error, Result, Target, pm4, registers, sdma},
     vamgr::GpuVa,
     winsys::{Device, GfxLevel},
 };
@@ -107,6 +108,56 @@ impl Recorder {
         }
     }
 
+    /// Starts a grid of compute groups and waits for it; what it stored is then in memory.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_emit_compute`, and `radv_cmd_buffer.c`,
+    /// `radv_emit_dispatch_packets`, for the registers.
+    pub(crate) fn dispatch(&mut self, grid: &Grid<'_>) -> Result<()> {
+        use registers as r;
+        let Self::Pm4(stream) = self else { return Ok(()) };
+        let target = stream.language();
+        let level = target.level;
+        let flags = if target.ring == pm4::Ring::Gfx { pm4::HeaderFlags::COMPUTE } else { pm4::HeaderFlags::empty() };
+        let before = pm4::CacheActions::INVALIDATE_INSTRUCTIONS
+            | pm4::CacheActions::INVALIDATE_SCALAR
+            | pm4::CacheActions::INVALIDATE_VECTOR
+            | pm4::CacheActions::INVALIDATE_L2;
+        acquire(stream, before)?;
+        let mut set = |first: r::Register, values: &[u32]| {
+            let Some(first) = first.offset(level) else { return Ok(()) };
+            stream.push(&r::SetRegisters { first, flags, values })
+        };
+        let address = |va: GpuVa| [va.as_u64() >> 8, va.as_u64() >> 40].map(|half| (half & 0xffff_ffff) as u32);
+        let [low, high] = address(grid.code);
+        let [first, second, third] = grid.program.resources();
+        set(r::COMPUTE_PGM_LO, &[low, high & 0xff])?;
+        set(r::COMPUTE_PGM_RSRC1, &[first, second])?;
+        set(r::COMPUTE_RESOURCE_LIMITS, &[0])?;
+        for engine in [r::COMPUTE_STATIC_THREAD_MGMT_SE0, r::COMPUTE_STATIC_THREAD_MGMT_SE1] {
+            set(engine, &[u32::MAX])?;
+        }
+        if level >= GfxLevel::Gfx7 {
+            for engine in [r::COMPUTE_STATIC_THREAD_MGMT_SE2, r::COMPUTE_STATIC_THREAD_MGMT_SE3] {
+                set(engine, &[u32::MAX])?;
+            }
+        }
+        if level >= GfxLevel::Gfx10 {
+            set(r::COMPUTE_PGM_RSRC3, &[third])?;
+        }
+        set(r::COMPUTE_TMPRING_SIZE, &[grid.program.scratch_ring(grid.scratch_waves)])?;
+        if level >= GfxLevel::Gfx11 {
+            let [low, high] = address(grid.scratch);
+            set(r::COMPUTE_DISPATCH_SCRATCH_BASE_LO, &[low, high & 0xff])?;
+        }
+        set(r::COMPUTE_START_X, &[0, 0, 0])?;
+        set(r::COMPUTE_NUM_THREAD_X, &[grid.threads, 1, 1])?;
+        set(r::COMPUTE_USER_DATA_0, grid.user)?;
+        let initiator = grid.program.initiator();
+        stream.push(&pm4::DispatchDirect { flags, x: grid.groups, y: 1, z: 1, initiator })?;
+        stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+        acquire(stream, pm4::CacheActions::WRITE_BACK_L2 | pm4::CacheActions::INVALIDATE_VECTOR)
+    }
+
     /// Dwords that no engine understands.
     pub(crate) fn garbage(&mut self) -> Result<()> {
         match self {
@@ -144,6 +195,23 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Cache operations over all memory.
+fn acquire(stream: &mut Taped<pm4::Target>, actions: pm4::CacheActions) -> Result<()> {
+    let target = stream.language();
+    stream.push(&pm4::AcquireMem::all(target, actions))
+}
+
+/// A grid of compute groups.
+pub(crate) struct Grid<'g> {
+    pub(crate) code: GpuVa,
+    pub(crate) program: &'g Program,
+    pub(crate) groups: u32,
+    pub(crate) threads: u32,
+    pub(crate) user: &'g [u32],
+    pub(crate) scratch: GpuVa,
+    pub(crate) scratch_waves: u32,
 }
 
 /// Transfers by the command processor, split into packets; the last one synchronizes with what follows.

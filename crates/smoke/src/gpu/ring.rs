@@ -18,6 +18,11 @@ impl Ring {
     /// The IPs that the library records for.
     const IPS: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 
+    /// Returns `true` if the ring takes dispatches of compute shaders.
+    pub(crate) fn dispatches(self) -> bool {
+        matches!(self.ip, Ip::Gfx | Ip::Compute)
+    }
+
     /// Every ring of a GPU that the library can record for.
     pub(crate) fn all(info: &GpuInfo) -> Vec<Self> {
         let of_ip = |ip| (0..info.ring_count(ip).min(MOST_RINGS)).map(move |index| Self { ip, index });

@@ -3,6 +3,7 @@
 use super::registers::Registers;
 use crate::{
     alu::kernel::{Lanes, WideLanes},
+    flaw::Flaw,
     image::cache::Images,
     memory::{Memory, PageFault},
     outcome::Counters,
@@ -20,6 +21,8 @@ pub(crate) struct Wave {
     pub(crate) counters: Counters,
     /// The first access that faulted.
     pub(crate) fault: Option<PageFault>,
+    /// A mistake that it makes on purpose.
+    pub(crate) flaw: Option<Flaw>,
     pub(crate) pad: Box<Pad>,
 }
 

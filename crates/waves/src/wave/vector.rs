@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     alu::kernel::{Kernel, Lanes, Operation, Type},
+    flaw::Flaw,
     number::round::Direction,
     outcome::Reason,
     program::{
@@ -137,7 +138,8 @@ impl Wave {
         let operation = vector.operation;
         self.finish(operation.result, &vector.modifiers);
         if let Some(slot) = vector.carry {
-            let carries = bits(&self.pad.carries) & on;
+            let lost = self.flaw == Some(Flaw::LostCarry);
+            let carries = if lost { 0 } else { bits(&self.pad.carries) & on };
             self.registers.set_mask(slot, carries);
         }
         match vector.destination {

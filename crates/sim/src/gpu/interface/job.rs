@@ -1,5 +1,7 @@
 //! The job that an engine runs.
 
+use amdgpu_waves::Flaw;
+
 use super::{ib::Ib, memory::PageFault, stop::Place};
 
 /// The job that an engine runs.
@@ -21,6 +23,11 @@ pub trait Job {
     /// between; does not sleep.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// Returns a mistake that the shaders of the job make on purpose.
+    fn flaw(&self) -> Option<Flaw> {
+        None
     }
 
     /// An IB was fetched: the one submitted, or one that it calls or chains to.

@@ -124,7 +124,8 @@ impl Shaders for Interpreter {
             };
             scene.job.fault(gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access }, scene.place);
         };
-        match run(&dispatch, &JobMemory { scene }, self.limits) {
+        let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
+        match run(&dispatch, &JobMemory { scene }, limits) {
             Outcome::Done(_) | Outcome::Stopped => Ok(()),
             Outcome::Fault { fault, .. } => {
                 report(fault);

@@ -13,6 +13,7 @@ use std::{
 
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
+use amdgpu_waves::Flaw;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -450,6 +451,10 @@ impl gpu::Job for Running<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled()
+    }
+
+    fn flaw(&self) -> Option<Flaw> {
+        self.shared.hooks.mutation_of(self.shared.name.0).and_then(Mutation::flaw)
     }
 
     fn fetched(&self, ib: Ib, dwords: &[u32]) {

@@ -1,6 +1,7 @@
 //! The mistakes that there are, and memory as a mistaken device shows it.
 
 use amdgpu_hw::{GpuVa, Ip};
+use amdgpu_waves::Flaw;
 
 use crate::{
     gpu::{Memory, PageFault},
@@ -65,11 +66,25 @@ pub enum Mutation {
     LeakedContext,
     /// A sync object is destroyed in words only.
     LeakedSyncobj,
+    /// The last lane of each wave of a shader is off.
+    LostLane,
+    /// Barriers of shaders hold no wave up.
+    OpenBarrier,
+    /// All lanes share the scratch memory of the first.
+    SharedScratch,
+    /// Additions and subtractions of shaders report no carry.
+    LostCarry,
+    /// Shaders load from 4 bytes further on.
+    ShiftedLoad,
+    /// What shaders store in every eighth dword is lost.
+    LostStore,
+    /// Atomic operations of shaders give back what they stored.
+    LateAtomic,
 }
 
 impl Mutation {
     /// All there are.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 34] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -97,25 +112,52 @@ impl Mutation {
         Self::NoJobWait,
         Self::LeakedContext,
         Self::LeakedSyncobj,
+        Self::LostLane,
+        Self::OpenBarrier,
+        Self::SharedScratch,
+        Self::LostCarry,
+        Self::ShiftedLoad,
+        Self::LostStore,
+        Self::LateAtomic,
     ];
 
     /// Returns `true` if it is a mistake of a ring, and can be made by the rings of one IP only.
     pub const fn is_of_a_ring(self) -> bool {
-        matches!(
-            self,
-            Self::DropWrite
-                | Self::ShortCopy
-                | Self::ShiftedCopy
-                | Self::ShortFill
-                | Self::StalePageTable
-                | Self::WrongFenceValue
-                | Self::LostWakeUp
-                | Self::SkippedJob
-                | Self::StuckBit
-                | Self::ReversedIbs
-                | Self::IgnoredWait
-                | Self::SilentFault
-        )
+        self.is_of_a_shader()
+            || matches!(
+                self,
+                Self::DropWrite
+                    | Self::ShortCopy
+                    | Self::ShiftedCopy
+                    | Self::ShortFill
+                    | Self::StalePageTable
+                    | Self::WrongFenceValue
+                    | Self::LostWakeUp
+                    | Self::SkippedJob
+                    | Self::StuckBit
+                    | Self::ReversedIbs
+                    | Self::IgnoredWait
+                    | Self::SilentFault
+            )
+    }
+
+    /// Returns `true` if it is a mistake of shaders, which rings of SDMA do not run.
+    pub const fn is_of_a_shader(self) -> bool {
+        self.flaw().is_some()
+    }
+
+    /// Returns the mistake that waves make.
+    pub(crate) const fn flaw(self) -> Option<Flaw> {
+        Some(match self {
+            Self::LostLane => Flaw::LostLane,
+            Self::OpenBarrier => Flaw::OpenBarrier,
+            Self::SharedScratch => Flaw::SharedScratch,
+            Self::LostCarry => Flaw::LostCarry,
+            Self::ShiftedLoad => Flaw::ShiftedLoad,
+            Self::LostStore => Flaw::LostStore,
+            Self::LateAtomic => Flaw::LateAtomic,
+            _ => return None,
+        })
     }
 
     /// From 1 on.

@@ -9,6 +9,7 @@ use crate::{
         descriptor::{Buffer, Place},
         format::Format,
     },
+    flaw::Flaw,
     program::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
@@ -51,9 +52,13 @@ impl Wave {
                 MemoryKind::Access(kind) => kind.data().bytes().min(4),
                 MemoryKind::Atomic { bytes, .. } => bytes.into(),
             };
+            let shares = self.flaw == Some(Flaw::SharedScratch);
             let mut space = Global { memory: around.memory, fault: &mut self.fault };
             all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
                 let mut place = place(registers, step, scalar, lane, bytes);
+                if shares {
+                    place.lane = 0;
+                }
                 // Each dword is in range or not for itself.
                 place.offset = place.offset.wrapping_add(byte);
                 let address = address(registers, step, &buffer, place, lane);

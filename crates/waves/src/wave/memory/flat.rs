@@ -2,6 +2,7 @@
 
 use super::access::{Ends, Flat, Global, Local, all_lanes, one_lane};
 use crate::{
+    flaw::Flaw,
     outcome::Reason,
     program::{
         data::DataKind,
@@ -75,9 +76,11 @@ impl Wave {
                 }
             }
         }
+        let shares = self.flaw == Some(Flaw::SharedScratch);
         let mut space = Global { memory: around.memory, fault: &mut self.fault };
         all_lanes(&mut self.registers, &mut space, step.kind, ends, |registers, lane, byte| {
             let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
+            let lane = if shares { 0 } else { lane };
             Some(start.wrapping_add((offset / 4 * lanes + lane as u64) * 4 + offset % 4))
         });
         Ok(())

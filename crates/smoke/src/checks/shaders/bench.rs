@@ -1,0 +1,190 @@
+//! The workbench of a shader check: memory, descriptors, the dispatch, and the comparison.
+
+use amdgpu_isa::{
+    WaveSize,
+    builder::{BuildError, Builder, Program, Vector},
+};
+use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
+
+use crate::{
+    gpu::{
+        lab::{HostMemory, Lab},
+        recorder::Grid,
+        ring::Ring,
+    },
+    result::outcome::{Doing, Outcome, Stop, fail},
+};
+
+/// Offsets in the memory of a check, in bytes: the program, the input, the scratch memory, and the output last.
+const INPUT: u64 = 16 << 10;
+const SCRATCH: u64 = 48 << 10;
+const OUTPUT: u64 = 112 << 10;
+const SIZE: u64 = 144 << 10;
+
+/// Bytes of input and of output.
+pub(crate) const DATA: u64 = SCRATCH - INPUT;
+
+/// Waves that scratch memory is there for.
+const SCRATCH_WAVES: u32 = 32;
+
+/// The value of output that no shader has stored to.
+pub(crate) const UNTOUCHED: u32 = 0xa5a5_a5a5;
+
+/// User registers: descriptors of the output, the input and the scratch memory.
+pub(crate) const USER: u8 = 12;
+
+/// A shader check: its grid, its program and the output it should have.
+pub(crate) struct Kernel<'k> {
+    pub(crate) groups: u32,
+    pub(crate) threads: u32,
+    pub(crate) input: &'k [u32],
+    /// Records the program.
+    pub(crate) record: &'k dyn Fn(&mut Builder),
+    /// Expected output: dwords, and how many of them each lane stores.
+    pub(crate) expected: &'k [u32],
+    pub(crate) dwords_per_lane: u32,
+    /// `true` if output may be in any order.
+    pub(crate) in_any_order: bool,
+}
+
+/// Wave sizes of a generation.
+fn sizes(level: GfxLevel) -> &'static [WaveSize] {
+    if level >= GfxLevel::Gfx10 { &[WaveSize::Wave32, WaveSize::Wave64] } else { &[WaveSize::Wave64] }
+}
+
+/// Returns the descriptor of a buffer without a format: a byte range.
+///
+/// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_raw_buffer_descriptor`.
+pub(crate) fn raw_buffer(level: GfxLevel, va: GpuVa, bytes: u64) -> [u32; 4] {
+    const SELECT_XYZW: u32 = 0xfac;
+    let word3 = match level {
+        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => SELECT_XYZW | 7 << 12 | 4 << 15,
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => SELECT_XYZW | 20 << 12 | 1 << 24 | 3 << 28,
+        _ => SELECT_XYZW | 20 << 12 | 3 << 28,
+    };
+    [low(va), high(va) & 0xffff, u32::try_from(bytes).unwrap_or(u32::MAX), word3]
+}
+
+/// Returns the descriptor of scratch memory up to GFX10.3: dwords interleaved by lane.
+///
+/// Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `get_scratch_resource`.
+fn scratch_buffer(level: GfxLevel, wave: WaveSize, va: GpuVa) -> [u32; 4] {
+    let stride = if wave == WaveSize::Wave64 { 3 } else { 2 };
+    let format = match level {
+        GfxLevel::Gfx6 | GfxLevel::Gfx7 => 7 << 12 | 4 << 15 | 1 << 19,
+        GfxLevel::Gfx8 => 1 << 19,
+        GfxLevel::Gfx9 => 0,
+        _ => 22 << 12 | 1 << 24 | 3 << 28,
+    };
+    [low(va), high(va) & 0xffff | 1 << 31, u32::MAX, format | stride << 21 | 1 << 23]
+}
+
+/// Returns the halves of an address.
+fn low(va: GpuVa) -> u32 {
+    u32::try_from(va.as_u64() & 0xffff_ffff).unwrap_or(0)
+}
+
+fn high(va: GpuVa) -> u32 {
+    u32::try_from(va.as_u64() >> 32).unwrap_or(0)
+}
+
+/// Records the number of the thread in the whole grid times `bytes`, a power of two.
+pub(crate) fn thread_offset(code: &mut Builder, threads: u32, bytes: u32) -> (Vector, Vector) {
+    let (id, at, group) = (code.vector(1), code.vector(1), code.group());
+    if code.level() >= GfxLevel::Gfx12 {
+        // TTMP registers are read by scalar operations.
+        let copy = code.scalar(1);
+        code.op(format_args!("s_mov_b32 {copy}, {group}"));
+        code.op(format_args!("v_mov_b32 {id}, {copy}"));
+    } else {
+        code.op(format_args!("v_mov_b32 {id}, {group}"));
+    }
+    code.op(format_args!("v_lshlrev_b32 {id}, {}, {id}", threads.trailing_zeros()));
+    code.add(id, code.thread(), id);
+    code.op(format_args!("v_lshlrev_b32 {at}, {}, {id}", bytes.trailing_zeros()));
+    (id, at)
+}
+
+impl Kernel<'_> {
+    /// Runs the kernel in each wave size of the generation, and compares.
+    pub(crate) fn run(&self, lab: &Lab<'_>, ring: Ring) -> Outcome {
+        let level = lab.device.info().gfx_level;
+        let mut lanes = Vec::new();
+        for &wave in sizes(level) {
+            self.run_in(lab, ring, level, wave)?;
+            lanes.push(wave.lanes().to_string());
+        }
+        Ok(format!("{} groups of {} threads in waves of {}", self.groups, self.threads, lanes.join(" and ")))
+    }
+
+    fn run_in(&self, lab: &Lab<'_>, ring: Ring, level: GfxLevel, wave: WaveSize) -> Result<(), Stop> {
+        let program = self.program(level, wave).doing("making the program")?;
+        let memory = lab.host_memory(SIZE)?;
+        let blank: Vec<u8> = std::iter::repeat_n(UNTOUCHED.to_le_bytes(), self.expected.len() + 64).flatten().collect();
+        let bytes = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
+        memory.write(0, &bytes(program.words()))?;
+        memory.write(INPUT, &bytes(self.input))?;
+        memory.write(OUTPUT, &blank)?;
+        let mut user = Vec::new();
+        user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA));
+        user.extend(raw_buffer(level, memory.at(INPUT)?, DATA));
+        user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?));
+        let grid = Grid {
+            code: memory.at(0)?,
+            program: &program,
+            groups: self.groups,
+            threads: self.threads,
+            user: &user,
+            scratch: memory.at(SCRATCH)?,
+            scratch_waves: SCRATCH_WAVES,
+        };
+        let touched = || memory.read(OUTPUT, blank.len()).is_ok_and(|now| now != blank);
+        lab.run(ring, &[memory.memory()], touched, |recorder| recorder.dispatch(&grid))?;
+        self.compare(&memory, &program)
+    }
+
+    fn program(&self, level: GfxLevel, wave: WaveSize) -> Result<Program, BuildError> {
+        let mut code = Builder::new(level, wave, USER);
+        (self.record)(&mut code);
+        code.finish()
+    }
+
+    /// Fails with the first lane whose output is wrong, the instruction that stored it and the one before.
+    fn compare(&self, memory: &HostMemory, program: &Program) -> Result<(), Stop> {
+        let mut found = memory.dwords(OUTPUT, self.expected.len() + 64)?;
+        let beyond = found.split_off(self.expected.len());
+        if self.in_any_order {
+            found.sort_unstable();
+        }
+        let lanes = program.wave().lanes();
+        if let Some(at) = found.iter().zip(self.expected).position(|(found, expected)| found != expected) {
+            let thread = u32::try_from(at).unwrap_or(0) / self.dwords_per_lane;
+            let (group, thread) = (thread / self.threads, thread % self.threads);
+            let wrong = found.iter().zip(self.expected).filter(|(found, expected)| found != expected).count();
+            return fail(format!(
+                "lane {} of wave {} of group {group} (wave{lanes}): dword {at} is {:#x}, expected {:#x}, {wrong} of {} are \
+                 wrong; {}",
+                thread % lanes,
+                thread / lanes,
+                found[at],
+                self.expected[at],
+                self.expected.len(),
+                last_store(program),
+            ));
+        }
+        match beyond.iter().position(|dword| *dword != UNTOUCHED) {
+            Some(at) => fail(format!("dword {at} behind the output is {:#x} (wave{lanes})", beyond[at])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the last store of a program and the instruction before it that is no wait, as text.
+fn last_store(program: &Program) -> String {
+    let text = program.text();
+    let plain: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.contains("  s_")).collect();
+    match plain.iter().rposition(|line| line.contains("_store")) {
+        Some(at) if at > 0 => format!("stored by `{}`, after `{}`", plain[at], plain[at - 1]),
+        _ => "no instruction stores".to_owned(),
+    }
+}

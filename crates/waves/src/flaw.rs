@@ -1,0 +1,60 @@
+//! Mistakes on purpose: what tests of the machine's own tests want.
+
+use crate::memory::{Memory, PageFault};
+
+/// A mistake that every wave makes, so that a test which misses it is found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The last lane of each wave is off from the start.
+    LostLane,
+    /// Barriers hold no wave up.
+    OpenBarrier,
+    /// All lanes share the scratch memory of the first.
+    SharedScratch,
+    /// Additions and subtractions report no carry.
+    LostCarry,
+    /// Loads read from 4 bytes further on.
+    ShiftedLoad,
+    /// Stores to every eighth dword are lost.
+    LostStore,
+    /// Atomic operations give back what they stored.
+    LateAtomic,
+}
+
+/// Memory as waves with a flaw see it.
+pub(crate) struct Flawed<'m> {
+    pub(crate) memory: &'m dyn Memory,
+    pub(crate) flaw: Flaw,
+}
+
+impl Memory for Flawed<'_> {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let shift = if self.flaw == Flaw::ShiftedLoad { 4 } else { 0 };
+        self.memory.load(va.wrapping_add(shift), out)
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
+        if self.flaw == Flaw::LostStore && va % 32 == 28 {
+            return Ok(());
+        }
+        self.memory.store(va, data)
+    }
+
+    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let mut stored = 0;
+        let old = self.memory.atomic(va, bytes, &mut |old| {
+            stored = change(old);
+            stored
+        })?;
+        Ok(if self.flaw == Flaw::LateAtomic { stored } else { old })
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.memory.fetch(va, out)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.memory.is_stopped()
+    }
+}
