@@ -1,0 +1,55 @@
+//! The way in: every call that can fail goes through [`entry`].
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use super::{
+    failure::{Answer, Failure},
+    last::keep,
+    result::{AGW_ERROR_PANIC, AGW_SUCCESS},
+};
+
+thread_local! {
+    /// The flag of the device that the current call works on. Null outside of calls. It has no destructor.
+    static POISONED: Cell<*const AtomicBool> = const { Cell::new(ptr::null()) };
+}
+
+/// Runs a call, and makes a number of its result. Nothing unwinds out of it.
+pub(crate) fn entry(call: impl FnOnce() -> Answer) -> i32 {
+    let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_panic| {
+        let flag = POISONED.get();
+        if !flag.is_null() {
+            // SAFETY: the caller of the call that panicked holds a reference to an object of the device for the time of the
+            // call, so the flag is still there; the pointer is taken away when a call ends.
+            unsafe { &*flag }.store(true, Ordering::Relaxed);
+        }
+        Err(Failure::new(AGW_ERROR_PANIC, "a panic inside the library, please report it"))
+    });
+    POISONED.set(ptr::null());
+    match outcome {
+        Ok(()) => AGW_SUCCESS,
+        Err(failure) => {
+            if failure.code() < 0 {
+                keep(&failure);
+            }
+            failure.code()
+        }
+    }
+}
+
+/// Notes which device the current call works on.
+///
+/// # Errors
+///
+/// `AGW_ERROR_PANIC` if an earlier call on the device panicked.
+pub(crate) fn touch(poisoned: &AtomicBool) -> Answer {
+    if poisoned.load(Ordering::Relaxed) {
+        return Err(Failure::new(AGW_ERROR_PANIC, "an earlier call on the device panicked"));
+    }
+    POISONED.set(poisoned);
+    Ok(())
+}

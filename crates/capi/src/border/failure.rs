@@ -1,0 +1,137 @@
+//! Errors on their way to C.
+
+use amdgpu_winsys::{
+    cs,
+    heaps::MemoryError,
+    vamgr::VaError,
+    winsys::{Error, Loss},
+};
+
+use super::result::{
+    AGW_ERROR_DEPENDENCY_LOST, AGW_ERROR_DEVICE_LOST, AGW_ERROR_FEATURE_NOT_PRESENT, AGW_ERROR_IN_USE,
+    AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_INVALID_ARGUMENT,
+    AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, AGW_ERROR_NOT_SUBMITTED, AGW_ERROR_OUT_OF_DEVICE_MEMORY,
+    AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED,
+};
+
+/// The result of a call before it becomes a number.
+pub(crate) type Answer<T = ()> = Result<T, Failure>;
+
+/// The reason why a call failed.
+#[derive(Debug)]
+pub(crate) struct Failure(Box<Details>);
+
+#[derive(Debug)]
+pub(super) struct Details {
+    pub(super) code: i32,
+    /// The kernel's errno; 0 without one.
+    pub(super) errno: i32,
+    pub(super) loss: Option<Loss>,
+    pub(super) text: String,
+}
+
+impl Failure {
+    pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
+        Self(Box::new(Details { code, errno: 0, loss: None, text: text.into() }))
+    }
+
+    /// An argument that no call takes.
+    pub(crate) fn argument(what: &str, fault: &str) -> Self {
+        Self::new(AGW_ERROR_INVALID_ARGUMENT, format!("{what}: {fault}"))
+    }
+
+    /// The same failure with another result.
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: i32) -> Self {
+        self.0.code = code;
+        self
+    }
+
+    pub(crate) fn code(&self) -> i32 {
+        self.0.code
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    pub(super) fn details(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            _ if error.loss().is_some() => AGW_ERROR_DEVICE_LOST,
+            Error::NotAmdgpu { .. }
+            | Error::DriverVersion { .. }
+            | Error::UnknownChip { .. }
+            | Error::UnknownGfxVersion { .. } => AGW_ERROR_INCOMPATIBLE_DRIVER,
+            Error::Open { .. }
+            | Error::NoAcceleration
+            | Error::NoSyncobj
+            | Error::NoRings
+            | Error::FileInUse
+            | Error::FilesNotCompared { .. } => AGW_ERROR_INITIALIZATION_FAILED,
+            Error::NotSubmitted { .. } => AGW_ERROR_NOT_SUBMITTED,
+            Error::DependencyLost { .. } => AGW_ERROR_DEPENDENCY_LOST,
+            Error::OutOfMemory { .. } => AGW_ERROR_OUT_OF_HOST_MEMORY,
+            Error::ClocksTaken => AGW_ERROR_IN_USE,
+            error => error.vk_result() as i32,
+        };
+        let errno = error.errno().map_or(0, |errno| errno as i32);
+        Self(Box::new(Details { code, errno, loss: error.loss(), text: error.to_string() }))
+    }
+}
+
+impl From<cs::Error> for Failure {
+    fn from(error: cs::Error) -> Self {
+        let text = error.to_string();
+        let failure = match error {
+            cs::Error::Winsys(error) => error.into(),
+            cs::Error::PartlySubmitted { source, .. } if source.loss().is_none() => {
+                Self::from(source).with_code(AGW_ERROR_PARTLY_SUBMITTED)
+            }
+            cs::Error::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
+            cs::Error::NoSuchRing { .. } | cs::Error::NoLanguage { .. } => Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, ""),
+            error => {
+                let loss = error.loss();
+                let mut failure = Self::new(error.vk_result() as i32, "");
+                failure.0.loss = loss;
+                failure
+            }
+        };
+        failure.with_text(text)
+    }
+}
+
+impl Failure {
+    fn with_text(mut self, text: String) -> Self {
+        self.0.text = text;
+        self
+    }
+}
+
+impl From<VaError> for Failure {
+    fn from(error: VaError) -> Self {
+        let code = if error.is_about_the_address() {
+            AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS
+        } else if error.is_out_of_space() {
+            AGW_ERROR_OUT_OF_DEVICE_MEMORY
+        } else {
+            AGW_ERROR_INVALID_ARGUMENT
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        let (code, text) = (error.vk_result() as i32, error.to_string());
+        match error {
+            MemoryError::Winsys(error) => Self::from(error).with_text(text),
+            _ => Self::new(code, text),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Hooks of the process: memory for objects, and a place for log lines.
+
+use std::{
+    alloc::Layout,
+    ffi::{CString, c_char, c_void},
+    fmt::{self, Write},
+    ptr::NonNull,
+    sync::OnceLock,
+};
+
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+    span,
+};
+
+use super::{entry::entry, failure::Failure, result::AGW_ERROR_IN_USE};
+
+/// Errors.
+pub const AGW_LOG_ERROR: u32 = 1;
+/// Errors and warnings.
+pub const AGW_LOG_WARN: u32 = 2;
+/// Some lines for each device.
+pub const AGW_LOG_INFO: u32 = 3;
+/// Refused requests too.
+pub const AGW_LOG_DEBUG: u32 = 4;
+/// Everything.
+pub const AGW_LOG_TRACE: u32 = 5;
+
+type Allocate = unsafe extern "C" fn(user: *mut c_void, size: usize, alignment: usize) -> *mut c_void;
+type Free = unsafe extern "C" fn(user: *mut c_void, memory: *mut c_void);
+type Log = unsafe extern "C" fn(user: *mut c_void, level: u32, text: *const c_char);
+
+struct Allocator {
+    allocate: Allocate,
+    free: Free,
+    user: *mut c_void,
+}
+
+// SAFETY: `agw_set_allocator` asks for functions that any thread may call with `user`.
+unsafe impl Send for Allocator {}
+// SAFETY: as above.
+unsafe impl Sync for Allocator {}
+
+static ALLOCATOR: OnceLock<Allocator> = OnceLock::new();
+
+/// Returns memory for an object.
+pub(super) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    // Settled by the first object, so that what allocates it frees it.
+    let own =
+        ALLOCATOR.get_or_init(|| Allocator { allocate: allocate_here, free: free_here, user: std::ptr::null_mut() });
+    // SAFETY: the functions keep what `agw_set_allocator` asks for; size and alignment are those of a type.
+    NonNull::new(unsafe { (own.allocate)(own.user, layout.size(), layout.align()) }.cast())
+}
+
+/// Gives memory of an object back.
+///
+/// # Safety
+///
+/// `place` came from [`allocate`], and is not used any more.
+pub(super) unsafe fn free(place: NonNull<u8>) {
+    if let Some(own) = ALLOCATOR.get() {
+        // SAFETY: the same allocator gave it.
+        unsafe { (own.free)(own.user, place.as_ptr().cast()) };
+    }
+}
+
+/// The allocator without a hook: the C library's.
+unsafe extern "C" fn allocate_here(_user: *mut c_void, size: usize, alignment: usize) -> *mut c_void {
+    let mut place = std::ptr::null_mut();
+    // SAFETY: a variable of this function, and an alignment that is a power of two and not less than a pointer's.
+    let refused = unsafe { libc::posix_memalign(&raw mut place, alignment.max(align_of::<usize>()), size) };
+    if refused == 0 { place } else { std::ptr::null_mut() }
+}
+
+unsafe extern "C" fn free_here(_user: *mut c_void, memory: *mut c_void) {
+    // SAFETY: `allocate_here` gave it.
+    unsafe { libc::free(memory) };
+}
+
+/// Ends the process with a message on standard error: the one thing that a checked build writes there.
+#[cfg(feature = "checked")]
+pub(super) fn abort(message: &str) -> ! {
+    eprintln!("{message}");
+    std::process::abort()
+}
+
+/// Routes the memory of the objects behind handles. Must be called before the first device is opened, once.
+///
+/// # Safety
+///
+/// The functions may be called by any thread until the process ends. `allocate` returns null, or memory of that size and
+/// alignment that nothing else uses until it is given to `free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_set_allocator(
+    allocate: Option<unsafe extern "C" fn(user: *mut c_void, size: usize, alignment: usize) -> *mut c_void>,
+    free: Option<unsafe extern "C" fn(user: *mut c_void, memory: *mut c_void)>,
+    user: *mut c_void,
+) -> i32 {
+    entry(|| {
+        let (Some(allocate), Some(free)) = (allocate, free) else {
+            return Err(Failure::argument("allocate, free", "is null"));
+        };
+        let taken = |_| Failure::new(AGW_ERROR_IN_USE, "there are objects already, or another allocator");
+        ALLOCATOR.set(Allocator { allocate, free, user }).map_err(taken)
+    })
+}
+
+/// Gives each log line up to `level` to a function, in processes that have no `tracing` subscriber. Once for each process.
+///
+/// # Safety
+///
+/// Any thread may call `log` with `user` until the process ends. The text is valid during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_set_log(
+    level: u32,
+    log: Option<unsafe extern "C" fn(user: *mut c_void, level: u32, text: *const c_char)>,
+    user: *mut c_void,
+) -> i32 {
+    entry(|| {
+        let Some(log) = log else { return Err(Failure::argument("log", "is null")) };
+        let most = match level {
+            AGW_LOG_ERROR => LevelFilter::ERROR,
+            AGW_LOG_WARN => LevelFilter::WARN,
+            AGW_LOG_INFO => LevelFilter::INFO,
+            AGW_LOG_DEBUG => LevelFilter::DEBUG,
+            AGW_LOG_TRACE => LevelFilter::TRACE,
+            _ => return Err(Failure::argument("level", "is not 1 to 5")),
+        };
+        tracing::subscriber::set_global_default(Lines { most, log, user })
+            .map_err(|_| Failure::new(AGW_ERROR_IN_USE, "the process has a subscriber already"))
+    })
+}
+
+/// Gives events to a function of C.
+struct Lines {
+    most: LevelFilter,
+    log: Log,
+    user: *mut c_void,
+}
+
+// SAFETY: `agw_set_log` asks for a function that any thread may call with `user`.
+unsafe impl Send for Lines {}
+// SAFETY: as above.
+unsafe impl Sync for Lines {}
+
+impl Subscriber for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= self.most
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.most)
+    }
+
+    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        let level = match *event.metadata().level() {
+            Level::ERROR => AGW_LOG_ERROR,
+            Level::WARN => AGW_LOG_WARN,
+            Level::INFO => AGW_LOG_INFO,
+            Level::DEBUG => AGW_LOG_DEBUG,
+            Level::TRACE => AGW_LOG_TRACE,
+        };
+        let text = CString::new(line.0.replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the caller of `agw_set_log` promised a function that may be called like this.
+        unsafe { (self.log)(self.user, level, text.as_ptr()) };
+    }
+
+    fn enter(&self, _span: &span::Id) {}
+
+    fn exit(&self, _span: &span::Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        // Writing to a string does not fail.
+        let _ = match field.name() {
+            "message" => write!(self.0, "{value:?}"),
+            name => write!(self.0, "{name}={value:?}"),
+        };
+    }
+}

@@ -1,0 +1,23 @@
+//! What stands between C and Rust: results, texts of errors, handles, structures with sizes, hooks.
+
+mod entry;
+mod failure;
+mod hooks;
+mod last;
+mod memory;
+mod object;
+mod result;
+mod versioned;
+
+pub(crate) use self::{
+    entry::{entry, touch},
+    failure::{Answer, Failure},
+    memory::{array, array_mut, out, put, text},
+    object::{Handle, Shell, create, get, reference, release, shell},
+    versioned::{Versioned, read, write},
+};
+pub use self::{
+    hooks::{AGW_LOG_DEBUG, AGW_LOG_ERROR, AGW_LOG_INFO, AGW_LOG_TRACE, AGW_LOG_WARN, agw_set_allocator, agw_set_log},
+    last::{agw_last_errno, agw_last_error, agw_last_loss, agw_loss},
+    result::*,
+};

@@ -1,0 +1,200 @@
+//! What the CPU does with a BO: mappings, the words that travel with it, waiting.
+
+use std::{
+    ffi::{c_char, c_void},
+    ptr::NonNull,
+};
+
+use amdgpu_hw::num::{count, index};
+use amdgpu_winsys::{
+    uapi::Deadline,
+    winsys::{BoMetadata, Mapping},
+};
+
+use super::bo::{agw_bo, body};
+use crate::border::{
+    AGW_ERROR_IN_USE, AGW_ERROR_MEMORY_MAP_FAILED, AGW_TIMEOUT, Answer, Failure, Versioned, entry, out, put, read,
+    text, write,
+};
+
+/// Bytes of the driver's own that travel with a BO, at most.
+pub const AGW_METADATA_BYTES: usize = 256;
+
+/// The words that travel with a BO to whoever imports it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_bo_metadata {
+    /// `sizeof(struct agw_bo_metadata)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// `AMDGPU_TILING_*`.
+    pub tiling: u64,
+    /// Opaque flags.
+    pub flags: u64,
+    /// Bytes of `data` that are used.
+    pub size: u32,
+    /// Zero.
+    pub pad: u32,
+    /// The driver's own.
+    pub data: [u8; 256],
+}
+
+// SAFETY: all fields are integers, and the first two are the size and zero.
+unsafe impl Versioned for agw_bo_metadata {
+    const NAME: &'static str = "struct agw_bo_metadata";
+}
+
+/// Maps all of a BO for the CPU. A BO has one mapping, which a second call answers again.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed; `pointer` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_map(bo: *const agw_bo, pointer: *mut *mut c_void) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        out(pointer, "pointer")?;
+        let mut mapping = body.mapping.lock();
+        let start = match &*mapping {
+            Some(mapping) => mapping.as_ptr(),
+            None => mapping.insert(Mapping::new(body.binding.bo()).map_err(not_mapped)?).as_ptr(),
+        };
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(pointer, start.as_ptr().cast()) };
+        Ok(())
+    })
+}
+
+fn not_mapped(error: amdgpu_winsys::winsys::Error) -> Failure {
+    let is_lost = error.loss().is_some();
+    let failure = Failure::from(error);
+    if is_lost { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
+}
+
+/// Maps all of a BO at an address, over whatever is mapped there. `AGW_ERROR_IN_USE` if it is mapped already.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed. As many bytes from the address on as the BO has, rounded up to pages, are the
+/// caller's, and nothing else uses them until the BO is unmapped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_map_at(bo: *const agw_bo, address: *mut c_void) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        let Some(at) = NonNull::new(address.cast::<u8>()) else {
+            return Err(Failure::argument("address", "is null"));
+        };
+        let mut mapping = body.mapping.lock();
+        if mapping.is_some() {
+            return Err(Failure::new(AGW_ERROR_IN_USE, "the BO is mapped already"));
+        }
+        // SAFETY: the caller's promise.
+        *mapping = Some(unsafe { Mapping::placed(body.binding.bo(), at) }.map_err(not_mapped)?);
+        Ok(())
+    })
+}
+
+/// Ends the CPU mapping of a BO. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not
+/// mapped.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed; nothing uses its mapping any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_unmap(bo: *const agw_bo, keep_addresses: bool) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        let mut mapping = body.mapping.lock();
+        let Some(ended) = mapping.take() else { return Ok(()) };
+        if keep_addresses {
+            ended.unmap_reserving().map_err(|(still, error)| {
+                *mapping = still;
+                not_mapped(error)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Stores the words that travel with a BO.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed; `metadata` is null or a structure of its `struct_size`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_set_metadata(bo: *const agw_bo, metadata: *const agw_bo_metadata) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        // SAFETY: the caller's promise.
+        let given = unsafe { read(metadata) }?;
+        let data = given.data.get(..index(given.size)).ok_or_else(|| Failure::argument("size", "is more than 256"))?;
+        let metadata = BoMetadata { tiling: given.tiling, flags: given.flags, data: data.to_vec() };
+        Ok(body.binding.bo().set_metadata(&metadata)?)
+    })
+}
+
+/// Fetches the words that travel with a BO.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed; `metadata` is null, or valid for writing as many bytes as its `struct_size` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_get_metadata(bo: *const agw_bo, metadata: *mut agw_bo_metadata) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        let found = body.binding.bo().metadata()?;
+        // SAFETY: the caller's promise.
+        unsafe { write(metadata, as_c(&found)) }
+    })
+}
+
+fn as_c(found: &BoMetadata) -> agw_bo_metadata {
+    let mut data = [0; AGW_METADATA_BYTES];
+    for (to, from) in data.iter_mut().zip(&found.data) {
+        *to = *from;
+    }
+    let size = count(found.data.len().min(AGW_METADATA_BYTES));
+    agw_bo_metadata { struct_size: 0, reserved: 0, tiling: found.tiling, flags: found.flags, size, pad: 0, data }
+}
+
+/// Waits until no submission that listed the BO is running; `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC,
+/// comes first.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_wait_idle(bo: *const agw_bo, deadline_ns: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        in_time(body.binding.bo().wait_idle(Deadline::at(deadline_ns))?)
+    })
+}
+
+/// Makes a result of a wait that may have ended early.
+pub(crate) fn in_time(is_done: bool) -> Answer {
+    if is_done { Ok(()) } else { Err(Failure::new(AGW_TIMEOUT, "")) }
+}
+
+/// Gives a BO a name for people.
+///
+/// # Safety
+///
+/// `bo` is null or a BO that was not freed; `name` is null or a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_set_name(bo: *const agw_bo, name: *const c_char) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { body(bo) }?;
+        // SAFETY: the caller's promise.
+        body.binding.bo().set_name(unsafe { text(name, "name") }?);
+        Ok(())
+    })
+}

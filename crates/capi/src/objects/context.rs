@@ -1,0 +1,322 @@
+//! Contexts, and the CS request with arrays of the caller's.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::{
+    uapi::{BoListEntry, CsChunkDep, CsChunkIb, CsChunkSyncobj, Deadline},
+    winsys::{ChunkScratch, Chunks, Context, Ip, PinnedClocks, Priority, StablePstate},
+};
+use parking_lot::Mutex;
+
+use super::{
+    bo_memory::in_time,
+    device::{DeviceState, agw_device, device},
+};
+use crate::border::{
+    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release,
+};
+
+/// Low priority.
+pub const AGW_PRIORITY_LOW: i32 = -512;
+/// Normal priority.
+pub const AGW_PRIORITY_NORMAL: i32 = 0;
+/// High priority.
+pub const AGW_PRIORITY_HIGH: i32 = 512;
+/// The highest priority.
+pub const AGW_PRIORITY_VERY_HIGH: i32 = 1023;
+
+/// A kernel context.
+pub struct agw_ctx {
+    _private: [u8; 0],
+}
+
+impl Handle for agw_ctx {
+    type Head = ();
+    type Body = CtxBody;
+    const NAME: &'static str = "agw_ctx";
+    const TAG: u32 = 0x6477_0005;
+}
+
+pub(crate) struct CtxBody {
+    pinned: Mutex<Option<PinnedClocks>>,
+    /// Room for chunks, kept from one submission to the next.
+    scratch: Mutex<ChunkScratch>,
+    pub(crate) context: Context,
+    pub(crate) state: Arc<DeviceState>,
+}
+
+/// An IB of a submission: `struct drm_amdgpu_cs_chunk_ib`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cs_ib {
+    /// Zero.
+    pub pad: u32,
+    /// `AMDGPU_IB_FLAG_*`.
+    pub flags: u32,
+    /// GPU address.
+    pub va: u64,
+    /// Length, bytes.
+    pub bytes: u32,
+    /// The IP.
+    pub ip: u32,
+    /// Zero.
+    pub ip_instance: u32,
+    /// Queue of the context on the IP.
+    pub ring: u32,
+}
+
+/// A BO of a submission: `struct drm_amdgpu_bo_list_entry`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cs_bo {
+    /// The kernel's handle.
+    pub handle: u32,
+    /// Priority, 0 to 32.
+    pub priority: u32,
+}
+
+/// A submission that must have ended first: `struct drm_amdgpu_cs_chunk_dep`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cs_dependency {
+    /// The IP.
+    pub ip: u32,
+    /// Zero.
+    pub ip_instance: u32,
+    /// Queue of the context on the IP.
+    pub ring: u32,
+    /// The kernel's id of the context.
+    pub context: u32,
+    /// The submission's number.
+    pub sequence: u64,
+}
+
+/// A point of a sync object: `struct drm_amdgpu_cs_chunk_syncobj`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cs_sync {
+    /// The kernel's handle.
+    pub handle: u32,
+    /// Waits: 2 (WAIT_FOR_SUBMIT) or 0.
+    pub flags: u32,
+    /// The point; 0 is the binary state.
+    pub point: u64,
+}
+
+/// A CS request.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cs {
+    /// `sizeof(struct agw_cs)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// IBs, at least one; the queue of the last one leads.
+    pub ibs: *const agw_cs_ib,
+    /// BOs that must be resident.
+    pub bos: *const agw_cs_bo,
+    /// Submissions that must have ended first.
+    pub dependencies: *const agw_cs_dependency,
+    /// Points to wait for.
+    pub waits: *const agw_cs_sync,
+    /// Points to signal.
+    pub signals: *const agw_cs_sync,
+    /// Length of `ibs`.
+    pub ib_count: u32,
+    /// Length of `bos`.
+    pub bo_count: u32,
+    /// Length of `dependencies`.
+    pub dependency_count: u32,
+    /// Length of `waits`.
+    pub wait_count: u32,
+    /// Length of `signals`.
+    pub signal_count: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+// SAFETY: integers and raw pointers, and the first two are the size and zero.
+unsafe impl Versioned for agw_cs {
+    const NAME: &'static str = "struct agw_cs";
+}
+
+/// Returns the body behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for `shell`.
+pub(crate) unsafe fn ctx<'a>(handle: *const agw_ctx) -> Answer<&'a CtxBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, "ctx") }?;
+    body.state.touch()?;
+    Ok(body)
+}
+
+/// Returns the IP with a number.
+pub(crate) fn ip(number: u32) -> Answer<Ip> {
+    Ip::from_raw(number).ok_or_else(|| Failure::argument("ip", "is no AGW_IP_*"))
+}
+
+/// Creates a context. `AGW_ERROR_NOT_PERMITTED` for a priority that the process may not have.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `ctx` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_create(handle: *const agw_device, priority: i32, ctx: *mut *mut agw_ctx) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(ctx, "ctx")?;
+        let priority = match priority {
+            AGW_PRIORITY_LOW => Priority::Low,
+            AGW_PRIORITY_NORMAL => Priority::Normal,
+            AGW_PRIORITY_HIGH => Priority::High,
+            AGW_PRIORITY_VERY_HIGH => Priority::VeryHigh,
+            _ => return Err(Failure::argument("priority", "is no AGW_PRIORITY_*")),
+        };
+        let context = Context::new(&state.device, priority)?;
+        let (pinned, scratch) = Default::default();
+        let made = create((), CtxBody { pinned, scratch, context, state: Arc::clone(state) })?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(ctx, made) };
+        Ok(())
+    })
+}
+
+/// Returns the kernel's id of a context; 0 for null.
+///
+/// # Safety
+///
+/// `handle` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_id(handle: *const agw_ctx) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { ctx(handle) }.map_or(0, |body| body.context.id())
+}
+
+/// Fails with `AGW_ERROR_DEVICE_LOST` if work of a queue of the context was lost. A wait for a sync object does not tell.
+///
+/// # Safety
+///
+/// `handle` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_check(handle: *const agw_ctx, ip_type: u32, ring: u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { ctx(handle) }?;
+        Ok(body.context.check(ip(ip_type)?, ring)?)
+    })
+}
+
+/// Waits for a submission of `agw_ctx_submit`; `AGW_TIMEOUT` if the deadline, in nanoseconds of CLOCK_MONOTONIC, comes first.
+///
+/// # Safety
+///
+/// `handle` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_wait(
+    handle: *const agw_ctx,
+    ip_type: u32,
+    ring: u32,
+    sequence: u64,
+    deadline_ns: u64,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { ctx(handle) }?;
+        in_time(body.context.wait(ip(ip_type)?, ring, sequence, Deadline::at(deadline_ns))?)
+    })
+}
+
+/// Pins the clocks of the GPU at a level (`AMDGPU_CTX_STABLE_PSTATE_*`) until another level is set or the context goes; 0 lets
+/// them move. `AGW_ERROR_IN_USE` while another context has pinned them.
+///
+/// # Safety
+///
+/// `handle` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_pin_clocks(handle: *const agw_ctx, level: u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { ctx(handle) }?;
+        let level = match level {
+            0 => StablePstate::None,
+            1 => StablePstate::Standard,
+            2 => StablePstate::MinEngine,
+            3 => StablePstate::MinMemory,
+            4 => StablePstate::Peak,
+            _ => return Err(Failure::argument("level", "is not 0 to 4")),
+        };
+        let mut pinned = body.pinned.lock();
+        *pinned = None;
+        if level != StablePstate::None {
+            *pinned = Some(body.context.pin_clocks(level)?);
+        }
+        Ok(())
+    })
+}
+
+/// Submits with one CS request, tried once. Nothing is kept alive for it: what the IBs use stays bound until they have run.
+///
+/// # Safety
+///
+/// `handle` is null or a context that was not freed; `cs` is null or a structure of its `struct_size`, whose arrays have the
+/// lengths that it says; `sequence` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_submit(handle: *const agw_ctx, cs: *const agw_cs, sequence: *mut u64) -> i32 {
+    const {
+        assert!(size_of::<agw_cs_ib>() == size_of::<CsChunkIb>() && size_of::<agw_cs_bo>() == size_of::<BoListEntry>());
+        assert!(size_of::<agw_cs_dependency>() == size_of::<CsChunkDep>());
+        assert!(size_of::<agw_cs_sync>() == size_of::<CsChunkSyncobj>());
+    }
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { ctx(handle) }?;
+        // SAFETY: the caller's promise.
+        let cs = unsafe { read(cs) }?;
+        // SAFETY: the caller's promise; the layouts are those of the kernel, and equal.
+        let ibs = unsafe { array(cs.ibs.cast::<CsChunkIb>(), cs.ib_count, "ibs") }?;
+        // SAFETY: as above.
+        let bos = unsafe { array(cs.bos.cast::<BoListEntry>(), cs.bo_count, "bos") }?;
+        // SAFETY: as above.
+        let dependencies = unsafe { array(cs.dependencies.cast::<CsChunkDep>(), cs.dependency_count, "dependencies") }?;
+        // SAFETY: as above.
+        let waits = unsafe { array(cs.waits.cast::<CsChunkSyncobj>(), cs.wait_count, "waits") }?;
+        // SAFETY: as above.
+        let signals = unsafe { array(cs.signals.cast::<CsChunkSyncobj>(), cs.signal_count, "signals") }?;
+        let chunks = Chunks { ibs, bos, dependencies, waits, signals, ..Chunks::default() };
+        // Two threads may submit at once: the one that comes second has no room to keep.
+        let number = match body.scratch.try_lock() {
+            Some(mut scratch) => body.context.submit(chunks, &mut scratch),
+            None => body.context.submit(chunks, &mut ChunkScratch::default()),
+        }?;
+        if !sequence.is_null() {
+            // SAFETY: not null, and the caller's promise.
+            unsafe { put(sequence, number) };
+        }
+        Ok(())
+    })
+}
+
+/// Adds a reference to a context, and returns it.
+///
+/// # Safety
+///
+/// `ctx` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_ref(ctx: *mut agw_ctx) -> *mut agw_ctx {
+    // SAFETY: the caller's promise.
+    unsafe { reference(ctx) }
+}
+
+/// Removes a reference to a context. Queued jobs still run.
+///
+/// # Safety
+///
+/// `ctx` is null or a context that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_ctx_unref(ctx: *mut agw_ctx) {
+    // SAFETY: the caller's promise.
+    unsafe { release(ctx) };
+}

@@ -1,0 +1,304 @@
+//! Devices.
+
+use std::{
+    ffi::{CString, c_char},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    path::Path,
+    ptr::NonNull,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use amdgpu_winsys::winsys::{AddressBook, BoHistory, Device, Error, Kernel, Observer, RenderNode, VmidReservation};
+use nix::errno::Errno;
+
+use crate::border::{
+    Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch,
+};
+
+/// The device remembers what is bound where, and the history of its BOs, for `agw_device_dump`.
+pub const AGW_DEVICE_OBSERVE: u32 = 1 << 0;
+/// Jobs of the device stay on one VMID.
+pub const AGW_DEVICE_RESERVE_VMID: u32 = 1 << 1;
+
+/// Freed ranges and past events that an observed device remembers.
+const REMEMBERED: usize = 4096;
+/// Dwords that a poisoned stream takes at once: 4 MiB of addresses, and no memory before it is written.
+pub(crate) const SINK_DWORDS: usize = 1 << 20;
+
+/// A GPU through one open file.
+pub struct agw_device {
+    _private: [u8; 0],
+}
+
+/// Options of a device. All zero is the default, and so is a null pointer in their place.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_device_options {
+    /// `sizeof(struct agw_device_options)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// `AGW_DEVICE_*`.
+    pub flags: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+// SAFETY: all fields are integers, and the first two are the size and zero.
+unsafe impl Versioned for agw_device_options {
+    const NAME: &'static str = "struct agw_device_options";
+}
+
+/// What every object of a device keeps alive.
+pub(crate) struct DeviceState {
+    pub(crate) device: Device,
+    /// The node, whose descriptor is lent; `None` for a kernel that has none.
+    node: Option<Arc<RenderNode>>,
+    pub(crate) name: CString,
+    poisoned: AtomicBool,
+    _vmid: Option<VmidReservation>,
+    sink: Sink,
+}
+
+impl DeviceState {
+    /// Notes that the current call works on the device.
+    pub(crate) fn touch(&self) -> Answer {
+        touch(&self.poisoned)
+    }
+
+    /// Returns memory for what goes nowhere: [`SINK_DWORDS`] dwords.
+    pub(crate) fn sink(&self) -> *mut u32 {
+        self.sink.0.as_ptr()
+    }
+}
+
+/// Addresses that can be written, and are never read. Poisoned streams of all threads share them.
+struct Sink(NonNull<u32>);
+
+// SAFETY: addresses of a mapping that is no thread's own; nothing in Rust reads or writes there.
+unsafe impl Send for Sink {}
+// SAFETY: as above.
+unsafe impl Sync for Sink {}
+
+impl Sink {
+    const BYTES: usize = SINK_DWORDS * size_of::<u32>();
+
+    fn new() -> Answer<Self> {
+        let (rights, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // SAFETY: an anonymous mapping at addresses that the kernel picks.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), Self::BYTES, rights, flags, -1, 0) };
+        let refused = || Failure::from(Error::Ioctl { request: "mmap", errno: Errno::last() });
+        if start == libc::MAP_FAILED {
+            return Err(refused());
+        }
+        NonNull::new(start.cast()).map(Self).ok_or_else(refused)
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`; streams, which may write there, keep the device and so this alive.
+        let _ = unsafe { libc::munmap(self.0.as_ptr().cast(), Self::BYTES) };
+    }
+}
+
+impl Handle for agw_device {
+    type Head = ();
+    type Body = Arc<DeviceState>;
+    const NAME: &'static str = "agw_device";
+    const TAG: u32 = 0x6477_0001;
+}
+
+/// Returns the state behind a handle, and notes that the current call works on it.
+///
+/// # Safety
+///
+/// As for `shell`.
+pub(crate) unsafe fn device<'a>(handle: *const agw_device) -> Answer<&'a Arc<DeviceState>> {
+    // SAFETY: the caller's promise.
+    let state = unsafe { get(handle, "device") }?;
+    state.touch()?;
+    Ok(state)
+}
+
+/// Makes a device over a kernel: a test's simulator, or a wrapper around a node.
+///
+/// # Errors
+///
+/// Those of [`Device::new`], as a result; the text is the calling thread's last error.
+pub fn device_of_kernel(kernel: impl Kernel + 'static) -> Result<*mut agw_device, i32> {
+    let mut device = std::ptr::null_mut();
+    let result = entry(|| {
+        device = open(kernel, None, 0)?;
+        Ok(())
+    });
+    if device.is_null() { Err(result) } else { Ok(device) }
+}
+
+fn open(kernel: impl Kernel + 'static, node: Option<Arc<RenderNode>>, flags: u32) -> Answer<*mut agw_device> {
+    if flags & !(AGW_DEVICE_OBSERVE | AGW_DEVICE_RESERVE_VMID) != 0 {
+        return Err(Failure::argument("flags", "has unknown bits"));
+    }
+    let device = if flags & AGW_DEVICE_OBSERVE == 0 {
+        Device::new(kernel)?
+    } else {
+        let observers: Vec<Arc<dyn Observer>> =
+            vec![Arc::new(AddressBook::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
+        Device::with_observer(kernel, Arc::new(observers))?
+    };
+    let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };
+    let name = CString::new(device.info().marketing_name.as_str()).unwrap_or_default();
+    let sink = Sink::new()?;
+    let state = DeviceState { device, node, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
+    create((), Arc::new(state))
+}
+
+/// # Safety
+///
+/// `options` is null, or as for [`read`].
+unsafe fn flags_of(options: *const agw_device_options) -> Answer<u32> {
+    if options.is_null() {
+        return Ok(0);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { read(options) }.map(|options| options.flags)
+}
+
+fn open_node(node: RenderNode, flags: u32) -> Answer<*mut agw_device> {
+    let node = Arc::new(node);
+    open(Arc::clone(&node), Some(node), flags)
+}
+
+/// Opens a device on a copy of a descriptor of a render node; the copy shares the open file. The caller keeps the descriptor.
+/// `AGW_ERROR_INITIALIZATION_FAILED` if another device of the process works on the open file.
+///
+/// # Safety
+///
+/// `options` is null or a structure of its `struct_size`; `device` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_open_fd(
+    fd: i32,
+    options: *const agw_device_options,
+    device: *mut *mut agw_device,
+) -> i32 {
+    entry(|| {
+        out(device, "device")?;
+        // SAFETY: the caller's promise.
+        let flags = unsafe { flags_of(options) }?;
+        let copy = duplicate(fd)?;
+        let opened = open_node(RenderNode::from_fd(copy), flags)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(device, opened) };
+        Ok(())
+    })
+}
+
+/// Opens a render node, such as `/dev/dri/renderD128`.
+///
+/// # Safety
+///
+/// `path` is null or a text; `options` and `device` as for `agw_device_open_fd`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_open(
+    path: *const c_char,
+    options: *const agw_device_options,
+    device: *mut *mut agw_device,
+) -> i32 {
+    entry(|| {
+        out(device, "device")?;
+        // SAFETY: the caller's promise.
+        let flags = unsafe { flags_of(options) }?;
+        // SAFETY: the caller's promise.
+        let path = Path::new(unsafe { text(path, "path") }?);
+        let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
+        let opened = open_node(node, flags)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(device, opened) };
+        Ok(())
+    })
+}
+
+/// Makes a copy of a caller's descriptor that is closed on exec.
+fn duplicate(fd: i32) -> Answer<OwnedFd> {
+    if fd < 0 {
+        return Err(Failure::argument("fd", "is negative"));
+    }
+    // SAFETY: the caller of the C function lends an open descriptor for the time of the call; one that is not open makes the
+    // copy fail, and is not closed.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    let refused = |error: std::io::Error| Error::Descriptor {
+        request: "F_DUPFD_CLOEXEC",
+        fd: fd.as_raw_fd(),
+        errno: Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)),
+    };
+    Ok(fd.try_clone_to_owned().map_err(refused)?)
+}
+
+/// Adds a reference to a device, and returns it.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_ref(device: *mut agw_device) -> *mut agw_device {
+    // SAFETY: the caller's promise.
+    unsafe { reference(device) }
+}
+
+/// Removes a reference to a device. It stays open until its objects are gone too.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
+    // SAFETY: the caller's promise.
+    unsafe { release(device) };
+}
+
+/// Returns the device's descriptor, which stays the device's; -1 for one that has none.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_fd(device: *const agw_device) -> i32 {
+    // SAFETY: the caller's promise.
+    let state = unsafe { get(device, "device") };
+    state.ok().and_then(|state| state.node.as_ref()).map_or(-1, |node| node.as_fd().as_raw_fd())
+}
+
+/// Returns `true` if a descriptor is of the same node as a device: a caller's table of devices, as `radv_amdgpu_winsys_create`
+/// in Mesa 25.0.7 keeps one, looks them up with it. Openings of a node share a device there, whatever their open files.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_is_of_node(device: *const agw_device, fd: i32) -> bool {
+    // SAFETY: the caller's promise.
+    let own = unsafe { agw_device_fd(device) };
+    let node = |fd: i32| {
+        if fd < 0 {
+            return None;
+        }
+        // SAFETY: lent for the time of the call, as for `duplicate`.
+        let status = nix::sys::stat::fstat(unsafe { BorrowedFd::borrow_raw(fd) }).ok()?;
+        Some((status.st_rdev, status.st_dev, status.st_ino))
+    };
+    let (own, other) = (node(own), node(fd));
+    own.is_some() && own == other
+}
+
+/// Returns the name of the GPU. It lives as long as the device.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_name(device: *const agw_device) -> *const c_char {
+    // SAFETY: the caller's promise.
+    let state = unsafe { get(device, "device") };
+    state.map_or(std::ptr::null(), |state| state.name.as_ptr())
+}

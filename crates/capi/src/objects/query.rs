@@ -1,0 +1,358 @@
+//! Questions to a device.
+
+use std::ffi::{CString, c_char, c_void};
+
+use amdgpu_hw::num::{index, wide};
+use amdgpu_winsys::{
+    uapi::{Argument, Info, query, send_raw},
+    winsys::{Device, Error, Ip, Sensor},
+};
+
+use super::device::{agw_device, device};
+use crate::border::{AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, entry, out, put, write};
+
+/// IP blocks that the kernel numbers.
+pub const AGW_IP_COUNT: usize = 10;
+
+/// The graphics ring.
+pub const AGW_IP_GFX: u32 = 0;
+/// The compute rings.
+pub const AGW_IP_COMPUTE: u32 = 1;
+/// The copy engines.
+pub const AGW_IP_SDMA: u32 = 2;
+
+/// Bytes of VRAM without CPU access that the device's BOs have.
+pub const AGW_QUERY_OWN_INVISIBLE_VRAM: u32 = 0;
+/// Bytes of VRAM with CPU access that the device's BOs have.
+pub const AGW_QUERY_OWN_VISIBLE_VRAM: u32 = 1;
+/// Bytes of system memory that the device's BOs have.
+pub const AGW_QUERY_OWN_GTT: u32 = 2;
+/// The GPU's clock.
+pub const AGW_QUERY_TIMESTAMP: u32 = 3;
+/// Bytes moved by the kernel.
+pub const AGW_QUERY_BYTES_MOVED: u32 = 4;
+/// BOs moved out of VRAM.
+pub const AGW_QUERY_EVICTIONS: u32 = 5;
+/// Accesses of the CPU for which the kernel had to move a BO.
+pub const AGW_QUERY_CPU_PAGE_FAULTS: u32 = 6;
+/// Bytes of VRAM in use by all processes.
+pub const AGW_QUERY_VRAM_USAGE: u32 = 7;
+/// Bytes of visible VRAM in use by all processes.
+pub const AGW_QUERY_VISIBLE_VRAM_USAGE: u32 = 8;
+/// Bytes of GTT in use by all processes.
+pub const AGW_QUERY_GTT_USAGE: u32 = 9;
+/// Temperature, thousandths of a degree Celsius; 0 without a sensor.
+pub const AGW_QUERY_TEMPERATURE: u32 = 10;
+/// Shader clock, MHz; 0 without a sensor.
+pub const AGW_QUERY_SHADER_CLOCK: u32 = 11;
+/// Memory clock, MHz; 0 without a sensor.
+pub const AGW_QUERY_MEMORY_CLOCK: u32 = 12;
+/// Resets so far that lost the contents of VRAM.
+pub const AGW_QUERY_VRAM_LOST: u32 = 13;
+
+/// Facts about a device.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_device_info {
+    /// `sizeof(struct agw_device_info)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Major version of the kernel's driver.
+    pub drm_major: u32,
+    /// Minor version of the kernel's driver.
+    pub drm_minor: u32,
+    /// Patch level of the kernel's driver.
+    pub drm_patch: u32,
+    /// PCI device id.
+    pub device_id: u32,
+    /// PCI revision.
+    pub pci_revision: u32,
+    /// `external_rev` of the kernel.
+    pub external_revision: u32,
+    /// Generation of the graphics block: 60, 70, 80, 90, 100, 103, 110, 115, 120.
+    pub gfx_level: u32,
+    /// Not zero if the GPU has memory of its own.
+    pub has_dedicated_vram: u32,
+    /// `amdgpu_winsys::winsys::Capabilities`, as bits.
+    pub capabilities: u32,
+    /// Upper 32 bits of the addresses of the 32-bit window.
+    pub address32_hi: u32,
+    /// Page of the GART, bytes.
+    pub gart_page: u32,
+    /// Fragment of the page tables, bytes.
+    pub pte_fragment: u32,
+    /// VRAM, bytes.
+    pub vram: u64,
+    /// VRAM that the CPU reaches, bytes.
+    pub visible_vram: u64,
+    /// System memory that the GPU reaches, bytes.
+    pub gtt: u64,
+    /// Rings of each IP.
+    pub rings: [u32; 10],
+    /// Alignment of IBs for each IP, bytes.
+    pub ib_alignment: [u32; 10],
+    /// Padding of IBs for each IP: a power of two less one, dwords.
+    pub ib_pad_mask: [u32; 10],
+    /// IBs that one call of the kernel takes, for each IP.
+    pub max_ibs: [u32; 10],
+}
+
+// SAFETY: all fields are integers, and the first two are the size and zero.
+unsafe impl Versioned for agw_device_info {
+    const NAME: &'static str = "struct agw_device_info";
+}
+
+/// The last page fault of a device.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_page_fault {
+    /// `sizeof(struct agw_page_fault)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The faulting page, 48 bits, as the kernel reports it.
+    pub address: u64,
+    /// The fault status register; 0 if there was no fault.
+    pub status: u32,
+    /// The hub that faulted.
+    pub hub: u32,
+}
+
+// SAFETY: all fields are integers, and the first two are the size and zero.
+unsafe impl Versioned for agw_page_fault {
+    const NAME: &'static str = "struct agw_page_fault";
+}
+
+fn facts(device: &Device) -> agw_device_info {
+    let info = device.info();
+    let block = |of: fn(&amdgpu_winsys::winsys::IpBlock) -> u32| Ip::ALL.map(|ip| info.ip_block(ip).map_or(0, of));
+    agw_device_info {
+        struct_size: 0,
+        reserved: 0,
+        drm_major: info.driver.major.unsigned_abs(),
+        drm_minor: info.driver.minor.unsigned_abs(),
+        drm_patch: info.driver.patch.unsigned_abs(),
+        device_id: info.device_id,
+        pci_revision: info.pci_revision,
+        external_revision: info.external_revision,
+        gfx_level: generation(info.gfx_level),
+        has_dedicated_vram: info.has_dedicated_vram.into(),
+        capabilities: info.capabilities.bits(),
+        address32_hi: device.addresses().windows().address32_hi(),
+        gart_page: info.memory.gart_page,
+        pte_fragment: info.memory.pte_fragment,
+        vram: info.memory.vram,
+        visible_vram: info.memory.visible_vram,
+        gtt: info.memory.gtt,
+        rings: block(|block| block.rings),
+        ib_alignment: block(|block| block.ib_alignment),
+        ib_pad_mask: block(|block| block.ib_pad_dword_mask),
+        max_ibs: info.max_ibs,
+    }
+}
+
+/// Returns ten times the generation, without a point.
+fn generation(level: amdgpu_winsys::winsys::GfxLevel) -> u32 {
+    use amdgpu_winsys::winsys::GfxLevel;
+    match level {
+        GfxLevel::Gfx6 => 60,
+        GfxLevel::Gfx7 => 70,
+        GfxLevel::Gfx8 => 80,
+        GfxLevel::Gfx9 => 90,
+        GfxLevel::Gfx10 => 100,
+        GfxLevel::Gfx10_3 => 103,
+        GfxLevel::Gfx11 => 110,
+        GfxLevel::Gfx11_5 => 115,
+        GfxLevel::Gfx12 => 120,
+    }
+}
+
+/// Tells the facts about a device.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
+/// says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_get_info(handle: *const agw_device, info: *mut agw_device_info) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        // SAFETY: the caller's promise.
+        unsafe { write(info, facts(&state.device)) }
+    })
+}
+
+/// Asks the kernel INFO question `query` with four words of input, for callers who derive facts themselves. The answer is
+/// `size` bytes, zero where the kernel wrote less.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
+/// valid for writing `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_info_raw(
+    handle: *const agw_device,
+    query: u32,
+    input: *const u32,
+    answer: *mut c_void,
+    size: u32,
+) -> i32 {
+    /// More than any kernel or shim writes, which may write a whole structure whatever size was asked for.
+    const ANSWER_BYTES: usize = 4096;
+    #[repr(align(8))]
+    struct Buffer([u8; ANSWER_BYTES]);
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(answer, "answer")?;
+        if index(size) > ANSWER_BYTES {
+            return Err(Failure::argument("size", "is more than 4096"));
+        }
+        // SAFETY: not null, and then the caller's promise.
+        let input = if input.is_null() { [0; 4] } else { unsafe { input.cast::<[u32; 4]>().read() } };
+        let mut buffer = Buffer([0; ANSWER_BYTES]);
+        let return_pointer = wide(buffer.0.as_mut_ptr().expose_provenance());
+        let mut argument = Info { return_pointer, return_size: size, query, input };
+        // SAFETY: the one address is that of the buffer, which is exclusive and longer than what the kernel writes.
+        unsafe { send_raw(state.device.kernel(), Info::REQUEST, &mut argument) }
+            .map_err(|errno| Error::Info { query: "raw", errno })?;
+        // SAFETY: the caller's promise; the buffer is a variable of this function.
+        unsafe { std::ptr::copy_nonoverlapping(buffer.0.as_ptr(), answer.cast::<u8>(), index(size)) };
+        Ok(())
+    })
+}
+
+/// Reads `count` consecutive registers from dword offset `dword_offset`; `instance` is all ones for all engines.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `values` is null or valid for writing `count` words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_read_registers(
+    handle: *const agw_device,
+    dword_offset: u32,
+    count: u32,
+    instance: u32,
+    values: *mut u32,
+) -> i32 {
+    let input = [dword_offset, count, instance, 0];
+    let size = if count <= 128 { count * 4 } else { u32::MAX };
+    // SAFETY: the caller's promise; the input is a variable of this function.
+    unsafe { agw_device_info_raw(handle, query::READ_MMR_REG, input.as_ptr(), values.cast(), size) }
+}
+
+fn number(device: &Device, id: u32) -> Answer<u64> {
+    let sensor = |sensor| device.sensor(sensor).map(|value| u64::from(value.unwrap_or(0)));
+    Ok(match id {
+        AGW_QUERY_OWN_INVISIBLE_VRAM => device.ledger().usage().invisible_vram,
+        AGW_QUERY_OWN_VISIBLE_VRAM => device.ledger().usage().visible_vram,
+        AGW_QUERY_OWN_GTT => device.ledger().usage().gtt,
+        AGW_QUERY_TIMESTAMP => device.timestamp()?,
+        AGW_QUERY_BYTES_MOVED => device.move_counters()?.bytes_moved,
+        AGW_QUERY_EVICTIONS => device.evictions()?,
+        AGW_QUERY_CPU_PAGE_FAULTS => device.cpu_page_faults()?,
+        AGW_QUERY_VRAM_USAGE => device.vram_usage()?,
+        AGW_QUERY_VISIBLE_VRAM_USAGE => device.visible_vram_usage()?,
+        AGW_QUERY_GTT_USAGE => device.gtt_usage()?,
+        AGW_QUERY_TEMPERATURE => sensor(Sensor::Temperature)?,
+        AGW_QUERY_SHADER_CLOCK => sensor(Sensor::ShaderClock)?,
+        AGW_QUERY_MEMORY_CLOCK => sensor(Sensor::MemoryClock)?,
+        AGW_QUERY_VRAM_LOST => device.vram_lost_counter()?.into(),
+        _ => return Err(Failure::argument("id", "is no AGW_QUERY_*")),
+    })
+}
+
+/// Asks for a number, one of `AGW_QUERY_*`. The device's own usage costs no request.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `value` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_query(handle: *const agw_device, id: u32, value: *mut u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(value, "value")?;
+        let answer = number(&state.device, id)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(value, answer) };
+        Ok(())
+    })
+}
+
+/// Tells the last page fault of the device's addresses; its status is 0 if there was none.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `fault` is null, or valid for writing as many bytes as its `struct_size`
+/// says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_page_fault(handle: *const agw_device, fault: *mut agw_page_fault) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        let mut last = agw_page_fault { struct_size: 0, reserved: 0, address: 0, status: 0, hub: 0 };
+        if let Some(seen) = state.device.page_fault()? {
+            last.address = seen.page.as_u64() & ((1 << 48) - 1);
+            (last.status, last.hub) = (seen.status, seen.hub);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(fault, last) }
+    })
+}
+
+/// Gives a function, line by line, the ranges that are bound now, and with `AGW_DUMP_HISTORY` the history of the BOs.
+/// `AGW_ERROR_FEATURE_NOT_PRESENT` unless the device was opened with `AGW_DEVICE_OBSERVE`.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_dump(
+    handle: *const agw_device,
+    flags: u32,
+    line: Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>,
+    user: *mut c_void,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        let Some(line) = line else { return Err(Failure::argument("line", "is null")) };
+        let (Some(book), Some(history)) = (state.device.address_book(), state.device.history()) else {
+            let text = "the device was opened without AGW_DEVICE_OBSERVE";
+            return Err(Failure::new(AGW_ERROR_FEATURE_NOT_PRESENT, text));
+        };
+        let mut lines: Vec<String> = book
+            .live()
+            .iter()
+            .map(|place| format!("{:?} BO {} offset {:#x}", place.range, place.handle, place.offset))
+            .collect();
+        if flags & AGW_DUMP_HISTORY != 0 {
+            lines.extend(history.entries().iter().map(|entry| format!("{:?} {:?}", entry.at, entry.event)));
+        }
+        for text in lines {
+            let text = CString::new(text).unwrap_or_default();
+            // SAFETY: the caller's promise. No lock is held.
+            unsafe { line(user, text.as_ptr()) };
+        }
+        Ok(())
+    })
+}
+
+/// The history of BOs and addresses too.
+pub const AGW_DUMP_HISTORY: u32 = 1 << 0;
+
+/// Returns the alignment of an address for a BO of `size` bytes: at least `alignment`, and the fragment of the page tables
+/// for a size that fills one. 0 for a device that is null.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_device_fragment_alignment(handle: *const agw_device, size: u64, alignment: u64) -> u64 {
+    // SAFETY: the caller's promise.
+    let state = unsafe { device(handle) };
+    state.map_or(0, |state| state.device.addresses().fragment_alignment(size, alignment))
+}

@@ -1,0 +1,112 @@
+//! Sets of memory that submissions share.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::winsys::ResidentSet;
+
+use super::{
+    bo::{agw_bo, body},
+    device::{DeviceState, agw_device, device},
+};
+use crate::border::{Answer, Handle, create, entry, get, out, put, reference, release};
+
+/// A set of BOs that submissions name together: what a device's bindless resources need resident.
+pub struct agw_residents {
+    _private: [u8; 0],
+}
+
+impl Handle for agw_residents {
+    type Head = ();
+    type Body = ResidentsBody;
+    const NAME: &'static str = "agw_residents";
+    const TAG: u32 = 0x6477_0003;
+}
+
+pub(crate) struct ResidentsBody {
+    pub(crate) set: ResidentSet,
+    state: Arc<DeviceState>,
+}
+
+/// Returns the body behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for `shell`.
+pub(crate) unsafe fn residents<'a>(handle: *const agw_residents) -> Answer<&'a ResidentsBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, "residents") }?;
+    body.state.touch()?;
+    Ok(body)
+}
+
+/// Makes an empty set.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `set` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_residents_create(handle: *const agw_device, set: *mut *mut agw_residents) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(set, "set")?;
+        let made = create((), ResidentsBody { set: ResidentSet::new(), state: Arc::clone(state) })?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(set, made) };
+        Ok(())
+    })
+}
+
+/// Adds a BO, which is kept alive. It can be added several times, and stays until it was removed as often.
+///
+/// # Safety
+///
+/// `set` and `bo` are null or were not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_residents_add(set: *const agw_residents, bo: *const agw_bo) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let set = unsafe { residents(set) }?;
+        // SAFETY: the caller's promise.
+        set.set.add(&unsafe { body(bo) }?.binding);
+        Ok(())
+    })
+}
+
+/// Removes a BO that was added. One that is not there is left alone.
+///
+/// # Safety
+///
+/// `set` and `bo` are null or were not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_residents_remove(set: *const agw_residents, bo: *const agw_bo) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let set = unsafe { residents(set) }?;
+        // SAFETY: the caller's promise.
+        set.set.remove(&unsafe { body(bo) }?.binding);
+        Ok(())
+    })
+}
+
+/// Adds a reference to a set, and returns it.
+///
+/// # Safety
+///
+/// `set` is null or a set that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_residents_ref(set: *mut agw_residents) -> *mut agw_residents {
+    // SAFETY: the caller's promise.
+    unsafe { reference(set) }
+}
+
+/// Removes a reference to a set.
+///
+/// # Safety
+///
+/// `set` is null or a set that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_residents_unref(set: *mut agw_residents) {
+    // SAFETY: the caller's promise.
+    unsafe { release(set) };
+}

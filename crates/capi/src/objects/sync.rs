@@ -1,0 +1,306 @@
+//! Sync objects.
+
+use std::{os::fd::IntoRawFd, sync::Arc};
+
+use amdgpu_winsys::{
+    uapi::Deadline,
+    winsys::{Syncobj, Until, WaitFor},
+};
+
+use super::{
+    bo::lent,
+    device::{DeviceState, agw_device, device},
+};
+use crate::border::{AGW_TIMEOUT, Answer, Failure, Handle, array, create, entry, get, out, put, release};
+
+/// A wait ends with the first point that meets it.
+pub const AGW_WAIT_ANY: u32 = 1 << 0;
+/// A wait ends when something was submitted that will signal the point.
+pub const AGW_WAIT_PENDING: u32 = 1 << 1;
+
+/// A sync object, binary or timeline as it is used.
+pub struct agw_sync {
+    _private: [u8; 0],
+}
+
+/// A point of a sync object. Point 0 is the binary state; a wait for value 0 of a timeline has always been met, and is the
+/// caller's to leave out.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_sync_point {
+    /// The sync object.
+    pub sync: *const agw_sync,
+    /// The point.
+    pub point: u64,
+}
+
+impl Handle for agw_sync {
+    type Head = ();
+    type Body = SyncBody;
+    const NAME: &'static str = "agw_sync";
+    const TAG: u32 = 0x6477_0006;
+}
+
+pub(crate) struct SyncBody {
+    pub(crate) syncobj: Syncobj,
+    state: Arc<DeviceState>,
+}
+
+/// Returns the body behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for `shell`.
+pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, "sync") }?;
+    body.state.touch()?;
+    Ok(body)
+}
+
+/// Creates a sync object, without a fence or with a signalled one.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_create(handle: *const agw_device, signalled: bool, sync: *mut *mut agw_sync) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(sync, "sync")?;
+        let syncobj = Syncobj::new(&state.device, signalled)?;
+        let made = create((), SyncBody { syncobj, state: Arc::clone(state) })?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(sync, made) };
+        Ok(())
+    })
+}
+
+/// Imports the sync object behind a descriptor, which stays the caller's.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_import_fd(handle: *const agw_device, fd: i32, sync: *mut *mut agw_sync) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(sync, "sync")?;
+        // SAFETY: lent for the time of this call.
+        let syncobj = Syncobj::import(&state.device, unsafe { lent(fd) }?)?;
+        let made = create((), SyncBody { syncobj, state: Arc::clone(state) })?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(sync, made) };
+        Ok(())
+    })
+}
+
+/// Returns the kernel's handle; 0 for null.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_handle(handle: *const agw_sync) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { sync(handle) }.map_or(0, |body| body.syncobj.handle())
+}
+
+/// Signals a point of the timeline, or with 0 the binary state.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_signal(handle: *const agw_sync, point: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        Ok(match point {
+            0 => body.syncobj.signal(),
+            point => body.syncobj.signal_point(point),
+        }?)
+    })
+}
+
+/// Takes the fence away.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_reset(handle: *const agw_sync) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        Ok(body.syncobj.reset()?)
+    })
+}
+
+/// Asks for the highest point of the timeline that was reached.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_query(handle: *const agw_sync, point: *mut u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        out(point, "point")?;
+        let reached = body.syncobj.query()?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(point, reached) };
+        Ok(())
+    })
+}
+
+/// Asks for the newest point of the timeline that anything was submitted for.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_last_submitted(handle: *const agw_sync, point: *mut u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        out(point, "point")?;
+        let newest = body.syncobj.last_submitted()?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(point, newest) };
+        Ok(())
+    })
+}
+
+/// Copies the fence at `from_point` of `from` to `to_point` of `to`; 0 is the binary state.
+///
+/// # Safety
+///
+/// `to` and `from` are null or sync objects that were not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_transfer(
+    to: *const agw_sync,
+    to_point: u64,
+    from: *const agw_sync,
+    from_point: u64,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let to = unsafe { sync(to) }?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { sync(from) }?;
+        Ok(to.syncobj.transfer(to_point, &from.syncobj, from_point)?)
+    })
+}
+
+/// Exports the sync object. The descriptor is the caller's, and closed on exec.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_export_fd(handle: *const agw_sync, fd: *mut i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        out(fd, "fd")?;
+        let exported = body.syncobj.export()?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(fd, exported.into_raw_fd()) };
+        Ok(())
+    })
+}
+
+/// Exports the fence of the binary state as a sync file. The descriptor is the caller's, and closed on exec.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_export_sync_file(handle: *const agw_sync, fd: *mut i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        out(fd, "fd")?;
+        let exported = body.syncobj.export_sync_file()?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(fd, exported.into_raw_fd()) };
+        Ok(())
+    })
+}
+
+/// Replaces the binary state by the fence of a sync file, which stays the caller's.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_import_sync_file(handle: *const agw_sync, fd: i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        // SAFETY: lent for the time of this call.
+        Ok(body.syncobj.import_sync_file(unsafe { lent(fd) }?)?)
+    })
+}
+
+/// Adds 1 to an eventfd when a point has signalled, or with `AGW_WAIT_PENDING` when something was submitted for it.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_tell(handle: *const agw_sync, point: u64, flags: u32, eventfd: i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        // SAFETY: lent for the time of this call.
+        Ok(body.syncobj.tell(point, until(flags)?, unsafe { lent(eventfd) }?)?)
+    })
+}
+
+fn until(flags: u32) -> Answer<Until> {
+    match flags & !AGW_WAIT_ANY {
+        0 => Ok(Until::Signalled),
+        AGW_WAIT_PENDING => Ok(Until::Submitted),
+        _ => Err(Failure::argument("flags", "has unknown bits")),
+    }
+}
+
+/// Waits for points, and first for something to be submitted for them, until a deadline in nanoseconds of CLOCK_MONOTONIC;
+/// `UINT64_MAX` is for ever. `AGW_TIMEOUT` if the deadline comes first. No points at all are met at once.
+///
+/// A point whose work was lost counts as signalled: `agw_ctx_check` and `agw_queue_check` tell.
+///
+/// # Safety
+///
+/// `points` is null or `count` points, whose sync objects were not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32, flags: u32, deadline_ns: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let points = unsafe { array(points, count, "points") }?;
+        // SAFETY: the caller's promise.
+        let points = points.iter().map(|point| Ok((&unsafe { sync(point.sync) }?.syncobj, point.point)));
+        let points: Vec<_> = points.collect::<Answer<_>>()?;
+        let condition = if flags & AGW_WAIT_ANY != 0 { WaitFor::Any } else { WaitFor::All };
+        match Syncobj::wait_points(&points, condition, until(flags)?, Deadline::at(deadline_ns))? {
+            Some(_) => Ok(()),
+            None => Err(Failure::new(AGW_TIMEOUT, "")),
+        }
+    })
+}
+
+/// Destroys a sync object. Waiters and descriptors keep its fence.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_destroy(handle: *mut agw_sync) {
+    // SAFETY: the caller's promise.
+    unsafe { release(handle) };
+}

@@ -1,0 +1,266 @@
+//! What goes into a stream besides dwords, and what is done with closed ones.
+
+use std::{ffi::c_char, sync::Arc};
+
+use amdgpu_hw::num::count;
+use amdgpu_winsys::cs::{AnyStream, CommandList, Inclusion, Packet, Target, pm4};
+
+use super::stream::{Stage, StreamBody, agw_stream, record, stream};
+use crate::{
+    border::{AGW_ERROR_IN_USE, AGW_INCOMPLETE, Answer, Failure, array_mut, entry, out, put, text},
+    objects::{agw_bo, agw_sparse, bo_body, sparse},
+};
+
+/// The list is copied, not called.
+pub const AGW_EXECUTE_COPY: u32 = 1 << 0;
+
+/// An IB of a finalized stream.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_ib {
+    /// GPU address.
+    pub va: u64,
+    /// Length, dwords.
+    pub dwords: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+/// Returns the list of a finalized stream.
+pub(super) fn closed(
+    body: &StreamBody,
+    argument: &str,
+) -> Answer<(CommandList, Vec<Arc<amdgpu_winsys::heaps::SparseRange>>)> {
+    let Some(recording) = body.recording.try_lock() else {
+        return Err(Failure::new(AGW_ERROR_IN_USE, format!("{argument}: another thread uses the stream")));
+    };
+    match &recording.stage {
+        Stage::Closed(list) => Ok((list.clone(), recording.ranges.clone())),
+        Stage::Open(_) => Err(Failure::argument(argument, "was not finalized")),
+        Stage::Poisoned { code, text } => Err(Failure::new(*code, text.clone())),
+    }
+}
+
+/// Keeps a BO resident and alive for every run of the list. One that is kept already costs a look.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `bo` is null or was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_add_bo(handle: *mut agw_stream, bo: *const agw_bo) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { bo_body(bo) }?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            record(stream, |open, _| {
+                open.keep(&memory.binding);
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Keeps what is bound in a sparse range resident for every run of the list.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `range` is null or was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_add_sparse(handle: *mut agw_stream, range: *const agw_sparse) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        let range = &unsafe { sparse(range) }?.range;
+        // SAFETY: the caller's promise.
+        unsafe {
+            record(stream, |_, ranges| {
+                if !ranges.iter().any(|known| Arc::ptr_eq(known, range)) {
+                    ranges.push(Arc::clone(range));
+                }
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Records fillers, so that with `leave` dwords more the chunk ends where an IB may.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_pad(handle: *mut agw_stream, leave: u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |open, _| Ok(open.pad(amdgpu_hw::num::index(leave))?)) }
+    })
+}
+
+/// Records words that dumps show. At most 1,000 bytes or so, as `MAX_ANNOTATION_BYTES` says.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_annotate(handle: *mut agw_stream, words: *const c_char) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        let words = unsafe { text(words, "words") }?;
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |open, _| Ok(open.annotate(words)?)) }
+    })
+}
+
+/// Runs a finalized stream here: by a call where the ring can, unless `flags` says `AGW_EXECUTE_COPY`, else by a copy.
+///
+/// # Safety
+///
+/// Both are null or streams that were not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_execute(handle: *mut agw_stream, child: *const agw_stream, flags: u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        let child = unsafe { super::stream::stream(child, "child") }?;
+        let (list, added) = closed(child.body(), "child")?;
+        let inclusion = if flags & AGW_EXECUTE_COPY != 0 { Inclusion::Copy } else { Inclusion::Auto };
+        // SAFETY: the caller's promise.
+        unsafe {
+            record(stream, |open, ranges| {
+                open.execute(&list, inclusion)?;
+                for range in added {
+                    if !ranges.iter().any(|known| Arc::ptr_eq(known, &range)) {
+                        ranges.push(range);
+                    }
+                }
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Records a call of an IB at an address, with the predicate bit of the packet or without. The caller keeps its memory alive
+/// and resident. Graphics rings only.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_call(handle: *mut agw_stream, va: u64, dwords: u32, predicate: bool) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |open, _| call(open, va, dwords, predicate)) }
+    })
+}
+
+fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
+    let target = match open.target() {
+        Target::Pm4(target) if target.ring == pm4::Ring::Gfx => target,
+        target => return Err(Failure::argument("stream", &format!("{target} calls no IBs"))),
+    };
+    let packet = pm4::IndirectBuffer::call(amdgpu_winsys::vamgr::GpuVa::from_48_bits(va), dwords);
+    let mut words = [0; pm4::IndirectBuffer::LEN];
+    packet.encode(target, &mut words).map_err(amdgpu_winsys::cs::Error::from)?;
+    if let Some(header) = words.first_mut() {
+        *header |= u32::from(predicate);
+    }
+    open.reserve(words.len())?.copy_from_slice(&words);
+    Ok(())
+}
+
+/// Puts a finalized stream behind another one, so that submitting the first runs both. Returns `false`, and changes nothing,
+/// where that cannot be: on rings without jumps, while either is in use, or with sparse ranges.
+///
+/// # Safety
+///
+/// Both are null or streams that were not destroyed, and that nothing else uses; no job of them is running.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_chain(handle: *mut agw_stream, next: *mut agw_stream) -> bool {
+    let mut is_chained = false;
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let before = unsafe { stream(handle, "stream") }?.body();
+        // SAFETY: the caller's promise.
+        let behind = unsafe { stream(next, "next") }?.body();
+        if before.is_unchained || behind.is_unchained {
+            return Ok(());
+        }
+        let ((first, ranges), (second, more)) = (closed(before, "stream")?, closed(behind, "next")?);
+        is_chained = ranges.is_empty() && more.is_empty() && first.chain(&second).is_ok();
+        Ok(())
+    });
+    is_chained
+}
+
+/// Takes a stream off the one that was put behind it.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_unchain(handle: *mut agw_stream) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))
+    })
+}
+
+/// Tells the IBs of a finalized stream, in order. `ib_count` says how long the array is, and afterwards how many there are;
+/// `AGW_INCOMPLETE` if that is more.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
+/// valid for writing as many IBs as `ib_count` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_ibs(handle: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        out(ib_count, "ib_count")?;
+        // SAFETY: checked above, and the caller's promise.
+        let room = if ibs.is_null() { 0 } else { unsafe { ib_count.read() } };
+        // SAFETY: the caller's promise.
+        let places = unsafe { array_mut(ibs, room, "ibs") }?;
+        for (place, (va, dwords)) in places.iter_mut().zip(list.ibs()) {
+            *place = agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 };
+        }
+        let there_are = count(list.ibs().len());
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(ib_count, there_are) };
+        if !ibs.is_null() && there_are > room { Err(Failure::new(AGW_INCOMPLETE, "")) } else { Ok(()) }
+    })
+}
+
+/// Copies the contents of IB number `ib` of a finalized stream into `dwords`, as far as they fit.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_read(handle: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        // SAFETY: the caller's promise.
+        let places = unsafe { array_mut(dwords, room, "dwords") }?;
+        let contents = list.dwords().nth(amdgpu_hw::num::index(ib));
+        let contents = contents.ok_or_else(|| Failure::argument("ib", "is not one of the stream's"))?;
+        for (place, word) in places.iter_mut().zip(contents) {
+            *place = word;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,9 @@
+//! The upper tier: streams that are recorded through a window of plain memory, and queues.
+
+mod lists;
+mod queue;
+mod stream;
+mod submission;
+mod submit;
+
+pub use self::{lists::*, queue::*, stream::*, submission::*, submit::*};

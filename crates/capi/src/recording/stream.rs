@@ -1,0 +1,327 @@
+//! Streams: recorded through a window of plain memory.
+
+use std::{ffi::c_void, sync::Arc};
+
+use amdgpu_hw::num::{index, wide};
+use amdgpu_winsys::{
+    cs::{AnyStream, CommandList, Target},
+    heaps::SparseRange,
+};
+use parking_lot::Mutex;
+
+use crate::{
+    border::{AGW_ERROR_IN_USE, Answer, Failure, Handle, Shell, create, entry, out, put, release, shell},
+    objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
+};
+
+/// The stream is executed by others, not by a queue.
+pub const AGW_STREAM_SECONDARY: u32 = 1 << 0;
+/// The stream is never put behind another one, nor another one behind it.
+pub const AGW_STREAM_UNCHAINED: u32 = 1 << 1;
+
+/// A command stream, and after `agw_stream_finalize` its list.
+pub struct agw_stream {
+    _private: [u8; 0],
+}
+
+/// The memory that a stream is recorded through: the first bytes of every `agw_stream`. The layout is that of Mesa's
+/// `struct radeon_cmdbuf`, so that a stream can stand where that is wanted.
+///
+/// Between two calls the caller owns `buf[0 .. max_dw)`: it stores, advances `cdw`, and may read and patch what is below `cdw`. Before
+/// it stores `n` dwords it sees to it that `max_dw - cdw` is at least `n`, with `agw_stream_reserve`; all four words may have
+/// changed afterwards. The counters have 64 bits so that a compiler knows that stores through `buf` leave them alone.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_cmd_window {
+    /// Dwords used in this chunk.
+    pub cdw: u64,
+    /// Dwords there are. Room for padding and a jump is behind them.
+    pub max_dw: u64,
+    /// The caller's; at least `cdw` after each call, and no more than that in a new chunk.
+    pub reserved_dw: u64,
+    /// The chunk.
+    pub buf: *mut u32,
+}
+
+/// The first bytes of every `agw_stream`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_stream_head {
+    /// The memory that it is recorded through.
+    pub window: agw_cmd_window,
+    /// The caller's; the library does not touch it.
+    pub user: *mut c_void,
+    /// The IP, read-only.
+    pub ip: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+impl Handle for agw_stream {
+    type Head = agw_stream_head;
+    type Body = StreamBody;
+    const NAME: &'static str = "agw_stream";
+    const TAG: u32 = 0x6477_0007;
+}
+
+pub(crate) struct StreamBody {
+    /// One thread at a time records, by contract; the lock is never waited for, and makes a broken contract an error.
+    pub(crate) recording: Mutex<Recording>,
+    pub(crate) is_unchained: bool,
+    pub(crate) state: Arc<DeviceState>,
+}
+
+/// A stream in one of its stages, and what it needs besides the library's own lists.
+pub(crate) struct Recording {
+    pub(crate) stage: Stage,
+    /// Ranges whose members must be resident.
+    pub(crate) ranges: Vec<Arc<SparseRange>>,
+    target: Target,
+    is_secondary: bool,
+    dwords: usize,
+}
+
+#[expect(clippy::large_enum_variant, reason = "there is one in each stream, which stays where it is")]
+pub(crate) enum Stage {
+    Open(AnyStream),
+    Closed(CommandList),
+    /// What is recorded goes nowhere; the reason is `agw_stream_finalize`'s answer.
+    Poisoned {
+        code: i32,
+        text: String,
+    },
+}
+
+/// Returns the object behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for [`shell`].
+pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> Answer<&'a Shell<agw_stream>> {
+    // SAFETY: the caller's promise.
+    let stream = unsafe { shell(handle, argument) }?;
+    stream.body().state.touch()?;
+    Ok(stream)
+}
+
+/// Runs a call on a stream that is being recorded: takes over what the caller stored, and shows it the window afterwards.
+///
+/// An error poisons the stream; the answer is the error.
+///
+/// # Safety
+///
+/// The caller is the only one who uses the stream, as the contract of streams says.
+pub(crate) unsafe fn record(
+    stream: &Shell<agw_stream>,
+    call: impl FnOnce(&mut AnyStream, &mut Vec<Arc<SparseRange>>) -> Answer,
+) -> Answer {
+    let (head, body) = (window_of(stream), stream.body());
+    let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
+    let Recording { stage, ranges, .. } = &mut *recording;
+    match stage {
+        Stage::Open(open) => {
+            // SAFETY: the head of a live object; C does not touch it during the call.
+            let before = unsafe { head.read() };
+            let outcome = take_over(open, before.cdw).and_then(|()| call(open, ranges));
+            if let Err(failure) = outcome {
+                // SAFETY: as above.
+                unsafe { poison(stream, stage, &failure) };
+                return Err(failure);
+            }
+            let mut after = window(open);
+            if after.buf == before.buf {
+                after.reserved_dw = before.reserved_dw.max(after.cdw);
+            }
+            // SAFETY: as above.
+            unsafe { head.write(after) };
+            Ok(())
+        }
+        Stage::Poisoned { code, text } => {
+            // SAFETY: as above.
+            unsafe { (*head).cdw = 0 };
+            Err(Failure::new(*code, text.clone()))
+        }
+        Stage::Closed(_) => Err(Failure::new(AGW_ERROR_IN_USE, "the stream was finalized")),
+    }
+}
+
+/// Returns the address of a stream's window, which its head begins with.
+fn window_of(stream: &Shell<agw_stream>) -> *mut agw_cmd_window {
+    stream.head().cast()
+}
+
+fn busy() -> Failure {
+    Failure::new(AGW_ERROR_IN_USE, "another thread uses the stream")
+}
+
+/// Counts as recorded what the caller stored.
+fn take_over(open: &mut AnyStream, used: u64) -> Answer {
+    let stored = used.checked_sub(wide(open.chunk_len()));
+    match stored.and_then(|stored| usize::try_from(stored).ok()) {
+        Some(stored) => Ok(open.advance(stored)?),
+        None => Err(Failure::argument("cdw", "is less than it was after the last call")),
+    }
+}
+
+/// Returns the window of a stream.
+fn window(open: &mut AnyStream) -> agw_cmd_window {
+    let cdw = wide(open.chunk_len());
+    let chunk = open.chunk();
+    agw_cmd_window { cdw, max_dw: wide(chunk.len()), reserved_dw: cdw, buf: chunk.as_mut_ptr() }
+}
+
+/// Sends what is recorded from now on nowhere.
+///
+/// # Safety
+///
+/// The caller is the only one who uses the stream.
+unsafe fn poison(stream: &Shell<agw_stream>, stage: &mut Stage, failure: &Failure) {
+    *stage = Stage::Poisoned { code: failure.code(), text: failure.text().to_owned() };
+    let (max_dw, buf) = (wide(SINK_DWORDS), stream.body().state.sink());
+    // SAFETY: the head of a live object, and the caller's promise.
+    unsafe { window_of(stream).write(agw_cmd_window { cdw: 0, max_dw, reserved_dw: 0, buf }) };
+}
+
+/// Creates a stream for the rings of an IP, with room for `dwords` dwords before it grows. `AGW_ERROR_FEATURE_NOT_PRESENT` for
+/// IPs that take neither PM4 nor SDMA packets.
+///
+/// # Safety
+///
+/// `handle` is null or a device that was not freed; `stream` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_create(
+    handle: *const agw_device,
+    ip_type: u32,
+    flags: u32,
+    dwords: u32,
+    stream: *mut *mut agw_stream,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        out(stream, "stream")?;
+        let ip = ip(ip_type)?;
+        let no_language = amdgpu_winsys::cs::Error::NoLanguage { ip };
+        let target = Target::new(state.device.info().gfx_level, ip).ok_or(no_language)?;
+        let (is_secondary, dwords) = (flags & AGW_STREAM_SECONDARY != 0, index(dwords));
+        let mut open = start(state, target, is_secondary, dwords)?;
+        if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
+        let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
+        let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
+        let recording = Recording { stage: Stage::Open(open), ranges: Vec::new(), target, is_secondary, dwords };
+        let body = StreamBody { recording: Mutex::new(recording), is_unchained, state: Arc::clone(state) };
+        let made = create(head, body)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(stream, made) };
+        Ok(())
+    })
+}
+
+fn start(state: &DeviceState, target: Target, is_secondary: bool, dwords: usize) -> Answer<AnyStream> {
+    let start = if is_secondary { AnyStream::secondary } else { AnyStream::new };
+    Ok(start(&state.device, target, dwords)?)
+}
+
+/// Makes room for `dwords` dwords at least, at most 1 MiDwords. It never fails: where there is no memory, the stream is
+/// poisoned, what is stored goes nowhere, and `agw_stream_finalize` answers the error.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_grow(handle: *mut agw_stream, dwords: u64) {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        let dwords = usize::try_from(dwords).unwrap_or(usize::MAX);
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |open, _| Ok(open.grow(dwords)?)) }
+    });
+}
+
+/// Closes a stream: it can be submitted, executed, chained and reset. Answers what poisoned it, if anything did.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_finalize(handle: *mut agw_stream) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |_, _| Ok(())) }?;
+        let Some(mut recording) = stream.body().recording.try_lock() else { return Err(busy()) };
+        let stage = &mut recording.stage;
+        let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
+        let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy()) };
+        match open.finish() {
+            Ok(list) => {
+                let last = list.ibs().last().map_or(0, |(_, dwords)| dwords);
+                // SAFETY: the head of a live object, which is the caller's alone. The chunk stays where it is: the list has it.
+                unsafe { (*window_of(stream)).cdw = wide(last) };
+                *stage = Stage::Closed(list);
+                Ok(())
+            }
+            Err(error) => {
+                let failure = error.into();
+                // SAFETY: the caller's promise.
+                unsafe { poison(stream, stage, &failure) };
+                Err(failure)
+            }
+        }
+    })
+}
+
+/// Forgets what was recorded, an error included. The memory is used again, unless a queue or another stream still has it.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_reset(handle: *mut agw_stream) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        let body = stream.body();
+        let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
+        let Recording { stage, ranges, target, is_secondary, dwords } = &mut *recording;
+        ranges.clear();
+        let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
+        let anew = || start(&body.state, *target, *is_secondary, *dwords);
+        let opened = match std::mem::replace(stage, empty) {
+            Stage::Open(mut open) => {
+                open.clear();
+                Ok(open)
+            }
+            Stage::Closed(list) => AnyStream::record_again(list).or_else(|_in_use| anew()),
+            Stage::Poisoned { .. } => anew(),
+        };
+        match opened {
+            Ok(mut open) => {
+                // SAFETY: the head of a live object, which is the caller's alone.
+                unsafe { window_of(stream).write(window(&mut open)) };
+                *stage = Stage::Open(open);
+                Ok(())
+            }
+            Err(failure) => {
+                // SAFETY: the caller's promise.
+                unsafe { poison(stream, stage, &failure) };
+                Err(failure)
+            }
+        }
+    })
+}
+
+/// Destroys a stream. Queues and streams that use its list keep that.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_destroy(handle: *mut agw_stream) {
+    // SAFETY: the caller's promise.
+    unsafe { release(handle) };
+}
