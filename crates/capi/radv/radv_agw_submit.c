@@ -1,0 +1,185 @@
+/* Contexts and submissions. */
+
+#include "radv_agw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/os_time.h"
+#include "vk_util.h"
+#include "vk_sync_dummy.h"
+
+static inline struct radv_agw_ctx *
+radv_agw_ctx(struct radeon_winsys_ctx *ctx)
+{
+   return (struct radv_agw_ctx *)ctx;
+}
+
+static VkResult
+radv_agw_ctx_create(struct radeon_winsys *rws, enum radeon_ctx_priority priority, struct radeon_winsys_ctx **out)
+{
+   static const int32_t priorities[] = {
+      [RADEON_CTX_PRIORITY_LOW] = AGW_PRIORITY_LOW,
+      [RADEON_CTX_PRIORITY_MEDIUM] = AGW_PRIORITY_NORMAL,
+      [RADEON_CTX_PRIORITY_HIGH] = AGW_PRIORITY_HIGH,
+      [RADEON_CTX_PRIORITY_REALTIME] = AGW_PRIORITY_VERY_HIGH,
+   };
+   struct radv_agw_ctx *ctx = calloc(1, sizeof(*ctx));
+   if (!ctx)
+      return VK_ERROR_OUT_OF_HOST_MEMORY;
+   ctx->ws = radv_agw_winsys(rws);
+   int32_t result = agw_ctx_create(ctx->ws->device, priorities[priority], &ctx->ctx);
+   if (result != AGW_SUCCESS) {
+      free(ctx);
+      return result == AGW_ERROR_NOT_PERMITTED ? VK_ERROR_NOT_PERMITTED : VK_ERROR_OUT_OF_HOST_MEMORY;
+   }
+   simple_mtx_init(&ctx->lock, mtx_plain);
+   *out = (struct radeon_winsys_ctx *)ctx;
+   return VK_SUCCESS;
+}
+
+static void
+radv_agw_ctx_destroy(struct radeon_winsys_ctx *rctx)
+{
+   struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
+   for (unsigned ip = 0; ip < AMD_NUM_IP_TYPES; ip++) {
+      for (unsigned ring = 0; ring < RADV_AGW_MAX_RINGS; ring++)
+         agw_queue_unref(ctx->queues[ip][ring]);
+   }
+   agw_ctx_unref(ctx->ctx);
+   simple_mtx_destroy(&ctx->lock);
+   free(ctx);
+}
+
+/* Returns a queue, made on first use; NULL if there is none. */
+static struct agw_queue *
+queue_of(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
+{
+   if (ip >= AMD_NUM_IP_TYPES || ring >= RADV_AGW_MAX_RINGS)
+      return NULL;
+   simple_mtx_lock(&ctx->lock);
+   struct agw_queue **queue = &ctx->queues[ip][ring];
+   if (!*queue && agw_queue_create(ctx->ctx, ip, ring, queue) != AGW_SUCCESS)
+      *queue = NULL;
+   simple_mtx_unlock(&ctx->lock);
+   return *queue;
+}
+
+static bool
+radv_agw_ctx_wait_idle(struct radeon_winsys_ctx *rctx, enum amd_ip_type ip, int ring)
+{
+   struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
+   simple_mtx_lock(&ctx->lock);
+   struct agw_queue *queue = ctx->queues[ip][ring];
+   simple_mtx_unlock(&ctx->lock);
+   /* RADV gives up after a second. */
+   return !queue || agw_queue_wait_idle(queue, os_time_get_absolute_timeout(1000000000ull)) == AGW_SUCCESS;
+}
+
+static int
+radv_agw_ctx_set_pstate(struct radeon_winsys_ctx *rctx, uint32_t pstate)
+{
+   /* RADV's levels have the kernel's numbers. */
+   switch (agw_ctx_pin_clocks(radv_agw_ctx(rctx)->ctx, pstate)) {
+   case AGW_SUCCESS:
+      return 0;
+   case AGW_ERROR_IN_USE:
+      return -EBUSY;
+   default:
+      return agw_last_errno() ? -agw_last_errno() : -EINVAL;
+   }
+}
+
+static bool
+is_timeline(const struct vk_sync *sync)
+{
+   return sync->flags & VK_SYNC_IS_TIMELINE;
+}
+
+static VkResult
+radv_agw_cs_submit(struct radeon_winsys_ctx *rctx, const struct radv_winsys_submit_info *submit, uint32_t wait_count,
+                   const struct vk_sync_wait *waits, uint32_t signal_count, const struct vk_sync_signal *signals)
+{
+   struct radv_agw_ctx *ctx = radv_agw_ctx(rctx);
+   VkResult outcome = VK_ERROR_OUT_OF_HOST_MEMORY;
+
+   /* The last stream's IP leads; streams of another one are of a gang. */
+   enum amd_ip_type leader = submit->ip_type;
+   struct agw_queue *follower = NULL;
+   if (submit->cs_count)
+      leader = agw_stream_ip(radv_agw_stream(submit->cs_array[submit->cs_count - 1]));
+   for (unsigned i = 0; i < submit->cs_count && !follower; i++) {
+      const enum amd_ip_type ip = agw_stream_ip(radv_agw_stream(submit->cs_array[i]));
+      if (ip != leader)
+         follower = queue_of(ctx, ip, submit->queue_index);
+   }
+   struct agw_queue *queue = queue_of(ctx, leader, submit->queue_index);
+   if (!queue)
+      return VK_ERROR_OUT_OF_HOST_MEMORY;
+
+   STACK_ARRAY(struct agw_sync_point, points, wait_count + signal_count);
+   if (points) {
+      uint32_t given_waits = 0, given_signals = 0;
+      for (uint32_t i = 0; i < wait_count; i++) {
+         const struct vk_sync *sync = waits[i].sync;
+         if (sync->type == &vk_sync_dummy_type || (is_timeline(sync) && waits[i].wait_value == 0))
+            continue;
+         points[given_waits++] = (struct agw_sync_point){
+            .sync = ((const struct radv_agw_sync *)sync)->sync,
+            .point = is_timeline(sync) ? waits[i].wait_value : 0,
+         };
+      }
+      struct agw_sync_point *signal_points = points + given_waits;
+      for (uint32_t i = 0; i < signal_count; i++) {
+         const struct vk_sync *sync = signals[i].sync;
+         if (sync->type == &vk_sync_dummy_type)
+            continue;
+         signal_points[given_signals++] = (struct agw_sync_point){
+            .sync = ((const struct radv_agw_sync *)sync)->sync,
+            .point = is_timeline(sync) ? signals[i].signal_value : 0,
+         };
+      }
+
+      const struct agw_residents *sets[] = {ctx->ws->residents};
+      const struct agw_queue *followers[] = {follower};
+      const struct agw_submission submission = {
+         .struct_size = sizeof(submission),
+         /* Vulkan's rules keep alive what is submitted. */
+         .keep = AGW_SUBMIT_KEEP_NOTHING,
+         .flags = submit->uses_shadow_regs ? AGW_SUBMIT_PREEMPTIBLE : 0,
+         .streams = (const struct agw_stream *const *)submit->cs_array,
+         .stream_count = submit->cs_count,
+         .initial = (const struct agw_stream *const *)submit->initial_preamble_cs,
+         .initial_count = submit->initial_preamble_count,
+         .further = (const struct agw_stream *const *)submit->continue_preamble_cs,
+         .further_count = submit->continue_preamble_count,
+         .last = (const struct agw_stream *const *)submit->postamble_cs,
+         .last_count = submit->postamble_count,
+         .followers = followers,
+         .follower_count = follower ? 1 : 0,
+         .sets = sets,
+         .set_count = submit->cs_count ? 1 : 0,
+         .waits = points,
+         .wait_count = given_waits,
+         .signals = signal_points,
+         .signal_count = given_signals,
+      };
+      const int32_t result = agw_queue_submit(queue, &submission, NULL);
+      outcome = radv_agw_result(result);
+      if (result != AGW_SUCCESS)
+         fprintf(stderr, "radv/agw: %s\n", agw_last_error());
+   }
+   STACK_ARRAY_FINISH(points);
+   return outcome;
+}
+
+void
+radv_agw_submit_init_functions(struct radv_agw_winsys *ws)
+{
+   ws->base.ctx_create = radv_agw_ctx_create;
+   ws->base.ctx_destroy = radv_agw_ctx_destroy;
+   ws->base.ctx_wait_idle = radv_agw_ctx_wait_idle;
+   ws->base.ctx_set_pstate = radv_agw_ctx_set_pstate;
+   ws->base.cs_submit = radv_agw_cs_submit;
+}
