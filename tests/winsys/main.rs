@@ -12,6 +12,7 @@ mod checklist_rows;
 mod enumerate;
 mod facts;
 mod foreign_handles;
+mod handles;
 mod lasting_refusals;
 mod promises;
 mod unwritten_answers;
