@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, builder::Program};
-use amdgpu_waves::{Access, Dispatch, Limits, Memory, Outcome, PageFault, run};
+use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, run_on_threads};
 
 /// The address of the program.
 const PROGRAM: u64 = 0x10_0000;
@@ -61,6 +61,17 @@ pub(crate) fn raw_buffer(level: GfxLevel, base: u64, bytes: u32) -> [u32; 4] {
 
 /// Runs one wave of a program whose user registers hold a buffer over `data`; returns the data it leaves.
 pub(crate) fn run_wave(level: GfxLevel, program: &Program, data: Vec<u8>) -> Vec<u8> {
+    run_groups(level, program, data, 1, 1).1
+}
+
+/// Runs groups of one wave on some threads; returns what they did and the data they leave.
+pub(crate) fn run_groups(
+    level: GfxLevel,
+    program: &Program,
+    data: Vec<u8>,
+    groups: u32,
+    threads: usize,
+) -> (Counters, Vec<u8>) {
     let mut user_data = [0; 16];
     user_data[..4].copy_from_slice(&raw_buffer(level, DATA, data.len() as u32));
     let dispatch = Dispatch {
@@ -72,7 +83,7 @@ pub(crate) fn run_wave(level: GfxLevel, program: &Program, data: Vec<u8>) -> Vec
         threads: [program.wave().lanes(), 1, 1],
         partial: [0; 3],
         start: [0; 3],
-        end: [1; 3],
+        end: [groups, 1, 1],
         scratch_ring: 0,
         scratch_base: 0,
         chip: None,
@@ -80,8 +91,8 @@ pub(crate) fn run_wave(level: GfxLevel, program: &Program, data: Vec<u8>) -> Vec
     };
     let code = program.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     let ram = Ram { program: code, data: Mutex::new(data) };
-    match run(&dispatch, &ram, Limits::default()) {
-        Outcome::Done(_) => ram.data.into_inner().unwrap(),
+    match run_on_threads(&dispatch, &ram, Limits::default(), threads) {
+        Outcome::Done(counters) => (counters, ram.data.into_inner().unwrap()),
         other => panic!("{level}: {other:?}\n{}", program.text()),
     }
 }
