@@ -27,11 +27,14 @@ pub(crate) trait Record {
     /// The levels on which it has the shorter one of [`Self::LENGTHS`].
     const SHORT: u16 = 0;
 
-    /// Returns the levels on which every value fits, one bit for each: where the values are known when this is compiled, so is
-    /// the set. It says nothing about levels that do not have the packet.
+    /// Returns `true` if the values fit that are held to the same on every level.
+    fn fits(&self) -> bool;
+
+    /// Returns the levels on which the other values fit, one bit for each: where the values are known when this is compiled, so
+    /// is the set. It says nothing about levels that do not have the packet.
     fn takers(&self) -> u16;
 
-    /// Says why a level is not among [`Self::takers`].
+    /// Says what does not fit, where [`Self::fits`] or [`Self::takers`] refuses.
     ///
     /// # Errors
     ///
@@ -94,6 +97,15 @@ impl<'o> Place<'o> {
 #[inline(always)]
 pub(crate) const fn is_on(level: u8, levels: u16) -> bool {
     levels >> level & 1 != 0
+}
+
+/// Every generation and every version of the copy engine, one bit for each.
+const ALL_LEVELS: u16 = 0x1ff;
+
+/// Returns `true` if a level is none of a set. Asked of those that are left out, for there is nothing to look up where none is.
+#[inline(always)]
+pub(crate) const fn is_off(level: u8, levels: u16) -> bool {
+    is_on(level, ALL_LEVELS & !levels)
 }
 
 /// Refuses a number above the largest that its field holds; a field that is not there holds zero.

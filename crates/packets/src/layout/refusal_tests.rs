@@ -45,7 +45,11 @@ fn written<R: Record>(record: &R, opcode: u16, reader: Reader) -> Option<Vec<u32
         return None;
     }
     let is_taken = record.check(reader.level()).is_ok();
-    assert_eq!(record.takers() >> reader.level() & 1 != 0, is_taken, "opcode {opcode:#x} on {reader:?}");
+    assert_eq!(
+        record.fits() && record.takers() >> reader.level() & 1 != 0,
+        is_taken,
+        "opcode {opcode:#x} on {reader:?}"
+    );
     let len = record.length(reader.level()).ok().filter(|_| is_taken)?;
     let mut wire = vec![0; len];
     record.store(reader.level(), &mut wire);

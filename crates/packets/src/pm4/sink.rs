@@ -3,7 +3,7 @@
 use super::header::{HeaderFlags, MAX_PAYLOAD, type3};
 use super::target::{Ring, Target};
 use crate::error::require;
-use crate::layout::record::{Place, Record, equal, equal_data, is_on};
+use crate::layout::record::{Place, Record, equal, equal_data, is_off, is_on};
 use crate::{EncodeError, FieldError};
 
 /// Destination of a packet, with its ring and the flags of its header.
@@ -36,7 +36,7 @@ impl<'o> Sink<'o> {
     /// Returns `true` if the ring has a packet, whatever is in it.
     #[inline(always)]
     pub(super) fn has<R: Record>(&self) -> bool {
-        is_on(self.target.level as u8, self.target.levels::<R>())
+        !is_off(self.target.level as u8, self.target.levels::<R>())
     }
 
     /// Returns the error for a value that does not fit.
@@ -53,15 +53,15 @@ impl<'o> Sink<'o> {
         // Matches, for a closure with a record in it is not inlined everywhere.
         let record = match record {
             Ok(record) => record,
-            Err(_) if !is_on(target.level as u8, levels) => {
+            Err(_) if is_off(target.level as u8, levels) => {
                 return Err(EncodeError::NoSuchPacket { packet, target: target.into() });
             }
             Err(source) => return Err(self.refuse(source)),
         };
         // One look at the level for the ring and for all fields.
-        if !is_on(target.level as u8, levels & record.takers()) {
+        if !record.fits() || is_off(target.level as u8, levels & record.takers()) {
             return Err(match record.check(target.level as u8) {
-                Err(source) if is_on(target.level as u8, levels) => self.refuse(source),
+                Err(source) if !is_off(target.level as u8, levels) => self.refuse(source),
                 _ => EncodeError::NoSuchPacket { packet, target: target.into() },
             });
         }

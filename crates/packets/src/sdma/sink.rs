@@ -2,7 +2,7 @@
 
 use super::version::Version;
 use crate::error::require;
-use crate::layout::record::{Place, Record, is_on};
+use crate::layout::record::{Place, Record, is_off};
 use crate::{EncodeError, FieldError};
 
 /// Destination of a packet, with its engine.
@@ -33,15 +33,15 @@ impl<'o> Sink<'o> {
         // Matches, for a closure with a record in it is not inlined everywhere.
         let record = match record {
             Ok(record) => record,
-            Err(_) if !is_on(version as u8, R::SDMA) => {
+            Err(_) if is_off(version as u8, R::SDMA) => {
                 return Err(EncodeError::NoSuchPacket { packet, target: version.into() });
             }
             Err(source) => return Err(wrong(source)),
         };
         // One look at the version for the engine and for all fields.
-        if !is_on(version as u8, R::SDMA & record.takers()) {
+        if !record.fits() || is_off(version as u8, R::SDMA & record.takers()) {
             return Err(match record.check(version as u8) {
-                Err(source) if is_on(version as u8, R::SDMA) => wrong(source),
+                Err(source) if !is_off(version as u8, R::SDMA) => wrong(source),
                 _ => EncodeError::NoSuchPacket { packet, target: version.into() },
             });
         }

@@ -13,10 +13,11 @@ use super::variant::{Variant, bits, ones};
 /// What a number may be: the largest that fits, and its selector; `None` where there is no such field.
 type Limit = Option<(u32, Option<String>)>;
 
-/// Writes the body: an expression of the levels.
-pub(super) fn body(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>]) -> String {
+/// Returns the bodies of `fits` and `takers`: the checks that are the same on all levels, and those that are not. Apart, for the
+/// compiler would make numbers of what can be branches that are never taken.
+pub(super) fn bodies(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>]) -> (String, String) {
     let all = variant.levels();
-    let mut text = String::new();
+    let (mut fits, mut text) = (Vec::new(), String::new());
     for member in members {
         let field = format!("r.{}", safe(member.name));
         match member.kind {
@@ -27,21 +28,27 @@ pub(super) fn body(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>]) -
                     let _ = writeln!(text, "        if {field} {{\n            on &= {there:#x};\n        }}");
                 }
             }
-            Kind::Wide => wide(&mut text, variant, member.name, &field),
-            Kind::Number => number(&mut text, spec, variant, member.name, &field),
+            Kind::Wide => wide(&mut fits, &mut text, variant, member.name, &field),
+            Kind::Number => number(&mut fits, &mut text, spec, variant, member.name, &field),
         }
-        meant(&mut text, variant, member, &field);
+        meant(&mut fits, &mut text, variant, member, &field);
     }
-    text
+    let fits = if fits.is_empty() { "true".to_owned() } else { fits.join("\n            && ") };
+    let text = if text.is_empty() {
+        format!("        {all:#x}\n")
+    } else {
+        format!("        let mut on = {all:#x};\n{text}        on\n")
+    };
+    (format!("        {fits}\n"), text)
 }
 
-fn wide(text: &mut String, variant: &Variant<'_>, name: &str, field: &str) {
+fn wide(fits: &mut Vec<String>, text: &mut String, variant: &Variant<'_>, name: &str, field: &str) {
     let masks = variant
         .groups(|level, form| Variant::places(level, form, name).into_iter().fold(0, |mask, field| mask | bits(field)));
     match &masks[..] {
         [(_, u64::MAX)] => {}
         [(_, mask)] => {
-            let _ = writeln!(text, "        if {field} & !{mask:#x} != 0 {{\n            return 0;\n        }}");
+            fits.push(format!("{field} & !{mask:#x} == 0"));
         }
         masks => {
             for (levels, mask) in masks.iter().filter(|(_, mask)| *mask != u64::MAX) {
@@ -52,7 +59,7 @@ fn wide(text: &mut String, variant: &Variant<'_>, name: &str, field: &str) {
     }
 }
 
-fn number(text: &mut String, spec: &Spec, variant: &Variant<'_>, name: &str, field: &str) {
+fn number(fits: &mut Vec<String>, text: &mut String, spec: &Spec, variant: &Variant<'_>, name: &str, field: &str) {
     let choice = |level, form: &_| {
         Variant::places(level, form, name).first().map(|place| match &place.holds {
             Holds::Choice(selector) => (ones(place.bits), Some(selector.clone())),
@@ -61,7 +68,7 @@ fn number(text: &mut String, spec: &Spec, variant: &Variant<'_>, name: &str, fie
     };
     let groups = variant.groups(choice);
     if groups.iter().any(|(_, place)| matches!(place, Some((_, Some(_))))) {
-        selector(text, spec, &groups, variant.levels(), field);
+        selector(fits, text, spec, &groups, variant.levels(), field);
         return;
     }
     // The levels that hold as much as each limit, the least first.
@@ -83,8 +90,7 @@ fn number(text: &mut String, spec: &Spec, variant: &Variant<'_>, name: &str, fie
     }
     if groups.len() == 1 {
         if let Some(condition) = arms.strip_prefix("if ").and_then(|rest| rest.split_once(" {")).map(|arm| arm.0) {
-            let no = condition.replace("<=", ">").replace("==", "!=");
-            let _ = writeln!(text, "        if {no} {{\n            return 0;\n        }}");
+            fits.push(condition.to_owned());
         }
         return;
     }
@@ -93,7 +99,7 @@ fn number(text: &mut String, spec: &Spec, variant: &Variant<'_>, name: &str, fie
 }
 
 /// The levels of each value; a level without the field takes zero only.
-fn selector(text: &mut String, spec: &Spec, groups: &[(u16, Limit)], all: u16, field: &str) {
+fn selector(fits: &mut Vec<String>, text: &mut String, spec: &Spec, groups: &[(u16, Limit)], all: u16, field: &str) {
     let mut values: BTreeMap<u32, u16> = BTreeMap::new();
     for (levels, place) in groups {
         let Some((_, Some(name))) = place else {
@@ -115,8 +121,7 @@ fn selector(text: &mut String, spec: &Spec, groups: &[(u16, Limit)], all: u16, f
     if let [(levels, values)] = &arms[..]
         && *levels == all
     {
-        let values = patterns(values);
-        let _ = writeln!(text, "        if !matches!({field}, {values}) {{\n            return 0;\n        }}");
+        fits.push(format!("matches!({field}, {})", patterns(values)));
         return;
     }
     let _ = writeln!(text, "        on &= match {field} {{");
@@ -140,7 +145,7 @@ fn patterns(values: &[u32]) -> String {
 }
 
 /// Writes that a field which is set is one that another field gives a meaning.
-fn meant(text: &mut String, variant: &Variant<'_>, member: &Member<'_>, field: &str) {
+fn meant(fits: &mut Vec<String>, text: &mut String, variant: &Variant<'_>, member: &Member<'_>, field: &str) {
     let conditions = variant.groups(|level, form| {
         let when = Variant::places(level, form, member.name).into_iter().find_map(|field| field.when.clone());
         when.map(|(decides, values)| {
@@ -148,10 +153,18 @@ fn meant(text: &mut String, variant: &Variant<'_>, member: &Member<'_>, field: &
             format!("matches!(r.{}, {values})", safe(&decides))
         })
     });
-    let is_set = if member.kind == Kind::Flag { field.to_owned() } else { format!("{field} != 0") };
+    let (is_set, is_not) = if member.kind == Kind::Flag {
+        (field.to_owned(), format!("!{field}"))
+    } else {
+        (format!("{field} != 0"), format!("{field} == 0"))
+    };
     for (levels, condition) in &conditions {
         let Some(condition) = condition else { continue };
-        let refusal = if *levels == variant.levels() { "return 0".to_owned() } else { format!("on &= !{levels:#x}") };
-        let _ = writeln!(text, "        if {is_set} && !{condition} {{\n            {refusal};\n        }}");
+        if *levels == variant.levels() {
+            fits.push(format!("({is_not} || {condition})"));
+        } else {
+            let _ =
+                writeln!(text, "        if {is_set} && !{condition} {{\n            on &= !{levels:#x};\n        }}");
+        }
     }
 }

@@ -130,14 +130,10 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
         let record = if code.contains("r.") { format!("        let r = {this};\n") } else { String::new() };
         (if code.contains("(l, ") { "l" } else { "_" }, record)
     };
-    let takers = takers::body(spec, variant, &members);
+    let (fits, takers) = takers::bodies(spec, variant, &members);
+    let (_, record_of) = open(&fits);
+    let _ = writeln!(text, "    #[inline(always)]\n    fn fits(&self) -> bool {{\n{record_of}{fits}    }}\n");
     let (_, record_of) = open(&takers);
-    let all = variant.levels();
-    let takers = if takers.contains("on &=") {
-        format!("        let mut on = {all:#x};\n{takers}        on\n")
-    } else {
-        format!("{takers}        {all:#x}\n")
-    };
     let _ = writeln!(text, "    #[inline(always)]\n    fn takers(&self) -> u16 {{\n{record_of}{takers}    }}\n");
     let (level, record_of) = open(&length);
     let _ = writeln!(

@@ -13,12 +13,19 @@ impl Record for AcquireMem {
     const SHORT: u16 = 0xe;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.coher_cntl <= 0x7fffffff
+            && r.poll_interval <= 0xffff
+            && r.pws_stage_sel == 0
+            && r.pws_counter_sel == 0
+            && r.pws_count == 0
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
-        if r.coher_cntl > 0x7fffffff {
-            return 0;
-        }
         if r.coher_size & !0xffffffffff != 0 {
             on &= !0x6;
         }
@@ -33,9 +40,6 @@ impl Record for AcquireMem {
         }
         if r.coher_base != 0 {
             on &= !0x1f0;
-        }
-        if r.poll_interval > 0xffff {
-            return 0;
         }
         if r.gcr_size != 0 {
             on &= !0xe;
@@ -56,17 +60,8 @@ impl Record for AcquireMem {
             on &= !0x1c0;
         }
         on &= if r.gcr_cntl == 0 { 0x1fe } else if r.gcr_cntl <= 0x7ffff { 0x1f0 } else { return 0 };
-        if r.pws_stage_sel != 0 {
-            return 0;
-        }
-        if r.pws_counter_sel != 0 {
-            return 0;
-        }
         if r.pws_ena2 {
             on &= 0x0;
-        }
-        if r.pws_count != 0 {
-            return 0;
         }
         if r.pws_ena {
             on &= 0x0;
@@ -158,41 +153,26 @@ impl Record for AcquireMemPws {
     const OPCODE: u16 = 0x58;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = &self.0;
+        r.coher_cntl == 0
+            && r.coher_size & !0x0 == 0
+            && r.coher_base & !0x0 == 0
+            && r.poll_interval == 0
+            && r.gcr_size & !0x1ffffffffffffff == 0
+            && r.gcr_base & !0x1ffffffffffffff == 0
+            && r.gcr_cntl <= 0x7ffff
+            && matches!(r.pws_stage_sel, 0..=5)
+            && matches!(r.pws_counter_sel, 0..=2)
+            && r.pws_count <= 0x3f
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = &self.0;
         let mut on = 0x1c0;
-        if r.coher_cntl != 0 {
-            return 0;
-        }
         if r.engine_sel {
             on &= 0x0;
-        }
-        if r.coher_size & !0x0 != 0 {
-            return 0;
-        }
-        if r.coher_base & !0x0 != 0 {
-            return 0;
-        }
-        if r.poll_interval != 0 {
-            return 0;
-        }
-        if r.gcr_size & !0x1ffffffffffffff != 0 {
-            return 0;
-        }
-        if r.gcr_base & !0x1ffffffffffffff != 0 {
-            return 0;
-        }
-        if r.gcr_cntl > 0x7ffff {
-            return 0;
-        }
-        if !matches!(r.pws_stage_sel, 0..=5) {
-            return 0;
-        }
-        if !matches!(r.pws_counter_sel, 0..=2) {
-            return 0;
-        }
-        if r.pws_count > 0x3f {
-            return 0;
         }
         on
     }
@@ -271,6 +251,19 @@ impl Record for CopyData {
     const OPCODE: u16 = 0x40;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.count_sel, 0..=1)
+            && r.src_addr & !0xfffffffffffffffc == 0
+            && (r.src_addr == 0 || matches!(r.src_sel, 1 | 2))
+            && (r.src_reg == 0 || matches!(r.src_sel, 0 | 4))
+            && (r.imm == 0 || matches!(r.src_sel, 5))
+            && r.dst_addr & !0xfffffffffffffffc == 0
+            && (r.dst_addr == 0 || matches!(r.dst_sel, 5 | 2 | 1))
+            && (r.dst_reg == 0 || matches!(r.dst_sel, 0 | 4))
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -307,9 +300,6 @@ impl Record for CopyData {
         if r.src_volatile {
             on &= 0x2;
         }
-        if !matches!(r.count_sel, 0..=1) {
-            return 0;
-        }
         if r.pf_vf_mode {
             on &= 0x100;
         }
@@ -340,42 +330,21 @@ impl Record for CopyData {
             3 => 0x1,
             _ => return 0,
         };
-        if r.src_addr & !0xfffffffffffffffc != 0 {
-            return 0;
-        }
-        if r.src_addr != 0 && !matches!(r.src_sel, 1 | 2) {
-            return 0;
-        }
         if r.src_reg & !0x3ffff != 0 {
             on &= !0xff;
         }
         if r.src_reg & !0x3fffffffff != 0 {
             on &= !0x100;
         }
-        if r.src_reg != 0 && !matches!(r.src_sel, 0 | 4) {
-            return 0;
-        }
         on &= if r.src_gds == 0 { 0x1ff } else if r.src_gds <= 0xffff { 0xff } else { return 0 };
         if r.src_gds != 0 && !matches!(r.src_sel, 3) {
             on &= !0xff;
-        }
-        if r.imm != 0 && !matches!(r.src_sel, 5) {
-            return 0;
-        }
-        if r.dst_addr & !0xfffffffffffffffc != 0 {
-            return 0;
-        }
-        if r.dst_addr != 0 && !matches!(r.dst_sel, 5 | 2 | 1) {
-            return 0;
         }
         if r.dst_reg & !0x3ffff != 0 {
             on &= !0xff;
         }
         if r.dst_reg & !0x3fffffffff != 0 {
             on &= !0x100;
-        }
-        if r.dst_reg != 0 && !matches!(r.dst_sel, 0 | 4) {
-            return 0;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
         if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {
@@ -485,50 +454,26 @@ impl Record for CpDma {
     const OPCODE: u16 = 0x41;
 
     #[inline(always)]
-    fn takers(&self) -> u16 {
+    fn fits(&self) -> bool {
         let r = self;
-        if r.src_addr & !0xffffffffffff != 0 {
-            return 0;
-        }
-        if r.src_addr != 0 && !matches!(r.src_sel, 0) {
-            return 0;
-        }
-        if r.data != 0 && !matches!(r.src_sel, 2) {
-            return 0;
-        }
-        if !matches!(r.dst_sel, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.engine_sel, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.src_sel, 0..=2) {
-            return 0;
-        }
-        if r.dst_addr & !0xffffffffffff != 0 {
-            return 0;
-        }
-        if r.byte_count > 0x1fffff {
-            return 0;
-        }
-        if !matches!(r.src_swap, 0..=3) {
-            return 0;
-        }
-        if !matches!(r.dst_swap, 0..=3) {
-            return 0;
-        }
-        if !matches!(r.sas, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.das, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.saic, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.daic, 0..=1) {
-            return 0;
-        }
+        r.src_addr & !0xffffffffffff == 0
+            && (r.src_addr == 0 || matches!(r.src_sel, 0))
+            && (r.data == 0 || matches!(r.src_sel, 2))
+            && matches!(r.dst_sel, 0..=1)
+            && matches!(r.engine_sel, 0..=1)
+            && matches!(r.src_sel, 0..=2)
+            && r.dst_addr & !0xffffffffffff == 0
+            && r.byte_count <= 0x1fffff
+            && matches!(r.src_swap, 0..=3)
+            && matches!(r.dst_swap, 0..=3)
+            && matches!(r.sas, 0..=1)
+            && matches!(r.das, 0..=1)
+            && matches!(r.saic, 0..=1)
+            && matches!(r.daic, 0..=1)
+    }
+
+    #[inline(always)]
+    fn takers(&self) -> u16 {
         0x1
     }
 
@@ -613,12 +558,21 @@ impl Record for DmaData {
     const OPCODE: u16 = 0x50;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.engine_sel, 0..=1)
+            && (r.src_addr == 0 || matches!(r.src_sel, 0 | 3))
+            && (r.data == 0 || matches!(r.src_sel, 2))
+            && matches!(r.sas, 0..=1)
+            && matches!(r.das, 0..=1)
+            && matches!(r.saic, 0..=1)
+            && matches!(r.daic, 0..=1)
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
-        if !matches!(r.engine_sel, 0..=1) {
-            return 0;
-        }
         if r.src_atc {
             on &= 0x6;
         }
@@ -664,12 +618,6 @@ impl Record for DmaData {
             1 => 0xfe,
             _ => return 0,
         };
-        if r.src_addr != 0 && !matches!(r.src_sel, 0 | 3) {
-            return 0;
-        }
-        if r.data != 0 && !matches!(r.src_sel, 2) {
-            return 0;
-        }
         on &= if r.byte_count <= 0x1fffff { 0x1fe } else if r.byte_count <= 0x3ffffff { 0x1f8 } else { return 0 };
         on &= match r.src_swap {
             0 => 0x1fe,
@@ -681,18 +629,6 @@ impl Record for DmaData {
             1..=3 => 0x6,
             _ => return 0,
         };
-        if !matches!(r.sas, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.das, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.saic, 0..=1) {
-            return 0;
-        }
-        if !matches!(r.daic, 0..=1) {
-            return 0;
-        }
         if r.src_indirect {
             on &= 0x1f8;
         }
@@ -802,6 +738,16 @@ impl Record for EventWrite {
     const OPCODE: u16 = 0x46;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.addr & !0x0 == 0
+            && r.counter_id == 0
+            && r.stride == 0
+            && r.instance_enable == 0
+            && r.zero == 0
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -829,21 +775,6 @@ impl Record for EventWrite {
         on &= if r.samp_plst_mode == 0 { 0x1ff } else if r.samp_plst_mode <= 0x3 { 0x1c0 } else { return 0 };
         if r.offload_enable {
             on &= 0x1fe;
-        }
-        if r.addr & !0x0 != 0 {
-            return 0;
-        }
-        if r.counter_id != 0 {
-            return 0;
-        }
-        if r.stride != 0 {
-            return 0;
-        }
-        if r.instance_enable != 0 {
-            return 0;
-        }
-        if r.zero != 0 {
-            return 0;
         }
         on
     }
@@ -912,6 +843,15 @@ impl Record for EventWriteSample {
     const OPCODE: u16 = 0x46;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = &self.0;
+        r.counter_id == 0
+            && r.stride == 0
+            && r.instance_enable == 0
+            && r.zero == 0
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = &self.0;
         let mut on = 0x1ff;
@@ -945,18 +885,6 @@ impl Record for EventWriteSample {
         }
         if r.addr & !0xfffffffffffffff8 != 0 {
             on &= !0x1f8;
-        }
-        if r.counter_id != 0 {
-            return 0;
-        }
-        if r.stride != 0 {
-            return 0;
-        }
-        if r.instance_enable != 0 {
-            return 0;
-        }
-        if r.zero != 0 {
-            return 0;
         }
         on
     }
@@ -1025,6 +953,15 @@ impl Record for EventWriteEop {
     const OPCODE: u16 = 0x47;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.event_index, 0..=7)
+            && r.addr & !0xfffffffffffc == 0
+            && matches!(r.int_sel, 0..=3)
+            && matches!(r.data_sel, 0..=5)
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x7;
@@ -1033,9 +970,6 @@ impl Record for EventWriteEop {
             37 | 60 => 0x4,
             _ => return 0,
         };
-        if !matches!(r.event_index, 0..=7) {
-            return 0;
-        }
         if r.tcl1_vol_action {
             on &= 0x6;
         }
@@ -1065,20 +999,11 @@ impl Record for EventWriteEop {
         if r.volatile {
             on &= 0x2;
         }
-        if r.addr & !0xfffffffffffc != 0 {
-            return 0;
-        }
         on &= match r.dst_sel {
             0 => 0x7,
             1 => 0x6,
             _ => return 0,
         };
-        if !matches!(r.int_sel, 0..=3) {
-            return 0;
-        }
-        if !matches!(r.data_sel, 0..=5) {
-            return 0;
-        }
         on
     }
 
@@ -1163,6 +1088,19 @@ impl Record for EventWriteEos {
     const OPCODE: u16 = 0x48;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.event_index, 0..=7)
+            && r.addr & !0xfffffffffffc == 0
+            && matches!(r.command, 0..=2)
+            && (r.data == 0 || matches!(r.command, 2))
+            && r.gds_index <= 0xffff
+            && (r.gds_index == 0 || matches!(r.command, 1))
+            && r.gds_dwords <= 0xffff
+            && (r.gds_dwords == 0 || matches!(r.command, 1))
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x7;
@@ -1171,30 +1109,6 @@ impl Record for EventWriteEos {
             37 | 60 => 0x4,
             _ => return 0,
         };
-        if !matches!(r.event_index, 0..=7) {
-            return 0;
-        }
-        if r.addr & !0xfffffffffffc != 0 {
-            return 0;
-        }
-        if !matches!(r.command, 0..=2) {
-            return 0;
-        }
-        if r.data != 0 && !matches!(r.command, 2) {
-            return 0;
-        }
-        if r.gds_index > 0xffff {
-            return 0;
-        }
-        if r.gds_index != 0 && !matches!(r.command, 1) {
-            return 0;
-        }
-        if r.gds_dwords > 0xffff {
-            return 0;
-        }
-        if r.gds_dwords != 0 && !matches!(r.command, 1) {
-            return 0;
-        }
         on
     }
 
@@ -1262,6 +1176,12 @@ impl Record for IndirectBuffer {
     const OPCODE: u16 = 0x3f;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.ib_size <= 0xfffff
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -1270,9 +1190,6 @@ impl Record for IndirectBuffer {
         }
         if r.addr & !0xfffffffffffffffc != 0 {
             on &= !0x1f8;
-        }
-        if r.ib_size > 0xfffff {
-            return 0;
         }
         on &= if r.vmid <= 0xf { 0x1ff } else if r.vmid <= 0xff { 0x1 } else { return 0 };
         if r.pre_ena {
@@ -1376,6 +1293,11 @@ impl Record for Nop<'_> {
     const OPCODE: u16 = 0x10;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         0x1ff
     }
@@ -1419,6 +1341,11 @@ impl Record for PfpSyncMe {
     const GFX: u16 = 0x1ff;
     const COMPUTE: u16 = 0x1;
     const OPCODE: u16 = 0x42;
+
+    #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
@@ -1467,6 +1394,12 @@ impl Record for ReleaseMem {
     const OPCODE: u16 = 0x49;
     const LENGTHS: Option<(usize, usize)> = Some((7, 8));
     const SHORT: u16 = 0x6;
+
+    #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.addr & !0xfffffffffffffffc == 0
+    }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
@@ -1527,9 +1460,6 @@ impl Record for ReleaseMem {
             6 => 0x40,
             _ => return 0,
         };
-        if r.addr & !0xfffffffffffffffc != 0 {
-            return 0;
-        }
         on &= if r.gds_index == 0 { 0x1fe } else if r.gds_index <= 0xffff { 0x6 } else { return 0 };
         if r.gds_index != 0 && !matches!(r.data_sel, 5) {
             on &= !0x6;
@@ -1762,14 +1692,14 @@ impl Record for SurfaceSync {
     const OPCODE: u16 = 0x43;
 
     #[inline(always)]
-    fn takers(&self) -> u16 {
+    fn fits(&self) -> bool {
         let r = self;
-        if r.coher_cntl > 0x7fffffff {
-            return 0;
-        }
-        if r.poll_interval > 0xffff {
-            return 0;
-        }
+        r.coher_cntl <= 0x7fffffff
+            && r.poll_interval <= 0xffff
+    }
+
+    #[inline(always)]
+    fn takers(&self) -> u16 {
         0x7
     }
 
@@ -1828,12 +1758,25 @@ impl Record for WaitRegMem {
     const OPCODE: u16 = 0x3c;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.function, 0..=6)
+            && matches!(r.engine_sel, 0..=1)
+            && r.poll_addr & !0xfffffffffffffffc == 0
+            && (r.poll_addr == 0 || matches!(r.mem_space, 1))
+            && r.poll_reg <= 0x3ffff
+            && (r.poll_reg == 0 || matches!(r.mem_space, 0))
+            && r.write_reg <= 0x3ffff
+            && (r.write_reg == 0 || matches!(r.operation, 1))
+            && r.wait_reg <= 0x3ffff
+            && (r.wait_reg == 0 || matches!(r.operation, 1))
+            && r.poll_interval <= 0xffff
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
-        if !matches!(r.function, 0..=6) {
-            return 0;
-        }
         on &= match r.mem_space {
             0..=1 => 0x1ff,
             2 => 0x2,
@@ -1845,9 +1788,6 @@ impl Record for WaitRegMem {
             2..=3 => 0x1f8,
             _ => return 0,
         };
-        if !matches!(r.engine_sel, 0..=1) {
-            return 0;
-        }
         if r.uncached {
             on &= 0x4;
         }
@@ -1871,33 +1811,6 @@ impl Record for WaitRegMem {
         };
         if r.volatile {
             on &= 0x2;
-        }
-        if r.poll_addr & !0xfffffffffffffffc != 0 {
-            return 0;
-        }
-        if r.poll_addr != 0 && !matches!(r.mem_space, 1) {
-            return 0;
-        }
-        if r.poll_reg > 0x3ffff {
-            return 0;
-        }
-        if r.poll_reg != 0 && !matches!(r.mem_space, 0) {
-            return 0;
-        }
-        if r.write_reg > 0x3ffff {
-            return 0;
-        }
-        if r.write_reg != 0 && !matches!(r.operation, 1) {
-            return 0;
-        }
-        if r.wait_reg > 0x3ffff {
-            return 0;
-        }
-        if r.wait_reg != 0 && !matches!(r.operation, 1) {
-            return 0;
-        }
-        if r.poll_interval > 0xffff {
-            return 0;
         }
         if r.optimize_ace_offload {
             on &= 0x1f8;
@@ -1997,6 +1910,14 @@ impl Record for WriteData<'_> {
     const OPCODE: u16 = 0x37;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.dst_addr & !0xfffffffffffffffc == 0
+            && (r.dst_addr == 0 || matches!(r.dst_sel, 5 | 2 | 1))
+            && (r.dst_reg == 0 || matches!(r.dst_sel, 0))
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -2028,20 +1949,11 @@ impl Record for WriteData<'_> {
             3 => 0x1,
             _ => return 0,
         };
-        if r.dst_addr & !0xfffffffffffffffc != 0 {
-            return 0;
-        }
-        if r.dst_addr != 0 && !matches!(r.dst_sel, 5 | 2 | 1) {
-            return 0;
-        }
         if r.dst_reg & !0x3ffff != 0 {
             on &= !0xff;
         }
         if r.dst_reg & !0x3fffffffff != 0 {
             on &= !0x100;
-        }
-        if r.dst_reg != 0 && !matches!(r.dst_sel, 0) {
-            return 0;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
         if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {

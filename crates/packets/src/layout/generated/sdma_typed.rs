@@ -12,6 +12,11 @@ impl Record for ConstFill {
     const SHORT: u16 = 0x1;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -119,6 +124,11 @@ impl Record for ConstFill {
 impl Record for CopyLinear<'_> {
     const SDMA: u16 = 0x1ff;
     const OPCODE: u16 = 0x1;
+
+    #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
@@ -268,6 +278,11 @@ impl Record for Fence {
     const OPCODE: u16 = 0x5;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -365,6 +380,11 @@ impl Record for Nop<'_> {
     const OPCODE: u16 = 0x0;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
@@ -420,23 +440,22 @@ impl Record for PollRegmem {
     const OPCODE: u16 = 0x8;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        matches!(r.function, 0..=6)
+            && r.interval <= 0xffff
+            && r.retry_count <= 0xfff
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
         if r.hdp_flush {
             on &= 0xfe;
         }
-        if !matches!(r.function, 0..=6) {
-            return 0;
-        }
         if r.addr & !0xfffffffffffffffc != 0 {
             on &= !0x100;
-        }
-        if r.interval > 0xffff {
-            return 0;
-        }
-        if r.retry_count > 0xfff {
-            return 0;
         }
         on &= if r.cache_policy == 0 { 0x1fe } else if r.cache_policy <= 0x7 { 0xc0 } else { return 0 };
         if r.cpv {
@@ -508,20 +527,16 @@ impl Record for PollRegMem {
     const OPCODE: u16 = 0xe;
 
     #[inline(always)]
-    fn takers(&self) -> u16 {
+    fn fits(&self) -> bool {
         let r = self;
-        if r.addr & !0xfffffffffc != 0 {
-            return 0;
-        }
-        if r.retry_count > 0xfff {
-            return 0;
-        }
-        if r.interval > 0xffff {
-            return 0;
-        }
-        if !matches!(r.function, 0..=6) {
-            return 0;
-        }
+        r.addr & !0xfffffffffc == 0
+            && r.retry_count <= 0xfff
+            && r.interval <= 0xffff
+            && matches!(r.function, 0..=6)
+    }
+
+    #[inline(always)]
+    fn takers(&self) -> u16 {
         0x1
     }
 
@@ -571,12 +586,15 @@ impl Record for TimestampGetGlobal {
     const OPCODE: u16 = 0x20d;
 
     #[inline(always)]
+    fn fits(&self) -> bool {
+        let r = self;
+        r.addr & !0xfffffffffffffff8 == 0
+    }
+
+    #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
-        if r.addr & !0xfffffffffffffff8 != 0 {
-            return 0;
-        }
         on &= if r.l2_policy == 0 { 0x1fe } else if r.l2_policy <= 0x3 { 0xc0 } else { return 0 };
         if r.llc_policy {
             on &= 0xc0;
@@ -629,14 +647,14 @@ impl Record for Write<'_> {
     const OPCODE: u16 = 0x2;
 
     #[inline(always)]
-    fn takers(&self) -> u16 {
+    fn fits(&self) -> bool {
         let r = self;
-        if r.count > 0xfffff {
-            return 0;
-        }
-        if r.dst_addr & !0xfffffffffc != 0 {
-            return 0;
-        }
+        r.count <= 0xfffff
+            && r.dst_addr & !0xfffffffffc == 0
+    }
+
+    #[inline(always)]
+    fn takers(&self) -> u16 {
         0x1
     }
 
@@ -679,6 +697,11 @@ impl Record for Write<'_> {
 impl Record for WriteLinear<'_> {
     const SDMA: u16 = 0x1fe;
     const OPCODE: u16 = 0x2;
+
+    #[inline(always)]
+    fn fits(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
