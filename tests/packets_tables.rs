@@ -32,7 +32,7 @@ fn values(form: &'static Form, reader: Reader, dice: &mut Dice) -> Vec<(FieldNam
     let mut all: Vec<_> = form.fields(reader).map(|field| (field, some(field, dice))).collect();
     let before = all.clone();
     all.retain(|(field, _)| {
-        field.condition().is_none_or(|(decides, values)| {
+        field.conditions().all(|(decides, values)| {
             let found = before.iter().find(|(field, _)| field.key() == decides);
             found.is_some_and(|&(_, value)| values.iter().any(|&one| u64::from(one) == value))
         })

@@ -191,27 +191,15 @@ impl<L: DescribedLanguage> Described<'_, L> {
     /// Returns `true` if the field means anything beside the others.
     fn is_meant(&self, field: &Field) -> bool {
         let met = |when: &When| when.values.iter().any(|&value| u64::from(value) == self.named(when.field));
-        field.when.as_ref().is_none_or(met)
+        field.when.iter().all(met)
     }
 
     fn put(&self, form: &'static Form, reader: Reader, out: &mut [u32]) -> Result<(), FieldError> {
         out.fill(0);
-        let mut claimed = 0;
-        let mut dword = 0;
-        for field in form.fields(reader) {
-            if !self.is_meant(field) {
-                continue;
-            }
-            if field.dword() != dword {
-                (dword, claimed) = (field.dword(), 0);
-            }
+        for field in form.fields(reader).filter(|field| self.is_meant(field)) {
             let part = self.part(form, field, reader.level())?;
-            // Fields that share bits are different views of them; the one that was named counts.
-            let is_shared = claimed & field.mask() != 0;
-            claimed |= field.mask();
-            match out.get_mut(dword) {
-                Some(slot) if !is_shared || part != 0 => *slot = *slot & !field.mask() | part << field.low,
-                Some(_) => {}
+            match out.get_mut(field.dword()) {
+                Some(slot) => *slot |= part << field.low,
                 None if part == 0 => {}
                 None => return Err(FieldError::NoSuchField { field: field.name() }),
             }

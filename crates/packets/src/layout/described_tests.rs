@@ -61,17 +61,17 @@ fn nameable(form: &'static Form, reader: Reader) -> impl Iterator<Item = &'stati
     form.fields(reader).filter(move |field| {
         let named = |name: FieldName| form.fields(reader).filter(|other| other.key() == name).count();
         let is_in_the_tail = field.dword() > form.payload().0;
-        !is_in_the_tail && named(field.key()) == 1 && field.condition().is_none_or(|(decides, _)| named(decides) == 1)
+        !is_in_the_tail && named(field.key()) == 1 && field.conditions().all(|(decides, _)| named(decides) == 1)
     })
 }
 
 /// The field with a value, and what must be said beside it so that it is meant.
 fn meant(form: &'static Form, reader: Reader, field: &'static Field, name: FieldName, value: u64) -> Vec<Named> {
     let mut fields = vec![(name, value)];
-    let mut condition = field.condition();
-    while let Some((decides, values)) = condition {
+    let mut waiting: Vec<_> = field.conditions().collect();
+    while let Some((decides, values)) = waiting.pop() {
         fields.push((decides, values[0].into()));
-        condition = form.fields(reader).find(|other| other.key() == decides).and_then(Field::condition);
+        waiting.extend(form.fields(reader).filter(|other| other.key() == decides).flat_map(Field::conditions));
     }
     fields
 }

@@ -132,7 +132,7 @@ impl<'p> Fields<'p> {
         let this = *self;
         let is_meant = move |field: &&Field| {
             let met = |when: &When| when.values.contains(&this.named(when.field));
-            field.dword() < this.packet.len() && field.when.as_ref().is_none_or(met)
+            field.dword() < this.packet.len() && field.when.iter().all(met)
         };
         self.here().filter(is_meant).map(move |field| (field, this.value(field)))
     }

@@ -39,7 +39,7 @@ mod tables;
 
 use bits::{bits, on, wide};
 pub(crate) use parts::Half;
-use parts::{Part, choice, field};
+use parts::{Part, choice, field, when};
 use shape::form;
 
 pub use described::{Described, DescribedLanguage};
@@ -159,7 +159,7 @@ mod tests {
     fn a_condition_names_a_field_of_its_form() {
         for layout in all() {
             for form in layout.forms {
-                for when in form.fields.iter().filter_map(|field| field.when.as_ref()) {
+                for when in form.fields.iter().flat_map(|field| field.when) {
                     assert!(form.fields.iter().any(|field| field.key() == when.field), "{}", layout.name);
                 }
             }

@@ -92,7 +92,7 @@ pub struct Field {
     pub(super) low: u8,
     pub(super) levels: Levels,
     pub(super) choices: &'static [Choice],
-    pub(super) when: Option<When>,
+    pub(super) when: &'static [When],
 }
 
 impl Field {
@@ -141,9 +141,9 @@ impl Field {
         self.choices
     }
 
-    /// Another field and the values of it with which this one means something; `None` if it always does.
-    pub fn condition(&self) -> Option<(FieldName, &'static [u32])> {
-        self.when.as_ref().map(|when| (when.field, when.values))
+    /// Returns the other fields whose values decide whether this one means something, each with the values that do.
+    pub fn conditions(&self) -> impl Iterator<Item = (FieldName, &'static [u32])> + use<> {
+        self.when.iter().map(|when| (when.field, when.values))
     }
 
     pub(super) const fn mask(&self) -> u32 {
@@ -173,11 +173,16 @@ pub(super) const fn choice(value: u32, name: &'static str, levels: u16) -> Choic
 
 /// Creates a field of the generated tables.
 pub(super) const fn field(part: Part, dword: u16, high: u8, low: u8, levels: u16, choices: &'static [Choice]) -> Field {
-    Field { part, dword, high, low, levels: Levels(levels), choices, when: None }
+    Field { part, dword, high, low, levels: Levels(levels), choices, when: &[] }
 }
 
 impl Field {
-    pub(super) const fn when(self, field: Part, values: &'static [u32]) -> Self {
-        Self { when: Some(When { field: field.name, values }), ..self }
+    pub(super) const fn when(self, when: &'static [When]) -> Self {
+        Self { when, ..self }
     }
+}
+
+/// Creates a condition of the generated tables.
+pub(super) const fn when(field: Part, values: &'static [u32]) -> When {
+    When { field: field.name, values }
 }

@@ -106,32 +106,13 @@ macro_rules! probe {
     }};
 }
 
-/// Members that share dwords without a condition in the tables are not set together.
+/// Members that are another form's.
 mod apart {
     use super::*;
 
     /// Without PWS it is another form.
     pub(super) fn acquire_mem_pws(record: pm4::AcquireMem) -> Option<generated::written::AcquireMemPws> {
         record.pws_ena.then_some(generated::written::AcquireMemPws(record))
-    }
-
-    /// Data and the fields of GDS; `execute` and its neighbour are left out.
-    pub(super) fn release_mem(record: pm4::ReleaseMem) -> Option<pm4::ReleaseMem> {
-        (record.data_sel != 5 || record.data == 0).then_some(record)
-    }
-
-    /// An address, a register, and the two registers of an operation on both.
-    pub(super) fn wait_reg_mem(record: pm4::WaitRegMem) -> Option<pm4::WaitRegMem> {
-        let both = record.write_reg | record.wait_reg;
-        let is_apart = (record.poll_addr == 0 || record.poll_reg | both == 0) && (record.poll_reg == 0 || both == 0);
-        is_apart.then_some(record)
-    }
-
-    /// Without DCC the dword of its fields is not written.
-    pub(super) fn copy_linear(record: sdma::CopyLinear<'_>) -> Option<sdma::CopyLinear<'_>> {
-        let modes = record.read_compression_mode | record.write_compression_mode | record.max_comp_block_size;
-        let has_none = record.data_format | record.number_type | modes == 0 && !record.max_uncomp_block_size;
-        (record.dcc || has_none).then_some(record)
     }
 }
 
@@ -196,7 +177,7 @@ mod takes_only_what_is_read_back {
 
     #[test]
     fn release_mem() {
-        probe!(pm4::ReleaseMem, apart::release_mem, event_type event_index tcl1_vol_action tc_vol_action tc_wb_action tcl1_action tc_action cache_policy volatile dst_sel int_sel data_sel addr data gds_index gds_dwords tc_nc_action tc_wc_action tc_md_action pq_exe_status mes_intr_pipe mes_action_id gds_offset int_ctxid wait_dma glm_wb glm_inv glv_inv gl1_inv gl2_us gl2_range gl2_discard gl2_inv gl2_wb seq wait_sync glk_wb temporal glk_inv pws_enable);
+        probe!(pm4::ReleaseMem, Some, event_type event_index tcl1_vol_action tc_vol_action tc_wb_action tcl1_action tc_action cache_policy volatile dst_sel int_sel data_sel addr data gds_index gds_dwords tc_nc_action tc_wc_action tc_md_action execute pq_exe_status execute_or_pq_exe_status mes_intr_pipe mes_action_id gds_offset int_ctxid wait_dma glm_wb glm_inv glv_inv gl1_inv gl2_us gl2_range gl2_discard gl2_inv gl2_wb seq wait_sync glk_wb temporal glk_inv pws_enable);
     }
 
     #[test]
@@ -206,7 +187,7 @@ mod takes_only_what_is_read_back {
 
     #[test]
     fn wait_reg_mem() {
-        probe!(pm4::WaitRegMem, apart::wait_reg_mem, function mem_space operation engine_sel uncached mes_intr_pipe mes_action atc cache_policy temporal volatile poll_addr poll_reg write_reg wait_reg reference mask poll_interval optimize_ace_offload);
+        probe!(pm4::WaitRegMem, Some, function mem_space operation engine_sel uncached mes_intr_pipe mes_action atc cache_policy temporal volatile poll_addr poll_reg write_reg wait_reg reference mask poll_interval optimize_ace_offload);
     }
 
     #[test]
@@ -221,7 +202,7 @@ mod takes_only_what_is_read_back {
 
     #[test]
     fn sdma_copy_linear() {
-        probe!(sdma::CopyLinear, apart::copy_linear, count dst_sw dst_ha src_sw src_ha src_addr dst_addr encrypt tmz backwards cpv dst_cache_policy src_cache_policy dcc dst_mall_policy src_mall_policy data_format number_type read_compression_mode write_compression_mode max_comp_block_size max_uncomp_block_size byte_mode);
+        probe!(sdma::CopyLinear, Some, count dst_sw dst_ha src_sw src_ha src_addr dst_addr encrypt tmz backwards cpv dst_cache_policy src_cache_policy dcc dst_mall_policy src_mall_policy data_format number_type read_compression_mode write_compression_mode max_comp_block_size max_uncomp_block_size byte_mode);
     }
 
     #[test]

@@ -156,8 +156,9 @@ fn layouts(language: &Language, forms: &mut u32) -> String {
     let mut text = format!("//! The packets of {}.\n\n", language.name);
     let fields = || language.packets.iter().flat_map(|packet| &packet.forms).flat_map(|form| &form.fields);
     let choice = if fields().any(|field| matches!(field.holds, Holds::Only(_))) { "choice, " } else { "" };
+    let when = if fields().any(|field| !field.when.is_empty()) { ", when" } else { "" };
     text.push_str("use super::names as n;\nuse super::selectors as s;\n");
-    let _ = writeln!(text, "use crate::layout::{{Layout, Levels, {choice}field, form}};");
+    let _ = writeln!(text, "use crate::layout::{{Layout, Levels, {choice}field, form{when}}};");
     for packet in &language.packets {
         let _ = write!(text, "\n/// Opcode `{:#04x}`: {}.\n", packet.opcode, packet.about);
         let _ = writeln!(text, "pub static {}: Layout = Layout {{", packet.name);
@@ -200,9 +201,13 @@ fn write_form(text: &mut String, form: &Form, number: u32) {
             "\n            field(n::{name}, {}, {high}, {low}, {:#x}, {holds})",
             field.dword, field.levels
         );
-        if let Some((decides, values)) = &field.when {
+        let conditions = field.when.iter().map(|(decides, values)| {
             let values = values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            let _ = write!(text, ".when(n::{}, &[{values}])", decides.to_uppercase());
+            format!("when(n::{}, &[{values}])", decides.to_uppercase())
+        });
+        let conditions = conditions.collect::<Vec<_>>().join(", ");
+        if !conditions.is_empty() {
+            let _ = write!(text, ".when(&[{conditions}])");
         }
         text.push(',');
     }

@@ -66,9 +66,12 @@ pub(crate) struct Field {
     pub(crate) bits: (u8, u8),
     pub(crate) levels: u16,
     pub(crate) holds: Holds,
-    /// Another field, and the values of it with which this one means something.
-    pub(crate) when: Option<(String, Vec<u32>)>,
+    /// Other fields, and the values of each with which this one means something.
+    pub(crate) when: Vec<Condition>,
 }
+
+/// A field, and values of it.
+pub(crate) type Condition = (String, Vec<u32>);
 
 /// Values that a field may hold.
 #[derive(Debug)]
@@ -202,11 +205,11 @@ fn fields(line: &mut Line<'_>, dword: u32, names: &[&str], found: &mut Vec<Field
         } else {
             Holds::Anything
         };
-        let mut when = None;
-        if line.take("when") {
+        let mut when = Vec::new();
+        while line.take(if when.is_empty() { "when" } else { "and" }) {
             let (decides, _) = (line.word("a field")?.to_owned(), line.word("=")?);
             let values: Result<Vec<u32>, _> = line.word("values")?.split('|').map(str::parse).collect();
-            when = Some((decides, values.map_err(|_| line.fault("a value is no number"))?));
+            when.push((decides, values.map_err(|_| line.fault("a value is no number"))?));
         }
         let levels = levels(line, names)?.unwrap_or(u16::MAX);
         found.push(Field { name: name.to_owned(), dword, bits, levels, holds, when });
@@ -232,7 +235,7 @@ fn check(spec: &Spec) -> Result<(), Error> {
                 }
                 _ => {}
             }
-            if let Some((decides, _)) = field.when.as_ref().filter(|when| !has(&when.0)) {
+            if let Some((decides, _)) = field.when.iter().find(|when| !has(&when.0)) {
                 return wrong("decides about a field and is none", decides);
             }
         }
@@ -242,8 +245,27 @@ fn check(spec: &Spec) -> Result<(), Error> {
         if !form.fields.is_sorted_by_key(|field| field.dword) {
             return wrong("is not in order", "a dword");
         }
+        if let Some((one, other)) = overlap(form) {
+            return wrong(&format!("has bits of {}, and nothing says which is meant", other.name), &one.name);
+        }
     }
     Ok(())
+}
+
+/// Returns two fields of some generation that share bits, although no field decides between them.
+fn overlap(form: &Form) -> Option<(&Field, &Field)> {
+    let share = |one: &Field, other: &Field| {
+        let bits = one.dword == other.dword && one.bits.0 >= other.bits.1 && other.bits.0 >= one.bits.1;
+        bits && one.levels & other.levels & form.levels != 0
+    };
+    let excludes =
+        |one: &Condition, other: &Condition| one.0 == other.0 && one.1.iter().all(|value| !other.1.contains(value));
+    let are_apart = |one: &Field, other: &Field| {
+        one.when.iter().any(|condition| other.when.iter().any(|against| excludes(condition, against)))
+    };
+    let pairs =
+        form.fields.iter().enumerate().flat_map(|(at, one)| form.fields[..at].iter().map(move |other| (other, one)));
+    pairs.into_iter().find(|(one, other)| share(one, other) && !are_apart(one, other))
 }
 
 #[cfg(test)]
@@ -263,8 +285,22 @@ mod tests {
         let places: Vec<_> = form.fields.iter().map(|field| (field.name.as_str(), field.dword, field.bits)).collect();
         assert_eq!(places, [("n", 1, (3, 0)), ("m", 1, (4, 4)), ("o", 1, (31, 5)), ("p", 2, (31, 0))]);
         let m = &form.fields[1];
-        assert_eq!((&m.when, m.levels), (&Some(("n".to_owned(), vec![2, 5])), 1));
+        assert_eq!((&m.when, m.levels), (&vec![("n".to_owned(), vec![2, 5])], 1));
         assert!(matches!(m.holds, Holds::Only(1)));
+    }
+
+    #[test]
+    fn fields_share_bits_only_where_another_field_decides() {
+        let with = |fields: &str| {
+            let text = format!("0x37 A \"does it\"\n  gfx [GFX6]\n  form [GFX6..GFX7] 1\n    1: {fields}\n");
+            let found = packets(&text, GENERATIONS).unwrap();
+            overlap(&found[0].forms[0]).is_some()
+        };
+        assert!(with("a[3:0], b[7:3]") && with("a[3:0], b[7:3] when c = 1, c[8]"));
+        assert!(with("a[3:0] when c = 1|2, b[3:0] when c = 2, c[9:8]"));
+        assert!(with("a[3:0] when c = 1, b[3:0] when d = 0, c[8], d[9]"));
+        assert!(!with("a[3:0] when c = 1, b[3:0] when d = 0 and c = 0, c[8], d[9]"));
+        assert!(!with("a[3:0], b[7:4]") && !with("a[3:0] [GFX6], b[3:0] [GFX7]"));
     }
 
     #[test]

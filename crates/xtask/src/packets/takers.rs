@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::records::{Kind, Member, safe};
 use super::spec::{Holds, Selector, Spec};
-use super::variant::{Variant, bits, ones};
+use super::variant::{Variant, bits, condition, ones};
 
 /// What a number may be: the largest that fits, and its selector; `None` where there is no such field.
 type Limit = Option<(u32, Option<String>)>;
@@ -31,7 +31,7 @@ pub(super) fn bodies(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>])
             Kind::Wide => wide(&mut fits, &mut text, variant, member.name, &field),
             Kind::Number => number(&mut fits, &mut text, spec, variant, member.name, &field),
         }
-        meant(&mut fits, &mut text, variant, member, &field);
+        meant(&mut fits, &mut text, variant, (members, member), &field);
     }
     let fits = if fits.is_empty() { "true".to_owned() } else { fits.join("\n            && ") };
     let text = if text.is_empty() {
@@ -145,13 +145,15 @@ fn patterns(values: &[u32]) -> String {
 }
 
 /// Writes that a field which is set is one that another field gives a meaning.
-fn meant(fits: &mut Vec<String>, text: &mut String, variant: &Variant<'_>, member: &Member<'_>, field: &str) {
+fn meant(
+    fits: &mut Vec<String>,
+    text: &mut String,
+    variant: &Variant<'_>,
+    (members, member): (&[Member<'_>], &Member<'_>),
+    field: &str,
+) {
     let conditions = variant.groups(|level, form| {
-        let when = Variant::places(level, form, member.name).into_iter().find_map(|field| field.when.clone());
-        when.map(|(decides, values)| {
-            let values = values.iter().map(u32::to_string).collect::<Vec<_>>().join(" | ");
-            format!("matches!(r.{}, {values})", safe(&decides))
-        })
+        Variant::places(level, form, member.name).into_iter().find_map(|field| condition(field, members))
     });
     let (is_set, is_not) = if member.kind == Kind::Flag {
         (field.to_owned(), format!("!{field}"))
@@ -164,7 +166,7 @@ fn meant(fits: &mut Vec<String>, text: &mut String, variant: &Variant<'_>, membe
             fits.push(format!("({is_not} || {condition})"));
         } else {
             let _ =
-                writeln!(text, "        if {is_set} && !{condition} {{\n            on &= !{levels:#x};\n        }}");
+                writeln!(text, "        if {is_set} && !({condition}) {{\n            on &= !{levels:#x};\n        }}");
         }
     }
 }

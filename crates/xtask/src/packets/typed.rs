@@ -8,7 +8,7 @@ use super::loads;
 use super::records::{Kind, Member, Record, camel, safe};
 use super::spec::{Form, Holds, Selector, Spec};
 use super::takers;
-use super::variant::{Variant, bits, described, ones, reach, variants};
+use super::variant::{Variant, bits, condition, described, ones, reach, variants};
 use crate::Error;
 
 /// Use of a packet's dwords.
@@ -117,7 +117,7 @@ fn write_variant(text: &mut String, spec: &Spec, record: &Record<'_>, variant: &
 
     let mut checks = String::new();
     for member in &members {
-        check_member(&mut checks, spec, variant, member)?;
+        check_member(&mut checks, spec, variant, (&members, member))?;
     }
     let length = variant.by_level(|_, form| length(form, record));
     let mut stores = String::new();
@@ -190,7 +190,12 @@ fn values(spec: &Spec, name: &str, level: u16) -> Result<u64, Error> {
 }
 
 /// Writes the checks of a member: that the level has it, that the value fits, and that it is meant.
-fn check_member(text: &mut String, spec: &Spec, variant: &Variant<'_>, member: &Member<'_>) -> Result<(), Error> {
+fn check_member(
+    text: &mut String,
+    spec: &Spec,
+    variant: &Variant<'_>,
+    (members, member): (&[Member<'_>], &Member<'_>),
+) -> Result<(), Error> {
     let (name, field) = (member.name, format!("r.{}", safe(member.name)));
     let mut wrong = None;
     let limit = match member.kind {
@@ -240,11 +245,8 @@ fn check_member(text: &mut String, spec: &Spec, variant: &Variant<'_>, member: &
         let _ = writeln!(text, "        {check}({name:?}, {field}, {limit})?;");
     }
     let condition = variant.by_level(|level, form| {
-        let when = Variant::places(level, form, name).into_iter().find_map(|field| field.when.as_ref());
-        when.map_or("true".to_owned(), |(decides, values)| {
-            let values = values.iter().map(u32::to_string).collect::<Vec<_>>().join(" | ");
-            format!("matches!(r.{}, {values})", safe(decides))
-        })
+        let when = Variant::places(level, form, name).into_iter().find_map(|field| condition(field, members));
+        when.unwrap_or_else(|| "true".to_owned())
     });
     if condition != "true" {
         let is_set = if member.kind == Kind::Flag { field } else { format!("{field} != 0") };

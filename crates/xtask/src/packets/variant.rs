@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::records::{Record, whole};
+use super::records::{Kind, Member, Record, safe, whole};
 use super::spec::{Field, Form, Holds};
 
 /// A way to write a packet: the form of each level.
@@ -96,6 +96,23 @@ pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
     let always = part.forms.iter().map(|&(_, _, form)| last(form).min(form.payload.0.into())).min();
     let most = part.forms.iter().map(|&(_, _, form)| last(form)).max();
     (always.unwrap_or_default(), most.unwrap_or_default())
+}
+
+/// Returns the condition under which a field is meant, of which the records has the deciding fields; `None` if it always is.
+pub(super) fn condition(field: &Field, members: &[Member<'_>]) -> Option<String> {
+    let one = |(decides, values): &(String, Vec<u32>)| {
+        let is_flag = members.iter().any(|member| member.name == decides && member.kind == Kind::Flag);
+        match &values[..] {
+            [1] if is_flag => format!("r.{}", safe(decides)),
+            [0] if is_flag => format!("!r.{}", safe(decides)),
+            values => {
+                let values = values.iter().map(u32::to_string).collect::<Vec<_>>().join(" | ");
+                format!("matches!(r.{}, {values})", safe(decides))
+            }
+        }
+    };
+    let all: Vec<_> = field.when.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join(" && "))
 }
 
 /// The largest number that bits hold.

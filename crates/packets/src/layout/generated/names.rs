@@ -237,491 +237,492 @@ pub(super) const EVENT_INDEX: Part = Part { name: FieldName(247), whole: FieldNa
 pub(super) const EVENT_TYPE: Part = Part { name: FieldName(248), whole: FieldName(248), half: Half::Whole };
 pub(super) const EXEC_COUNT: Part = Part { name: FieldName(249), whole: FieldName(249), half: Half::Whole };
 pub(super) const EXECUTE: Part = Part { name: FieldName(250), whole: FieldName(250), half: Half::Whole };
-pub(super) const FENCE0_ADDR_HI: Part = Part { name: FieldName(252), whole: FieldName(251), half: Half::High };
-pub(super) const FENCE0_ADDR_LO: Part = Part { name: FieldName(253), whole: FieldName(251), half: Half::Low };
-pub(super) const FENCE0_VALUE_HI: Part = Part { name: FieldName(255), whole: FieldName(254), half: Half::High };
-pub(super) const FENCE0_VALUE_LO: Part = Part { name: FieldName(256), whole: FieldName(254), half: Half::Low };
-pub(super) const FENCE_ADDR_HI: Part = Part { name: FieldName(258), whole: FieldName(257), half: Half::High };
-pub(super) const FENCE_ADDR_LO: Part = Part { name: FieldName(259), whole: FieldName(257), half: Half::Low };
-pub(super) const FENCE_DATA_HI: Part = Part { name: FieldName(261), whole: FieldName(260), half: Half::High };
-pub(super) const FENCE_DATA_LO: Part = Part { name: FieldName(262), whole: FieldName(260), half: Half::Low };
-pub(super) const FENCE_REF_ADDR_HI: Part = Part { name: FieldName(264), whole: FieldName(263), half: Half::High };
-pub(super) const FENCE_REF_ADDR_LO: Part = Part { name: FieldName(265), whole: FieldName(263), half: Half::Low };
-pub(super) const FETCH_INDEX_ATTRIBUTES: Part = Part { name: FieldName(266), whole: FieldName(266), half: Half::Whole };
-pub(super) const FILLSIZE: Part = Part { name: FieldName(267), whole: FieldName(267), half: Half::Whole };
-pub(super) const FLUSH_TYPE: Part = Part { name: FieldName(268), whole: FieldName(268), half: Half::Whole };
-pub(super) const FORCE_SYNC: Part = Part { name: FieldName(269), whole: FieldName(269), half: Half::Whole };
-pub(super) const FOUR_KILOBYTES: Part = Part { name: FieldName(270), whole: FieldName(270), half: Half::Whole };
-pub(super) const FUNCTION: Part = Part { name: FieldName(271), whole: FieldName(271), half: Half::Whole };
-pub(super) const GCC: Part = Part { name: FieldName(272), whole: FieldName(272), half: Half::Whole };
-pub(super) const GCR_BASE_HI: Part = Part { name: FieldName(274), whole: FieldName(273), half: Half::High };
-pub(super) const GCR_BASE_LO: Part = Part { name: FieldName(275), whole: FieldName(273), half: Half::Low };
-pub(super) const GCR_CNTL: Part = Part { name: FieldName(276), whole: FieldName(276), half: Half::Whole };
-pub(super) const GCR_CONTROL_15_0: Part = Part { name: FieldName(277), whole: FieldName(277), half: Half::Whole };
-pub(super) const GCR_CONTROL_18_16: Part = Part { name: FieldName(278), whole: FieldName(278), half: Half::Whole };
-pub(super) const GCR_CONTROL_19_16: Part = Part { name: FieldName(279), whole: FieldName(279), half: Half::Whole };
-pub(super) const GCR_SIZE: Part = Part { name: FieldName(280), whole: FieldName(280), half: Half::Whole };
-pub(super) const GCR_SIZE_HI: Part = Part { name: FieldName(281), whole: FieldName(280), half: Half::High };
-pub(super) const GDS_ADDR_HI: Part = Part { name: FieldName(283), whole: FieldName(282), half: Half::High };
-pub(super) const GDS_ADDR_LO: Part = Part { name: FieldName(284), whole: FieldName(282), half: Half::Low };
-pub(super) const GDS_DWORDS: Part = Part { name: FieldName(285), whole: FieldName(285), half: Half::Whole };
-pub(super) const GDS_HEAP_BASE: Part = Part { name: FieldName(286), whole: FieldName(286), half: Half::Whole };
-pub(super) const GDS_HEAP_SIZE: Part = Part { name: FieldName(287), whole: FieldName(287), half: Half::Whole };
-pub(super) const GDS_INDEX: Part = Part { name: FieldName(288), whole: FieldName(288), half: Half::Whole };
-pub(super) const GDS_OFFSET: Part = Part { name: FieldName(289), whole: FieldName(289), half: Half::Whole };
-pub(super) const GFX_ENG_ID: Part = Part { name: FieldName(290), whole: FieldName(290), half: Half::Whole };
-pub(super) const GL1_INV: Part = Part { name: FieldName(291), whole: FieldName(291), half: Half::Whole };
-pub(super) const GL2_DISCARD: Part = Part { name: FieldName(292), whole: FieldName(292), half: Half::Whole };
-pub(super) const GL2_INV: Part = Part { name: FieldName(293), whole: FieldName(293), half: Half::Whole };
-pub(super) const GL2_RANGE: Part = Part { name: FieldName(294), whole: FieldName(294), half: Half::Whole };
-pub(super) const GL2_US: Part = Part { name: FieldName(295), whole: FieldName(295), half: Half::Whole };
-pub(super) const GL2_WB: Part = Part { name: FieldName(296), whole: FieldName(296), half: Half::Whole };
-pub(super) const GLK_INV: Part = Part { name: FieldName(297), whole: FieldName(297), half: Half::Whole };
-pub(super) const GLK_WB: Part = Part { name: FieldName(298), whole: FieldName(298), half: Half::Whole };
-pub(super) const GLM_INV: Part = Part { name: FieldName(299), whole: FieldName(299), half: Half::Whole };
-pub(super) const GLM_WB: Part = Part { name: FieldName(300), whole: FieldName(300), half: Half::Whole };
-pub(super) const GLV_INV: Part = Part { name: FieldName(301), whole: FieldName(301), half: Half::Whole };
-pub(super) const GPA: Part = Part { name: FieldName(302), whole: FieldName(302), half: Half::Whole };
-pub(super) const GWS_MASK_HI: Part = Part { name: FieldName(304), whole: FieldName(303), half: Half::High };
-pub(super) const GWS_MASK_LO: Part = Part { name: FieldName(305), whole: FieldName(303), half: Half::Low };
-pub(super) const HDP_FLUSH: Part = Part { name: FieldName(306), whole: FieldName(306), half: Half::Whole };
-pub(super) const HEIGHT: Part = Part { name: FieldName(307), whole: FieldName(307), half: Half::Whole };
-pub(super) const HINT: Part = Part { name: FieldName(308), whole: FieldName(308), half: Half::Whole };
-pub(super) const IA_MULTI_VGT_PARAM: Part = Part { name: FieldName(309), whole: FieldName(309), half: Half::Whole };
-pub(super) const IB1_ADDR_HI: Part = Part { name: FieldName(311), whole: FieldName(310), half: Half::High };
-pub(super) const IB1_ADDR_LO: Part = Part { name: FieldName(312), whole: FieldName(310), half: Half::Low };
-pub(super) const IB1_CACHE_POLICY: Part = Part { name: FieldName(313), whole: FieldName(313), half: Half::Whole };
-pub(super) const IB1_SIZE: Part = Part { name: FieldName(314), whole: FieldName(314), half: Half::Whole };
-pub(super) const IB2_ADDR_HI: Part = Part { name: FieldName(316), whole: FieldName(315), half: Half::High };
-pub(super) const IB2_ADDR_LO: Part = Part { name: FieldName(317), whole: FieldName(315), half: Half::Low };
-pub(super) const IB2_CACHE_POLICY: Part = Part { name: FieldName(318), whole: FieldName(318), half: Half::Whole };
-pub(super) const IB2_SIZE: Part = Part { name: FieldName(319), whole: FieldName(319), half: Half::Whole };
-pub(super) const IB_ADDR_HI: Part = Part { name: FieldName(321), whole: FieldName(320), half: Half::High };
-pub(super) const IB_ADDR_LO: Part = Part { name: FieldName(322), whole: FieldName(320), half: Half::Low };
-pub(super) const IB_DWORD_OFFSET: Part = Part { name: FieldName(323), whole: FieldName(323), half: Half::Whole };
-pub(super) const IB_OFFSET: Part = Part { name: FieldName(324), whole: FieldName(324), half: Half::Whole };
-pub(super) const IB_SIZE: Part = Part { name: FieldName(325), whole: FieldName(325), half: Half::Whole };
-pub(super) const IDCMD: Part = Part { name: FieldName(326), whole: FieldName(326), half: Half::Whole };
-pub(super) const IMM_HI: Part = Part { name: FieldName(328), whole: FieldName(327), half: Half::High };
-pub(super) const IMM_LO: Part = Part { name: FieldName(329), whole: FieldName(327), half: Half::Low };
-pub(super) const INCR_DW0: Part = Part { name: FieldName(331), whole: FieldName(331), half: Half::Whole };
-pub(super) const INCR_DW1: Part = Part { name: FieldName(332), whole: FieldName(332), half: Half::Whole };
-pub(super) const INCR_HI: Part = Part { name: FieldName(333), whole: FieldName(330), half: Half::High };
-pub(super) const INCR_LO: Part = Part { name: FieldName(334), whole: FieldName(330), half: Half::Low };
-pub(super) const INCREMENT_CE: Part = Part { name: FieldName(335), whole: FieldName(335), half: Half::Whole };
-pub(super) const INCREMENT_CS: Part = Part { name: FieldName(336), whole: FieldName(336), half: Half::Whole };
-pub(super) const INDEX: Part = Part { name: FieldName(337), whole: FieldName(337), half: Half::Whole };
-pub(super) const INDEX_ATTRIBUTES_OFFSET: Part = Part { name: FieldName(338), whole: FieldName(338), half: Half::Whole };
-pub(super) const INDEX_BASE_HI: Part = Part { name: FieldName(340), whole: FieldName(339), half: Half::High };
-pub(super) const INDEX_BASE_LO: Part = Part { name: FieldName(341), whole: FieldName(339), half: Half::Low };
-pub(super) const INDEX_COUNT: Part = Part { name: FieldName(342), whole: FieldName(342), half: Half::Whole };
-pub(super) const INDEX_OFFSET: Part = Part { name: FieldName(343), whole: FieldName(343), half: Half::Whole };
-pub(super) const INDEX_TYPE: Part = Part { name: FieldName(344), whole: FieldName(344), half: Half::Whole };
-pub(super) const INDIRECT_MODE: Part = Part { name: FieldName(345), whole: FieldName(345), half: Half::Whole };
-pub(super) const INHERIT_VMID_COMPUTE: Part = Part { name: FieldName(346), whole: FieldName(346), half: Half::Whole };
-pub(super) const INHERIT_VMID_GFX: Part = Part { name: FieldName(347), whole: FieldName(347), half: Half::Whole };
-pub(super) const INIT_DW0: Part = Part { name: FieldName(349), whole: FieldName(349), half: Half::Whole };
-pub(super) const INIT_DW1: Part = Part { name: FieldName(350), whole: FieldName(350), half: Half::Whole };
-pub(super) const INIT_HI: Part = Part { name: FieldName(351), whole: FieldName(348), half: Half::High };
-pub(super) const INIT_LO: Part = Part { name: FieldName(352), whole: FieldName(348), half: Half::Low };
-pub(super) const INIT_MEM_COPY_COUNT: Part = Part { name: FieldName(353), whole: FieldName(353), half: Half::Whole };
-pub(super) const INIT_SHADOW_MEM: Part = Part { name: FieldName(354), whole: FieldName(354), half: Half::Whole };
-pub(super) const INSTANCE_COUNT: Part = Part { name: FieldName(355), whole: FieldName(355), half: Half::Whole };
-pub(super) const INSTANCE_ENABLE: Part = Part { name: FieldName(356), whole: FieldName(356), half: Half::Whole };
-pub(super) const INT_CONTEXT: Part = Part { name: FieldName(357), whole: FieldName(357), half: Half::Whole };
-pub(super) const INT_CONTEXT_DATA: Part = Part { name: FieldName(358), whole: FieldName(358), half: Half::Whole };
-pub(super) const INT_CTXID: Part = Part { name: FieldName(359), whole: FieldName(359), half: Half::Whole };
-pub(super) const INT_SEL: Part = Part { name: FieldName(360), whole: FieldName(360), half: Half::Whole };
-pub(super) const INTERRUPT_SEL: Part = Part { name: FieldName(361), whole: FieldName(361), half: Half::Whole };
-pub(super) const INTERVAL: Part = Part { name: FieldName(362), whole: FieldName(362), half: Half::Whole };
-pub(super) const INVALIDATE_L2: Part = Part { name: FieldName(363), whole: FieldName(363), half: Half::Whole };
-pub(super) const INVALIDATE_SEL: Part = Part { name: FieldName(364), whole: FieldName(364), half: Half::Whole };
-pub(super) const INVALIDATEACK: Part = Part { name: FieldName(365), whole: FieldName(365), half: Half::Whole };
-pub(super) const INVALIDATEREQ: Part = Part { name: FieldName(366), whole: FieldName(366), half: Half::Whole };
-pub(super) const IRB_ADDR_HI: Part = Part { name: FieldName(368), whole: FieldName(367), half: Half::High };
-pub(super) const IRB_ADDR_LO: Part = Part { name: FieldName(369), whole: FieldName(367), half: Half::Low };
-pub(super) const IRB_WRAP_SIZE: Part = Part { name: FieldName(370), whole: FieldName(370), half: Half::Whole };
-pub(super) const KRB_FREE_OFFSET: Part = Part { name: FieldName(371), whole: FieldName(371), half: Half::Whole };
-pub(super) const KRB_LOC_SGPR: Part = Part { name: FieldName(372), whole: FieldName(372), half: Half::Whole };
-pub(super) const KRB_OFFSET: Part = Part { name: FieldName(373), whole: FieldName(373), half: Half::Whole };
-pub(super) const KRB_SIZE: Part = Part { name: FieldName(374), whole: FieldName(374), half: Half::Whole };
-pub(super) const L1_PTES: Part = Part { name: FieldName(375), whole: FieldName(375), half: Half::Whole };
-pub(super) const L2_PDE0: Part = Part { name: FieldName(376), whole: FieldName(376), half: Half::Whole };
-pub(super) const L2_PDE1: Part = Part { name: FieldName(377), whole: FieldName(377), half: Half::Whole };
-pub(super) const L2_PDE2: Part = Part { name: FieldName(378), whole: FieldName(378), half: Half::Whole };
-pub(super) const L2_POLICY: Part = Part { name: FieldName(379), whole: FieldName(379), half: Half::Whole };
-pub(super) const L2_PTES: Part = Part { name: FieldName(380), whole: FieldName(380), half: Half::Whole };
-pub(super) const LIMIT_VA_31_7: Part = Part { name: FieldName(381), whole: FieldName(381), half: Half::Whole };
-pub(super) const LIMIT_VA_47_32: Part = Part { name: FieldName(382), whole: FieldName(382), half: Half::Whole };
-pub(super) const LINEAR_ADDR_HI: Part = Part { name: FieldName(384), whole: FieldName(383), half: Half::High };
-pub(super) const LINEAR_ADDR_LO: Part = Part { name: FieldName(385), whole: FieldName(383), half: Half::Low };
-pub(super) const LINEAR_CACHE_POLICY: Part = Part { name: FieldName(386), whole: FieldName(386), half: Half::Whole };
-pub(super) const LINEAR_CC: Part = Part { name: FieldName(387), whole: FieldName(387), half: Half::Whole };
-pub(super) const LINEAR_DISPATCH_ENABLE: Part = Part { name: FieldName(388), whole: FieldName(388), half: Half::Whole };
-pub(super) const LINEAR_HA: Part = Part { name: FieldName(389), whole: FieldName(389), half: Half::Whole };
-pub(super) const LINEAR_MALL_POLICY: Part = Part { name: FieldName(390), whole: FieldName(390), half: Half::Whole };
-pub(super) const LINEAR_PITCH: Part = Part { name: FieldName(391), whole: FieldName(391), half: Half::Whole };
-pub(super) const LINEAR_SLICE_PITCH: Part = Part { name: FieldName(392), whole: FieldName(392), half: Half::Whole };
-pub(super) const LINEAR_SW: Part = Part { name: FieldName(393), whole: FieldName(393), half: Half::Whole };
-pub(super) const LINEAR_X: Part = Part { name: FieldName(394), whole: FieldName(394), half: Half::Whole };
-pub(super) const LINEAR_Y: Part = Part { name: FieldName(395), whole: FieldName(395), half: Half::Whole };
-pub(super) const LINEAR_Z: Part = Part { name: FieldName(396), whole: FieldName(396), half: Half::Whole };
-pub(super) const LLC_POLICY: Part = Part { name: FieldName(397), whole: FieldName(397), half: Half::Whole };
-pub(super) const LOAD_CE_RAM: Part = Part { name: FieldName(398), whole: FieldName(398), half: Half::Whole };
-pub(super) const LOAD_CONTEXT: Part = Part { name: FieldName(399), whole: FieldName(399), half: Half::Whole };
-pub(super) const LOAD_CS_SH: Part = Part { name: FieldName(400), whole: FieldName(400), half: Half::Whole };
-pub(super) const LOAD_GFX_SH: Part = Part { name: FieldName(401), whole: FieldName(401), half: Half::Whole };
-pub(super) const LOAD_GLOBAL_CONFIG: Part = Part { name: FieldName(402), whole: FieldName(402), half: Half::Whole };
-pub(super) const LOAD_UCONFIG: Part = Part { name: FieldName(403), whole: FieldName(403), half: Half::Whole };
-pub(super) const LOG_REQUEST: Part = Part { name: FieldName(404), whole: FieldName(404), half: Half::Whole };
-pub(super) const LOOP: Part = Part { name: FieldName(405), whole: FieldName(405), half: Half::Whole };
-pub(super) const LOOP_COUNT: Part = Part { name: FieldName(406), whole: FieldName(406), half: Half::Whole };
-pub(super) const LOOP_INTERVAL: Part = Part { name: FieldName(407), whole: FieldName(407), half: Half::Whole };
-pub(super) const M2M_OPT: Part = Part { name: FieldName(408), whole: FieldName(408), half: Half::Whole };
-pub(super) const MACRO_TILE_ASPECT: Part = Part { name: FieldName(409), whole: FieldName(409), half: Half::Whole };
-pub(super) const MAILBOX: Part = Part { name: FieldName(410), whole: FieldName(410), half: Half::Whole };
-pub(super) const MALL_POLICY: Part = Part { name: FieldName(411), whole: FieldName(411), half: Half::Whole };
-pub(super) const MASK: Part = Part { name: FieldName(412), whole: FieldName(412), half: Half::Whole };
-pub(super) const MASK_DW0: Part = Part { name: FieldName(413), whole: FieldName(413), half: Half::Whole };
-pub(super) const MASK_DW1: Part = Part { name: FieldName(414), whole: FieldName(414), half: Half::Whole };
-pub(super) const MASK_HI: Part = Part { name: FieldName(415), whole: FieldName(412), half: Half::High };
-pub(super) const MASK_LO: Part = Part { name: FieldName(416), whole: FieldName(412), half: Half::Low };
-pub(super) const MAX_COMP_BLOCK_SIZE: Part = Part { name: FieldName(417), whole: FieldName(417), half: Half::Whole };
-pub(super) const MAX_CONTEXT: Part = Part { name: FieldName(418), whole: FieldName(418), half: Half::Whole };
-pub(super) const MAX_COUNT: Part = Part { name: FieldName(419), whole: FieldName(419), half: Half::Whole };
-pub(super) const MAX_INDEX_MULTIPLE_MINUS_1: Part = Part { name: FieldName(420), whole: FieldName(420), half: Half::Whole };
-pub(super) const MAX_SIZE: Part = Part { name: FieldName(421), whole: FieldName(421), half: Half::Whole };
-pub(super) const MAX_UNCOMP_BLOCK_SIZE: Part = Part { name: FieldName(422), whole: FieldName(422), half: Half::Whole };
-pub(super) const ME: Part = Part { name: FieldName(423), whole: FieldName(423), half: Half::Whole };
-pub(super) const MEM_POLL: Part = Part { name: FieldName(424), whole: FieldName(424), half: Half::Whole };
-pub(super) const MEM_SPACE: Part = Part { name: FieldName(425), whole: FieldName(425), half: Half::Whole };
-pub(super) const MEMLOG_CLEAR: Part = Part { name: FieldName(426), whole: FieldName(426), half: Half::Whole };
-pub(super) const MEMLOG_CLR: Part = Part { name: FieldName(427), whole: FieldName(427), half: Half::Whole };
-pub(super) const MES_ACTION: Part = Part { name: FieldName(428), whole: FieldName(428), half: Half::Whole };
-pub(super) const MES_ACTION_ID: Part = Part { name: FieldName(429), whole: FieldName(429), half: Half::Whole };
-pub(super) const MES_INTR_PIPE: Part = Part { name: FieldName(430), whole: FieldName(430), half: Half::Whole };
-pub(super) const META_ADDR_HI: Part = Part { name: FieldName(432), whole: FieldName(431), half: Half::High };
-pub(super) const META_ADDR_LO: Part = Part { name: FieldName(433), whole: FieldName(431), half: Half::Low };
-pub(super) const META_LLC: Part = Part { name: FieldName(434), whole: FieldName(434), half: Half::Whole };
-pub(super) const META_TMZ: Part = Part { name: FieldName(435), whole: FieldName(435), half: Half::Whole };
-pub(super) const MICRO_TILE_MODE: Part = Part { name: FieldName(436), whole: FieldName(436), half: Half::Whole };
-pub(super) const MIN_POLL_INTERVALS: Part = Part { name: FieldName(437), whole: FieldName(437), half: Half::Whole };
-pub(super) const MIP_ID: Part = Part { name: FieldName(438), whole: FieldName(438), half: Half::Whole };
-pub(super) const MIP_MAX: Part = Part { name: FieldName(439), whole: FieldName(439), half: Half::Whole };
-pub(super) const MM_ENG_ID: Part = Part { name: FieldName(440), whole: FieldName(440), half: Half::Whole };
-pub(super) const MMHUB_FLUSH_TYPE: Part = Part { name: FieldName(441), whole: FieldName(441), half: Half::Whole };
-pub(super) const MMHUB_SEL: Part = Part { name: FieldName(442), whole: FieldName(442), half: Half::Whole };
-pub(super) const MODE: Part = Part { name: FieldName(443), whole: FieldName(443), half: Half::Whole };
-pub(super) const MODE1_ENABLE: Part = Part { name: FieldName(444), whole: FieldName(444), half: Half::Whole };
-pub(super) const MQD_ADDR_HI: Part = Part { name: FieldName(446), whole: FieldName(445), half: Half::High };
-pub(super) const MQD_ADDR_LO: Part = Part { name: FieldName(447), whole: FieldName(445), half: Half::Low };
-pub(super) const MTYPE: Part = Part { name: FieldName(448), whole: FieldName(448), half: Half::Whole };
-pub(super) const NO_INCREMENT: Part = Part { name: FieldName(449), whole: FieldName(449), half: Half::Whole };
-pub(super) const NOPTE_COMP: Part = Part { name: FieldName(450), whole: FieldName(450), half: Half::Whole };
-pub(super) const NOT_EOP: Part = Part { name: FieldName(451), whole: FieldName(451), half: Half::Whole };
-pub(super) const NSD: Part = Part { name: FieldName(452), whole: FieldName(452), half: Half::Whole };
-pub(super) const NUM_BANK: Part = Part { name: FieldName(453), whole: FieldName(453), half: Half::Whole };
-pub(super) const NUM_DWORDS: Part = Part { name: FieldName(454), whole: FieldName(454), half: Half::Whole };
-pub(super) const NUM_INPUT_CP: Part = Part { name: FieldName(455), whole: FieldName(455), half: Half::Whole };
-pub(super) const NUM_OF_PTE: Part = Part { name: FieldName(456), whole: FieldName(456), half: Half::Whole };
-pub(super) const NUM_OF_REG: Part = Part { name: FieldName(457), whole: FieldName(457), half: Half::Whole };
-pub(super) const NUM_QUEUES: Part = Part { name: FieldName(458), whole: FieldName(458), half: Half::Whole };
-pub(super) const NUM_SPILL_REGS: Part = Part { name: FieldName(459), whole: FieldName(459), half: Half::Whole };
-pub(super) const NUMBER_TYPE: Part = Part { name: FieldName(460), whole: FieldName(460), half: Half::Whole };
-pub(super) const OAC_MASK: Part = Part { name: FieldName(461), whole: FieldName(461), half: Half::Whole };
-pub(super) const OBJ_ID_ADDR_HI: Part = Part { name: FieldName(463), whole: FieldName(462), half: Half::High };
-pub(super) const OBJ_ID_ADDR_LO: Part = Part { name: FieldName(464), whole: FieldName(462), half: Half::Low };
-pub(super) const OFFLOAD_ENABLE: Part = Part { name: FieldName(465), whole: FieldName(465), half: Half::Whole };
-pub(super) const OFFLOAD_POLLING: Part = Part { name: FieldName(466), whole: FieldName(466), half: Half::Whole };
-pub(super) const OFFSET: Part = Part { name: FieldName(467), whole: FieldName(467), half: Half::Whole };
-pub(super) const OFFSET0: Part = Part { name: FieldName(468), whole: FieldName(468), half: Half::Whole };
-pub(super) const OFFSET1: Part = Part { name: FieldName(469), whole: FieldName(469), half: Half::Whole };
-pub(super) const OFFSET_OR_SRC_ADDR_LO: Part = Part { name: FieldName(471), whole: FieldName(470), half: Half::Low };
-pub(super) const OP: Part = Part { name: FieldName(472), whole: FieldName(472), half: Half::Whole };
-pub(super) const OPERATION: Part = Part { name: FieldName(473), whole: FieldName(473), half: Half::Whole };
-pub(super) const OPTIMIZE_ACE_OFFLOAD: Part = Part { name: FieldName(474), whole: FieldName(474), half: Half::Whole };
-pub(super) const OR_MASK: Part = Part { name: FieldName(475), whole: FieldName(475), half: Half::Whole };
-pub(super) const OR_REG: Part = Part { name: FieldName(476), whole: FieldName(476), half: Half::Whole };
-pub(super) const OR_SRC: Part = Part { name: FieldName(477), whole: FieldName(477), half: Half::Whole };
-pub(super) const PAGE_NUM_LO: Part = Part { name: FieldName(479), whole: FieldName(478), half: Half::Low };
-pub(super) const PAGE_VA_42_12: Part = Part { name: FieldName(480), whole: FieldName(480), half: Half::Whole };
-pub(super) const PAGE_VA_47_43: Part = Part { name: FieldName(481), whole: FieldName(481), half: Half::Whole };
-pub(super) const PASID: Part = Part { name: FieldName(482), whole: FieldName(482), half: Half::Whole };
-pub(super) const PATTERN: Part = Part { name: FieldName(483), whole: FieldName(483), half: Half::Whole };
-pub(super) const PER_VMID_REQUEST: Part = Part { name: FieldName(484), whole: FieldName(484), half: Half::Whole };
-pub(super) const PF_VF_MODE: Part = Part { name: FieldName(485), whole: FieldName(485), half: Half::Whole };
-pub(super) const PIPE: Part = Part { name: FieldName(486), whole: FieldName(486), half: Half::Whole };
-pub(super) const PIPE_ALIGNED: Part = Part { name: FieldName(487), whole: FieldName(487), half: Half::Whole };
-pub(super) const PIPE_CONFIG: Part = Part { name: FieldName(488), whole: FieldName(488), half: Half::Whole };
-pub(super) const PITCH_IN_TILE: Part = Part { name: FieldName(489), whole: FieldName(489), half: Half::Whole };
-pub(super) const PMC_ENABLE: Part = Part { name: FieldName(490), whole: FieldName(490), half: Half::Whole };
-pub(super) const PMC_EVENT: Part = Part { name: FieldName(491), whole: FieldName(491), half: Half::Whole };
-pub(super) const PMC_ID: Part = Part { name: FieldName(492), whole: FieldName(492), half: Half::Whole };
-pub(super) const PMC_UNIT_MASK: Part = Part { name: FieldName(493), whole: FieldName(493), half: Half::Whole };
-pub(super) const POLL_ADDR_HI: Part = Part { name: FieldName(495), whole: FieldName(494), half: Half::High };
-pub(super) const POLL_ADDR_LO: Part = Part { name: FieldName(496), whole: FieldName(494), half: Half::Low };
-pub(super) const POLL_INTERVAL: Part = Part { name: FieldName(497), whole: FieldName(497), half: Half::Whole };
-pub(super) const POLL_REG: Part = Part { name: FieldName(498), whole: FieldName(498), half: Half::Whole };
-pub(super) const POLL_SPACE: Part = Part { name: FieldName(499), whole: FieldName(499), half: Half::Whole };
-pub(super) const PQ_EXE_STATUS: Part = Part { name: FieldName(500), whole: FieldName(500), half: Half::Whole };
-pub(super) const PRE_ENA: Part = Part { name: FieldName(501), whole: FieldName(501), half: Half::Whole };
-pub(super) const PRE_RESUME: Part = Part { name: FieldName(502), whole: FieldName(502), half: Half::Whole };
-pub(super) const PREEMPTABLE: Part = Part { name: FieldName(503), whole: FieldName(503), half: Half::Whole };
-pub(super) const PRIM_COUNT: Part = Part { name: FieldName(504), whole: FieldName(504), half: Half::Whole };
-pub(super) const PRIM_PER_SUBGROUP: Part = Part { name: FieldName(505), whole: FieldName(505), half: Half::Whole };
-pub(super) const PRIM_TYPE: Part = Part { name: FieldName(506), whole: FieldName(506), half: Half::Whole };
-pub(super) const PRIME_MODE: Part = Part { name: FieldName(507), whole: FieldName(507), half: Half::Whole };
-pub(super) const PRIV: Part = Part { name: FieldName(508), whole: FieldName(508), half: Half::Whole };
-pub(super) const PTEPDE_OP: Part = Part { name: FieldName(509), whole: FieldName(509), half: Half::Whole };
-pub(super) const PWS_COUNT: Part = Part { name: FieldName(510), whole: FieldName(510), half: Half::Whole };
-pub(super) const PWS_COUNTER_SEL: Part = Part { name: FieldName(511), whole: FieldName(511), half: Half::Whole };
-pub(super) const PWS_ENA: Part = Part { name: FieldName(512), whole: FieldName(512), half: Half::Whole };
-pub(super) const PWS_ENA2: Part = Part { name: FieldName(513), whole: FieldName(513), half: Half::Whole };
-pub(super) const PWS_ENABLE: Part = Part { name: FieldName(514), whole: FieldName(514), half: Half::Whole };
-pub(super) const PWS_STAGE_SEL: Part = Part { name: FieldName(515), whole: FieldName(515), half: Half::Whole };
-pub(super) const QUERY_ADDR_HI: Part = Part { name: FieldName(517), whole: FieldName(516), half: Half::High };
-pub(super) const QUERY_ADDR_LO: Part = Part { name: FieldName(518), whole: FieldName(516), half: Half::Low };
-pub(super) const QUEUE: Part = Part { name: FieldName(519), whole: FieldName(519), half: Half::Whole };
-pub(super) const QUEUE_MASK_HI: Part = Part { name: FieldName(521), whole: FieldName(520), half: Half::High };
-pub(super) const QUEUE_MASK_LO: Part = Part { name: FieldName(522), whole: FieldName(520), half: Half::Low };
-pub(super) const QUEUE_SEL: Part = Part { name: FieldName(523), whole: FieldName(523), half: Half::Whole };
-pub(super) const QUEUE_TYPE: Part = Part { name: FieldName(524), whole: FieldName(524), half: Half::Whole };
-pub(super) const RAM_OFFSET: Part = Part { name: FieldName(525), whole: FieldName(525), half: Half::Whole };
-pub(super) const RAW_WAIT: Part = Part { name: FieldName(526), whole: FieldName(526), half: Half::Whole };
-pub(super) const READ_COMPRESSION_MODE: Part = Part { name: FieldName(527), whole: FieldName(527), half: Half::Whole };
-pub(super) const READ_CONTROL: Part = Part { name: FieldName(528), whole: FieldName(528), half: Half::Whole };
-pub(super) const READ_PREOP: Part = Part { name: FieldName(529), whole: FieldName(529), half: Half::Whole };
-pub(super) const REC_HI: Part = Part { name: FieldName(531), whole: FieldName(530), half: Half::High };
-pub(super) const REC_LO: Part = Part { name: FieldName(532), whole: FieldName(530), half: Half::Low };
-pub(super) const RECT_INDEX: Part = Part { name: FieldName(533), whole: FieldName(533), half: Half::Whole };
-pub(super) const RECT_X: Part = Part { name: FieldName(534), whole: FieldName(534), half: Half::Whole };
-pub(super) const RECT_Y: Part = Part { name: FieldName(535), whole: FieldName(535), half: Half::Whole };
-pub(super) const RECT_Z: Part = Part { name: FieldName(536), whole: FieldName(536), half: Half::Whole };
-pub(super) const REFERENCE: Part = Part { name: FieldName(537), whole: FieldName(537), half: Half::Whole };
-pub(super) const REFERENCE_HI: Part = Part { name: FieldName(538), whole: FieldName(537), half: Half::High };
-pub(super) const REFERENCE_LO: Part = Part { name: FieldName(539), whole: FieldName(537), half: Half::Low };
-pub(super) const REG: Part = Part { name: FieldName(540), whole: FieldName(540), half: Half::Whole };
-pub(super) const REG_COUNT: Part = Part { name: FieldName(541), whole: FieldName(541), half: Half::Whole };
-pub(super) const REG_OFFSET: Part = Part { name: FieldName(542), whole: FieldName(542), half: Half::Whole };
-pub(super) const REG_OFFSET0: Part = Part { name: FieldName(543), whole: FieldName(543), half: Half::Whole };
-pub(super) const REG_OFFSET1: Part = Part { name: FieldName(544), whole: FieldName(544), half: Half::Whole };
-pub(super) const REPORT_AND_RESET: Part = Part { name: FieldName(545), whole: FieldName(545), half: Half::Whole };
-pub(super) const REQ_PATH: Part = Part { name: FieldName(546), whole: FieldName(546), half: Half::Whole };
-pub(super) const REQUESTED_PAGES: Part = Part { name: FieldName(547), whole: FieldName(547), half: Half::Whole };
-pub(super) const RESERVED: Part = Part { name: FieldName(548), whole: FieldName(548), half: Half::Whole };
-pub(super) const RESERVED0: Part = Part { name: FieldName(549), whole: FieldName(549), half: Half::Whole };
-pub(super) const RESERVED1: Part = Part { name: FieldName(550), whole: FieldName(550), half: Half::Whole };
-pub(super) const RESET_COUNT: Part = Part { name: FieldName(551), whole: FieldName(551), half: Half::Whole };
-pub(super) const RESET_FORCE: Part = Part { name: FieldName(552), whole: FieldName(552), half: Half::Whole };
-pub(super) const RESUME_VF: Part = Part { name: FieldName(553), whole: FieldName(553), half: Half::Whole };
-pub(super) const RETRY_COUNT: Part = Part { name: FieldName(554), whole: FieldName(554), half: Half::Whole };
-pub(super) const RING_ENTRY_LOC: Part = Part { name: FieldName(555), whole: FieldName(555), half: Half::Whole };
-pub(super) const S: Part = Part { name: FieldName(556), whole: FieldName(556), half: Half::Whole };
-pub(super) const SAIC: Part = Part { name: FieldName(557), whole: FieldName(557), half: Half::Whole };
-pub(super) const SAMP_PLST_MODE: Part = Part { name: FieldName(558), whole: FieldName(558), half: Half::Whole };
-pub(super) const SAS: Part = Part { name: FieldName(559), whole: FieldName(559), half: Half::Whole };
-pub(super) const SB_ADDR_HI: Part = Part { name: FieldName(561), whole: FieldName(560), half: Half::High };
-pub(super) const SB_ADDR_LO: Part = Part { name: FieldName(562), whole: FieldName(560), half: Half::Low };
-pub(super) const SCRATCH_ADDR: Part = Part { name: FieldName(563), whole: FieldName(563), half: Half::Whole };
-pub(super) const SECURE: Part = Part { name: FieldName(564), whole: FieldName(564), half: Half::Whole };
-pub(super) const SEGMENT_SIZE: Part = Part { name: FieldName(565), whole: FieldName(565), half: Half::Whole };
-pub(super) const SEM_SEL: Part = Part { name: FieldName(566), whole: FieldName(566), half: Half::Whole };
-pub(super) const SEQ: Part = Part { name: FieldName(567), whole: FieldName(567), half: Half::Whole };
-pub(super) const SHADOW_ADDR_HI: Part = Part { name: FieldName(569), whole: FieldName(568), half: Half::High };
-pub(super) const SHADOW_ADDR_LO: Part = Part { name: FieldName(570), whole: FieldName(568), half: Half::Low };
-pub(super) const SHADOW_BASE_SEL: Part = Part { name: FieldName(571), whole: FieldName(571), half: Half::Whole };
-pub(super) const SHADOW_CONTEXT: Part = Part { name: FieldName(572), whole: FieldName(572), half: Half::Whole };
-pub(super) const SHADOW_CS_SH: Part = Part { name: FieldName(573), whole: FieldName(573), half: Half::Whole };
-pub(super) const SHADOW_GFX_SH: Part = Part { name: FieldName(574), whole: FieldName(574), half: Half::Whole };
-pub(super) const SHADOW_GLOBAL_CONFIG: Part = Part { name: FieldName(575), whole: FieldName(575), half: Half::Whole };
-pub(super) const SHADOW_UCONFIG: Part = Part { name: FieldName(576), whole: FieldName(576), half: Half::Whole };
-pub(super) const SIGNAL: Part = Part { name: FieldName(577), whole: FieldName(577), half: Half::Whole };
-pub(super) const SIGNAL_TYPE: Part = Part { name: FieldName(578), whole: FieldName(578), half: Half::Whole };
-pub(super) const SIZE: Part = Part { name: FieldName(579), whole: FieldName(579), half: Half::Whole };
-pub(super) const SLICE_PITCH: Part = Part { name: FieldName(580), whole: FieldName(580), half: Half::Whole };
-pub(super) const SNP: Part = Part { name: FieldName(581), whole: FieldName(581), half: Half::Whole };
-pub(super) const SOURCE_SELECT: Part = Part { name: FieldName(582), whole: FieldName(582), half: Half::Whole };
-pub(super) const SPILL_COMPUTE_REG0: Part = Part { name: FieldName(583), whole: FieldName(583), half: Half::Whole };
-pub(super) const SPILL_COMPUTE_REG1: Part = Part { name: FieldName(584), whole: FieldName(584), half: Half::Whole };
-pub(super) const SPILL_INSTANCE_COUNT: Part = Part { name: FieldName(585), whole: FieldName(585), half: Half::Whole };
-pub(super) const SPILL_REG0: Part = Part { name: FieldName(586), whole: FieldName(586), half: Half::Whole };
-pub(super) const SPILL_REG1: Part = Part { name: FieldName(587), whole: FieldName(587), half: Half::Whole };
-pub(super) const SPILL_REG2: Part = Part { name: FieldName(588), whole: FieldName(588), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET0: Part = Part { name: FieldName(589), whole: FieldName(589), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET1: Part = Part { name: FieldName(590), whole: FieldName(590), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET2: Part = Part { name: FieldName(591), whole: FieldName(591), half: Half::Whole };
-pub(super) const SPILL_REG_OFFSET3: Part = Part { name: FieldName(592), whole: FieldName(592), half: Half::Whole };
-pub(super) const SPILL_TABLE_ADDR_HI: Part = Part { name: FieldName(594), whole: FieldName(593), half: Half::High };
-pub(super) const SPILL_TABLE_ADDR_LO: Part = Part { name: FieldName(595), whole: FieldName(593), half: Half::Low };
-pub(super) const SPILL_TABLE_STRIDE: Part = Part { name: FieldName(596), whole: FieldName(596), half: Half::Whole };
-pub(super) const SRC0_HI: Part = Part { name: FieldName(599), whole: FieldName(598), half: Half::High };
-pub(super) const SRC0_LO: Part = Part { name: FieldName(600), whole: FieldName(598), half: Half::Low };
-pub(super) const SRC1_HI: Part = Part { name: FieldName(602), whole: FieldName(601), half: Half::High };
-pub(super) const SRC1_LO: Part = Part { name: FieldName(603), whole: FieldName(601), half: Half::Low };
-pub(super) const SRC_ADDR_HI: Part = Part { name: FieldName(605), whole: FieldName(604), half: Half::High };
-pub(super) const SRC_ADDR_LO: Part = Part { name: FieldName(606), whole: FieldName(604), half: Half::Low };
-pub(super) const SRC_ARRAY_MODE: Part = Part { name: FieldName(607), whole: FieldName(607), half: Half::Whole };
-pub(super) const SRC_ATC: Part = Part { name: FieldName(608), whole: FieldName(608), half: Half::Whole };
-pub(super) const SRC_BANK_H: Part = Part { name: FieldName(609), whole: FieldName(609), half: Half::Whole };
-pub(super) const SRC_BANK_W: Part = Part { name: FieldName(610), whole: FieldName(610), half: Half::Whole };
-pub(super) const SRC_CACHE_POLICY: Part = Part { name: FieldName(611), whole: FieldName(611), half: Half::Whole };
-pub(super) const SRC_DATA_HI: Part = Part { name: FieldName(613), whole: FieldName(612), half: Half::High };
-pub(super) const SRC_DATA_LO: Part = Part { name: FieldName(614), whole: FieldName(612), half: Half::Low };
-pub(super) const SRC_DEPTH: Part = Part { name: FieldName(615), whole: FieldName(615), half: Half::Whole };
-pub(super) const SRC_DIMENSION: Part = Part { name: FieldName(616), whole: FieldName(616), half: Half::Whole };
-pub(super) const SRC_ELEMENT_SIZE: Part = Part { name: FieldName(617), whole: FieldName(617), half: Half::Whole };
-pub(super) const SRC_EPITCH: Part = Part { name: FieldName(618), whole: FieldName(618), half: Half::Whole };
-pub(super) const SRC_GCC: Part = Part { name: FieldName(619), whole: FieldName(619), half: Half::Whole };
-pub(super) const SRC_GDS: Part = Part { name: FieldName(620), whole: FieldName(620), half: Half::Whole };
-pub(super) const SRC_GPA: Part = Part { name: FieldName(621), whole: FieldName(621), half: Half::Whole };
-pub(super) const SRC_HA: Part = Part { name: FieldName(622), whole: FieldName(622), half: Half::Whole };
-pub(super) const SRC_HEIGHT: Part = Part { name: FieldName(623), whole: FieldName(623), half: Half::Whole };
-pub(super) const SRC_HI: Part = Part { name: FieldName(624), whole: FieldName(597), half: Half::High };
-pub(super) const SRC_INDIRECT: Part = Part { name: FieldName(625), whole: FieldName(625), half: Half::Whole };
-pub(super) const SRC_L2_POLICY: Part = Part { name: FieldName(626), whole: FieldName(626), half: Half::Whole };
-pub(super) const SRC_LLC: Part = Part { name: FieldName(627), whole: FieldName(627), half: Half::Whole };
-pub(super) const SRC_LO: Part = Part { name: FieldName(628), whole: FieldName(597), half: Half::Low };
-pub(super) const SRC_MALL_POLICY: Part = Part { name: FieldName(629), whole: FieldName(629), half: Half::Whole };
-pub(super) const SRC_MAT_ASPT: Part = Part { name: FieldName(630), whole: FieldName(630), half: Half::Whole };
-pub(super) const SRC_MIP_ID: Part = Part { name: FieldName(631), whole: FieldName(631), half: Half::Whole };
-pub(super) const SRC_MIP_MAX: Part = Part { name: FieldName(632), whole: FieldName(632), half: Half::Whole };
-pub(super) const SRC_MIT_MODE: Part = Part { name: FieldName(633), whole: FieldName(633), half: Half::Whole };
-pub(super) const SRC_MTYPE: Part = Part { name: FieldName(634), whole: FieldName(634), half: Half::Whole };
-pub(super) const SRC_NUM_BANK: Part = Part { name: FieldName(635), whole: FieldName(635), half: Half::Whole };
-pub(super) const SRC_OFFSET: Part = Part { name: FieldName(636), whole: FieldName(636), half: Half::Whole };
-pub(super) const SRC_PIPE_CONFIG: Part = Part { name: FieldName(637), whole: FieldName(637), half: Half::Whole };
-pub(super) const SRC_PITCH: Part = Part { name: FieldName(638), whole: FieldName(638), half: Half::Whole };
-pub(super) const SRC_PITCH_IN_TILE: Part = Part { name: FieldName(639), whole: FieldName(639), half: Half::Whole };
-pub(super) const SRC_POLICY: Part = Part { name: FieldName(640), whole: FieldName(640), half: Half::Whole };
-pub(super) const SRC_REG: Part = Part { name: FieldName(641), whole: FieldName(641), half: Half::Whole };
-pub(super) const SRC_REG_HI: Part = Part { name: FieldName(642), whole: FieldName(641), half: Half::High };
-pub(super) const SRC_REG_LO: Part = Part { name: FieldName(643), whole: FieldName(641), half: Half::Low };
-pub(super) const SRC_SEL: Part = Part { name: FieldName(644), whole: FieldName(644), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH: Part = Part { name: FieldName(645), whole: FieldName(645), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH_47_32: Part = Part { name: FieldName(646), whole: FieldName(646), half: Half::Whole };
-pub(super) const SRC_SLICE_PITCH_LO: Part = Part { name: FieldName(647), whole: FieldName(645), half: Half::Low };
-pub(super) const SRC_SNOOP: Part = Part { name: FieldName(648), whole: FieldName(648), half: Half::Whole };
-pub(super) const SRC_SPACE: Part = Part { name: FieldName(649), whole: FieldName(649), half: Half::Whole };
-pub(super) const SRC_SW: Part = Part { name: FieldName(650), whole: FieldName(650), half: Half::Whole };
-pub(super) const SRC_SWAP: Part = Part { name: FieldName(651), whole: FieldName(651), half: Half::Whole };
-pub(super) const SRC_SWIZZLE_MODE: Part = Part { name: FieldName(652), whole: FieldName(652), half: Half::Whole };
-pub(super) const SRC_SYS: Part = Part { name: FieldName(653), whole: FieldName(653), half: Half::Whole };
-pub(super) const SRC_TEMPORAL: Part = Part { name: FieldName(654), whole: FieldName(654), half: Half::Whole };
-pub(super) const SRC_TILESPLIT_SIZE: Part = Part { name: FieldName(655), whole: FieldName(655), half: Half::Whole };
-pub(super) const SRC_VOLATILE: Part = Part { name: FieldName(656), whole: FieldName(656), half: Half::Whole };
-pub(super) const SRC_WIDTH: Part = Part { name: FieldName(657), whole: FieldName(657), half: Half::Whole };
-pub(super) const SRC_X: Part = Part { name: FieldName(658), whole: FieldName(658), half: Half::Whole };
-pub(super) const SRC_Y: Part = Part { name: FieldName(659), whole: FieldName(659), half: Half::Whole };
-pub(super) const SRC_Z: Part = Part { name: FieldName(660), whole: FieldName(660), half: Half::Whole };
-pub(super) const SRD_DWORD3: Part = Part { name: FieldName(661), whole: FieldName(661), half: Half::Whole };
-pub(super) const START_ADDR_HI: Part = Part { name: FieldName(663), whole: FieldName(662), half: Half::High };
-pub(super) const START_ADDR_LO: Part = Part { name: FieldName(664), whole: FieldName(662), half: Half::Low };
-pub(super) const START_INDEX: Part = Part { name: FieldName(665), whole: FieldName(665), half: Half::Whole };
-pub(super) const START_INDEX_ENABLE: Part = Part { name: FieldName(666), whole: FieldName(666), half: Half::Whole };
-pub(super) const START_INDEX_LOC: Part = Part { name: FieldName(667), whole: FieldName(667), half: Half::Whole };
-pub(super) const START_INSTANCE_LOC: Part = Part { name: FieldName(668), whole: FieldName(668), half: Half::Whole };
-pub(super) const STREAM_INDEX: Part = Part { name: FieldName(669), whole: FieldName(669), half: Half::Whole };
-pub(super) const STRIDE: Part = Part { name: FieldName(670), whole: FieldName(670), half: Half::Whole };
-pub(super) const STRUCT_CACHE_POLICY: Part = Part { name: FieldName(671), whole: FieldName(671), half: Half::Whole };
-pub(super) const STRUCT_HA: Part = Part { name: FieldName(672), whole: FieldName(672), half: Half::Whole };
-pub(super) const STRUCT_MALL_POLICY: Part = Part { name: FieldName(673), whole: FieldName(673), half: Half::Whole };
-pub(super) const STRUCT_SW: Part = Part { name: FieldName(674), whole: FieldName(674), half: Half::Whole };
-pub(super) const SURFACE_TYPE: Part = Part { name: FieldName(675), whole: FieldName(675), half: Half::Whole };
-pub(super) const SW: Part = Part { name: FieldName(676), whole: FieldName(676), half: Half::Whole };
-pub(super) const SWAP: Part = Part { name: FieldName(677), whole: FieldName(677), half: Half::Whole };
-pub(super) const SWIZZLE_MODE: Part = Part { name: FieldName(678), whole: FieldName(678), half: Half::Whole };
-pub(super) const SYNC_DMA: Part = Part { name: FieldName(679), whole: FieldName(679), half: Half::Whole };
-pub(super) const SYNC_SSU_CONTEXT_MANAGER: Part = Part { name: FieldName(680), whole: FieldName(680), half: Half::Whole };
-pub(super) const SYS: Part = Part { name: FieldName(681), whole: FieldName(681), half: Half::Whole };
-pub(super) const TARGET0_ADDR_HI: Part = Part { name: FieldName(683), whole: FieldName(682), half: Half::High };
-pub(super) const TARGET0_ADDR_LO: Part = Part { name: FieldName(684), whole: FieldName(682), half: Half::Low };
-pub(super) const TARGET1_ADDR_HI: Part = Part { name: FieldName(686), whole: FieldName(685), half: Half::High };
-pub(super) const TARGET1_ADDR_LO: Part = Part { name: FieldName(687), whole: FieldName(685), half: Half::Low };
-pub(super) const TARGET2_ADDR_HI: Part = Part { name: FieldName(689), whole: FieldName(688), half: Half::High };
-pub(super) const TARGET2_ADDR_LO: Part = Part { name: FieldName(690), whole: FieldName(688), half: Half::Low };
-pub(super) const TARGET3_ADDR_HI: Part = Part { name: FieldName(692), whole: FieldName(691), half: Half::High };
-pub(super) const TARGET3_ADDR_LO: Part = Part { name: FieldName(693), whole: FieldName(691), half: Half::Low };
-pub(super) const TASK_SHADER_MODE: Part = Part { name: FieldName(694), whole: FieldName(694), half: Half::Whole };
-pub(super) const TC_ACTION: Part = Part { name: FieldName(695), whole: FieldName(695), half: Half::Whole };
-pub(super) const TC_MD_ACTION: Part = Part { name: FieldName(696), whole: FieldName(696), half: Half::Whole };
-pub(super) const TC_NC_ACTION: Part = Part { name: FieldName(697), whole: FieldName(697), half: Half::Whole };
-pub(super) const TC_VOL_ACTION: Part = Part { name: FieldName(698), whole: FieldName(698), half: Half::Whole };
-pub(super) const TC_WB_ACTION: Part = Part { name: FieldName(699), whole: FieldName(699), half: Half::Whole };
-pub(super) const TC_WC_ACTION: Part = Part { name: FieldName(700), whole: FieldName(700), half: Half::Whole };
-pub(super) const TCL1_ACTION: Part = Part { name: FieldName(701), whole: FieldName(701), half: Half::Whole };
-pub(super) const TCL1_VOL_ACTION: Part = Part { name: FieldName(702), whole: FieldName(702), half: Half::Whole };
-pub(super) const TEMPORAL: Part = Part { name: FieldName(703), whole: FieldName(703), half: Half::Whole };
-pub(super) const THREAD_TRACE_ENABLE: Part = Part { name: FieldName(704), whole: FieldName(704), half: Half::Whole };
-pub(super) const THREAD_TRACE_MARKER: Part = Part { name: FieldName(705), whole: FieldName(705), half: Half::Whole };
-pub(super) const TILE_CACHE_POLICY: Part = Part { name: FieldName(706), whole: FieldName(706), half: Half::Whole };
-pub(super) const TILE_MALL_POLICY: Part = Part { name: FieldName(707), whole: FieldName(707), half: Half::Whole };
-pub(super) const TILE_SW: Part = Part { name: FieldName(708), whole: FieldName(708), half: Half::Whole };
-pub(super) const TILED: Part = Part { name: FieldName(709), whole: FieldName(709), half: Half::Whole };
-pub(super) const TILED_ADDR_HI: Part = Part { name: FieldName(711), whole: FieldName(710), half: Half::High };
-pub(super) const TILED_ADDR_LO: Part = Part { name: FieldName(712), whole: FieldName(710), half: Half::Low };
-pub(super) const TILED_X: Part = Part { name: FieldName(713), whole: FieldName(713), half: Half::Whole };
-pub(super) const TILED_Y: Part = Part { name: FieldName(714), whole: FieldName(714), half: Half::Whole };
-pub(super) const TILED_Z: Part = Part { name: FieldName(715), whole: FieldName(715), half: Half::Whole };
-pub(super) const TILESPLIT_SIZE: Part = Part { name: FieldName(716), whole: FieldName(716), half: Half::Whole };
-pub(super) const TMZ: Part = Part { name: FieldName(717), whole: FieldName(717), half: Half::Whole };
-pub(super) const TOP_ADDR_HI: Part = Part { name: FieldName(719), whole: FieldName(718), half: Half::High };
-pub(super) const TOP_ADDR_LO: Part = Part { name: FieldName(720), whole: FieldName(718), half: Half::Low };
-pub(super) const UNCACHED: Part = Part { name: FieldName(721), whole: FieldName(721), half: Half::Whole };
-pub(super) const UNMAP_LATENCY: Part = Part { name: FieldName(722), whole: FieldName(722), half: Half::Whole };
-pub(super) const UPDATE_LOAD_ENABLES: Part = Part { name: FieldName(723), whole: FieldName(723), half: Half::Whole };
-pub(super) const UPDATE_MEM_COPY_COUNT: Part = Part { name: FieldName(724), whole: FieldName(724), half: Half::Whole };
-pub(super) const UPDATE_MEMORY: Part = Part { name: FieldName(725), whole: FieldName(725), half: Half::Whole };
-pub(super) const UPDATE_SHADOW_ENABLES: Part = Part { name: FieldName(726), whole: FieldName(726), half: Half::Whole };
-pub(super) const USE_MAILBOX: Part = Part { name: FieldName(727), whole: FieldName(727), half: Half::Whole };
-pub(super) const USE_VGPRS: Part = Part { name: FieldName(728), whole: FieldName(728), half: Half::Whole };
-pub(super) const USE_VRB: Part = Part { name: FieldName(729), whole: FieldName(729), half: Half::Whole };
-pub(super) const USER_DATA_DW_COUNT: Part = Part { name: FieldName(730), whole: FieldName(730), half: Half::Whole };
-pub(super) const USERDATA_GFX_REGISTER: Part = Part { name: FieldName(731), whole: FieldName(731), half: Half::Whole };
-pub(super) const USERDATA_GFX_REGISTER_ENABLE: Part = Part { name: FieldName(732), whole: FieldName(732), half: Half::Whole };
-pub(super) const USERDATA_OFFSET: Part = Part { name: FieldName(733), whole: FieldName(733), half: Half::Whole };
-pub(super) const USERDATA_SCATTER_MODE: Part = Part { name: FieldName(734), whole: FieldName(734), half: Half::Whole };
-pub(super) const VALID: Part = Part { name: FieldName(735), whole: FieldName(735), half: Half::Whole };
-pub(super) const VALUE: Part = Part { name: FieldName(736), whole: FieldName(736), half: Half::Whole };
-pub(super) const VALUE0: Part = Part { name: FieldName(737), whole: FieldName(737), half: Half::Whole };
-pub(super) const VALUE1: Part = Part { name: FieldName(738), whole: FieldName(738), half: Half::Whole };
-pub(super) const VALUE_HI: Part = Part { name: FieldName(739), whole: FieldName(736), half: Half::High };
-pub(super) const VALUE_LO: Part = Part { name: FieldName(740), whole: FieldName(736), half: Half::Low };
-pub(super) const VB_TABLE_REG_OFFSET: Part = Part { name: FieldName(741), whole: FieldName(741), half: Half::Whole };
-pub(super) const VB_TABLE_SIZE: Part = Part { name: FieldName(742), whole: FieldName(742), half: Half::Whole };
-pub(super) const VERTEX_BOUNDS_CHECK: Part = Part { name: FieldName(743), whole: FieldName(743), half: Half::Whole };
-pub(super) const VERTEX_COUNT: Part = Part { name: FieldName(744), whole: FieldName(744), half: Half::Whole };
-pub(super) const VERTEX_OFFSET_MODE: Part = Part { name: FieldName(745), whole: FieldName(745), half: Half::Whole };
-pub(super) const VFID: Part = Part { name: FieldName(746), whole: FieldName(746), half: Half::Whole };
-pub(super) const VGT_LS_HS_CONFIG: Part = Part { name: FieldName(747), whole: FieldName(747), half: Half::Whole };
-pub(super) const VIRTUAL_DIE_ID: Part = Part { name: FieldName(748), whole: FieldName(748), half: Half::Whole };
-pub(super) const VMID: Part = Part { name: FieldName(749), whole: FieldName(749), half: Half::Whole };
-pub(super) const VMID_MASK: Part = Part { name: FieldName(750), whole: FieldName(750), half: Half::Whole };
-pub(super) const VMID_SHIFT: Part = Part { name: FieldName(751), whole: FieldName(751), half: Half::Whole };
-pub(super) const VOLATILE: Part = Part { name: FieldName(752), whole: FieldName(752), half: Half::Whole };
-pub(super) const VQID: Part = Part { name: FieldName(753), whole: FieldName(753), half: Half::Whole };
-pub(super) const VRB_LOC_SGPR: Part = Part { name: FieldName(754), whole: FieldName(754), half: Half::Whole };
-pub(super) const WAIT_DMA: Part = Part { name: FieldName(755), whole: FieldName(755), half: Half::Whole };
-pub(super) const WAIT_IDLE: Part = Part { name: FieldName(756), whole: FieldName(756), half: Half::Whole };
-pub(super) const WAIT_ON_SIGNAL: Part = Part { name: FieldName(757), whole: FieldName(757), half: Half::Whole };
-pub(super) const WAIT_REG: Part = Part { name: FieldName(758), whole: FieldName(758), half: Half::Whole };
-pub(super) const WAIT_SYNC: Part = Part { name: FieldName(759), whole: FieldName(759), half: Half::Whole };
-pub(super) const WIDTH: Part = Part { name: FieldName(760), whole: FieldName(760), half: Half::Whole };
-pub(super) const WPTR_ADDR_HI: Part = Part { name: FieldName(762), whole: FieldName(761), half: Half::High };
-pub(super) const WPTR_ADDR_LO: Part = Part { name: FieldName(763), whole: FieldName(761), half: Half::Low };
-pub(super) const WR_CONFIRM: Part = Part { name: FieldName(764), whole: FieldName(764), half: Half::Whole };
-pub(super) const WRITE_ADDR_HI: Part = Part { name: FieldName(766), whole: FieldName(765), half: Half::High };
-pub(super) const WRITE_ADDR_LO: Part = Part { name: FieldName(767), whole: FieldName(765), half: Half::Low };
-pub(super) const WRITE_COMPRESS_ENABLE: Part = Part { name: FieldName(768), whole: FieldName(768), half: Half::Whole };
-pub(super) const WRITE_COMPRESSION_MODE: Part = Part { name: FieldName(769), whole: FieldName(769), half: Half::Whole };
-pub(super) const WRITE_ONE: Part = Part { name: FieldName(770), whole: FieldName(770), half: Half::Whole };
-pub(super) const WRITE_REG: Part = Part { name: FieldName(771), whole: FieldName(771), half: Half::Whole };
-pub(super) const WRITE_SPACE: Part = Part { name: FieldName(772), whole: FieldName(772), half: Half::Whole };
-pub(super) const X: Part = Part { name: FieldName(773), whole: FieldName(773), half: Half::Whole };
-pub(super) const XYZ_DIM_ENABLE: Part = Part { name: FieldName(774), whole: FieldName(774), half: Half::Whole };
-pub(super) const XYZ_DIM_LOC: Part = Part { name: FieldName(775), whole: FieldName(775), half: Half::Whole };
-pub(super) const Y: Part = Part { name: FieldName(776), whole: FieldName(776), half: Half::Whole };
-pub(super) const Z: Part = Part { name: FieldName(777), whole: FieldName(777), half: Half::Whole };
-pub(super) const ZERO: Part = Part { name: FieldName(778), whole: FieldName(778), half: Half::Whole };
+pub(super) const EXECUTE_OR_PQ_EXE_STATUS: Part = Part { name: FieldName(251), whole: FieldName(251), half: Half::Whole };
+pub(super) const FENCE0_ADDR_HI: Part = Part { name: FieldName(253), whole: FieldName(252), half: Half::High };
+pub(super) const FENCE0_ADDR_LO: Part = Part { name: FieldName(254), whole: FieldName(252), half: Half::Low };
+pub(super) const FENCE0_VALUE_HI: Part = Part { name: FieldName(256), whole: FieldName(255), half: Half::High };
+pub(super) const FENCE0_VALUE_LO: Part = Part { name: FieldName(257), whole: FieldName(255), half: Half::Low };
+pub(super) const FENCE_ADDR_HI: Part = Part { name: FieldName(259), whole: FieldName(258), half: Half::High };
+pub(super) const FENCE_ADDR_LO: Part = Part { name: FieldName(260), whole: FieldName(258), half: Half::Low };
+pub(super) const FENCE_DATA_HI: Part = Part { name: FieldName(262), whole: FieldName(261), half: Half::High };
+pub(super) const FENCE_DATA_LO: Part = Part { name: FieldName(263), whole: FieldName(261), half: Half::Low };
+pub(super) const FENCE_REF_ADDR_HI: Part = Part { name: FieldName(265), whole: FieldName(264), half: Half::High };
+pub(super) const FENCE_REF_ADDR_LO: Part = Part { name: FieldName(266), whole: FieldName(264), half: Half::Low };
+pub(super) const FETCH_INDEX_ATTRIBUTES: Part = Part { name: FieldName(267), whole: FieldName(267), half: Half::Whole };
+pub(super) const FILLSIZE: Part = Part { name: FieldName(268), whole: FieldName(268), half: Half::Whole };
+pub(super) const FLUSH_TYPE: Part = Part { name: FieldName(269), whole: FieldName(269), half: Half::Whole };
+pub(super) const FORCE_SYNC: Part = Part { name: FieldName(270), whole: FieldName(270), half: Half::Whole };
+pub(super) const FOUR_KILOBYTES: Part = Part { name: FieldName(271), whole: FieldName(271), half: Half::Whole };
+pub(super) const FUNCTION: Part = Part { name: FieldName(272), whole: FieldName(272), half: Half::Whole };
+pub(super) const GCC: Part = Part { name: FieldName(273), whole: FieldName(273), half: Half::Whole };
+pub(super) const GCR_BASE_HI: Part = Part { name: FieldName(275), whole: FieldName(274), half: Half::High };
+pub(super) const GCR_BASE_LO: Part = Part { name: FieldName(276), whole: FieldName(274), half: Half::Low };
+pub(super) const GCR_CNTL: Part = Part { name: FieldName(277), whole: FieldName(277), half: Half::Whole };
+pub(super) const GCR_CONTROL_15_0: Part = Part { name: FieldName(278), whole: FieldName(278), half: Half::Whole };
+pub(super) const GCR_CONTROL_18_16: Part = Part { name: FieldName(279), whole: FieldName(279), half: Half::Whole };
+pub(super) const GCR_CONTROL_19_16: Part = Part { name: FieldName(280), whole: FieldName(280), half: Half::Whole };
+pub(super) const GCR_SIZE: Part = Part { name: FieldName(281), whole: FieldName(281), half: Half::Whole };
+pub(super) const GCR_SIZE_HI: Part = Part { name: FieldName(282), whole: FieldName(281), half: Half::High };
+pub(super) const GDS_ADDR_HI: Part = Part { name: FieldName(284), whole: FieldName(283), half: Half::High };
+pub(super) const GDS_ADDR_LO: Part = Part { name: FieldName(285), whole: FieldName(283), half: Half::Low };
+pub(super) const GDS_DWORDS: Part = Part { name: FieldName(286), whole: FieldName(286), half: Half::Whole };
+pub(super) const GDS_HEAP_BASE: Part = Part { name: FieldName(287), whole: FieldName(287), half: Half::Whole };
+pub(super) const GDS_HEAP_SIZE: Part = Part { name: FieldName(288), whole: FieldName(288), half: Half::Whole };
+pub(super) const GDS_INDEX: Part = Part { name: FieldName(289), whole: FieldName(289), half: Half::Whole };
+pub(super) const GDS_OFFSET: Part = Part { name: FieldName(290), whole: FieldName(290), half: Half::Whole };
+pub(super) const GFX_ENG_ID: Part = Part { name: FieldName(291), whole: FieldName(291), half: Half::Whole };
+pub(super) const GL1_INV: Part = Part { name: FieldName(292), whole: FieldName(292), half: Half::Whole };
+pub(super) const GL2_DISCARD: Part = Part { name: FieldName(293), whole: FieldName(293), half: Half::Whole };
+pub(super) const GL2_INV: Part = Part { name: FieldName(294), whole: FieldName(294), half: Half::Whole };
+pub(super) const GL2_RANGE: Part = Part { name: FieldName(295), whole: FieldName(295), half: Half::Whole };
+pub(super) const GL2_US: Part = Part { name: FieldName(296), whole: FieldName(296), half: Half::Whole };
+pub(super) const GL2_WB: Part = Part { name: FieldName(297), whole: FieldName(297), half: Half::Whole };
+pub(super) const GLK_INV: Part = Part { name: FieldName(298), whole: FieldName(298), half: Half::Whole };
+pub(super) const GLK_WB: Part = Part { name: FieldName(299), whole: FieldName(299), half: Half::Whole };
+pub(super) const GLM_INV: Part = Part { name: FieldName(300), whole: FieldName(300), half: Half::Whole };
+pub(super) const GLM_WB: Part = Part { name: FieldName(301), whole: FieldName(301), half: Half::Whole };
+pub(super) const GLV_INV: Part = Part { name: FieldName(302), whole: FieldName(302), half: Half::Whole };
+pub(super) const GPA: Part = Part { name: FieldName(303), whole: FieldName(303), half: Half::Whole };
+pub(super) const GWS_MASK_HI: Part = Part { name: FieldName(305), whole: FieldName(304), half: Half::High };
+pub(super) const GWS_MASK_LO: Part = Part { name: FieldName(306), whole: FieldName(304), half: Half::Low };
+pub(super) const HDP_FLUSH: Part = Part { name: FieldName(307), whole: FieldName(307), half: Half::Whole };
+pub(super) const HEIGHT: Part = Part { name: FieldName(308), whole: FieldName(308), half: Half::Whole };
+pub(super) const HINT: Part = Part { name: FieldName(309), whole: FieldName(309), half: Half::Whole };
+pub(super) const IA_MULTI_VGT_PARAM: Part = Part { name: FieldName(310), whole: FieldName(310), half: Half::Whole };
+pub(super) const IB1_ADDR_HI: Part = Part { name: FieldName(312), whole: FieldName(311), half: Half::High };
+pub(super) const IB1_ADDR_LO: Part = Part { name: FieldName(313), whole: FieldName(311), half: Half::Low };
+pub(super) const IB1_CACHE_POLICY: Part = Part { name: FieldName(314), whole: FieldName(314), half: Half::Whole };
+pub(super) const IB1_SIZE: Part = Part { name: FieldName(315), whole: FieldName(315), half: Half::Whole };
+pub(super) const IB2_ADDR_HI: Part = Part { name: FieldName(317), whole: FieldName(316), half: Half::High };
+pub(super) const IB2_ADDR_LO: Part = Part { name: FieldName(318), whole: FieldName(316), half: Half::Low };
+pub(super) const IB2_CACHE_POLICY: Part = Part { name: FieldName(319), whole: FieldName(319), half: Half::Whole };
+pub(super) const IB2_SIZE: Part = Part { name: FieldName(320), whole: FieldName(320), half: Half::Whole };
+pub(super) const IB_ADDR_HI: Part = Part { name: FieldName(322), whole: FieldName(321), half: Half::High };
+pub(super) const IB_ADDR_LO: Part = Part { name: FieldName(323), whole: FieldName(321), half: Half::Low };
+pub(super) const IB_DWORD_OFFSET: Part = Part { name: FieldName(324), whole: FieldName(324), half: Half::Whole };
+pub(super) const IB_OFFSET: Part = Part { name: FieldName(325), whole: FieldName(325), half: Half::Whole };
+pub(super) const IB_SIZE: Part = Part { name: FieldName(326), whole: FieldName(326), half: Half::Whole };
+pub(super) const IDCMD: Part = Part { name: FieldName(327), whole: FieldName(327), half: Half::Whole };
+pub(super) const IMM_HI: Part = Part { name: FieldName(329), whole: FieldName(328), half: Half::High };
+pub(super) const IMM_LO: Part = Part { name: FieldName(330), whole: FieldName(328), half: Half::Low };
+pub(super) const INCR_DW0: Part = Part { name: FieldName(332), whole: FieldName(332), half: Half::Whole };
+pub(super) const INCR_DW1: Part = Part { name: FieldName(333), whole: FieldName(333), half: Half::Whole };
+pub(super) const INCR_HI: Part = Part { name: FieldName(334), whole: FieldName(331), half: Half::High };
+pub(super) const INCR_LO: Part = Part { name: FieldName(335), whole: FieldName(331), half: Half::Low };
+pub(super) const INCREMENT_CE: Part = Part { name: FieldName(336), whole: FieldName(336), half: Half::Whole };
+pub(super) const INCREMENT_CS: Part = Part { name: FieldName(337), whole: FieldName(337), half: Half::Whole };
+pub(super) const INDEX: Part = Part { name: FieldName(338), whole: FieldName(338), half: Half::Whole };
+pub(super) const INDEX_ATTRIBUTES_OFFSET: Part = Part { name: FieldName(339), whole: FieldName(339), half: Half::Whole };
+pub(super) const INDEX_BASE_HI: Part = Part { name: FieldName(341), whole: FieldName(340), half: Half::High };
+pub(super) const INDEX_BASE_LO: Part = Part { name: FieldName(342), whole: FieldName(340), half: Half::Low };
+pub(super) const INDEX_COUNT: Part = Part { name: FieldName(343), whole: FieldName(343), half: Half::Whole };
+pub(super) const INDEX_OFFSET: Part = Part { name: FieldName(344), whole: FieldName(344), half: Half::Whole };
+pub(super) const INDEX_TYPE: Part = Part { name: FieldName(345), whole: FieldName(345), half: Half::Whole };
+pub(super) const INDIRECT_MODE: Part = Part { name: FieldName(346), whole: FieldName(346), half: Half::Whole };
+pub(super) const INHERIT_VMID_COMPUTE: Part = Part { name: FieldName(347), whole: FieldName(347), half: Half::Whole };
+pub(super) const INHERIT_VMID_GFX: Part = Part { name: FieldName(348), whole: FieldName(348), half: Half::Whole };
+pub(super) const INIT_DW0: Part = Part { name: FieldName(350), whole: FieldName(350), half: Half::Whole };
+pub(super) const INIT_DW1: Part = Part { name: FieldName(351), whole: FieldName(351), half: Half::Whole };
+pub(super) const INIT_HI: Part = Part { name: FieldName(352), whole: FieldName(349), half: Half::High };
+pub(super) const INIT_LO: Part = Part { name: FieldName(353), whole: FieldName(349), half: Half::Low };
+pub(super) const INIT_MEM_COPY_COUNT: Part = Part { name: FieldName(354), whole: FieldName(354), half: Half::Whole };
+pub(super) const INIT_SHADOW_MEM: Part = Part { name: FieldName(355), whole: FieldName(355), half: Half::Whole };
+pub(super) const INSTANCE_COUNT: Part = Part { name: FieldName(356), whole: FieldName(356), half: Half::Whole };
+pub(super) const INSTANCE_ENABLE: Part = Part { name: FieldName(357), whole: FieldName(357), half: Half::Whole };
+pub(super) const INT_CONTEXT: Part = Part { name: FieldName(358), whole: FieldName(358), half: Half::Whole };
+pub(super) const INT_CONTEXT_DATA: Part = Part { name: FieldName(359), whole: FieldName(359), half: Half::Whole };
+pub(super) const INT_CTXID: Part = Part { name: FieldName(360), whole: FieldName(360), half: Half::Whole };
+pub(super) const INT_SEL: Part = Part { name: FieldName(361), whole: FieldName(361), half: Half::Whole };
+pub(super) const INTERRUPT_SEL: Part = Part { name: FieldName(362), whole: FieldName(362), half: Half::Whole };
+pub(super) const INTERVAL: Part = Part { name: FieldName(363), whole: FieldName(363), half: Half::Whole };
+pub(super) const INVALIDATE_L2: Part = Part { name: FieldName(364), whole: FieldName(364), half: Half::Whole };
+pub(super) const INVALIDATE_SEL: Part = Part { name: FieldName(365), whole: FieldName(365), half: Half::Whole };
+pub(super) const INVALIDATEACK: Part = Part { name: FieldName(366), whole: FieldName(366), half: Half::Whole };
+pub(super) const INVALIDATEREQ: Part = Part { name: FieldName(367), whole: FieldName(367), half: Half::Whole };
+pub(super) const IRB_ADDR_HI: Part = Part { name: FieldName(369), whole: FieldName(368), half: Half::High };
+pub(super) const IRB_ADDR_LO: Part = Part { name: FieldName(370), whole: FieldName(368), half: Half::Low };
+pub(super) const IRB_WRAP_SIZE: Part = Part { name: FieldName(371), whole: FieldName(371), half: Half::Whole };
+pub(super) const KRB_FREE_OFFSET: Part = Part { name: FieldName(372), whole: FieldName(372), half: Half::Whole };
+pub(super) const KRB_LOC_SGPR: Part = Part { name: FieldName(373), whole: FieldName(373), half: Half::Whole };
+pub(super) const KRB_OFFSET: Part = Part { name: FieldName(374), whole: FieldName(374), half: Half::Whole };
+pub(super) const KRB_SIZE: Part = Part { name: FieldName(375), whole: FieldName(375), half: Half::Whole };
+pub(super) const L1_PTES: Part = Part { name: FieldName(376), whole: FieldName(376), half: Half::Whole };
+pub(super) const L2_PDE0: Part = Part { name: FieldName(377), whole: FieldName(377), half: Half::Whole };
+pub(super) const L2_PDE1: Part = Part { name: FieldName(378), whole: FieldName(378), half: Half::Whole };
+pub(super) const L2_PDE2: Part = Part { name: FieldName(379), whole: FieldName(379), half: Half::Whole };
+pub(super) const L2_POLICY: Part = Part { name: FieldName(380), whole: FieldName(380), half: Half::Whole };
+pub(super) const L2_PTES: Part = Part { name: FieldName(381), whole: FieldName(381), half: Half::Whole };
+pub(super) const LIMIT_VA_31_7: Part = Part { name: FieldName(382), whole: FieldName(382), half: Half::Whole };
+pub(super) const LIMIT_VA_47_32: Part = Part { name: FieldName(383), whole: FieldName(383), half: Half::Whole };
+pub(super) const LINEAR_ADDR_HI: Part = Part { name: FieldName(385), whole: FieldName(384), half: Half::High };
+pub(super) const LINEAR_ADDR_LO: Part = Part { name: FieldName(386), whole: FieldName(384), half: Half::Low };
+pub(super) const LINEAR_CACHE_POLICY: Part = Part { name: FieldName(387), whole: FieldName(387), half: Half::Whole };
+pub(super) const LINEAR_CC: Part = Part { name: FieldName(388), whole: FieldName(388), half: Half::Whole };
+pub(super) const LINEAR_DISPATCH_ENABLE: Part = Part { name: FieldName(389), whole: FieldName(389), half: Half::Whole };
+pub(super) const LINEAR_HA: Part = Part { name: FieldName(390), whole: FieldName(390), half: Half::Whole };
+pub(super) const LINEAR_MALL_POLICY: Part = Part { name: FieldName(391), whole: FieldName(391), half: Half::Whole };
+pub(super) const LINEAR_PITCH: Part = Part { name: FieldName(392), whole: FieldName(392), half: Half::Whole };
+pub(super) const LINEAR_SLICE_PITCH: Part = Part { name: FieldName(393), whole: FieldName(393), half: Half::Whole };
+pub(super) const LINEAR_SW: Part = Part { name: FieldName(394), whole: FieldName(394), half: Half::Whole };
+pub(super) const LINEAR_X: Part = Part { name: FieldName(395), whole: FieldName(395), half: Half::Whole };
+pub(super) const LINEAR_Y: Part = Part { name: FieldName(396), whole: FieldName(396), half: Half::Whole };
+pub(super) const LINEAR_Z: Part = Part { name: FieldName(397), whole: FieldName(397), half: Half::Whole };
+pub(super) const LLC_POLICY: Part = Part { name: FieldName(398), whole: FieldName(398), half: Half::Whole };
+pub(super) const LOAD_CE_RAM: Part = Part { name: FieldName(399), whole: FieldName(399), half: Half::Whole };
+pub(super) const LOAD_CONTEXT: Part = Part { name: FieldName(400), whole: FieldName(400), half: Half::Whole };
+pub(super) const LOAD_CS_SH: Part = Part { name: FieldName(401), whole: FieldName(401), half: Half::Whole };
+pub(super) const LOAD_GFX_SH: Part = Part { name: FieldName(402), whole: FieldName(402), half: Half::Whole };
+pub(super) const LOAD_GLOBAL_CONFIG: Part = Part { name: FieldName(403), whole: FieldName(403), half: Half::Whole };
+pub(super) const LOAD_UCONFIG: Part = Part { name: FieldName(404), whole: FieldName(404), half: Half::Whole };
+pub(super) const LOG_REQUEST: Part = Part { name: FieldName(405), whole: FieldName(405), half: Half::Whole };
+pub(super) const LOOP: Part = Part { name: FieldName(406), whole: FieldName(406), half: Half::Whole };
+pub(super) const LOOP_COUNT: Part = Part { name: FieldName(407), whole: FieldName(407), half: Half::Whole };
+pub(super) const LOOP_INTERVAL: Part = Part { name: FieldName(408), whole: FieldName(408), half: Half::Whole };
+pub(super) const M2M_OPT: Part = Part { name: FieldName(409), whole: FieldName(409), half: Half::Whole };
+pub(super) const MACRO_TILE_ASPECT: Part = Part { name: FieldName(410), whole: FieldName(410), half: Half::Whole };
+pub(super) const MAILBOX: Part = Part { name: FieldName(411), whole: FieldName(411), half: Half::Whole };
+pub(super) const MALL_POLICY: Part = Part { name: FieldName(412), whole: FieldName(412), half: Half::Whole };
+pub(super) const MASK: Part = Part { name: FieldName(413), whole: FieldName(413), half: Half::Whole };
+pub(super) const MASK_DW0: Part = Part { name: FieldName(414), whole: FieldName(414), half: Half::Whole };
+pub(super) const MASK_DW1: Part = Part { name: FieldName(415), whole: FieldName(415), half: Half::Whole };
+pub(super) const MASK_HI: Part = Part { name: FieldName(416), whole: FieldName(413), half: Half::High };
+pub(super) const MASK_LO: Part = Part { name: FieldName(417), whole: FieldName(413), half: Half::Low };
+pub(super) const MAX_COMP_BLOCK_SIZE: Part = Part { name: FieldName(418), whole: FieldName(418), half: Half::Whole };
+pub(super) const MAX_CONTEXT: Part = Part { name: FieldName(419), whole: FieldName(419), half: Half::Whole };
+pub(super) const MAX_COUNT: Part = Part { name: FieldName(420), whole: FieldName(420), half: Half::Whole };
+pub(super) const MAX_INDEX_MULTIPLE_MINUS_1: Part = Part { name: FieldName(421), whole: FieldName(421), half: Half::Whole };
+pub(super) const MAX_SIZE: Part = Part { name: FieldName(422), whole: FieldName(422), half: Half::Whole };
+pub(super) const MAX_UNCOMP_BLOCK_SIZE: Part = Part { name: FieldName(423), whole: FieldName(423), half: Half::Whole };
+pub(super) const ME: Part = Part { name: FieldName(424), whole: FieldName(424), half: Half::Whole };
+pub(super) const MEM_POLL: Part = Part { name: FieldName(425), whole: FieldName(425), half: Half::Whole };
+pub(super) const MEM_SPACE: Part = Part { name: FieldName(426), whole: FieldName(426), half: Half::Whole };
+pub(super) const MEMLOG_CLEAR: Part = Part { name: FieldName(427), whole: FieldName(427), half: Half::Whole };
+pub(super) const MEMLOG_CLR: Part = Part { name: FieldName(428), whole: FieldName(428), half: Half::Whole };
+pub(super) const MES_ACTION: Part = Part { name: FieldName(429), whole: FieldName(429), half: Half::Whole };
+pub(super) const MES_ACTION_ID: Part = Part { name: FieldName(430), whole: FieldName(430), half: Half::Whole };
+pub(super) const MES_INTR_PIPE: Part = Part { name: FieldName(431), whole: FieldName(431), half: Half::Whole };
+pub(super) const META_ADDR_HI: Part = Part { name: FieldName(433), whole: FieldName(432), half: Half::High };
+pub(super) const META_ADDR_LO: Part = Part { name: FieldName(434), whole: FieldName(432), half: Half::Low };
+pub(super) const META_LLC: Part = Part { name: FieldName(435), whole: FieldName(435), half: Half::Whole };
+pub(super) const META_TMZ: Part = Part { name: FieldName(436), whole: FieldName(436), half: Half::Whole };
+pub(super) const MICRO_TILE_MODE: Part = Part { name: FieldName(437), whole: FieldName(437), half: Half::Whole };
+pub(super) const MIN_POLL_INTERVALS: Part = Part { name: FieldName(438), whole: FieldName(438), half: Half::Whole };
+pub(super) const MIP_ID: Part = Part { name: FieldName(439), whole: FieldName(439), half: Half::Whole };
+pub(super) const MIP_MAX: Part = Part { name: FieldName(440), whole: FieldName(440), half: Half::Whole };
+pub(super) const MM_ENG_ID: Part = Part { name: FieldName(441), whole: FieldName(441), half: Half::Whole };
+pub(super) const MMHUB_FLUSH_TYPE: Part = Part { name: FieldName(442), whole: FieldName(442), half: Half::Whole };
+pub(super) const MMHUB_SEL: Part = Part { name: FieldName(443), whole: FieldName(443), half: Half::Whole };
+pub(super) const MODE: Part = Part { name: FieldName(444), whole: FieldName(444), half: Half::Whole };
+pub(super) const MODE1_ENABLE: Part = Part { name: FieldName(445), whole: FieldName(445), half: Half::Whole };
+pub(super) const MQD_ADDR_HI: Part = Part { name: FieldName(447), whole: FieldName(446), half: Half::High };
+pub(super) const MQD_ADDR_LO: Part = Part { name: FieldName(448), whole: FieldName(446), half: Half::Low };
+pub(super) const MTYPE: Part = Part { name: FieldName(449), whole: FieldName(449), half: Half::Whole };
+pub(super) const NO_INCREMENT: Part = Part { name: FieldName(450), whole: FieldName(450), half: Half::Whole };
+pub(super) const NOPTE_COMP: Part = Part { name: FieldName(451), whole: FieldName(451), half: Half::Whole };
+pub(super) const NOT_EOP: Part = Part { name: FieldName(452), whole: FieldName(452), half: Half::Whole };
+pub(super) const NSD: Part = Part { name: FieldName(453), whole: FieldName(453), half: Half::Whole };
+pub(super) const NUM_BANK: Part = Part { name: FieldName(454), whole: FieldName(454), half: Half::Whole };
+pub(super) const NUM_DWORDS: Part = Part { name: FieldName(455), whole: FieldName(455), half: Half::Whole };
+pub(super) const NUM_INPUT_CP: Part = Part { name: FieldName(456), whole: FieldName(456), half: Half::Whole };
+pub(super) const NUM_OF_PTE: Part = Part { name: FieldName(457), whole: FieldName(457), half: Half::Whole };
+pub(super) const NUM_OF_REG: Part = Part { name: FieldName(458), whole: FieldName(458), half: Half::Whole };
+pub(super) const NUM_QUEUES: Part = Part { name: FieldName(459), whole: FieldName(459), half: Half::Whole };
+pub(super) const NUM_SPILL_REGS: Part = Part { name: FieldName(460), whole: FieldName(460), half: Half::Whole };
+pub(super) const NUMBER_TYPE: Part = Part { name: FieldName(461), whole: FieldName(461), half: Half::Whole };
+pub(super) const OAC_MASK: Part = Part { name: FieldName(462), whole: FieldName(462), half: Half::Whole };
+pub(super) const OBJ_ID_ADDR_HI: Part = Part { name: FieldName(464), whole: FieldName(463), half: Half::High };
+pub(super) const OBJ_ID_ADDR_LO: Part = Part { name: FieldName(465), whole: FieldName(463), half: Half::Low };
+pub(super) const OFFLOAD_ENABLE: Part = Part { name: FieldName(466), whole: FieldName(466), half: Half::Whole };
+pub(super) const OFFLOAD_POLLING: Part = Part { name: FieldName(467), whole: FieldName(467), half: Half::Whole };
+pub(super) const OFFSET: Part = Part { name: FieldName(468), whole: FieldName(468), half: Half::Whole };
+pub(super) const OFFSET0: Part = Part { name: FieldName(469), whole: FieldName(469), half: Half::Whole };
+pub(super) const OFFSET1: Part = Part { name: FieldName(470), whole: FieldName(470), half: Half::Whole };
+pub(super) const OFFSET_OR_SRC_ADDR_LO: Part = Part { name: FieldName(472), whole: FieldName(471), half: Half::Low };
+pub(super) const OP: Part = Part { name: FieldName(473), whole: FieldName(473), half: Half::Whole };
+pub(super) const OPERATION: Part = Part { name: FieldName(474), whole: FieldName(474), half: Half::Whole };
+pub(super) const OPTIMIZE_ACE_OFFLOAD: Part = Part { name: FieldName(475), whole: FieldName(475), half: Half::Whole };
+pub(super) const OR_MASK: Part = Part { name: FieldName(476), whole: FieldName(476), half: Half::Whole };
+pub(super) const OR_REG: Part = Part { name: FieldName(477), whole: FieldName(477), half: Half::Whole };
+pub(super) const OR_SRC: Part = Part { name: FieldName(478), whole: FieldName(478), half: Half::Whole };
+pub(super) const PAGE_NUM_LO: Part = Part { name: FieldName(480), whole: FieldName(479), half: Half::Low };
+pub(super) const PAGE_VA_42_12: Part = Part { name: FieldName(481), whole: FieldName(481), half: Half::Whole };
+pub(super) const PAGE_VA_47_43: Part = Part { name: FieldName(482), whole: FieldName(482), half: Half::Whole };
+pub(super) const PASID: Part = Part { name: FieldName(483), whole: FieldName(483), half: Half::Whole };
+pub(super) const PATTERN: Part = Part { name: FieldName(484), whole: FieldName(484), half: Half::Whole };
+pub(super) const PER_VMID_REQUEST: Part = Part { name: FieldName(485), whole: FieldName(485), half: Half::Whole };
+pub(super) const PF_VF_MODE: Part = Part { name: FieldName(486), whole: FieldName(486), half: Half::Whole };
+pub(super) const PIPE: Part = Part { name: FieldName(487), whole: FieldName(487), half: Half::Whole };
+pub(super) const PIPE_ALIGNED: Part = Part { name: FieldName(488), whole: FieldName(488), half: Half::Whole };
+pub(super) const PIPE_CONFIG: Part = Part { name: FieldName(489), whole: FieldName(489), half: Half::Whole };
+pub(super) const PITCH_IN_TILE: Part = Part { name: FieldName(490), whole: FieldName(490), half: Half::Whole };
+pub(super) const PMC_ENABLE: Part = Part { name: FieldName(491), whole: FieldName(491), half: Half::Whole };
+pub(super) const PMC_EVENT: Part = Part { name: FieldName(492), whole: FieldName(492), half: Half::Whole };
+pub(super) const PMC_ID: Part = Part { name: FieldName(493), whole: FieldName(493), half: Half::Whole };
+pub(super) const PMC_UNIT_MASK: Part = Part { name: FieldName(494), whole: FieldName(494), half: Half::Whole };
+pub(super) const POLL_ADDR_HI: Part = Part { name: FieldName(496), whole: FieldName(495), half: Half::High };
+pub(super) const POLL_ADDR_LO: Part = Part { name: FieldName(497), whole: FieldName(495), half: Half::Low };
+pub(super) const POLL_INTERVAL: Part = Part { name: FieldName(498), whole: FieldName(498), half: Half::Whole };
+pub(super) const POLL_REG: Part = Part { name: FieldName(499), whole: FieldName(499), half: Half::Whole };
+pub(super) const POLL_SPACE: Part = Part { name: FieldName(500), whole: FieldName(500), half: Half::Whole };
+pub(super) const PQ_EXE_STATUS: Part = Part { name: FieldName(501), whole: FieldName(501), half: Half::Whole };
+pub(super) const PRE_ENA: Part = Part { name: FieldName(502), whole: FieldName(502), half: Half::Whole };
+pub(super) const PRE_RESUME: Part = Part { name: FieldName(503), whole: FieldName(503), half: Half::Whole };
+pub(super) const PREEMPTABLE: Part = Part { name: FieldName(504), whole: FieldName(504), half: Half::Whole };
+pub(super) const PRIM_COUNT: Part = Part { name: FieldName(505), whole: FieldName(505), half: Half::Whole };
+pub(super) const PRIM_PER_SUBGROUP: Part = Part { name: FieldName(506), whole: FieldName(506), half: Half::Whole };
+pub(super) const PRIM_TYPE: Part = Part { name: FieldName(507), whole: FieldName(507), half: Half::Whole };
+pub(super) const PRIME_MODE: Part = Part { name: FieldName(508), whole: FieldName(508), half: Half::Whole };
+pub(super) const PRIV: Part = Part { name: FieldName(509), whole: FieldName(509), half: Half::Whole };
+pub(super) const PTEPDE_OP: Part = Part { name: FieldName(510), whole: FieldName(510), half: Half::Whole };
+pub(super) const PWS_COUNT: Part = Part { name: FieldName(511), whole: FieldName(511), half: Half::Whole };
+pub(super) const PWS_COUNTER_SEL: Part = Part { name: FieldName(512), whole: FieldName(512), half: Half::Whole };
+pub(super) const PWS_ENA: Part = Part { name: FieldName(513), whole: FieldName(513), half: Half::Whole };
+pub(super) const PWS_ENA2: Part = Part { name: FieldName(514), whole: FieldName(514), half: Half::Whole };
+pub(super) const PWS_ENABLE: Part = Part { name: FieldName(515), whole: FieldName(515), half: Half::Whole };
+pub(super) const PWS_STAGE_SEL: Part = Part { name: FieldName(516), whole: FieldName(516), half: Half::Whole };
+pub(super) const QUERY_ADDR_HI: Part = Part { name: FieldName(518), whole: FieldName(517), half: Half::High };
+pub(super) const QUERY_ADDR_LO: Part = Part { name: FieldName(519), whole: FieldName(517), half: Half::Low };
+pub(super) const QUEUE: Part = Part { name: FieldName(520), whole: FieldName(520), half: Half::Whole };
+pub(super) const QUEUE_MASK_HI: Part = Part { name: FieldName(522), whole: FieldName(521), half: Half::High };
+pub(super) const QUEUE_MASK_LO: Part = Part { name: FieldName(523), whole: FieldName(521), half: Half::Low };
+pub(super) const QUEUE_SEL: Part = Part { name: FieldName(524), whole: FieldName(524), half: Half::Whole };
+pub(super) const QUEUE_TYPE: Part = Part { name: FieldName(525), whole: FieldName(525), half: Half::Whole };
+pub(super) const RAM_OFFSET: Part = Part { name: FieldName(526), whole: FieldName(526), half: Half::Whole };
+pub(super) const RAW_WAIT: Part = Part { name: FieldName(527), whole: FieldName(527), half: Half::Whole };
+pub(super) const READ_COMPRESSION_MODE: Part = Part { name: FieldName(528), whole: FieldName(528), half: Half::Whole };
+pub(super) const READ_CONTROL: Part = Part { name: FieldName(529), whole: FieldName(529), half: Half::Whole };
+pub(super) const READ_PREOP: Part = Part { name: FieldName(530), whole: FieldName(530), half: Half::Whole };
+pub(super) const REC_HI: Part = Part { name: FieldName(532), whole: FieldName(531), half: Half::High };
+pub(super) const REC_LO: Part = Part { name: FieldName(533), whole: FieldName(531), half: Half::Low };
+pub(super) const RECT_INDEX: Part = Part { name: FieldName(534), whole: FieldName(534), half: Half::Whole };
+pub(super) const RECT_X: Part = Part { name: FieldName(535), whole: FieldName(535), half: Half::Whole };
+pub(super) const RECT_Y: Part = Part { name: FieldName(536), whole: FieldName(536), half: Half::Whole };
+pub(super) const RECT_Z: Part = Part { name: FieldName(537), whole: FieldName(537), half: Half::Whole };
+pub(super) const REFERENCE: Part = Part { name: FieldName(538), whole: FieldName(538), half: Half::Whole };
+pub(super) const REFERENCE_HI: Part = Part { name: FieldName(539), whole: FieldName(538), half: Half::High };
+pub(super) const REFERENCE_LO: Part = Part { name: FieldName(540), whole: FieldName(538), half: Half::Low };
+pub(super) const REG: Part = Part { name: FieldName(541), whole: FieldName(541), half: Half::Whole };
+pub(super) const REG_COUNT: Part = Part { name: FieldName(542), whole: FieldName(542), half: Half::Whole };
+pub(super) const REG_OFFSET: Part = Part { name: FieldName(543), whole: FieldName(543), half: Half::Whole };
+pub(super) const REG_OFFSET0: Part = Part { name: FieldName(544), whole: FieldName(544), half: Half::Whole };
+pub(super) const REG_OFFSET1: Part = Part { name: FieldName(545), whole: FieldName(545), half: Half::Whole };
+pub(super) const REPORT_AND_RESET: Part = Part { name: FieldName(546), whole: FieldName(546), half: Half::Whole };
+pub(super) const REQ_PATH: Part = Part { name: FieldName(547), whole: FieldName(547), half: Half::Whole };
+pub(super) const REQUESTED_PAGES: Part = Part { name: FieldName(548), whole: FieldName(548), half: Half::Whole };
+pub(super) const RESERVED: Part = Part { name: FieldName(549), whole: FieldName(549), half: Half::Whole };
+pub(super) const RESERVED0: Part = Part { name: FieldName(550), whole: FieldName(550), half: Half::Whole };
+pub(super) const RESERVED1: Part = Part { name: FieldName(551), whole: FieldName(551), half: Half::Whole };
+pub(super) const RESET_COUNT: Part = Part { name: FieldName(552), whole: FieldName(552), half: Half::Whole };
+pub(super) const RESET_FORCE: Part = Part { name: FieldName(553), whole: FieldName(553), half: Half::Whole };
+pub(super) const RESUME_VF: Part = Part { name: FieldName(554), whole: FieldName(554), half: Half::Whole };
+pub(super) const RETRY_COUNT: Part = Part { name: FieldName(555), whole: FieldName(555), half: Half::Whole };
+pub(super) const RING_ENTRY_LOC: Part = Part { name: FieldName(556), whole: FieldName(556), half: Half::Whole };
+pub(super) const S: Part = Part { name: FieldName(557), whole: FieldName(557), half: Half::Whole };
+pub(super) const SAIC: Part = Part { name: FieldName(558), whole: FieldName(558), half: Half::Whole };
+pub(super) const SAMP_PLST_MODE: Part = Part { name: FieldName(559), whole: FieldName(559), half: Half::Whole };
+pub(super) const SAS: Part = Part { name: FieldName(560), whole: FieldName(560), half: Half::Whole };
+pub(super) const SB_ADDR_HI: Part = Part { name: FieldName(562), whole: FieldName(561), half: Half::High };
+pub(super) const SB_ADDR_LO: Part = Part { name: FieldName(563), whole: FieldName(561), half: Half::Low };
+pub(super) const SCRATCH_ADDR: Part = Part { name: FieldName(564), whole: FieldName(564), half: Half::Whole };
+pub(super) const SECURE: Part = Part { name: FieldName(565), whole: FieldName(565), half: Half::Whole };
+pub(super) const SEGMENT_SIZE: Part = Part { name: FieldName(566), whole: FieldName(566), half: Half::Whole };
+pub(super) const SEM_SEL: Part = Part { name: FieldName(567), whole: FieldName(567), half: Half::Whole };
+pub(super) const SEQ: Part = Part { name: FieldName(568), whole: FieldName(568), half: Half::Whole };
+pub(super) const SHADOW_ADDR_HI: Part = Part { name: FieldName(570), whole: FieldName(569), half: Half::High };
+pub(super) const SHADOW_ADDR_LO: Part = Part { name: FieldName(571), whole: FieldName(569), half: Half::Low };
+pub(super) const SHADOW_BASE_SEL: Part = Part { name: FieldName(572), whole: FieldName(572), half: Half::Whole };
+pub(super) const SHADOW_CONTEXT: Part = Part { name: FieldName(573), whole: FieldName(573), half: Half::Whole };
+pub(super) const SHADOW_CS_SH: Part = Part { name: FieldName(574), whole: FieldName(574), half: Half::Whole };
+pub(super) const SHADOW_GFX_SH: Part = Part { name: FieldName(575), whole: FieldName(575), half: Half::Whole };
+pub(super) const SHADOW_GLOBAL_CONFIG: Part = Part { name: FieldName(576), whole: FieldName(576), half: Half::Whole };
+pub(super) const SHADOW_UCONFIG: Part = Part { name: FieldName(577), whole: FieldName(577), half: Half::Whole };
+pub(super) const SIGNAL: Part = Part { name: FieldName(578), whole: FieldName(578), half: Half::Whole };
+pub(super) const SIGNAL_TYPE: Part = Part { name: FieldName(579), whole: FieldName(579), half: Half::Whole };
+pub(super) const SIZE: Part = Part { name: FieldName(580), whole: FieldName(580), half: Half::Whole };
+pub(super) const SLICE_PITCH: Part = Part { name: FieldName(581), whole: FieldName(581), half: Half::Whole };
+pub(super) const SNP: Part = Part { name: FieldName(582), whole: FieldName(582), half: Half::Whole };
+pub(super) const SOURCE_SELECT: Part = Part { name: FieldName(583), whole: FieldName(583), half: Half::Whole };
+pub(super) const SPILL_COMPUTE_REG0: Part = Part { name: FieldName(584), whole: FieldName(584), half: Half::Whole };
+pub(super) const SPILL_COMPUTE_REG1: Part = Part { name: FieldName(585), whole: FieldName(585), half: Half::Whole };
+pub(super) const SPILL_INSTANCE_COUNT: Part = Part { name: FieldName(586), whole: FieldName(586), half: Half::Whole };
+pub(super) const SPILL_REG0: Part = Part { name: FieldName(587), whole: FieldName(587), half: Half::Whole };
+pub(super) const SPILL_REG1: Part = Part { name: FieldName(588), whole: FieldName(588), half: Half::Whole };
+pub(super) const SPILL_REG2: Part = Part { name: FieldName(589), whole: FieldName(589), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET0: Part = Part { name: FieldName(590), whole: FieldName(590), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET1: Part = Part { name: FieldName(591), whole: FieldName(591), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET2: Part = Part { name: FieldName(592), whole: FieldName(592), half: Half::Whole };
+pub(super) const SPILL_REG_OFFSET3: Part = Part { name: FieldName(593), whole: FieldName(593), half: Half::Whole };
+pub(super) const SPILL_TABLE_ADDR_HI: Part = Part { name: FieldName(595), whole: FieldName(594), half: Half::High };
+pub(super) const SPILL_TABLE_ADDR_LO: Part = Part { name: FieldName(596), whole: FieldName(594), half: Half::Low };
+pub(super) const SPILL_TABLE_STRIDE: Part = Part { name: FieldName(597), whole: FieldName(597), half: Half::Whole };
+pub(super) const SRC0_HI: Part = Part { name: FieldName(600), whole: FieldName(599), half: Half::High };
+pub(super) const SRC0_LO: Part = Part { name: FieldName(601), whole: FieldName(599), half: Half::Low };
+pub(super) const SRC1_HI: Part = Part { name: FieldName(603), whole: FieldName(602), half: Half::High };
+pub(super) const SRC1_LO: Part = Part { name: FieldName(604), whole: FieldName(602), half: Half::Low };
+pub(super) const SRC_ADDR_HI: Part = Part { name: FieldName(606), whole: FieldName(605), half: Half::High };
+pub(super) const SRC_ADDR_LO: Part = Part { name: FieldName(607), whole: FieldName(605), half: Half::Low };
+pub(super) const SRC_ARRAY_MODE: Part = Part { name: FieldName(608), whole: FieldName(608), half: Half::Whole };
+pub(super) const SRC_ATC: Part = Part { name: FieldName(609), whole: FieldName(609), half: Half::Whole };
+pub(super) const SRC_BANK_H: Part = Part { name: FieldName(610), whole: FieldName(610), half: Half::Whole };
+pub(super) const SRC_BANK_W: Part = Part { name: FieldName(611), whole: FieldName(611), half: Half::Whole };
+pub(super) const SRC_CACHE_POLICY: Part = Part { name: FieldName(612), whole: FieldName(612), half: Half::Whole };
+pub(super) const SRC_DATA_HI: Part = Part { name: FieldName(614), whole: FieldName(613), half: Half::High };
+pub(super) const SRC_DATA_LO: Part = Part { name: FieldName(615), whole: FieldName(613), half: Half::Low };
+pub(super) const SRC_DEPTH: Part = Part { name: FieldName(616), whole: FieldName(616), half: Half::Whole };
+pub(super) const SRC_DIMENSION: Part = Part { name: FieldName(617), whole: FieldName(617), half: Half::Whole };
+pub(super) const SRC_ELEMENT_SIZE: Part = Part { name: FieldName(618), whole: FieldName(618), half: Half::Whole };
+pub(super) const SRC_EPITCH: Part = Part { name: FieldName(619), whole: FieldName(619), half: Half::Whole };
+pub(super) const SRC_GCC: Part = Part { name: FieldName(620), whole: FieldName(620), half: Half::Whole };
+pub(super) const SRC_GDS: Part = Part { name: FieldName(621), whole: FieldName(621), half: Half::Whole };
+pub(super) const SRC_GPA: Part = Part { name: FieldName(622), whole: FieldName(622), half: Half::Whole };
+pub(super) const SRC_HA: Part = Part { name: FieldName(623), whole: FieldName(623), half: Half::Whole };
+pub(super) const SRC_HEIGHT: Part = Part { name: FieldName(624), whole: FieldName(624), half: Half::Whole };
+pub(super) const SRC_HI: Part = Part { name: FieldName(625), whole: FieldName(598), half: Half::High };
+pub(super) const SRC_INDIRECT: Part = Part { name: FieldName(626), whole: FieldName(626), half: Half::Whole };
+pub(super) const SRC_L2_POLICY: Part = Part { name: FieldName(627), whole: FieldName(627), half: Half::Whole };
+pub(super) const SRC_LLC: Part = Part { name: FieldName(628), whole: FieldName(628), half: Half::Whole };
+pub(super) const SRC_LO: Part = Part { name: FieldName(629), whole: FieldName(598), half: Half::Low };
+pub(super) const SRC_MALL_POLICY: Part = Part { name: FieldName(630), whole: FieldName(630), half: Half::Whole };
+pub(super) const SRC_MAT_ASPT: Part = Part { name: FieldName(631), whole: FieldName(631), half: Half::Whole };
+pub(super) const SRC_MIP_ID: Part = Part { name: FieldName(632), whole: FieldName(632), half: Half::Whole };
+pub(super) const SRC_MIP_MAX: Part = Part { name: FieldName(633), whole: FieldName(633), half: Half::Whole };
+pub(super) const SRC_MIT_MODE: Part = Part { name: FieldName(634), whole: FieldName(634), half: Half::Whole };
+pub(super) const SRC_MTYPE: Part = Part { name: FieldName(635), whole: FieldName(635), half: Half::Whole };
+pub(super) const SRC_NUM_BANK: Part = Part { name: FieldName(636), whole: FieldName(636), half: Half::Whole };
+pub(super) const SRC_OFFSET: Part = Part { name: FieldName(637), whole: FieldName(637), half: Half::Whole };
+pub(super) const SRC_PIPE_CONFIG: Part = Part { name: FieldName(638), whole: FieldName(638), half: Half::Whole };
+pub(super) const SRC_PITCH: Part = Part { name: FieldName(639), whole: FieldName(639), half: Half::Whole };
+pub(super) const SRC_PITCH_IN_TILE: Part = Part { name: FieldName(640), whole: FieldName(640), half: Half::Whole };
+pub(super) const SRC_POLICY: Part = Part { name: FieldName(641), whole: FieldName(641), half: Half::Whole };
+pub(super) const SRC_REG: Part = Part { name: FieldName(642), whole: FieldName(642), half: Half::Whole };
+pub(super) const SRC_REG_HI: Part = Part { name: FieldName(643), whole: FieldName(642), half: Half::High };
+pub(super) const SRC_REG_LO: Part = Part { name: FieldName(644), whole: FieldName(642), half: Half::Low };
+pub(super) const SRC_SEL: Part = Part { name: FieldName(645), whole: FieldName(645), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH: Part = Part { name: FieldName(646), whole: FieldName(646), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH_47_32: Part = Part { name: FieldName(647), whole: FieldName(647), half: Half::Whole };
+pub(super) const SRC_SLICE_PITCH_LO: Part = Part { name: FieldName(648), whole: FieldName(646), half: Half::Low };
+pub(super) const SRC_SNOOP: Part = Part { name: FieldName(649), whole: FieldName(649), half: Half::Whole };
+pub(super) const SRC_SPACE: Part = Part { name: FieldName(650), whole: FieldName(650), half: Half::Whole };
+pub(super) const SRC_SW: Part = Part { name: FieldName(651), whole: FieldName(651), half: Half::Whole };
+pub(super) const SRC_SWAP: Part = Part { name: FieldName(652), whole: FieldName(652), half: Half::Whole };
+pub(super) const SRC_SWIZZLE_MODE: Part = Part { name: FieldName(653), whole: FieldName(653), half: Half::Whole };
+pub(super) const SRC_SYS: Part = Part { name: FieldName(654), whole: FieldName(654), half: Half::Whole };
+pub(super) const SRC_TEMPORAL: Part = Part { name: FieldName(655), whole: FieldName(655), half: Half::Whole };
+pub(super) const SRC_TILESPLIT_SIZE: Part = Part { name: FieldName(656), whole: FieldName(656), half: Half::Whole };
+pub(super) const SRC_VOLATILE: Part = Part { name: FieldName(657), whole: FieldName(657), half: Half::Whole };
+pub(super) const SRC_WIDTH: Part = Part { name: FieldName(658), whole: FieldName(658), half: Half::Whole };
+pub(super) const SRC_X: Part = Part { name: FieldName(659), whole: FieldName(659), half: Half::Whole };
+pub(super) const SRC_Y: Part = Part { name: FieldName(660), whole: FieldName(660), half: Half::Whole };
+pub(super) const SRC_Z: Part = Part { name: FieldName(661), whole: FieldName(661), half: Half::Whole };
+pub(super) const SRD_DWORD3: Part = Part { name: FieldName(662), whole: FieldName(662), half: Half::Whole };
+pub(super) const START_ADDR_HI: Part = Part { name: FieldName(664), whole: FieldName(663), half: Half::High };
+pub(super) const START_ADDR_LO: Part = Part { name: FieldName(665), whole: FieldName(663), half: Half::Low };
+pub(super) const START_INDEX: Part = Part { name: FieldName(666), whole: FieldName(666), half: Half::Whole };
+pub(super) const START_INDEX_ENABLE: Part = Part { name: FieldName(667), whole: FieldName(667), half: Half::Whole };
+pub(super) const START_INDEX_LOC: Part = Part { name: FieldName(668), whole: FieldName(668), half: Half::Whole };
+pub(super) const START_INSTANCE_LOC: Part = Part { name: FieldName(669), whole: FieldName(669), half: Half::Whole };
+pub(super) const STREAM_INDEX: Part = Part { name: FieldName(670), whole: FieldName(670), half: Half::Whole };
+pub(super) const STRIDE: Part = Part { name: FieldName(671), whole: FieldName(671), half: Half::Whole };
+pub(super) const STRUCT_CACHE_POLICY: Part = Part { name: FieldName(672), whole: FieldName(672), half: Half::Whole };
+pub(super) const STRUCT_HA: Part = Part { name: FieldName(673), whole: FieldName(673), half: Half::Whole };
+pub(super) const STRUCT_MALL_POLICY: Part = Part { name: FieldName(674), whole: FieldName(674), half: Half::Whole };
+pub(super) const STRUCT_SW: Part = Part { name: FieldName(675), whole: FieldName(675), half: Half::Whole };
+pub(super) const SURFACE_TYPE: Part = Part { name: FieldName(676), whole: FieldName(676), half: Half::Whole };
+pub(super) const SW: Part = Part { name: FieldName(677), whole: FieldName(677), half: Half::Whole };
+pub(super) const SWAP: Part = Part { name: FieldName(678), whole: FieldName(678), half: Half::Whole };
+pub(super) const SWIZZLE_MODE: Part = Part { name: FieldName(679), whole: FieldName(679), half: Half::Whole };
+pub(super) const SYNC_DMA: Part = Part { name: FieldName(680), whole: FieldName(680), half: Half::Whole };
+pub(super) const SYNC_SSU_CONTEXT_MANAGER: Part = Part { name: FieldName(681), whole: FieldName(681), half: Half::Whole };
+pub(super) const SYS: Part = Part { name: FieldName(682), whole: FieldName(682), half: Half::Whole };
+pub(super) const TARGET0_ADDR_HI: Part = Part { name: FieldName(684), whole: FieldName(683), half: Half::High };
+pub(super) const TARGET0_ADDR_LO: Part = Part { name: FieldName(685), whole: FieldName(683), half: Half::Low };
+pub(super) const TARGET1_ADDR_HI: Part = Part { name: FieldName(687), whole: FieldName(686), half: Half::High };
+pub(super) const TARGET1_ADDR_LO: Part = Part { name: FieldName(688), whole: FieldName(686), half: Half::Low };
+pub(super) const TARGET2_ADDR_HI: Part = Part { name: FieldName(690), whole: FieldName(689), half: Half::High };
+pub(super) const TARGET2_ADDR_LO: Part = Part { name: FieldName(691), whole: FieldName(689), half: Half::Low };
+pub(super) const TARGET3_ADDR_HI: Part = Part { name: FieldName(693), whole: FieldName(692), half: Half::High };
+pub(super) const TARGET3_ADDR_LO: Part = Part { name: FieldName(694), whole: FieldName(692), half: Half::Low };
+pub(super) const TASK_SHADER_MODE: Part = Part { name: FieldName(695), whole: FieldName(695), half: Half::Whole };
+pub(super) const TC_ACTION: Part = Part { name: FieldName(696), whole: FieldName(696), half: Half::Whole };
+pub(super) const TC_MD_ACTION: Part = Part { name: FieldName(697), whole: FieldName(697), half: Half::Whole };
+pub(super) const TC_NC_ACTION: Part = Part { name: FieldName(698), whole: FieldName(698), half: Half::Whole };
+pub(super) const TC_VOL_ACTION: Part = Part { name: FieldName(699), whole: FieldName(699), half: Half::Whole };
+pub(super) const TC_WB_ACTION: Part = Part { name: FieldName(700), whole: FieldName(700), half: Half::Whole };
+pub(super) const TC_WC_ACTION: Part = Part { name: FieldName(701), whole: FieldName(701), half: Half::Whole };
+pub(super) const TCL1_ACTION: Part = Part { name: FieldName(702), whole: FieldName(702), half: Half::Whole };
+pub(super) const TCL1_VOL_ACTION: Part = Part { name: FieldName(703), whole: FieldName(703), half: Half::Whole };
+pub(super) const TEMPORAL: Part = Part { name: FieldName(704), whole: FieldName(704), half: Half::Whole };
+pub(super) const THREAD_TRACE_ENABLE: Part = Part { name: FieldName(705), whole: FieldName(705), half: Half::Whole };
+pub(super) const THREAD_TRACE_MARKER: Part = Part { name: FieldName(706), whole: FieldName(706), half: Half::Whole };
+pub(super) const TILE_CACHE_POLICY: Part = Part { name: FieldName(707), whole: FieldName(707), half: Half::Whole };
+pub(super) const TILE_MALL_POLICY: Part = Part { name: FieldName(708), whole: FieldName(708), half: Half::Whole };
+pub(super) const TILE_SW: Part = Part { name: FieldName(709), whole: FieldName(709), half: Half::Whole };
+pub(super) const TILED: Part = Part { name: FieldName(710), whole: FieldName(710), half: Half::Whole };
+pub(super) const TILED_ADDR_HI: Part = Part { name: FieldName(712), whole: FieldName(711), half: Half::High };
+pub(super) const TILED_ADDR_LO: Part = Part { name: FieldName(713), whole: FieldName(711), half: Half::Low };
+pub(super) const TILED_X: Part = Part { name: FieldName(714), whole: FieldName(714), half: Half::Whole };
+pub(super) const TILED_Y: Part = Part { name: FieldName(715), whole: FieldName(715), half: Half::Whole };
+pub(super) const TILED_Z: Part = Part { name: FieldName(716), whole: FieldName(716), half: Half::Whole };
+pub(super) const TILESPLIT_SIZE: Part = Part { name: FieldName(717), whole: FieldName(717), half: Half::Whole };
+pub(super) const TMZ: Part = Part { name: FieldName(718), whole: FieldName(718), half: Half::Whole };
+pub(super) const TOP_ADDR_HI: Part = Part { name: FieldName(720), whole: FieldName(719), half: Half::High };
+pub(super) const TOP_ADDR_LO: Part = Part { name: FieldName(721), whole: FieldName(719), half: Half::Low };
+pub(super) const UNCACHED: Part = Part { name: FieldName(722), whole: FieldName(722), half: Half::Whole };
+pub(super) const UNMAP_LATENCY: Part = Part { name: FieldName(723), whole: FieldName(723), half: Half::Whole };
+pub(super) const UPDATE_LOAD_ENABLES: Part = Part { name: FieldName(724), whole: FieldName(724), half: Half::Whole };
+pub(super) const UPDATE_MEM_COPY_COUNT: Part = Part { name: FieldName(725), whole: FieldName(725), half: Half::Whole };
+pub(super) const UPDATE_MEMORY: Part = Part { name: FieldName(726), whole: FieldName(726), half: Half::Whole };
+pub(super) const UPDATE_SHADOW_ENABLES: Part = Part { name: FieldName(727), whole: FieldName(727), half: Half::Whole };
+pub(super) const USE_MAILBOX: Part = Part { name: FieldName(728), whole: FieldName(728), half: Half::Whole };
+pub(super) const USE_VGPRS: Part = Part { name: FieldName(729), whole: FieldName(729), half: Half::Whole };
+pub(super) const USE_VRB: Part = Part { name: FieldName(730), whole: FieldName(730), half: Half::Whole };
+pub(super) const USER_DATA_DW_COUNT: Part = Part { name: FieldName(731), whole: FieldName(731), half: Half::Whole };
+pub(super) const USERDATA_GFX_REGISTER: Part = Part { name: FieldName(732), whole: FieldName(732), half: Half::Whole };
+pub(super) const USERDATA_GFX_REGISTER_ENABLE: Part = Part { name: FieldName(733), whole: FieldName(733), half: Half::Whole };
+pub(super) const USERDATA_OFFSET: Part = Part { name: FieldName(734), whole: FieldName(734), half: Half::Whole };
+pub(super) const USERDATA_SCATTER_MODE: Part = Part { name: FieldName(735), whole: FieldName(735), half: Half::Whole };
+pub(super) const VALID: Part = Part { name: FieldName(736), whole: FieldName(736), half: Half::Whole };
+pub(super) const VALUE: Part = Part { name: FieldName(737), whole: FieldName(737), half: Half::Whole };
+pub(super) const VALUE0: Part = Part { name: FieldName(738), whole: FieldName(738), half: Half::Whole };
+pub(super) const VALUE1: Part = Part { name: FieldName(739), whole: FieldName(739), half: Half::Whole };
+pub(super) const VALUE_HI: Part = Part { name: FieldName(740), whole: FieldName(737), half: Half::High };
+pub(super) const VALUE_LO: Part = Part { name: FieldName(741), whole: FieldName(737), half: Half::Low };
+pub(super) const VB_TABLE_REG_OFFSET: Part = Part { name: FieldName(742), whole: FieldName(742), half: Half::Whole };
+pub(super) const VB_TABLE_SIZE: Part = Part { name: FieldName(743), whole: FieldName(743), half: Half::Whole };
+pub(super) const VERTEX_BOUNDS_CHECK: Part = Part { name: FieldName(744), whole: FieldName(744), half: Half::Whole };
+pub(super) const VERTEX_COUNT: Part = Part { name: FieldName(745), whole: FieldName(745), half: Half::Whole };
+pub(super) const VERTEX_OFFSET_MODE: Part = Part { name: FieldName(746), whole: FieldName(746), half: Half::Whole };
+pub(super) const VFID: Part = Part { name: FieldName(747), whole: FieldName(747), half: Half::Whole };
+pub(super) const VGT_LS_HS_CONFIG: Part = Part { name: FieldName(748), whole: FieldName(748), half: Half::Whole };
+pub(super) const VIRTUAL_DIE_ID: Part = Part { name: FieldName(749), whole: FieldName(749), half: Half::Whole };
+pub(super) const VMID: Part = Part { name: FieldName(750), whole: FieldName(750), half: Half::Whole };
+pub(super) const VMID_MASK: Part = Part { name: FieldName(751), whole: FieldName(751), half: Half::Whole };
+pub(super) const VMID_SHIFT: Part = Part { name: FieldName(752), whole: FieldName(752), half: Half::Whole };
+pub(super) const VOLATILE: Part = Part { name: FieldName(753), whole: FieldName(753), half: Half::Whole };
+pub(super) const VQID: Part = Part { name: FieldName(754), whole: FieldName(754), half: Half::Whole };
+pub(super) const VRB_LOC_SGPR: Part = Part { name: FieldName(755), whole: FieldName(755), half: Half::Whole };
+pub(super) const WAIT_DMA: Part = Part { name: FieldName(756), whole: FieldName(756), half: Half::Whole };
+pub(super) const WAIT_IDLE: Part = Part { name: FieldName(757), whole: FieldName(757), half: Half::Whole };
+pub(super) const WAIT_ON_SIGNAL: Part = Part { name: FieldName(758), whole: FieldName(758), half: Half::Whole };
+pub(super) const WAIT_REG: Part = Part { name: FieldName(759), whole: FieldName(759), half: Half::Whole };
+pub(super) const WAIT_SYNC: Part = Part { name: FieldName(760), whole: FieldName(760), half: Half::Whole };
+pub(super) const WIDTH: Part = Part { name: FieldName(761), whole: FieldName(761), half: Half::Whole };
+pub(super) const WPTR_ADDR_HI: Part = Part { name: FieldName(763), whole: FieldName(762), half: Half::High };
+pub(super) const WPTR_ADDR_LO: Part = Part { name: FieldName(764), whole: FieldName(762), half: Half::Low };
+pub(super) const WR_CONFIRM: Part = Part { name: FieldName(765), whole: FieldName(765), half: Half::Whole };
+pub(super) const WRITE_ADDR_HI: Part = Part { name: FieldName(767), whole: FieldName(766), half: Half::High };
+pub(super) const WRITE_ADDR_LO: Part = Part { name: FieldName(768), whole: FieldName(766), half: Half::Low };
+pub(super) const WRITE_COMPRESS_ENABLE: Part = Part { name: FieldName(769), whole: FieldName(769), half: Half::Whole };
+pub(super) const WRITE_COMPRESSION_MODE: Part = Part { name: FieldName(770), whole: FieldName(770), half: Half::Whole };
+pub(super) const WRITE_ONE: Part = Part { name: FieldName(771), whole: FieldName(771), half: Half::Whole };
+pub(super) const WRITE_REG: Part = Part { name: FieldName(772), whole: FieldName(772), half: Half::Whole };
+pub(super) const WRITE_SPACE: Part = Part { name: FieldName(773), whole: FieldName(773), half: Half::Whole };
+pub(super) const X: Part = Part { name: FieldName(774), whole: FieldName(774), half: Half::Whole };
+pub(super) const XYZ_DIM_ENABLE: Part = Part { name: FieldName(775), whole: FieldName(775), half: Half::Whole };
+pub(super) const XYZ_DIM_LOC: Part = Part { name: FieldName(776), whole: FieldName(776), half: Half::Whole };
+pub(super) const Y: Part = Part { name: FieldName(777), whole: FieldName(777), half: Half::Whole };
+pub(super) const Z: Part = Part { name: FieldName(778), whole: FieldName(778), half: Half::Whole };
+pub(super) const ZERO: Part = Part { name: FieldName(779), whole: FieldName(779), half: Half::Whole };
 
 /// The names as constants, for [`packet!`](crate::packet).
 pub mod fields {
@@ -1229,1060 +1230,1062 @@ pub mod fields {
     pub const exec_count: FieldName = FieldName(249);
     /// `execute`.
     pub const execute: FieldName = FieldName(250);
+    /// `execute_or_pq_exe_status`.
+    pub const execute_or_pq_exe_status: FieldName = FieldName(251);
     /// `fence0_addr`.
-    pub const fence0_addr: FieldName = FieldName(251);
+    pub const fence0_addr: FieldName = FieldName(252);
     /// `fence0_addr_hi`.
-    pub const fence0_addr_hi: FieldName = FieldName(252);
+    pub const fence0_addr_hi: FieldName = FieldName(253);
     /// `fence0_addr_lo`.
-    pub const fence0_addr_lo: FieldName = FieldName(253);
+    pub const fence0_addr_lo: FieldName = FieldName(254);
     /// `fence0_value`.
-    pub const fence0_value: FieldName = FieldName(254);
+    pub const fence0_value: FieldName = FieldName(255);
     /// `fence0_value_hi`.
-    pub const fence0_value_hi: FieldName = FieldName(255);
+    pub const fence0_value_hi: FieldName = FieldName(256);
     /// `fence0_value_lo`.
-    pub const fence0_value_lo: FieldName = FieldName(256);
+    pub const fence0_value_lo: FieldName = FieldName(257);
     /// `fence_addr`.
-    pub const fence_addr: FieldName = FieldName(257);
+    pub const fence_addr: FieldName = FieldName(258);
     /// `fence_addr_hi`.
-    pub const fence_addr_hi: FieldName = FieldName(258);
+    pub const fence_addr_hi: FieldName = FieldName(259);
     /// `fence_addr_lo`.
-    pub const fence_addr_lo: FieldName = FieldName(259);
+    pub const fence_addr_lo: FieldName = FieldName(260);
     /// `fence_data`.
-    pub const fence_data: FieldName = FieldName(260);
+    pub const fence_data: FieldName = FieldName(261);
     /// `fence_data_hi`.
-    pub const fence_data_hi: FieldName = FieldName(261);
+    pub const fence_data_hi: FieldName = FieldName(262);
     /// `fence_data_lo`.
-    pub const fence_data_lo: FieldName = FieldName(262);
+    pub const fence_data_lo: FieldName = FieldName(263);
     /// `fence_ref_addr`.
-    pub const fence_ref_addr: FieldName = FieldName(263);
+    pub const fence_ref_addr: FieldName = FieldName(264);
     /// `fence_ref_addr_hi`.
-    pub const fence_ref_addr_hi: FieldName = FieldName(264);
+    pub const fence_ref_addr_hi: FieldName = FieldName(265);
     /// `fence_ref_addr_lo`.
-    pub const fence_ref_addr_lo: FieldName = FieldName(265);
+    pub const fence_ref_addr_lo: FieldName = FieldName(266);
     /// `fetch_index_attributes`.
-    pub const fetch_index_attributes: FieldName = FieldName(266);
+    pub const fetch_index_attributes: FieldName = FieldName(267);
     /// `fillsize`.
-    pub const fillsize: FieldName = FieldName(267);
+    pub const fillsize: FieldName = FieldName(268);
     /// `flush_type`.
-    pub const flush_type: FieldName = FieldName(268);
+    pub const flush_type: FieldName = FieldName(269);
     /// `force_sync`.
-    pub const force_sync: FieldName = FieldName(269);
+    pub const force_sync: FieldName = FieldName(270);
     /// `four_kilobytes`.
-    pub const four_kilobytes: FieldName = FieldName(270);
+    pub const four_kilobytes: FieldName = FieldName(271);
     /// `function`.
-    pub const function: FieldName = FieldName(271);
+    pub const function: FieldName = FieldName(272);
     /// `gcc`.
-    pub const gcc: FieldName = FieldName(272);
+    pub const gcc: FieldName = FieldName(273);
     /// `gcr_base`.
-    pub const gcr_base: FieldName = FieldName(273);
+    pub const gcr_base: FieldName = FieldName(274);
     /// `gcr_base_hi`.
-    pub const gcr_base_hi: FieldName = FieldName(274);
+    pub const gcr_base_hi: FieldName = FieldName(275);
     /// `gcr_base_lo`.
-    pub const gcr_base_lo: FieldName = FieldName(275);
+    pub const gcr_base_lo: FieldName = FieldName(276);
     /// `gcr_cntl`.
-    pub const gcr_cntl: FieldName = FieldName(276);
+    pub const gcr_cntl: FieldName = FieldName(277);
     /// `gcr_control_15_0`.
-    pub const gcr_control_15_0: FieldName = FieldName(277);
+    pub const gcr_control_15_0: FieldName = FieldName(278);
     /// `gcr_control_18_16`.
-    pub const gcr_control_18_16: FieldName = FieldName(278);
+    pub const gcr_control_18_16: FieldName = FieldName(279);
     /// `gcr_control_19_16`.
-    pub const gcr_control_19_16: FieldName = FieldName(279);
+    pub const gcr_control_19_16: FieldName = FieldName(280);
     /// `gcr_size`.
-    pub const gcr_size: FieldName = FieldName(280);
+    pub const gcr_size: FieldName = FieldName(281);
     /// `gcr_size_hi`.
-    pub const gcr_size_hi: FieldName = FieldName(281);
+    pub const gcr_size_hi: FieldName = FieldName(282);
     /// `gds_addr`.
-    pub const gds_addr: FieldName = FieldName(282);
+    pub const gds_addr: FieldName = FieldName(283);
     /// `gds_addr_hi`.
-    pub const gds_addr_hi: FieldName = FieldName(283);
+    pub const gds_addr_hi: FieldName = FieldName(284);
     /// `gds_addr_lo`.
-    pub const gds_addr_lo: FieldName = FieldName(284);
+    pub const gds_addr_lo: FieldName = FieldName(285);
     /// `gds_dwords`.
-    pub const gds_dwords: FieldName = FieldName(285);
+    pub const gds_dwords: FieldName = FieldName(286);
     /// `gds_heap_base`.
-    pub const gds_heap_base: FieldName = FieldName(286);
+    pub const gds_heap_base: FieldName = FieldName(287);
     /// `gds_heap_size`.
-    pub const gds_heap_size: FieldName = FieldName(287);
+    pub const gds_heap_size: FieldName = FieldName(288);
     /// `gds_index`.
-    pub const gds_index: FieldName = FieldName(288);
+    pub const gds_index: FieldName = FieldName(289);
     /// `gds_offset`.
-    pub const gds_offset: FieldName = FieldName(289);
+    pub const gds_offset: FieldName = FieldName(290);
     /// `gfx_eng_id`.
-    pub const gfx_eng_id: FieldName = FieldName(290);
+    pub const gfx_eng_id: FieldName = FieldName(291);
     /// `gl1_inv`.
-    pub const gl1_inv: FieldName = FieldName(291);
+    pub const gl1_inv: FieldName = FieldName(292);
     /// `gl2_discard`.
-    pub const gl2_discard: FieldName = FieldName(292);
+    pub const gl2_discard: FieldName = FieldName(293);
     /// `gl2_inv`.
-    pub const gl2_inv: FieldName = FieldName(293);
+    pub const gl2_inv: FieldName = FieldName(294);
     /// `gl2_range`.
-    pub const gl2_range: FieldName = FieldName(294);
+    pub const gl2_range: FieldName = FieldName(295);
     /// `gl2_us`.
-    pub const gl2_us: FieldName = FieldName(295);
+    pub const gl2_us: FieldName = FieldName(296);
     /// `gl2_wb`.
-    pub const gl2_wb: FieldName = FieldName(296);
+    pub const gl2_wb: FieldName = FieldName(297);
     /// `glk_inv`.
-    pub const glk_inv: FieldName = FieldName(297);
+    pub const glk_inv: FieldName = FieldName(298);
     /// `glk_wb`.
-    pub const glk_wb: FieldName = FieldName(298);
+    pub const glk_wb: FieldName = FieldName(299);
     /// `glm_inv`.
-    pub const glm_inv: FieldName = FieldName(299);
+    pub const glm_inv: FieldName = FieldName(300);
     /// `glm_wb`.
-    pub const glm_wb: FieldName = FieldName(300);
+    pub const glm_wb: FieldName = FieldName(301);
     /// `glv_inv`.
-    pub const glv_inv: FieldName = FieldName(301);
+    pub const glv_inv: FieldName = FieldName(302);
     /// `gpa`.
-    pub const gpa: FieldName = FieldName(302);
+    pub const gpa: FieldName = FieldName(303);
     /// `gws_mask`.
-    pub const gws_mask: FieldName = FieldName(303);
+    pub const gws_mask: FieldName = FieldName(304);
     /// `gws_mask_hi`.
-    pub const gws_mask_hi: FieldName = FieldName(304);
+    pub const gws_mask_hi: FieldName = FieldName(305);
     /// `gws_mask_lo`.
-    pub const gws_mask_lo: FieldName = FieldName(305);
+    pub const gws_mask_lo: FieldName = FieldName(306);
     /// `hdp_flush`.
-    pub const hdp_flush: FieldName = FieldName(306);
+    pub const hdp_flush: FieldName = FieldName(307);
     /// `height`.
-    pub const height: FieldName = FieldName(307);
+    pub const height: FieldName = FieldName(308);
     /// `hint`.
-    pub const hint: FieldName = FieldName(308);
+    pub const hint: FieldName = FieldName(309);
     /// `ia_multi_vgt_param`.
-    pub const ia_multi_vgt_param: FieldName = FieldName(309);
+    pub const ia_multi_vgt_param: FieldName = FieldName(310);
     /// `ib1_addr`.
-    pub const ib1_addr: FieldName = FieldName(310);
+    pub const ib1_addr: FieldName = FieldName(311);
     /// `ib1_addr_hi`.
-    pub const ib1_addr_hi: FieldName = FieldName(311);
+    pub const ib1_addr_hi: FieldName = FieldName(312);
     /// `ib1_addr_lo`.
-    pub const ib1_addr_lo: FieldName = FieldName(312);
+    pub const ib1_addr_lo: FieldName = FieldName(313);
     /// `ib1_cache_policy`.
-    pub const ib1_cache_policy: FieldName = FieldName(313);
+    pub const ib1_cache_policy: FieldName = FieldName(314);
     /// `ib1_size`.
-    pub const ib1_size: FieldName = FieldName(314);
+    pub const ib1_size: FieldName = FieldName(315);
     /// `ib2_addr`.
-    pub const ib2_addr: FieldName = FieldName(315);
+    pub const ib2_addr: FieldName = FieldName(316);
     /// `ib2_addr_hi`.
-    pub const ib2_addr_hi: FieldName = FieldName(316);
+    pub const ib2_addr_hi: FieldName = FieldName(317);
     /// `ib2_addr_lo`.
-    pub const ib2_addr_lo: FieldName = FieldName(317);
+    pub const ib2_addr_lo: FieldName = FieldName(318);
     /// `ib2_cache_policy`.
-    pub const ib2_cache_policy: FieldName = FieldName(318);
+    pub const ib2_cache_policy: FieldName = FieldName(319);
     /// `ib2_size`.
-    pub const ib2_size: FieldName = FieldName(319);
+    pub const ib2_size: FieldName = FieldName(320);
     /// `ib_addr`.
-    pub const ib_addr: FieldName = FieldName(320);
+    pub const ib_addr: FieldName = FieldName(321);
     /// `ib_addr_hi`.
-    pub const ib_addr_hi: FieldName = FieldName(321);
+    pub const ib_addr_hi: FieldName = FieldName(322);
     /// `ib_addr_lo`.
-    pub const ib_addr_lo: FieldName = FieldName(322);
+    pub const ib_addr_lo: FieldName = FieldName(323);
     /// `ib_dword_offset`.
-    pub const ib_dword_offset: FieldName = FieldName(323);
+    pub const ib_dword_offset: FieldName = FieldName(324);
     /// `ib_offset`.
-    pub const ib_offset: FieldName = FieldName(324);
+    pub const ib_offset: FieldName = FieldName(325);
     /// `ib_size`.
-    pub const ib_size: FieldName = FieldName(325);
+    pub const ib_size: FieldName = FieldName(326);
     /// `idcmd`.
-    pub const idcmd: FieldName = FieldName(326);
+    pub const idcmd: FieldName = FieldName(327);
     /// `imm`.
-    pub const imm: FieldName = FieldName(327);
+    pub const imm: FieldName = FieldName(328);
     /// `imm_hi`.
-    pub const imm_hi: FieldName = FieldName(328);
+    pub const imm_hi: FieldName = FieldName(329);
     /// `imm_lo`.
-    pub const imm_lo: FieldName = FieldName(329);
+    pub const imm_lo: FieldName = FieldName(330);
     /// `incr`.
-    pub const incr: FieldName = FieldName(330);
+    pub const incr: FieldName = FieldName(331);
     /// `incr_dw0`.
-    pub const incr_dw0: FieldName = FieldName(331);
+    pub const incr_dw0: FieldName = FieldName(332);
     /// `incr_dw1`.
-    pub const incr_dw1: FieldName = FieldName(332);
+    pub const incr_dw1: FieldName = FieldName(333);
     /// `incr_hi`.
-    pub const incr_hi: FieldName = FieldName(333);
+    pub const incr_hi: FieldName = FieldName(334);
     /// `incr_lo`.
-    pub const incr_lo: FieldName = FieldName(334);
+    pub const incr_lo: FieldName = FieldName(335);
     /// `increment_ce`.
-    pub const increment_ce: FieldName = FieldName(335);
+    pub const increment_ce: FieldName = FieldName(336);
     /// `increment_cs`.
-    pub const increment_cs: FieldName = FieldName(336);
+    pub const increment_cs: FieldName = FieldName(337);
     /// `index`.
-    pub const index: FieldName = FieldName(337);
+    pub const index: FieldName = FieldName(338);
     /// `index_attributes_offset`.
-    pub const index_attributes_offset: FieldName = FieldName(338);
+    pub const index_attributes_offset: FieldName = FieldName(339);
     /// `index_base`.
-    pub const index_base: FieldName = FieldName(339);
+    pub const index_base: FieldName = FieldName(340);
     /// `index_base_hi`.
-    pub const index_base_hi: FieldName = FieldName(340);
+    pub const index_base_hi: FieldName = FieldName(341);
     /// `index_base_lo`.
-    pub const index_base_lo: FieldName = FieldName(341);
+    pub const index_base_lo: FieldName = FieldName(342);
     /// `index_count`.
-    pub const index_count: FieldName = FieldName(342);
+    pub const index_count: FieldName = FieldName(343);
     /// `index_offset`.
-    pub const index_offset: FieldName = FieldName(343);
+    pub const index_offset: FieldName = FieldName(344);
     /// `index_type`.
-    pub const index_type: FieldName = FieldName(344);
+    pub const index_type: FieldName = FieldName(345);
     /// `indirect_mode`.
-    pub const indirect_mode: FieldName = FieldName(345);
+    pub const indirect_mode: FieldName = FieldName(346);
     /// `inherit_vmid_compute`.
-    pub const inherit_vmid_compute: FieldName = FieldName(346);
+    pub const inherit_vmid_compute: FieldName = FieldName(347);
     /// `inherit_vmid_gfx`.
-    pub const inherit_vmid_gfx: FieldName = FieldName(347);
+    pub const inherit_vmid_gfx: FieldName = FieldName(348);
     /// `init`.
-    pub const init: FieldName = FieldName(348);
+    pub const init: FieldName = FieldName(349);
     /// `init_dw0`.
-    pub const init_dw0: FieldName = FieldName(349);
+    pub const init_dw0: FieldName = FieldName(350);
     /// `init_dw1`.
-    pub const init_dw1: FieldName = FieldName(350);
+    pub const init_dw1: FieldName = FieldName(351);
     /// `init_hi`.
-    pub const init_hi: FieldName = FieldName(351);
+    pub const init_hi: FieldName = FieldName(352);
     /// `init_lo`.
-    pub const init_lo: FieldName = FieldName(352);
+    pub const init_lo: FieldName = FieldName(353);
     /// `init_mem_copy_count`.
-    pub const init_mem_copy_count: FieldName = FieldName(353);
+    pub const init_mem_copy_count: FieldName = FieldName(354);
     /// `init_shadow_mem`.
-    pub const init_shadow_mem: FieldName = FieldName(354);
+    pub const init_shadow_mem: FieldName = FieldName(355);
     /// `instance_count`.
-    pub const instance_count: FieldName = FieldName(355);
+    pub const instance_count: FieldName = FieldName(356);
     /// `instance_enable`.
-    pub const instance_enable: FieldName = FieldName(356);
+    pub const instance_enable: FieldName = FieldName(357);
     /// `int_context`.
-    pub const int_context: FieldName = FieldName(357);
+    pub const int_context: FieldName = FieldName(358);
     /// `int_context_data`.
-    pub const int_context_data: FieldName = FieldName(358);
+    pub const int_context_data: FieldName = FieldName(359);
     /// `int_ctxid`.
-    pub const int_ctxid: FieldName = FieldName(359);
+    pub const int_ctxid: FieldName = FieldName(360);
     /// `int_sel`.
-    pub const int_sel: FieldName = FieldName(360);
+    pub const int_sel: FieldName = FieldName(361);
     /// `interrupt_sel`.
-    pub const interrupt_sel: FieldName = FieldName(361);
+    pub const interrupt_sel: FieldName = FieldName(362);
     /// `interval`.
-    pub const interval: FieldName = FieldName(362);
+    pub const interval: FieldName = FieldName(363);
     /// `invalidate_l2`.
-    pub const invalidate_l2: FieldName = FieldName(363);
+    pub const invalidate_l2: FieldName = FieldName(364);
     /// `invalidate_sel`.
-    pub const invalidate_sel: FieldName = FieldName(364);
+    pub const invalidate_sel: FieldName = FieldName(365);
     /// `invalidateack`.
-    pub const invalidateack: FieldName = FieldName(365);
+    pub const invalidateack: FieldName = FieldName(366);
     /// `invalidatereq`.
-    pub const invalidatereq: FieldName = FieldName(366);
+    pub const invalidatereq: FieldName = FieldName(367);
     /// `irb_addr`.
-    pub const irb_addr: FieldName = FieldName(367);
+    pub const irb_addr: FieldName = FieldName(368);
     /// `irb_addr_hi`.
-    pub const irb_addr_hi: FieldName = FieldName(368);
+    pub const irb_addr_hi: FieldName = FieldName(369);
     /// `irb_addr_lo`.
-    pub const irb_addr_lo: FieldName = FieldName(369);
+    pub const irb_addr_lo: FieldName = FieldName(370);
     /// `irb_wrap_size`.
-    pub const irb_wrap_size: FieldName = FieldName(370);
+    pub const irb_wrap_size: FieldName = FieldName(371);
     /// `krb_free_offset`.
-    pub const krb_free_offset: FieldName = FieldName(371);
+    pub const krb_free_offset: FieldName = FieldName(372);
     /// `krb_loc_sgpr`.
-    pub const krb_loc_sgpr: FieldName = FieldName(372);
+    pub const krb_loc_sgpr: FieldName = FieldName(373);
     /// `krb_offset`.
-    pub const krb_offset: FieldName = FieldName(373);
+    pub const krb_offset: FieldName = FieldName(374);
     /// `krb_size`.
-    pub const krb_size: FieldName = FieldName(374);
+    pub const krb_size: FieldName = FieldName(375);
     /// `l1_ptes`.
-    pub const l1_ptes: FieldName = FieldName(375);
+    pub const l1_ptes: FieldName = FieldName(376);
     /// `l2_pde0`.
-    pub const l2_pde0: FieldName = FieldName(376);
+    pub const l2_pde0: FieldName = FieldName(377);
     /// `l2_pde1`.
-    pub const l2_pde1: FieldName = FieldName(377);
+    pub const l2_pde1: FieldName = FieldName(378);
     /// `l2_pde2`.
-    pub const l2_pde2: FieldName = FieldName(378);
+    pub const l2_pde2: FieldName = FieldName(379);
     /// `l2_policy`.
-    pub const l2_policy: FieldName = FieldName(379);
+    pub const l2_policy: FieldName = FieldName(380);
     /// `l2_ptes`.
-    pub const l2_ptes: FieldName = FieldName(380);
+    pub const l2_ptes: FieldName = FieldName(381);
     /// `limit_va_31_7`.
-    pub const limit_va_31_7: FieldName = FieldName(381);
+    pub const limit_va_31_7: FieldName = FieldName(382);
     /// `limit_va_47_32`.
-    pub const limit_va_47_32: FieldName = FieldName(382);
+    pub const limit_va_47_32: FieldName = FieldName(383);
     /// `linear_addr`.
-    pub const linear_addr: FieldName = FieldName(383);
+    pub const linear_addr: FieldName = FieldName(384);
     /// `linear_addr_hi`.
-    pub const linear_addr_hi: FieldName = FieldName(384);
+    pub const linear_addr_hi: FieldName = FieldName(385);
     /// `linear_addr_lo`.
-    pub const linear_addr_lo: FieldName = FieldName(385);
+    pub const linear_addr_lo: FieldName = FieldName(386);
     /// `linear_cache_policy`.
-    pub const linear_cache_policy: FieldName = FieldName(386);
+    pub const linear_cache_policy: FieldName = FieldName(387);
     /// `linear_cc`.
-    pub const linear_cc: FieldName = FieldName(387);
+    pub const linear_cc: FieldName = FieldName(388);
     /// `linear_dispatch_enable`.
-    pub const linear_dispatch_enable: FieldName = FieldName(388);
+    pub const linear_dispatch_enable: FieldName = FieldName(389);
     /// `linear_ha`.
-    pub const linear_ha: FieldName = FieldName(389);
+    pub const linear_ha: FieldName = FieldName(390);
     /// `linear_mall_policy`.
-    pub const linear_mall_policy: FieldName = FieldName(390);
+    pub const linear_mall_policy: FieldName = FieldName(391);
     /// `linear_pitch`.
-    pub const linear_pitch: FieldName = FieldName(391);
+    pub const linear_pitch: FieldName = FieldName(392);
     /// `linear_slice_pitch`.
-    pub const linear_slice_pitch: FieldName = FieldName(392);
+    pub const linear_slice_pitch: FieldName = FieldName(393);
     /// `linear_sw`.
-    pub const linear_sw: FieldName = FieldName(393);
+    pub const linear_sw: FieldName = FieldName(394);
     /// `linear_x`.
-    pub const linear_x: FieldName = FieldName(394);
+    pub const linear_x: FieldName = FieldName(395);
     /// `linear_y`.
-    pub const linear_y: FieldName = FieldName(395);
+    pub const linear_y: FieldName = FieldName(396);
     /// `linear_z`.
-    pub const linear_z: FieldName = FieldName(396);
+    pub const linear_z: FieldName = FieldName(397);
     /// `llc_policy`.
-    pub const llc_policy: FieldName = FieldName(397);
+    pub const llc_policy: FieldName = FieldName(398);
     /// `load_ce_ram`.
-    pub const load_ce_ram: FieldName = FieldName(398);
+    pub const load_ce_ram: FieldName = FieldName(399);
     /// `load_context`.
-    pub const load_context: FieldName = FieldName(399);
+    pub const load_context: FieldName = FieldName(400);
     /// `load_cs_sh`.
-    pub const load_cs_sh: FieldName = FieldName(400);
+    pub const load_cs_sh: FieldName = FieldName(401);
     /// `load_gfx_sh`.
-    pub const load_gfx_sh: FieldName = FieldName(401);
+    pub const load_gfx_sh: FieldName = FieldName(402);
     /// `load_global_config`.
-    pub const load_global_config: FieldName = FieldName(402);
+    pub const load_global_config: FieldName = FieldName(403);
     /// `load_uconfig`.
-    pub const load_uconfig: FieldName = FieldName(403);
+    pub const load_uconfig: FieldName = FieldName(404);
     /// `log_request`.
-    pub const log_request: FieldName = FieldName(404);
+    pub const log_request: FieldName = FieldName(405);
     /// `loop`.
-    pub const loops: FieldName = FieldName(405);
+    pub const loops: FieldName = FieldName(406);
     /// `loop_count`.
-    pub const loop_count: FieldName = FieldName(406);
+    pub const loop_count: FieldName = FieldName(407);
     /// `loop_interval`.
-    pub const loop_interval: FieldName = FieldName(407);
+    pub const loop_interval: FieldName = FieldName(408);
     /// `m2m_opt`.
-    pub const m2m_opt: FieldName = FieldName(408);
+    pub const m2m_opt: FieldName = FieldName(409);
     /// `macro_tile_aspect`.
-    pub const macro_tile_aspect: FieldName = FieldName(409);
+    pub const macro_tile_aspect: FieldName = FieldName(410);
     /// `mailbox`.
-    pub const mailbox: FieldName = FieldName(410);
+    pub const mailbox: FieldName = FieldName(411);
     /// `mall_policy`.
-    pub const mall_policy: FieldName = FieldName(411);
+    pub const mall_policy: FieldName = FieldName(412);
     /// `mask`.
-    pub const mask: FieldName = FieldName(412);
+    pub const mask: FieldName = FieldName(413);
     /// `mask_dw0`.
-    pub const mask_dw0: FieldName = FieldName(413);
+    pub const mask_dw0: FieldName = FieldName(414);
     /// `mask_dw1`.
-    pub const mask_dw1: FieldName = FieldName(414);
+    pub const mask_dw1: FieldName = FieldName(415);
     /// `mask_hi`.
-    pub const mask_hi: FieldName = FieldName(415);
+    pub const mask_hi: FieldName = FieldName(416);
     /// `mask_lo`.
-    pub const mask_lo: FieldName = FieldName(416);
+    pub const mask_lo: FieldName = FieldName(417);
     /// `max_comp_block_size`.
-    pub const max_comp_block_size: FieldName = FieldName(417);
+    pub const max_comp_block_size: FieldName = FieldName(418);
     /// `max_context`.
-    pub const max_context: FieldName = FieldName(418);
+    pub const max_context: FieldName = FieldName(419);
     /// `max_count`.
-    pub const max_count: FieldName = FieldName(419);
+    pub const max_count: FieldName = FieldName(420);
     /// `max_index_multiple_minus_1`.
-    pub const max_index_multiple_minus_1: FieldName = FieldName(420);
+    pub const max_index_multiple_minus_1: FieldName = FieldName(421);
     /// `max_size`.
-    pub const max_size: FieldName = FieldName(421);
+    pub const max_size: FieldName = FieldName(422);
     /// `max_uncomp_block_size`.
-    pub const max_uncomp_block_size: FieldName = FieldName(422);
+    pub const max_uncomp_block_size: FieldName = FieldName(423);
     /// `me`.
-    pub const me: FieldName = FieldName(423);
+    pub const me: FieldName = FieldName(424);
     /// `mem_poll`.
-    pub const mem_poll: FieldName = FieldName(424);
+    pub const mem_poll: FieldName = FieldName(425);
     /// `mem_space`.
-    pub const mem_space: FieldName = FieldName(425);
+    pub const mem_space: FieldName = FieldName(426);
     /// `memlog_clear`.
-    pub const memlog_clear: FieldName = FieldName(426);
+    pub const memlog_clear: FieldName = FieldName(427);
     /// `memlog_clr`.
-    pub const memlog_clr: FieldName = FieldName(427);
+    pub const memlog_clr: FieldName = FieldName(428);
     /// `mes_action`.
-    pub const mes_action: FieldName = FieldName(428);
+    pub const mes_action: FieldName = FieldName(429);
     /// `mes_action_id`.
-    pub const mes_action_id: FieldName = FieldName(429);
+    pub const mes_action_id: FieldName = FieldName(430);
     /// `mes_intr_pipe`.
-    pub const mes_intr_pipe: FieldName = FieldName(430);
+    pub const mes_intr_pipe: FieldName = FieldName(431);
     /// `meta_addr`.
-    pub const meta_addr: FieldName = FieldName(431);
+    pub const meta_addr: FieldName = FieldName(432);
     /// `meta_addr_hi`.
-    pub const meta_addr_hi: FieldName = FieldName(432);
+    pub const meta_addr_hi: FieldName = FieldName(433);
     /// `meta_addr_lo`.
-    pub const meta_addr_lo: FieldName = FieldName(433);
+    pub const meta_addr_lo: FieldName = FieldName(434);
     /// `meta_llc`.
-    pub const meta_llc: FieldName = FieldName(434);
+    pub const meta_llc: FieldName = FieldName(435);
     /// `meta_tmz`.
-    pub const meta_tmz: FieldName = FieldName(435);
+    pub const meta_tmz: FieldName = FieldName(436);
     /// `micro_tile_mode`.
-    pub const micro_tile_mode: FieldName = FieldName(436);
+    pub const micro_tile_mode: FieldName = FieldName(437);
     /// `min_poll_intervals`.
-    pub const min_poll_intervals: FieldName = FieldName(437);
+    pub const min_poll_intervals: FieldName = FieldName(438);
     /// `mip_id`.
-    pub const mip_id: FieldName = FieldName(438);
+    pub const mip_id: FieldName = FieldName(439);
     /// `mip_max`.
-    pub const mip_max: FieldName = FieldName(439);
+    pub const mip_max: FieldName = FieldName(440);
     /// `mm_eng_id`.
-    pub const mm_eng_id: FieldName = FieldName(440);
+    pub const mm_eng_id: FieldName = FieldName(441);
     /// `mmhub_flush_type`.
-    pub const mmhub_flush_type: FieldName = FieldName(441);
+    pub const mmhub_flush_type: FieldName = FieldName(442);
     /// `mmhub_sel`.
-    pub const mmhub_sel: FieldName = FieldName(442);
+    pub const mmhub_sel: FieldName = FieldName(443);
     /// `mode`.
-    pub const mode: FieldName = FieldName(443);
+    pub const mode: FieldName = FieldName(444);
     /// `mode1_enable`.
-    pub const mode1_enable: FieldName = FieldName(444);
+    pub const mode1_enable: FieldName = FieldName(445);
     /// `mqd_addr`.
-    pub const mqd_addr: FieldName = FieldName(445);
+    pub const mqd_addr: FieldName = FieldName(446);
     /// `mqd_addr_hi`.
-    pub const mqd_addr_hi: FieldName = FieldName(446);
+    pub const mqd_addr_hi: FieldName = FieldName(447);
     /// `mqd_addr_lo`.
-    pub const mqd_addr_lo: FieldName = FieldName(447);
+    pub const mqd_addr_lo: FieldName = FieldName(448);
     /// `mtype`.
-    pub const mtype: FieldName = FieldName(448);
+    pub const mtype: FieldName = FieldName(449);
     /// `no_increment`.
-    pub const no_increment: FieldName = FieldName(449);
+    pub const no_increment: FieldName = FieldName(450);
     /// `nopte_comp`.
-    pub const nopte_comp: FieldName = FieldName(450);
+    pub const nopte_comp: FieldName = FieldName(451);
     /// `not_eop`.
-    pub const not_eop: FieldName = FieldName(451);
+    pub const not_eop: FieldName = FieldName(452);
     /// `nsd`.
-    pub const nsd: FieldName = FieldName(452);
+    pub const nsd: FieldName = FieldName(453);
     /// `num_bank`.
-    pub const num_bank: FieldName = FieldName(453);
+    pub const num_bank: FieldName = FieldName(454);
     /// `num_dwords`.
-    pub const num_dwords: FieldName = FieldName(454);
+    pub const num_dwords: FieldName = FieldName(455);
     /// `num_input_cp`.
-    pub const num_input_cp: FieldName = FieldName(455);
+    pub const num_input_cp: FieldName = FieldName(456);
     /// `num_of_pte`.
-    pub const num_of_pte: FieldName = FieldName(456);
+    pub const num_of_pte: FieldName = FieldName(457);
     /// `num_of_reg`.
-    pub const num_of_reg: FieldName = FieldName(457);
+    pub const num_of_reg: FieldName = FieldName(458);
     /// `num_queues`.
-    pub const num_queues: FieldName = FieldName(458);
+    pub const num_queues: FieldName = FieldName(459);
     /// `num_spill_regs`.
-    pub const num_spill_regs: FieldName = FieldName(459);
+    pub const num_spill_regs: FieldName = FieldName(460);
     /// `number_type`.
-    pub const number_type: FieldName = FieldName(460);
+    pub const number_type: FieldName = FieldName(461);
     /// `oac_mask`.
-    pub const oac_mask: FieldName = FieldName(461);
+    pub const oac_mask: FieldName = FieldName(462);
     /// `obj_id_addr`.
-    pub const obj_id_addr: FieldName = FieldName(462);
+    pub const obj_id_addr: FieldName = FieldName(463);
     /// `obj_id_addr_hi`.
-    pub const obj_id_addr_hi: FieldName = FieldName(463);
+    pub const obj_id_addr_hi: FieldName = FieldName(464);
     /// `obj_id_addr_lo`.
-    pub const obj_id_addr_lo: FieldName = FieldName(464);
+    pub const obj_id_addr_lo: FieldName = FieldName(465);
     /// `offload_enable`.
-    pub const offload_enable: FieldName = FieldName(465);
+    pub const offload_enable: FieldName = FieldName(466);
     /// `offload_polling`.
-    pub const offload_polling: FieldName = FieldName(466);
+    pub const offload_polling: FieldName = FieldName(467);
     /// `offset`.
-    pub const offset: FieldName = FieldName(467);
+    pub const offset: FieldName = FieldName(468);
     /// `offset0`.
-    pub const offset0: FieldName = FieldName(468);
+    pub const offset0: FieldName = FieldName(469);
     /// `offset1`.
-    pub const offset1: FieldName = FieldName(469);
+    pub const offset1: FieldName = FieldName(470);
     /// `offset_or_src_addr`.
-    pub const offset_or_src_addr: FieldName = FieldName(470);
+    pub const offset_or_src_addr: FieldName = FieldName(471);
     /// `offset_or_src_addr_lo`.
-    pub const offset_or_src_addr_lo: FieldName = FieldName(471);
+    pub const offset_or_src_addr_lo: FieldName = FieldName(472);
     /// `op`.
-    pub const op: FieldName = FieldName(472);
+    pub const op: FieldName = FieldName(473);
     /// `operation`.
-    pub const operation: FieldName = FieldName(473);
+    pub const operation: FieldName = FieldName(474);
     /// `optimize_ace_offload`.
-    pub const optimize_ace_offload: FieldName = FieldName(474);
+    pub const optimize_ace_offload: FieldName = FieldName(475);
     /// `or_mask`.
-    pub const or_mask: FieldName = FieldName(475);
+    pub const or_mask: FieldName = FieldName(476);
     /// `or_reg`.
-    pub const or_reg: FieldName = FieldName(476);
+    pub const or_reg: FieldName = FieldName(477);
     /// `or_src`.
-    pub const or_src: FieldName = FieldName(477);
+    pub const or_src: FieldName = FieldName(478);
     /// `page_num`.
-    pub const page_num: FieldName = FieldName(478);
+    pub const page_num: FieldName = FieldName(479);
     /// `page_num_lo`.
-    pub const page_num_lo: FieldName = FieldName(479);
+    pub const page_num_lo: FieldName = FieldName(480);
     /// `page_va_42_12`.
-    pub const page_va_42_12: FieldName = FieldName(480);
+    pub const page_va_42_12: FieldName = FieldName(481);
     /// `page_va_47_43`.
-    pub const page_va_47_43: FieldName = FieldName(481);
+    pub const page_va_47_43: FieldName = FieldName(482);
     /// `pasid`.
-    pub const pasid: FieldName = FieldName(482);
+    pub const pasid: FieldName = FieldName(483);
     /// `pattern`.
-    pub const pattern: FieldName = FieldName(483);
+    pub const pattern: FieldName = FieldName(484);
     /// `per_vmid_request`.
-    pub const per_vmid_request: FieldName = FieldName(484);
+    pub const per_vmid_request: FieldName = FieldName(485);
     /// `pf_vf_mode`.
-    pub const pf_vf_mode: FieldName = FieldName(485);
+    pub const pf_vf_mode: FieldName = FieldName(486);
     /// `pipe`.
-    pub const pipe: FieldName = FieldName(486);
+    pub const pipe: FieldName = FieldName(487);
     /// `pipe_aligned`.
-    pub const pipe_aligned: FieldName = FieldName(487);
+    pub const pipe_aligned: FieldName = FieldName(488);
     /// `pipe_config`.
-    pub const pipe_config: FieldName = FieldName(488);
+    pub const pipe_config: FieldName = FieldName(489);
     /// `pitch_in_tile`.
-    pub const pitch_in_tile: FieldName = FieldName(489);
+    pub const pitch_in_tile: FieldName = FieldName(490);
     /// `pmc_enable`.
-    pub const pmc_enable: FieldName = FieldName(490);
+    pub const pmc_enable: FieldName = FieldName(491);
     /// `pmc_event`.
-    pub const pmc_event: FieldName = FieldName(491);
+    pub const pmc_event: FieldName = FieldName(492);
     /// `pmc_id`.
-    pub const pmc_id: FieldName = FieldName(492);
+    pub const pmc_id: FieldName = FieldName(493);
     /// `pmc_unit_mask`.
-    pub const pmc_unit_mask: FieldName = FieldName(493);
+    pub const pmc_unit_mask: FieldName = FieldName(494);
     /// `poll_addr`.
-    pub const poll_addr: FieldName = FieldName(494);
+    pub const poll_addr: FieldName = FieldName(495);
     /// `poll_addr_hi`.
-    pub const poll_addr_hi: FieldName = FieldName(495);
+    pub const poll_addr_hi: FieldName = FieldName(496);
     /// `poll_addr_lo`.
-    pub const poll_addr_lo: FieldName = FieldName(496);
+    pub const poll_addr_lo: FieldName = FieldName(497);
     /// `poll_interval`.
-    pub const poll_interval: FieldName = FieldName(497);
+    pub const poll_interval: FieldName = FieldName(498);
     /// `poll_reg`.
-    pub const poll_reg: FieldName = FieldName(498);
+    pub const poll_reg: FieldName = FieldName(499);
     /// `poll_space`.
-    pub const poll_space: FieldName = FieldName(499);
+    pub const poll_space: FieldName = FieldName(500);
     /// `pq_exe_status`.
-    pub const pq_exe_status: FieldName = FieldName(500);
+    pub const pq_exe_status: FieldName = FieldName(501);
     /// `pre_ena`.
-    pub const pre_ena: FieldName = FieldName(501);
+    pub const pre_ena: FieldName = FieldName(502);
     /// `pre_resume`.
-    pub const pre_resume: FieldName = FieldName(502);
+    pub const pre_resume: FieldName = FieldName(503);
     /// `preemptable`.
-    pub const preemptable: FieldName = FieldName(503);
+    pub const preemptable: FieldName = FieldName(504);
     /// `prim_count`.
-    pub const prim_count: FieldName = FieldName(504);
+    pub const prim_count: FieldName = FieldName(505);
     /// `prim_per_subgroup`.
-    pub const prim_per_subgroup: FieldName = FieldName(505);
+    pub const prim_per_subgroup: FieldName = FieldName(506);
     /// `prim_type`.
-    pub const prim_type: FieldName = FieldName(506);
+    pub const prim_type: FieldName = FieldName(507);
     /// `prime_mode`.
-    pub const prime_mode: FieldName = FieldName(507);
+    pub const prime_mode: FieldName = FieldName(508);
     /// `priv`.
-    pub const privileged: FieldName = FieldName(508);
+    pub const privileged: FieldName = FieldName(509);
     /// `ptepde_op`.
-    pub const ptepde_op: FieldName = FieldName(509);
+    pub const ptepde_op: FieldName = FieldName(510);
     /// `pws_count`.
-    pub const pws_count: FieldName = FieldName(510);
+    pub const pws_count: FieldName = FieldName(511);
     /// `pws_counter_sel`.
-    pub const pws_counter_sel: FieldName = FieldName(511);
+    pub const pws_counter_sel: FieldName = FieldName(512);
     /// `pws_ena`.
-    pub const pws_ena: FieldName = FieldName(512);
+    pub const pws_ena: FieldName = FieldName(513);
     /// `pws_ena2`.
-    pub const pws_ena2: FieldName = FieldName(513);
+    pub const pws_ena2: FieldName = FieldName(514);
     /// `pws_enable`.
-    pub const pws_enable: FieldName = FieldName(514);
+    pub const pws_enable: FieldName = FieldName(515);
     /// `pws_stage_sel`.
-    pub const pws_stage_sel: FieldName = FieldName(515);
+    pub const pws_stage_sel: FieldName = FieldName(516);
     /// `query_addr`.
-    pub const query_addr: FieldName = FieldName(516);
+    pub const query_addr: FieldName = FieldName(517);
     /// `query_addr_hi`.
-    pub const query_addr_hi: FieldName = FieldName(517);
+    pub const query_addr_hi: FieldName = FieldName(518);
     /// `query_addr_lo`.
-    pub const query_addr_lo: FieldName = FieldName(518);
+    pub const query_addr_lo: FieldName = FieldName(519);
     /// `queue`.
-    pub const queue: FieldName = FieldName(519);
+    pub const queue: FieldName = FieldName(520);
     /// `queue_mask`.
-    pub const queue_mask: FieldName = FieldName(520);
+    pub const queue_mask: FieldName = FieldName(521);
     /// `queue_mask_hi`.
-    pub const queue_mask_hi: FieldName = FieldName(521);
+    pub const queue_mask_hi: FieldName = FieldName(522);
     /// `queue_mask_lo`.
-    pub const queue_mask_lo: FieldName = FieldName(522);
+    pub const queue_mask_lo: FieldName = FieldName(523);
     /// `queue_sel`.
-    pub const queue_sel: FieldName = FieldName(523);
+    pub const queue_sel: FieldName = FieldName(524);
     /// `queue_type`.
-    pub const queue_type: FieldName = FieldName(524);
+    pub const queue_type: FieldName = FieldName(525);
     /// `ram_offset`.
-    pub const ram_offset: FieldName = FieldName(525);
+    pub const ram_offset: FieldName = FieldName(526);
     /// `raw_wait`.
-    pub const raw_wait: FieldName = FieldName(526);
+    pub const raw_wait: FieldName = FieldName(527);
     /// `read_compression_mode`.
-    pub const read_compression_mode: FieldName = FieldName(527);
+    pub const read_compression_mode: FieldName = FieldName(528);
     /// `read_control`.
-    pub const read_control: FieldName = FieldName(528);
+    pub const read_control: FieldName = FieldName(529);
     /// `read_preop`.
-    pub const read_preop: FieldName = FieldName(529);
+    pub const read_preop: FieldName = FieldName(530);
     /// `rec`.
-    pub const rec: FieldName = FieldName(530);
+    pub const rec: FieldName = FieldName(531);
     /// `rec_hi`.
-    pub const rec_hi: FieldName = FieldName(531);
+    pub const rec_hi: FieldName = FieldName(532);
     /// `rec_lo`.
-    pub const rec_lo: FieldName = FieldName(532);
+    pub const rec_lo: FieldName = FieldName(533);
     /// `rect_index`.
-    pub const rect_index: FieldName = FieldName(533);
+    pub const rect_index: FieldName = FieldName(534);
     /// `rect_x`.
-    pub const rect_x: FieldName = FieldName(534);
+    pub const rect_x: FieldName = FieldName(535);
     /// `rect_y`.
-    pub const rect_y: FieldName = FieldName(535);
+    pub const rect_y: FieldName = FieldName(536);
     /// `rect_z`.
-    pub const rect_z: FieldName = FieldName(536);
+    pub const rect_z: FieldName = FieldName(537);
     /// `reference`.
-    pub const reference: FieldName = FieldName(537);
+    pub const reference: FieldName = FieldName(538);
     /// `reference_hi`.
-    pub const reference_hi: FieldName = FieldName(538);
+    pub const reference_hi: FieldName = FieldName(539);
     /// `reference_lo`.
-    pub const reference_lo: FieldName = FieldName(539);
+    pub const reference_lo: FieldName = FieldName(540);
     /// `reg`.
-    pub const reg: FieldName = FieldName(540);
+    pub const reg: FieldName = FieldName(541);
     /// `reg_count`.
-    pub const reg_count: FieldName = FieldName(541);
+    pub const reg_count: FieldName = FieldName(542);
     /// `reg_offset`.
-    pub const reg_offset: FieldName = FieldName(542);
+    pub const reg_offset: FieldName = FieldName(543);
     /// `reg_offset0`.
-    pub const reg_offset0: FieldName = FieldName(543);
+    pub const reg_offset0: FieldName = FieldName(544);
     /// `reg_offset1`.
-    pub const reg_offset1: FieldName = FieldName(544);
+    pub const reg_offset1: FieldName = FieldName(545);
     /// `report_and_reset`.
-    pub const report_and_reset: FieldName = FieldName(545);
+    pub const report_and_reset: FieldName = FieldName(546);
     /// `req_path`.
-    pub const req_path: FieldName = FieldName(546);
+    pub const req_path: FieldName = FieldName(547);
     /// `requested_pages`.
-    pub const requested_pages: FieldName = FieldName(547);
+    pub const requested_pages: FieldName = FieldName(548);
     /// `reserved`.
-    pub const reserved: FieldName = FieldName(548);
+    pub const reserved: FieldName = FieldName(549);
     /// `reserved0`.
-    pub const reserved0: FieldName = FieldName(549);
+    pub const reserved0: FieldName = FieldName(550);
     /// `reserved1`.
-    pub const reserved1: FieldName = FieldName(550);
+    pub const reserved1: FieldName = FieldName(551);
     /// `reset_count`.
-    pub const reset_count: FieldName = FieldName(551);
+    pub const reset_count: FieldName = FieldName(552);
     /// `reset_force`.
-    pub const reset_force: FieldName = FieldName(552);
+    pub const reset_force: FieldName = FieldName(553);
     /// `resume_vf`.
-    pub const resume_vf: FieldName = FieldName(553);
+    pub const resume_vf: FieldName = FieldName(554);
     /// `retry_count`.
-    pub const retry_count: FieldName = FieldName(554);
+    pub const retry_count: FieldName = FieldName(555);
     /// `ring_entry_loc`.
-    pub const ring_entry_loc: FieldName = FieldName(555);
+    pub const ring_entry_loc: FieldName = FieldName(556);
     /// `s`.
-    pub const s: FieldName = FieldName(556);
+    pub const s: FieldName = FieldName(557);
     /// `saic`.
-    pub const saic: FieldName = FieldName(557);
+    pub const saic: FieldName = FieldName(558);
     /// `samp_plst_mode`.
-    pub const samp_plst_mode: FieldName = FieldName(558);
+    pub const samp_plst_mode: FieldName = FieldName(559);
     /// `sas`.
-    pub const sas: FieldName = FieldName(559);
+    pub const sas: FieldName = FieldName(560);
     /// `sb_addr`.
-    pub const sb_addr: FieldName = FieldName(560);
+    pub const sb_addr: FieldName = FieldName(561);
     /// `sb_addr_hi`.
-    pub const sb_addr_hi: FieldName = FieldName(561);
+    pub const sb_addr_hi: FieldName = FieldName(562);
     /// `sb_addr_lo`.
-    pub const sb_addr_lo: FieldName = FieldName(562);
+    pub const sb_addr_lo: FieldName = FieldName(563);
     /// `scratch_addr`.
-    pub const scratch_addr: FieldName = FieldName(563);
+    pub const scratch_addr: FieldName = FieldName(564);
     /// `secure`.
-    pub const secure: FieldName = FieldName(564);
+    pub const secure: FieldName = FieldName(565);
     /// `segment_size`.
-    pub const segment_size: FieldName = FieldName(565);
+    pub const segment_size: FieldName = FieldName(566);
     /// `sem_sel`.
-    pub const sem_sel: FieldName = FieldName(566);
+    pub const sem_sel: FieldName = FieldName(567);
     /// `seq`.
-    pub const seq: FieldName = FieldName(567);
+    pub const seq: FieldName = FieldName(568);
     /// `shadow_addr`.
-    pub const shadow_addr: FieldName = FieldName(568);
+    pub const shadow_addr: FieldName = FieldName(569);
     /// `shadow_addr_hi`.
-    pub const shadow_addr_hi: FieldName = FieldName(569);
+    pub const shadow_addr_hi: FieldName = FieldName(570);
     /// `shadow_addr_lo`.
-    pub const shadow_addr_lo: FieldName = FieldName(570);
+    pub const shadow_addr_lo: FieldName = FieldName(571);
     /// `shadow_base_sel`.
-    pub const shadow_base_sel: FieldName = FieldName(571);
+    pub const shadow_base_sel: FieldName = FieldName(572);
     /// `shadow_context`.
-    pub const shadow_context: FieldName = FieldName(572);
+    pub const shadow_context: FieldName = FieldName(573);
     /// `shadow_cs_sh`.
-    pub const shadow_cs_sh: FieldName = FieldName(573);
+    pub const shadow_cs_sh: FieldName = FieldName(574);
     /// `shadow_gfx_sh`.
-    pub const shadow_gfx_sh: FieldName = FieldName(574);
+    pub const shadow_gfx_sh: FieldName = FieldName(575);
     /// `shadow_global_config`.
-    pub const shadow_global_config: FieldName = FieldName(575);
+    pub const shadow_global_config: FieldName = FieldName(576);
     /// `shadow_uconfig`.
-    pub const shadow_uconfig: FieldName = FieldName(576);
+    pub const shadow_uconfig: FieldName = FieldName(577);
     /// `signal`.
-    pub const signal: FieldName = FieldName(577);
+    pub const signal: FieldName = FieldName(578);
     /// `signal_type`.
-    pub const signal_type: FieldName = FieldName(578);
+    pub const signal_type: FieldName = FieldName(579);
     /// `size`.
-    pub const size: FieldName = FieldName(579);
+    pub const size: FieldName = FieldName(580);
     /// `slice_pitch`.
-    pub const slice_pitch: FieldName = FieldName(580);
+    pub const slice_pitch: FieldName = FieldName(581);
     /// `snp`.
-    pub const snp: FieldName = FieldName(581);
+    pub const snp: FieldName = FieldName(582);
     /// `source_select`.
-    pub const source_select: FieldName = FieldName(582);
+    pub const source_select: FieldName = FieldName(583);
     /// `spill_compute_reg0`.
-    pub const spill_compute_reg0: FieldName = FieldName(583);
+    pub const spill_compute_reg0: FieldName = FieldName(584);
     /// `spill_compute_reg1`.
-    pub const spill_compute_reg1: FieldName = FieldName(584);
+    pub const spill_compute_reg1: FieldName = FieldName(585);
     /// `spill_instance_count`.
-    pub const spill_instance_count: FieldName = FieldName(585);
+    pub const spill_instance_count: FieldName = FieldName(586);
     /// `spill_reg0`.
-    pub const spill_reg0: FieldName = FieldName(586);
+    pub const spill_reg0: FieldName = FieldName(587);
     /// `spill_reg1`.
-    pub const spill_reg1: FieldName = FieldName(587);
+    pub const spill_reg1: FieldName = FieldName(588);
     /// `spill_reg2`.
-    pub const spill_reg2: FieldName = FieldName(588);
+    pub const spill_reg2: FieldName = FieldName(589);
     /// `spill_reg_offset0`.
-    pub const spill_reg_offset0: FieldName = FieldName(589);
+    pub const spill_reg_offset0: FieldName = FieldName(590);
     /// `spill_reg_offset1`.
-    pub const spill_reg_offset1: FieldName = FieldName(590);
+    pub const spill_reg_offset1: FieldName = FieldName(591);
     /// `spill_reg_offset2`.
-    pub const spill_reg_offset2: FieldName = FieldName(591);
+    pub const spill_reg_offset2: FieldName = FieldName(592);
     /// `spill_reg_offset3`.
-    pub const spill_reg_offset3: FieldName = FieldName(592);
+    pub const spill_reg_offset3: FieldName = FieldName(593);
     /// `spill_table_addr`.
-    pub const spill_table_addr: FieldName = FieldName(593);
+    pub const spill_table_addr: FieldName = FieldName(594);
     /// `spill_table_addr_hi`.
-    pub const spill_table_addr_hi: FieldName = FieldName(594);
+    pub const spill_table_addr_hi: FieldName = FieldName(595);
     /// `spill_table_addr_lo`.
-    pub const spill_table_addr_lo: FieldName = FieldName(595);
+    pub const spill_table_addr_lo: FieldName = FieldName(596);
     /// `spill_table_stride`.
-    pub const spill_table_stride: FieldName = FieldName(596);
+    pub const spill_table_stride: FieldName = FieldName(597);
     /// `src`.
-    pub const src: FieldName = FieldName(597);
+    pub const src: FieldName = FieldName(598);
     /// `src0`.
-    pub const src0: FieldName = FieldName(598);
+    pub const src0: FieldName = FieldName(599);
     /// `src0_hi`.
-    pub const src0_hi: FieldName = FieldName(599);
+    pub const src0_hi: FieldName = FieldName(600);
     /// `src0_lo`.
-    pub const src0_lo: FieldName = FieldName(600);
+    pub const src0_lo: FieldName = FieldName(601);
     /// `src1`.
-    pub const src1: FieldName = FieldName(601);
+    pub const src1: FieldName = FieldName(602);
     /// `src1_hi`.
-    pub const src1_hi: FieldName = FieldName(602);
+    pub const src1_hi: FieldName = FieldName(603);
     /// `src1_lo`.
-    pub const src1_lo: FieldName = FieldName(603);
+    pub const src1_lo: FieldName = FieldName(604);
     /// `src_addr`.
-    pub const src_addr: FieldName = FieldName(604);
+    pub const src_addr: FieldName = FieldName(605);
     /// `src_addr_hi`.
-    pub const src_addr_hi: FieldName = FieldName(605);
+    pub const src_addr_hi: FieldName = FieldName(606);
     /// `src_addr_lo`.
-    pub const src_addr_lo: FieldName = FieldName(606);
+    pub const src_addr_lo: FieldName = FieldName(607);
     /// `src_array_mode`.
-    pub const src_array_mode: FieldName = FieldName(607);
+    pub const src_array_mode: FieldName = FieldName(608);
     /// `src_atc`.
-    pub const src_atc: FieldName = FieldName(608);
+    pub const src_atc: FieldName = FieldName(609);
     /// `src_bank_h`.
-    pub const src_bank_h: FieldName = FieldName(609);
+    pub const src_bank_h: FieldName = FieldName(610);
     /// `src_bank_w`.
-    pub const src_bank_w: FieldName = FieldName(610);
+    pub const src_bank_w: FieldName = FieldName(611);
     /// `src_cache_policy`.
-    pub const src_cache_policy: FieldName = FieldName(611);
+    pub const src_cache_policy: FieldName = FieldName(612);
     /// `src_data`.
-    pub const src_data: FieldName = FieldName(612);
+    pub const src_data: FieldName = FieldName(613);
     /// `src_data_hi`.
-    pub const src_data_hi: FieldName = FieldName(613);
+    pub const src_data_hi: FieldName = FieldName(614);
     /// `src_data_lo`.
-    pub const src_data_lo: FieldName = FieldName(614);
+    pub const src_data_lo: FieldName = FieldName(615);
     /// `src_depth`.
-    pub const src_depth: FieldName = FieldName(615);
+    pub const src_depth: FieldName = FieldName(616);
     /// `src_dimension`.
-    pub const src_dimension: FieldName = FieldName(616);
+    pub const src_dimension: FieldName = FieldName(617);
     /// `src_element_size`.
-    pub const src_element_size: FieldName = FieldName(617);
+    pub const src_element_size: FieldName = FieldName(618);
     /// `src_epitch`.
-    pub const src_epitch: FieldName = FieldName(618);
+    pub const src_epitch: FieldName = FieldName(619);
     /// `src_gcc`.
-    pub const src_gcc: FieldName = FieldName(619);
+    pub const src_gcc: FieldName = FieldName(620);
     /// `src_gds`.
-    pub const src_gds: FieldName = FieldName(620);
+    pub const src_gds: FieldName = FieldName(621);
     /// `src_gpa`.
-    pub const src_gpa: FieldName = FieldName(621);
+    pub const src_gpa: FieldName = FieldName(622);
     /// `src_ha`.
-    pub const src_ha: FieldName = FieldName(622);
+    pub const src_ha: FieldName = FieldName(623);
     /// `src_height`.
-    pub const src_height: FieldName = FieldName(623);
+    pub const src_height: FieldName = FieldName(624);
     /// `src_hi`.
-    pub const src_hi: FieldName = FieldName(624);
+    pub const src_hi: FieldName = FieldName(625);
     /// `src_indirect`.
-    pub const src_indirect: FieldName = FieldName(625);
+    pub const src_indirect: FieldName = FieldName(626);
     /// `src_l2_policy`.
-    pub const src_l2_policy: FieldName = FieldName(626);
+    pub const src_l2_policy: FieldName = FieldName(627);
     /// `src_llc`.
-    pub const src_llc: FieldName = FieldName(627);
+    pub const src_llc: FieldName = FieldName(628);
     /// `src_lo`.
-    pub const src_lo: FieldName = FieldName(628);
+    pub const src_lo: FieldName = FieldName(629);
     /// `src_mall_policy`.
-    pub const src_mall_policy: FieldName = FieldName(629);
+    pub const src_mall_policy: FieldName = FieldName(630);
     /// `src_mat_aspt`.
-    pub const src_mat_aspt: FieldName = FieldName(630);
+    pub const src_mat_aspt: FieldName = FieldName(631);
     /// `src_mip_id`.
-    pub const src_mip_id: FieldName = FieldName(631);
+    pub const src_mip_id: FieldName = FieldName(632);
     /// `src_mip_max`.
-    pub const src_mip_max: FieldName = FieldName(632);
+    pub const src_mip_max: FieldName = FieldName(633);
     /// `src_mit_mode`.
-    pub const src_mit_mode: FieldName = FieldName(633);
+    pub const src_mit_mode: FieldName = FieldName(634);
     /// `src_mtype`.
-    pub const src_mtype: FieldName = FieldName(634);
+    pub const src_mtype: FieldName = FieldName(635);
     /// `src_num_bank`.
-    pub const src_num_bank: FieldName = FieldName(635);
+    pub const src_num_bank: FieldName = FieldName(636);
     /// `src_offset`.
-    pub const src_offset: FieldName = FieldName(636);
+    pub const src_offset: FieldName = FieldName(637);
     /// `src_pipe_config`.
-    pub const src_pipe_config: FieldName = FieldName(637);
+    pub const src_pipe_config: FieldName = FieldName(638);
     /// `src_pitch`.
-    pub const src_pitch: FieldName = FieldName(638);
+    pub const src_pitch: FieldName = FieldName(639);
     /// `src_pitch_in_tile`.
-    pub const src_pitch_in_tile: FieldName = FieldName(639);
+    pub const src_pitch_in_tile: FieldName = FieldName(640);
     /// `src_policy`.
-    pub const src_policy: FieldName = FieldName(640);
+    pub const src_policy: FieldName = FieldName(641);
     /// `src_reg`.
-    pub const src_reg: FieldName = FieldName(641);
+    pub const src_reg: FieldName = FieldName(642);
     /// `src_reg_hi`.
-    pub const src_reg_hi: FieldName = FieldName(642);
+    pub const src_reg_hi: FieldName = FieldName(643);
     /// `src_reg_lo`.
-    pub const src_reg_lo: FieldName = FieldName(643);
+    pub const src_reg_lo: FieldName = FieldName(644);
     /// `src_sel`.
-    pub const src_sel: FieldName = FieldName(644);
+    pub const src_sel: FieldName = FieldName(645);
     /// `src_slice_pitch`.
-    pub const src_slice_pitch: FieldName = FieldName(645);
+    pub const src_slice_pitch: FieldName = FieldName(646);
     /// `src_slice_pitch_47_32`.
-    pub const src_slice_pitch_47_32: FieldName = FieldName(646);
+    pub const src_slice_pitch_47_32: FieldName = FieldName(647);
     /// `src_slice_pitch_lo`.
-    pub const src_slice_pitch_lo: FieldName = FieldName(647);
+    pub const src_slice_pitch_lo: FieldName = FieldName(648);
     /// `src_snoop`.
-    pub const src_snoop: FieldName = FieldName(648);
+    pub const src_snoop: FieldName = FieldName(649);
     /// `src_space`.
-    pub const src_space: FieldName = FieldName(649);
+    pub const src_space: FieldName = FieldName(650);
     /// `src_sw`.
-    pub const src_sw: FieldName = FieldName(650);
+    pub const src_sw: FieldName = FieldName(651);
     /// `src_swap`.
-    pub const src_swap: FieldName = FieldName(651);
+    pub const src_swap: FieldName = FieldName(652);
     /// `src_swizzle_mode`.
-    pub const src_swizzle_mode: FieldName = FieldName(652);
+    pub const src_swizzle_mode: FieldName = FieldName(653);
     /// `src_sys`.
-    pub const src_sys: FieldName = FieldName(653);
+    pub const src_sys: FieldName = FieldName(654);
     /// `src_temporal`.
-    pub const src_temporal: FieldName = FieldName(654);
+    pub const src_temporal: FieldName = FieldName(655);
     /// `src_tilesplit_size`.
-    pub const src_tilesplit_size: FieldName = FieldName(655);
+    pub const src_tilesplit_size: FieldName = FieldName(656);
     /// `src_volatile`.
-    pub const src_volatile: FieldName = FieldName(656);
+    pub const src_volatile: FieldName = FieldName(657);
     /// `src_width`.
-    pub const src_width: FieldName = FieldName(657);
+    pub const src_width: FieldName = FieldName(658);
     /// `src_x`.
-    pub const src_x: FieldName = FieldName(658);
+    pub const src_x: FieldName = FieldName(659);
     /// `src_y`.
-    pub const src_y: FieldName = FieldName(659);
+    pub const src_y: FieldName = FieldName(660);
     /// `src_z`.
-    pub const src_z: FieldName = FieldName(660);
+    pub const src_z: FieldName = FieldName(661);
     /// `srd_dword3`.
-    pub const srd_dword3: FieldName = FieldName(661);
+    pub const srd_dword3: FieldName = FieldName(662);
     /// `start_addr`.
-    pub const start_addr: FieldName = FieldName(662);
+    pub const start_addr: FieldName = FieldName(663);
     /// `start_addr_hi`.
-    pub const start_addr_hi: FieldName = FieldName(663);
+    pub const start_addr_hi: FieldName = FieldName(664);
     /// `start_addr_lo`.
-    pub const start_addr_lo: FieldName = FieldName(664);
+    pub const start_addr_lo: FieldName = FieldName(665);
     /// `start_index`.
-    pub const start_index: FieldName = FieldName(665);
+    pub const start_index: FieldName = FieldName(666);
     /// `start_index_enable`.
-    pub const start_index_enable: FieldName = FieldName(666);
+    pub const start_index_enable: FieldName = FieldName(667);
     /// `start_index_loc`.
-    pub const start_index_loc: FieldName = FieldName(667);
+    pub const start_index_loc: FieldName = FieldName(668);
     /// `start_instance_loc`.
-    pub const start_instance_loc: FieldName = FieldName(668);
+    pub const start_instance_loc: FieldName = FieldName(669);
     /// `stream_index`.
-    pub const stream_index: FieldName = FieldName(669);
+    pub const stream_index: FieldName = FieldName(670);
     /// `stride`.
-    pub const stride: FieldName = FieldName(670);
+    pub const stride: FieldName = FieldName(671);
     /// `struct_cache_policy`.
-    pub const struct_cache_policy: FieldName = FieldName(671);
+    pub const struct_cache_policy: FieldName = FieldName(672);
     /// `struct_ha`.
-    pub const struct_ha: FieldName = FieldName(672);
+    pub const struct_ha: FieldName = FieldName(673);
     /// `struct_mall_policy`.
-    pub const struct_mall_policy: FieldName = FieldName(673);
+    pub const struct_mall_policy: FieldName = FieldName(674);
     /// `struct_sw`.
-    pub const struct_sw: FieldName = FieldName(674);
+    pub const struct_sw: FieldName = FieldName(675);
     /// `surface_type`.
-    pub const surface_type: FieldName = FieldName(675);
+    pub const surface_type: FieldName = FieldName(676);
     /// `sw`.
-    pub const sw: FieldName = FieldName(676);
+    pub const sw: FieldName = FieldName(677);
     /// `swap`.
-    pub const swap: FieldName = FieldName(677);
+    pub const swap: FieldName = FieldName(678);
     /// `swizzle_mode`.
-    pub const swizzle_mode: FieldName = FieldName(678);
+    pub const swizzle_mode: FieldName = FieldName(679);
     /// `sync_dma`.
-    pub const sync_dma: FieldName = FieldName(679);
+    pub const sync_dma: FieldName = FieldName(680);
     /// `sync_ssu_context_manager`.
-    pub const sync_ssu_context_manager: FieldName = FieldName(680);
+    pub const sync_ssu_context_manager: FieldName = FieldName(681);
     /// `sys`.
-    pub const sys: FieldName = FieldName(681);
+    pub const sys: FieldName = FieldName(682);
     /// `target0_addr`.
-    pub const target0_addr: FieldName = FieldName(682);
+    pub const target0_addr: FieldName = FieldName(683);
     /// `target0_addr_hi`.
-    pub const target0_addr_hi: FieldName = FieldName(683);
+    pub const target0_addr_hi: FieldName = FieldName(684);
     /// `target0_addr_lo`.
-    pub const target0_addr_lo: FieldName = FieldName(684);
+    pub const target0_addr_lo: FieldName = FieldName(685);
     /// `target1_addr`.
-    pub const target1_addr: FieldName = FieldName(685);
+    pub const target1_addr: FieldName = FieldName(686);
     /// `target1_addr_hi`.
-    pub const target1_addr_hi: FieldName = FieldName(686);
+    pub const target1_addr_hi: FieldName = FieldName(687);
     /// `target1_addr_lo`.
-    pub const target1_addr_lo: FieldName = FieldName(687);
+    pub const target1_addr_lo: FieldName = FieldName(688);
     /// `target2_addr`.
-    pub const target2_addr: FieldName = FieldName(688);
+    pub const target2_addr: FieldName = FieldName(689);
     /// `target2_addr_hi`.
-    pub const target2_addr_hi: FieldName = FieldName(689);
+    pub const target2_addr_hi: FieldName = FieldName(690);
     /// `target2_addr_lo`.
-    pub const target2_addr_lo: FieldName = FieldName(690);
+    pub const target2_addr_lo: FieldName = FieldName(691);
     /// `target3_addr`.
-    pub const target3_addr: FieldName = FieldName(691);
+    pub const target3_addr: FieldName = FieldName(692);
     /// `target3_addr_hi`.
-    pub const target3_addr_hi: FieldName = FieldName(692);
+    pub const target3_addr_hi: FieldName = FieldName(693);
     /// `target3_addr_lo`.
-    pub const target3_addr_lo: FieldName = FieldName(693);
+    pub const target3_addr_lo: FieldName = FieldName(694);
     /// `task_shader_mode`.
-    pub const task_shader_mode: FieldName = FieldName(694);
+    pub const task_shader_mode: FieldName = FieldName(695);
     /// `tc_action`.
-    pub const tc_action: FieldName = FieldName(695);
+    pub const tc_action: FieldName = FieldName(696);
     /// `tc_md_action`.
-    pub const tc_md_action: FieldName = FieldName(696);
+    pub const tc_md_action: FieldName = FieldName(697);
     /// `tc_nc_action`.
-    pub const tc_nc_action: FieldName = FieldName(697);
+    pub const tc_nc_action: FieldName = FieldName(698);
     /// `tc_vol_action`.
-    pub const tc_vol_action: FieldName = FieldName(698);
+    pub const tc_vol_action: FieldName = FieldName(699);
     /// `tc_wb_action`.
-    pub const tc_wb_action: FieldName = FieldName(699);
+    pub const tc_wb_action: FieldName = FieldName(700);
     /// `tc_wc_action`.
-    pub const tc_wc_action: FieldName = FieldName(700);
+    pub const tc_wc_action: FieldName = FieldName(701);
     /// `tcl1_action`.
-    pub const tcl1_action: FieldName = FieldName(701);
+    pub const tcl1_action: FieldName = FieldName(702);
     /// `tcl1_vol_action`.
-    pub const tcl1_vol_action: FieldName = FieldName(702);
+    pub const tcl1_vol_action: FieldName = FieldName(703);
     /// `temporal`.
-    pub const temporal: FieldName = FieldName(703);
+    pub const temporal: FieldName = FieldName(704);
     /// `thread_trace_enable`.
-    pub const thread_trace_enable: FieldName = FieldName(704);
+    pub const thread_trace_enable: FieldName = FieldName(705);
     /// `thread_trace_marker`.
-    pub const thread_trace_marker: FieldName = FieldName(705);
+    pub const thread_trace_marker: FieldName = FieldName(706);
     /// `tile_cache_policy`.
-    pub const tile_cache_policy: FieldName = FieldName(706);
+    pub const tile_cache_policy: FieldName = FieldName(707);
     /// `tile_mall_policy`.
-    pub const tile_mall_policy: FieldName = FieldName(707);
+    pub const tile_mall_policy: FieldName = FieldName(708);
     /// `tile_sw`.
-    pub const tile_sw: FieldName = FieldName(708);
+    pub const tile_sw: FieldName = FieldName(709);
     /// `tiled`.
-    pub const tiled: FieldName = FieldName(709);
+    pub const tiled: FieldName = FieldName(710);
     /// `tiled_addr`.
-    pub const tiled_addr: FieldName = FieldName(710);
+    pub const tiled_addr: FieldName = FieldName(711);
     /// `tiled_addr_hi`.
-    pub const tiled_addr_hi: FieldName = FieldName(711);
+    pub const tiled_addr_hi: FieldName = FieldName(712);
     /// `tiled_addr_lo`.
-    pub const tiled_addr_lo: FieldName = FieldName(712);
+    pub const tiled_addr_lo: FieldName = FieldName(713);
     /// `tiled_x`.
-    pub const tiled_x: FieldName = FieldName(713);
+    pub const tiled_x: FieldName = FieldName(714);
     /// `tiled_y`.
-    pub const tiled_y: FieldName = FieldName(714);
+    pub const tiled_y: FieldName = FieldName(715);
     /// `tiled_z`.
-    pub const tiled_z: FieldName = FieldName(715);
+    pub const tiled_z: FieldName = FieldName(716);
     /// `tilesplit_size`.
-    pub const tilesplit_size: FieldName = FieldName(716);
+    pub const tilesplit_size: FieldName = FieldName(717);
     /// `tmz`.
-    pub const tmz: FieldName = FieldName(717);
+    pub const tmz: FieldName = FieldName(718);
     /// `top_addr`.
-    pub const top_addr: FieldName = FieldName(718);
+    pub const top_addr: FieldName = FieldName(719);
     /// `top_addr_hi`.
-    pub const top_addr_hi: FieldName = FieldName(719);
+    pub const top_addr_hi: FieldName = FieldName(720);
     /// `top_addr_lo`.
-    pub const top_addr_lo: FieldName = FieldName(720);
+    pub const top_addr_lo: FieldName = FieldName(721);
     /// `uncached`.
-    pub const uncached: FieldName = FieldName(721);
+    pub const uncached: FieldName = FieldName(722);
     /// `unmap_latency`.
-    pub const unmap_latency: FieldName = FieldName(722);
+    pub const unmap_latency: FieldName = FieldName(723);
     /// `update_load_enables`.
-    pub const update_load_enables: FieldName = FieldName(723);
+    pub const update_load_enables: FieldName = FieldName(724);
     /// `update_mem_copy_count`.
-    pub const update_mem_copy_count: FieldName = FieldName(724);
+    pub const update_mem_copy_count: FieldName = FieldName(725);
     /// `update_memory`.
-    pub const update_memory: FieldName = FieldName(725);
+    pub const update_memory: FieldName = FieldName(726);
     /// `update_shadow_enables`.
-    pub const update_shadow_enables: FieldName = FieldName(726);
+    pub const update_shadow_enables: FieldName = FieldName(727);
     /// `use_mailbox`.
-    pub const use_mailbox: FieldName = FieldName(727);
+    pub const use_mailbox: FieldName = FieldName(728);
     /// `use_vgprs`.
-    pub const use_vgprs: FieldName = FieldName(728);
+    pub const use_vgprs: FieldName = FieldName(729);
     /// `use_vrb`.
-    pub const use_vrb: FieldName = FieldName(729);
+    pub const use_vrb: FieldName = FieldName(730);
     /// `user_data_dw_count`.
-    pub const user_data_dw_count: FieldName = FieldName(730);
+    pub const user_data_dw_count: FieldName = FieldName(731);
     /// `userdata_gfx_register`.
-    pub const userdata_gfx_register: FieldName = FieldName(731);
+    pub const userdata_gfx_register: FieldName = FieldName(732);
     /// `userdata_gfx_register_enable`.
-    pub const userdata_gfx_register_enable: FieldName = FieldName(732);
+    pub const userdata_gfx_register_enable: FieldName = FieldName(733);
     /// `userdata_offset`.
-    pub const userdata_offset: FieldName = FieldName(733);
+    pub const userdata_offset: FieldName = FieldName(734);
     /// `userdata_scatter_mode`.
-    pub const userdata_scatter_mode: FieldName = FieldName(734);
+    pub const userdata_scatter_mode: FieldName = FieldName(735);
     /// `valid`.
-    pub const valid: FieldName = FieldName(735);
+    pub const valid: FieldName = FieldName(736);
     /// `value`.
-    pub const value: FieldName = FieldName(736);
+    pub const value: FieldName = FieldName(737);
     /// `value0`.
-    pub const value0: FieldName = FieldName(737);
+    pub const value0: FieldName = FieldName(738);
     /// `value1`.
-    pub const value1: FieldName = FieldName(738);
+    pub const value1: FieldName = FieldName(739);
     /// `value_hi`.
-    pub const value_hi: FieldName = FieldName(739);
+    pub const value_hi: FieldName = FieldName(740);
     /// `value_lo`.
-    pub const value_lo: FieldName = FieldName(740);
+    pub const value_lo: FieldName = FieldName(741);
     /// `vb_table_reg_offset`.
-    pub const vb_table_reg_offset: FieldName = FieldName(741);
+    pub const vb_table_reg_offset: FieldName = FieldName(742);
     /// `vb_table_size`.
-    pub const vb_table_size: FieldName = FieldName(742);
+    pub const vb_table_size: FieldName = FieldName(743);
     /// `vertex_bounds_check`.
-    pub const vertex_bounds_check: FieldName = FieldName(743);
+    pub const vertex_bounds_check: FieldName = FieldName(744);
     /// `vertex_count`.
-    pub const vertex_count: FieldName = FieldName(744);
+    pub const vertex_count: FieldName = FieldName(745);
     /// `vertex_offset_mode`.
-    pub const vertex_offset_mode: FieldName = FieldName(745);
+    pub const vertex_offset_mode: FieldName = FieldName(746);
     /// `vfid`.
-    pub const vfid: FieldName = FieldName(746);
+    pub const vfid: FieldName = FieldName(747);
     /// `vgt_ls_hs_config`.
-    pub const vgt_ls_hs_config: FieldName = FieldName(747);
+    pub const vgt_ls_hs_config: FieldName = FieldName(748);
     /// `virtual_die_id`.
-    pub const virtual_die_id: FieldName = FieldName(748);
+    pub const virtual_die_id: FieldName = FieldName(749);
     /// `vmid`.
-    pub const vmid: FieldName = FieldName(749);
+    pub const vmid: FieldName = FieldName(750);
     /// `vmid_mask`.
-    pub const vmid_mask: FieldName = FieldName(750);
+    pub const vmid_mask: FieldName = FieldName(751);
     /// `vmid_shift`.
-    pub const vmid_shift: FieldName = FieldName(751);
+    pub const vmid_shift: FieldName = FieldName(752);
     /// `volatile`.
-    pub const volatile: FieldName = FieldName(752);
+    pub const volatile: FieldName = FieldName(753);
     /// `vqid`.
-    pub const vqid: FieldName = FieldName(753);
+    pub const vqid: FieldName = FieldName(754);
     /// `vrb_loc_sgpr`.
-    pub const vrb_loc_sgpr: FieldName = FieldName(754);
+    pub const vrb_loc_sgpr: FieldName = FieldName(755);
     /// `wait_dma`.
-    pub const wait_dma: FieldName = FieldName(755);
+    pub const wait_dma: FieldName = FieldName(756);
     /// `wait_idle`.
-    pub const wait_idle: FieldName = FieldName(756);
+    pub const wait_idle: FieldName = FieldName(757);
     /// `wait_on_signal`.
-    pub const wait_on_signal: FieldName = FieldName(757);
+    pub const wait_on_signal: FieldName = FieldName(758);
     /// `wait_reg`.
-    pub const wait_reg: FieldName = FieldName(758);
+    pub const wait_reg: FieldName = FieldName(759);
     /// `wait_sync`.
-    pub const wait_sync: FieldName = FieldName(759);
+    pub const wait_sync: FieldName = FieldName(760);
     /// `width`.
-    pub const width: FieldName = FieldName(760);
+    pub const width: FieldName = FieldName(761);
     /// `wptr_addr`.
-    pub const wptr_addr: FieldName = FieldName(761);
+    pub const wptr_addr: FieldName = FieldName(762);
     /// `wptr_addr_hi`.
-    pub const wptr_addr_hi: FieldName = FieldName(762);
+    pub const wptr_addr_hi: FieldName = FieldName(763);
     /// `wptr_addr_lo`.
-    pub const wptr_addr_lo: FieldName = FieldName(763);
+    pub const wptr_addr_lo: FieldName = FieldName(764);
     /// `wr_confirm`.
-    pub const wr_confirm: FieldName = FieldName(764);
+    pub const wr_confirm: FieldName = FieldName(765);
     /// `write_addr`.
-    pub const write_addr: FieldName = FieldName(765);
+    pub const write_addr: FieldName = FieldName(766);
     /// `write_addr_hi`.
-    pub const write_addr_hi: FieldName = FieldName(766);
+    pub const write_addr_hi: FieldName = FieldName(767);
     /// `write_addr_lo`.
-    pub const write_addr_lo: FieldName = FieldName(767);
+    pub const write_addr_lo: FieldName = FieldName(768);
     /// `write_compress_enable`.
-    pub const write_compress_enable: FieldName = FieldName(768);
+    pub const write_compress_enable: FieldName = FieldName(769);
     /// `write_compression_mode`.
-    pub const write_compression_mode: FieldName = FieldName(769);
+    pub const write_compression_mode: FieldName = FieldName(770);
     /// `write_one`.
-    pub const write_one: FieldName = FieldName(770);
+    pub const write_one: FieldName = FieldName(771);
     /// `write_reg`.
-    pub const write_reg: FieldName = FieldName(771);
+    pub const write_reg: FieldName = FieldName(772);
     /// `write_space`.
-    pub const write_space: FieldName = FieldName(772);
+    pub const write_space: FieldName = FieldName(773);
     /// `x`.
-    pub const x: FieldName = FieldName(773);
+    pub const x: FieldName = FieldName(774);
     /// `xyz_dim_enable`.
-    pub const xyz_dim_enable: FieldName = FieldName(774);
+    pub const xyz_dim_enable: FieldName = FieldName(775);
     /// `xyz_dim_loc`.
-    pub const xyz_dim_loc: FieldName = FieldName(775);
+    pub const xyz_dim_loc: FieldName = FieldName(776);
     /// `y`.
-    pub const y: FieldName = FieldName(776);
+    pub const y: FieldName = FieldName(777);
     /// `z`.
-    pub const z: FieldName = FieldName(777);
+    pub const z: FieldName = FieldName(778);
     /// `zero`.
-    pub const zero: FieldName = FieldName(778);
+    pub const zero: FieldName = FieldName(779);
 }

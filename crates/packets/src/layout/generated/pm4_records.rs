@@ -3533,7 +3533,7 @@ impl QueryStatus {
                 context_id: bits(p, 1, 27, 0),
                 interrupt_sel: bits(p, 1, 29, 28),
                 command: bits(p, 1, 31, 30),
-                doorbell_offset: bits(p, 2, 27, 2),
+                doorbell_offset: bits(p, 2, 24, 2),
                 engine_sel: bits(p, 2, 27, 25),
                 addr: wide(p, 3, 31, 0, 0) | wide(p, 4, 31, 0, 32),
                 data: wide(p, 5, 31, 0, 0) | wide(p, 6, 31, 0, 32),
@@ -3634,7 +3634,7 @@ pub struct ReleaseMem {
     /// `tc_md_action`.
     pub tc_md_action: bool,
     /// `execute`.
-    pub execute: u32,
+    pub execute: bool,
     /// `pq_exe_status`.
     pub pq_exe_status: bool,
     /// `mes_intr_pipe`.
@@ -3667,6 +3667,8 @@ pub struct ReleaseMem {
     pub gl2_wb: bool,
     /// A value of `gcr_seq`.
     pub seq: u32,
+    /// `execute_or_pq_exe_status`.
+    pub execute_or_pq_exe_status: u32,
     /// `wait_sync`.
     pub wait_sync: bool,
     /// `glk_wb`.
@@ -3722,7 +3724,7 @@ impl ReleaseMem {
                 tc_nc_action: bits(p, 1, 19, 19) != 0,
                 tc_wc_action: bits(p, 1, 20, 20) != 0,
                 tc_md_action: bits(p, 1, 21, 21) != 0,
-                execute: bits(p, 1, 28, 28),
+                execute: bits(p, 1, 28, 28) != 0,
                 pq_exe_status: bits(p, 1, 29, 29) != 0,
                 gds_offset: bits(p, 5, 15, 0),
                 int_ctxid: bits(p, 7, 31, 0),
@@ -3738,8 +3740,6 @@ impl ReleaseMem {
                 addr: wide(p, 3, 31, 2, 2) | wide(p, 4, 31, 0, 32),
                 data: wide(p, 5, 31, 0, 0) | wide(p, 6, 31, 0, 32),
                 gds_dwords: bits(p, 5, 31, 16),
-                execute: bits(p, 1, 28, 28),
-                pq_exe_status: bits(p, 1, 28, 28) != 0,
                 mes_intr_pipe: on(l, 0x20) * bits(p, 2, 21, 20),
                 mes_action_id: on(l, 0x20) * bits(p, 2, 23, 22),
                 gds_offset: bits(p, 5, 15, 0),
@@ -3755,6 +3755,7 @@ impl ReleaseMem {
                 gl2_inv: bits(p, 1, 20, 20) != 0,
                 gl2_wb: bits(p, 1, 21, 21) != 0,
                 seq: bits(p, 1, 23, 22),
+                execute_or_pq_exe_status: bits(p, 1, 28, 28),
                 ..Self::default()
             },
             62 => Self {
@@ -3767,8 +3768,6 @@ impl ReleaseMem {
                 addr: wide(p, 3, 31, 2, 2) | wide(p, 4, 31, 0, 32),
                 data: wide(p, 5, 31, 0, 0) | wide(p, 6, 31, 0, 32),
                 gds_dwords: on(l, 0xc0) * bits(p, 5, 31, 16),
-                execute: bits(p, 1, 29, 28),
-                pq_exe_status: bits(p, 1, 28, 28) != 0,
                 mes_intr_pipe: bits(p, 2, 21, 20),
                 mes_action_id: bits(p, 2, 23, 22),
                 gds_offset: on(l, 0xc0) * bits(p, 5, 15, 0),
@@ -3783,6 +3782,7 @@ impl ReleaseMem {
                 gl2_inv: bits(p, 1, 20, 20) != 0,
                 gl2_wb: bits(p, 1, 21, 21) != 0,
                 seq: bits(p, 1, 23, 22),
+                execute_or_pq_exe_status: bits(p, 1, 29, 28),
                 wait_sync: bits(p, 1, 7, 7) != 0,
                 glk_wb: bits(p, 1, 24, 24) != 0,
                 temporal: on(l, 0x100) * bits(p, 1, 26, 25),
@@ -4757,7 +4757,7 @@ impl SwitchBuffer {
         let l = fields.level();
         match fields.form() {
             151 => Self {
-                dummy: bits(p, 1, 31, 0),
+                dummy: on(l, 0x37) * bits(p, 1, 31, 0) | on(l, 0x8) * bits(p, 1, 31, 1),
                 tmz: (on(l, 0x8) * bits(p, 1, 0, 0)) != 0,
             },
             _ => Self::default(),
@@ -5006,10 +5006,10 @@ impl WaitRegMem {
                 cache_policy: on(l, 0xf6) * bits(p, 1, 26, 25),
                 temporal: on(l, 0x100) * bits(p, 1, 26, 25),
                 volatile: (on(l, 0x2) * bits(p, 1, 27, 27)) != 0,
-                poll_addr: wide(p, 2, 31, 2, 2) | wide(p, 3, 31, 0, 32),
-                poll_reg: bits(p, 2, 17, 0),
-                write_reg: bits(p, 2, 17, 0),
-                wait_reg: bits(p, 3, 17, 0),
+                poll_addr: u64::from(on(l, 0x1)) * wide(p, 2, 31, 2, 2) | u64::from(on(l, 0x1fe)) * wide(p, 2, 31, 2, 2) | u64::from(on(l, 0x1)) * wide(p, 3, 31, 0, 32) | u64::from(on(l, 0x1fe)) * wide(p, 3, 31, 0, 32),
+                poll_reg: on(l, 0x1) * bits(p, 2, 17, 0) | on(l, 0x1fe) * bits(p, 2, 17, 0),
+                write_reg: on(l, 0x1fe) * bits(p, 2, 17, 0),
+                wait_reg: on(l, 0x1fe) * bits(p, 3, 17, 0),
                 reference: bits(p, 4, 31, 0),
                 mask: bits(p, 5, 31, 0),
                 poll_interval: bits(p, 6, 15, 0),

@@ -337,7 +337,7 @@ impl Record for CopyData {
             on &= !0x100;
         }
         on &= if r.src_gds == 0 { 0x1ff } else if r.src_gds <= 0xffff { 0xff } else { return 0 };
-        if r.src_gds != 0 && !matches!(r.src_sel, 3) {
+        if r.src_gds != 0 && !(matches!(r.src_sel, 3)) {
             on &= !0xff;
         }
         if r.dst_reg & !0x3ffff != 0 {
@@ -347,7 +347,7 @@ impl Record for CopyData {
             on &= !0x100;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
-        if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {
+        if r.dst_gds != 0 && !(matches!(r.dst_sel, 3)) {
             on &= !0xff;
         }
         on
@@ -1399,6 +1399,7 @@ impl Record for ReleaseMem {
     fn fits(&self) -> bool {
         let r = self;
         r.addr & !0xfffffffffffffffc == 0
+            && (r.data == 0 || matches!(r.data_sel, 0 | 1 | 2 | 3 | 4 | 6))
     }
 
     #[inline(always)]
@@ -1461,11 +1462,11 @@ impl Record for ReleaseMem {
             _ => return 0,
         };
         on &= if r.gds_index == 0 { 0x1fe } else if r.gds_index <= 0xffff { 0x6 } else { return 0 };
-        if r.gds_index != 0 && !matches!(r.data_sel, 5) {
+        if r.gds_index != 0 && !(matches!(r.data_sel, 5)) {
             on &= !0x6;
         }
         on &= if r.gds_dwords == 0 { 0x1fe } else if r.gds_dwords <= 0xffff { 0xfe } else { return 0 };
-        if r.gds_dwords != 0 && !matches!(r.data_sel, 5) {
+        if r.gds_dwords != 0 && !(matches!(r.data_sel, 5)) {
             on &= !0xfe;
         }
         if r.tc_nc_action {
@@ -1477,9 +1478,11 @@ impl Record for ReleaseMem {
         if r.tc_md_action {
             on &= 0x8;
         }
-        on &= if r.execute == 0 { 0x1fe } else if r.execute <= 0x1 { 0x1f8 } else if r.execute <= 0x3 { 0x1c0 } else { return 0 };
+        if r.execute {
+            on &= 0x8;
+        }
         if r.pq_exe_status {
-            on &= 0x1f8;
+            on &= 0x8;
         }
         on &= if r.mes_intr_pipe == 0 { 0x1fe } else if r.mes_intr_pipe <= 0x3 { 0x1e0 } else { return 0 };
         on &= match r.mes_action_id {
@@ -1488,7 +1491,7 @@ impl Record for ReleaseMem {
             _ => return 0,
         };
         on &= if r.gds_offset == 0 { 0x1fe } else if r.gds_offset <= 0xffff { 0xf8 } else { return 0 };
-        if r.gds_offset != 0 && !matches!(r.data_sel, 5) {
+        if r.gds_offset != 0 && !(matches!(r.data_sel, 5)) {
             on &= !0xf8;
         }
         on &= if r.int_ctxid == 0 { 0x1fe } else { 0x1f8 };
@@ -1529,6 +1532,7 @@ impl Record for ReleaseMem {
             1..=2 => 0x1f0,
             _ => return 0,
         };
+        on &= if r.execute_or_pq_exe_status == 0 { 0x1fe } else if r.execute_or_pq_exe_status <= 0x1 { 0x1f0 } else if r.execute_or_pq_exe_status <= 0x3 { 0x1c0 } else { return 0 };
         if r.wait_sync {
             on &= 0x1c0;
         }
@@ -1570,6 +1574,7 @@ impl Record for ReleaseMem {
         one_of("int_sel", r.int_sel, if is_on(l, 0x6) { 0xf } else { 0x7f })?;
         one_of("data_sel", r.data_sel, if is_on(l, 0xbe) { 0x3f } else if is_on(l, 0x40) { 0x7f } else { 0x1f })?;
         within("addr", r.addr, 0xfffffffffffffffc)?;
+        meant("data", r.data != 0, matches!(r.data_sel, 0 | 1 | 2 | 3 | 4 | 6))?;
         fits("gds_index", r.gds_index, if is_on(l, 0x6) { 0xffff } else { 0x0 })?;
         meant("gds_index", r.gds_index != 0, if is_on(l, 0x6) { matches!(r.data_sel, 5) } else { true })?;
         fits("gds_dwords", r.gds_dwords, if is_on(l, 0xfe) { 0xffff } else { 0x0 })?;
@@ -1577,8 +1582,8 @@ impl Record for ReleaseMem {
         flag("tc_nc_action", r.tc_nc_action, is_on(l, 0x8))?;
         flag("tc_wc_action", r.tc_wc_action, is_on(l, 0x8))?;
         flag("tc_md_action", r.tc_md_action, is_on(l, 0x8))?;
-        fits("execute", r.execute, if is_on(l, 0x6) { 0x0 } else if is_on(l, 0x38) { 0x1 } else { 0x3 })?;
-        flag("pq_exe_status", r.pq_exe_status, is_on(l, 0x1f8))?;
+        flag("execute", r.execute, is_on(l, 0x8))?;
+        flag("pq_exe_status", r.pq_exe_status, is_on(l, 0x8))?;
         fits("mes_intr_pipe", r.mes_intr_pipe, if is_on(l, 0x1e) { 0x0 } else { 0x3 })?;
         one_of("mes_action_id", r.mes_action_id, if is_on(l, 0x1e) { 0x1 } else { 0xf })?;
         fits("gds_offset", r.gds_offset, if is_on(l, 0x106) { 0x0 } else { 0xffff })?;
@@ -1595,6 +1600,7 @@ impl Record for ReleaseMem {
         flag("gl2_inv", r.gl2_inv, is_on(l, 0x1f0))?;
         flag("gl2_wb", r.gl2_wb, is_on(l, 0x1f0))?;
         one_of("seq", r.seq, if is_on(l, 0xe) { 0x1 } else { 0x7 })?;
+        fits("execute_or_pq_exe_status", r.execute_or_pq_exe_status, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0x1 } else { 0x3 })?;
         flag("wait_sync", r.wait_sync, is_on(l, 0x1c0))?;
         flag("glk_wb", r.glk_wb, is_on(l, 0x1c0))?;
         one_of("temporal", r.temporal, if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
@@ -1604,10 +1610,10 @@ impl Record for ReleaseMem {
     }
 
     #[inline(always)]
-    fn store(&self, l: u8, out: &mut [u32]) {
+    fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | r.execute << 28 | (if is_on(l, 0x8) { u32::from(r.pq_exe_status) << 29 } else { 0 }) | (if is_on(l, 0x1f0) { u32::from(r.pq_exe_status) << 28 } else { 0 }) | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31;
+        *d1 = r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31;
         *d2 = r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29 | r.mes_intr_pipe << 20 | r.mes_action_id << 22;
         *d3 = r.addr as u32;
         *d4 = (r.addr >> 32) as u32;
@@ -1619,10 +1625,10 @@ impl Record for ReleaseMem {
     }
 
     #[inline(always)]
-    fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
+    fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | r.execute << 28 | (if is_on(l, 0x8) { u32::from(r.pq_exe_status) << 29 } else { 0 }) | (if is_on(l, 0x1f0) { u32::from(r.pq_exe_status) << 28 } else { 0 }) | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31)?;
+        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31)?;
         equal(2, *d2, r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29 | r.mes_intr_pipe << 20 | r.mes_action_id << 22)?;
         equal(3, *d3, r.addr as u32)?;
         equal(4, *d4, (r.addr >> 32) as u32)?;
@@ -1660,8 +1666,8 @@ impl<'p> Load<'p> for ReleaseMem {
             tc_nc_action: if is_on(l, 0x1f6) { false } else { bits(d1, 19, 19) != 0 },
             tc_wc_action: if is_on(l, 0x1f6) { false } else { bits(d1, 20, 20) != 0 },
             tc_md_action: if is_on(l, 0x1f6) { false } else { bits(d1, 21, 21) != 0 },
-            execute: if is_on(l, 0x6) { 0 } else if is_on(l, 0x38) { bits(d1, 28, 28) } else { bits(d1, 29, 28) },
-            pq_exe_status: if is_on(l, 0x6) { false } else if is_on(l, 0x8) { bits(d1, 29, 29) != 0 } else { bits(d1, 28, 28) != 0 },
+            execute: if is_on(l, 0x1f6) { false } else { bits(d1, 28, 28) != 0 },
+            pq_exe_status: if is_on(l, 0x1f6) { false } else { bits(d1, 29, 29) != 0 },
             mes_intr_pipe: if is_on(l, 0x1e) { 0 } else { bits(d2, 21, 20) },
             mes_action_id: if is_on(l, 0x1e) { 0 } else { bits(d2, 23, 22) },
             gds_offset: if is_on(l, 0x106) { 0 } else { bits(d5, 15, 0) },
@@ -1677,6 +1683,7 @@ impl<'p> Load<'p> for ReleaseMem {
             gl2_inv: if is_on(l, 0xe) { false } else { bits(d1, 20, 20) != 0 },
             gl2_wb: if is_on(l, 0xe) { false } else { bits(d1, 21, 21) != 0 },
             seq: if is_on(l, 0xe) { 0 } else { bits(d1, 23, 22) },
+            execute_or_pq_exe_status: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { bits(d1, 28, 28) } else { bits(d1, 29, 28) },
             wait_sync: if is_on(l, 0x3e) { false } else { bits(d1, 7, 7) != 0 },
             glk_wb: if is_on(l, 0x3e) { false } else { bits(d1, 24, 24) != 0 },
             temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) },
@@ -1763,13 +1770,7 @@ impl Record for WaitRegMem {
         matches!(r.function, 0..=6)
             && matches!(r.engine_sel, 0..=1)
             && r.poll_addr & !0xfffffffffffffffc == 0
-            && (r.poll_addr == 0 || matches!(r.mem_space, 1))
             && r.poll_reg <= 0x3ffff
-            && (r.poll_reg == 0 || matches!(r.mem_space, 0))
-            && r.write_reg <= 0x3ffff
-            && (r.write_reg == 0 || matches!(r.operation, 1))
-            && r.wait_reg <= 0x3ffff
-            && (r.wait_reg == 0 || matches!(r.operation, 1))
             && r.poll_interval <= 0xffff
     }
 
@@ -1812,6 +1813,26 @@ impl Record for WaitRegMem {
         if r.volatile {
             on &= 0x2;
         }
+        if r.poll_addr != 0 && !(matches!(r.mem_space, 1)) {
+            on &= !0x1;
+        }
+        if r.poll_addr != 0 && !(matches!(r.mem_space, 1) && matches!(r.operation, 0 | 2 | 3)) {
+            on &= !0x1fe;
+        }
+        if r.poll_reg != 0 && !(matches!(r.mem_space, 0)) {
+            on &= !0x1;
+        }
+        if r.poll_reg != 0 && !(matches!(r.mem_space, 0) && matches!(r.operation, 0 | 2 | 3)) {
+            on &= !0x1fe;
+        }
+        on &= if r.write_reg == 0 { 0x1ff } else if r.write_reg <= 0x3ffff { 0x1fe } else { return 0 };
+        if r.write_reg != 0 && !(matches!(r.operation, 1)) {
+            on &= !0x1fe;
+        }
+        on &= if r.wait_reg == 0 { 0x1ff } else if r.wait_reg <= 0x3ffff { 0x1fe } else { return 0 };
+        if r.wait_reg != 0 && !(matches!(r.operation, 1)) {
+            on &= !0x1fe;
+        }
         if r.optimize_ace_offload {
             on &= 0x1f8;
         }
@@ -1838,13 +1859,13 @@ impl Record for WaitRegMem {
         one_of("temporal", r.temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
         within("poll_addr", r.poll_addr, 0xfffffffffffffffc)?;
-        meant("poll_addr", r.poll_addr != 0, matches!(r.mem_space, 1))?;
+        meant("poll_addr", r.poll_addr != 0, if is_on(l, 0x1) { matches!(r.mem_space, 1) } else { matches!(r.mem_space, 1) && matches!(r.operation, 0 | 2 | 3) })?;
         fits("poll_reg", r.poll_reg, 0x3ffff)?;
-        meant("poll_reg", r.poll_reg != 0, matches!(r.mem_space, 0))?;
-        fits("write_reg", r.write_reg, 0x3ffff)?;
-        meant("write_reg", r.write_reg != 0, matches!(r.operation, 1))?;
-        fits("wait_reg", r.wait_reg, 0x3ffff)?;
-        meant("wait_reg", r.wait_reg != 0, matches!(r.operation, 1))?;
+        meant("poll_reg", r.poll_reg != 0, if is_on(l, 0x1) { matches!(r.mem_space, 0) } else { matches!(r.mem_space, 0) && matches!(r.operation, 0 | 2 | 3) })?;
+        fits("write_reg", r.write_reg, if is_on(l, 0x1) { 0x0 } else { 0x3ffff })?;
+        meant("write_reg", r.write_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation, 1) })?;
+        fits("wait_reg", r.wait_reg, if is_on(l, 0x1) { 0x0 } else { 0x3ffff })?;
+        meant("wait_reg", r.wait_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation, 1) })?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
         flag("optimize_ace_offload", r.optimize_ace_offload, is_on(l, 0x1f8))?;
         Ok(())
@@ -1894,8 +1915,8 @@ impl<'p> Load<'p> for WaitRegMem {
             volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
             poll_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
             poll_reg: bits(d2, 17, 0),
-            write_reg: bits(d2, 17, 0),
-            wait_reg: bits(d3, 17, 0),
+            write_reg: if is_on(l, 0x1) { 0 } else { bits(d2, 17, 0) },
+            wait_reg: if is_on(l, 0x1) { 0 } else { bits(d3, 17, 0) },
             reference: bits(d4, 31, 0),
             mask: bits(d5, 31, 0),
             poll_interval: bits(d6, 15, 0),
@@ -1956,7 +1977,7 @@ impl Record for WriteData<'_> {
             on &= !0x100;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
-        if r.dst_gds != 0 && !matches!(r.dst_sel, 3) {
+        if r.dst_gds != 0 && !(matches!(r.dst_sel, 3)) {
             on &= !0xff;
         }
         if r.pf_vf_mode {

@@ -3,7 +3,7 @@
 
 use super::names as n;
 use super::selectors as s;
-use crate::layout::{Layout, Levels, choice, field, form};
+use crate::layout::{Layout, Levels, choice, field, form, when};
 
 /// Opcode `0x01`: copy bytes.
 pub static COPY_LINEAR: Layout = Layout {
@@ -76,12 +76,12 @@ pub static COPY_LINEAR: Layout = Layout {
             field(n::SRC_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
-            field(n::DATA_FORMAT, 7, 5, 0, 0xffff, &[]),
-            field(n::NUMBER_TYPE, 7, 11, 9, 0xffff, &[]),
-            field(n::READ_COMPRESSION_MODE, 7, 17, 16, 0xffff, &[]),
-            field(n::WRITE_COMPRESSION_MODE, 7, 19, 18, 0xffff, &[]),
-            field(n::MAX_COMP_BLOCK_SIZE, 7, 25, 24, 0xffff, &[]),
-            field(n::MAX_UNCOMP_BLOCK_SIZE, 7, 26, 26, 0xffff, &[]),
+            field(n::DATA_FORMAT, 7, 5, 0, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
+            field(n::NUMBER_TYPE, 7, 11, 9, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
+            field(n::READ_COMPRESSION_MODE, 7, 17, 16, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
+            field(n::WRITE_COMPRESSION_MODE, 7, 19, 18, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
+            field(n::MAX_COMP_BLOCK_SIZE, 7, 25, 24, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
+            field(n::MAX_UNCOMP_BLOCK_SIZE, 7, 26, 26, 0xffff, &[]).when(&[when(n::DCC, &[1])]),
         ]).checks(&[(0x100, &[0x20c0000, 0x3fffffff, 0x30300000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x70f0e3f])], &[]).tail(n::DCC, 1, 0),
     ],
     ..Layout::BLANK

@@ -2,7 +2,7 @@
 //! Encoders of the typed packets of sdma and dma.
 
 use super::sdma_records::*;
-use crate::layout::record::{Record, copy, equal, equal_data, fixed, flag, fits, is_on, one_of, tailed, within};
+use crate::layout::record::{Record, copy, equal, equal_data, fixed, flag, fits, is_on, meant, one_of, tailed, within};
 use crate::FieldError;
 
 impl Record for ConstFill {
@@ -169,12 +169,30 @@ impl Record for CopyLinear<'_> {
         on &= if r.dst_mall_policy == 0 { 0x1ff } else if r.dst_mall_policy <= 0x3 { 0x100 } else { return 0 };
         on &= if r.src_mall_policy == 0 { 0x1ff } else if r.src_mall_policy <= 0x3 { 0x100 } else { return 0 };
         on &= if r.data_format == 0 { 0x1ff } else if r.data_format <= 0x3f { 0x100 } else { return 0 };
+        if r.data_format != 0 && !(r.dcc) {
+            on &= !0x100;
+        }
         on &= if r.number_type == 0 { 0x1ff } else if r.number_type <= 0x7 { 0x100 } else { return 0 };
+        if r.number_type != 0 && !(r.dcc) {
+            on &= !0x100;
+        }
         on &= if r.read_compression_mode == 0 { 0x1ff } else if r.read_compression_mode <= 0x3 { 0x100 } else { return 0 };
+        if r.read_compression_mode != 0 && !(r.dcc) {
+            on &= !0x100;
+        }
         on &= if r.write_compression_mode == 0 { 0x1ff } else if r.write_compression_mode <= 0x3 { 0x100 } else { return 0 };
+        if r.write_compression_mode != 0 && !(r.dcc) {
+            on &= !0x100;
+        }
         on &= if r.max_comp_block_size == 0 { 0x1ff } else if r.max_comp_block_size <= 0x3 { 0x100 } else { return 0 };
+        if r.max_comp_block_size != 0 && !(r.dcc) {
+            on &= !0x100;
+        }
         if r.max_uncomp_block_size {
             on &= 0x100;
+        }
+        if r.max_uncomp_block_size && !(r.dcc) {
+            on &= !0x100;
         }
         if r.byte_mode {
             on &= 0x1;
@@ -208,11 +226,17 @@ impl Record for CopyLinear<'_> {
         fits("dst_mall_policy", r.dst_mall_policy, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         fits("src_mall_policy", r.src_mall_policy, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         fits("data_format", r.data_format, if is_on(l, 0xff) { 0x0 } else { 0x3f })?;
+        meant("data_format", r.data_format != 0, if is_on(l, 0xff) { true } else { r.dcc })?;
         fits("number_type", r.number_type, if is_on(l, 0xff) { 0x0 } else { 0x7 })?;
+        meant("number_type", r.number_type != 0, if is_on(l, 0xff) { true } else { r.dcc })?;
         fits("read_compression_mode", r.read_compression_mode, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
+        meant("read_compression_mode", r.read_compression_mode != 0, if is_on(l, 0xff) { true } else { r.dcc })?;
         fits("write_compression_mode", r.write_compression_mode, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
+        meant("write_compression_mode", r.write_compression_mode != 0, if is_on(l, 0xff) { true } else { r.dcc })?;
         fits("max_comp_block_size", r.max_comp_block_size, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
+        meant("max_comp_block_size", r.max_comp_block_size != 0, if is_on(l, 0xff) { true } else { r.dcc })?;
         flag("max_uncomp_block_size", r.max_uncomp_block_size, is_on(l, 0x100))?;
+        meant("max_uncomp_block_size", r.max_uncomp_block_size, if is_on(l, 0xff) { true } else { r.dcc })?;
         flag("byte_mode", r.byte_mode, is_on(l, 0x1))?;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! The names of fields as text.
 
 /// The names in order, and whether a field of this name holds an address.
-pub(crate) static NAMES: [(&str, bool); 779] = [
+pub(crate) static NAMES: [(&str, bool); 780] = [
     ("action", false),
     ("addr", true),
     ("addr_22_0", true),
@@ -254,6 +254,7 @@ pub(crate) static NAMES: [(&str, bool); 779] = [
     ("event_type", false),
     ("exec_count", false),
     ("execute", false),
+    ("execute_or_pq_exe_status", false),
     ("fence0_addr", true),
     ("fence0_addr_hi", true),
     ("fence0_addr_lo", true),
