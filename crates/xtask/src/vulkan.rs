@@ -10,12 +10,18 @@ use vk_parse::{Command, ExtensionChild, InterfaceItem, RegistryChild};
 
 use crate::{Error, Source};
 
-/// Commands that are newer than the registry of Debian 12 (1.3.239): name, level, what brings them.
-const NEWER: &[(&str, &str, &str)] = &[
-    ("vkGetCalibratedTimestampsKHR", "Device", "VK_KHR_calibrated_timestamps"),
-    ("vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", "PhysicalDevice", "VK_KHR_calibrated_timestamps"),
-    ("vkMapMemory2KHR", "Device", "VK_KHR_map_memory2"),
-    ("vkUnmapMemory2KHR", "Device", "VK_KHR_map_memory2"),
+/// Commands that are newer than the registry of Debian 12 (1.3.239): name, level, what brings them, and the older command that
+/// became an alias of theirs.
+const NEWER: &[(&str, &str, &str, &str)] = &[
+    ("vkGetCalibratedTimestampsKHR", "Device", "VK_KHR_calibrated_timestamps", "vkGetCalibratedTimestampsEXT"),
+    (
+        "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
+        "PhysicalDevice",
+        "VK_KHR_calibrated_timestamps",
+        "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
+    ),
+    ("vkMapMemory2KHR", "Device", "VK_KHR_map_memory2", ""),
+    ("vkUnmapMemory2KHR", "Device", "VK_KHR_map_memory2", ""),
 ];
 
 /// A command, as far as it is dispatched.
@@ -97,10 +103,13 @@ fn read(registry: &Path) -> Result<BTreeMap<String, Row>, Error> {
             _ => {}
         }
     }
-    for &(name, level, by) in NEWER {
+    for &(name, level, by, older) in NEWER {
         let row = rows.entry(name.to_owned()).or_default();
         row.level = level;
         row.brought_by.insert(by.to_owned());
+        if let Some(row) = rows.get_mut(older) {
+            row.alias = Some(name.to_owned());
+        }
     }
     rows.retain(|_, row| !row.brought_by.is_empty() && !row.level.is_empty());
     Ok(rows)

@@ -75,6 +75,10 @@ arities! {
     two: A X a, B Y b;
     three: A X a, B Y b, C Z c;
     four: A X a, B Y b, C Z c, D W d;
+    five: A X a, B Y b, C Z c, D W d, E V e;
+    six: A X a, B Y b, C Z c, D W d, E V e, G U g;
     seven: A X a, B Y b, C Z c, D W d, E V e, G U g, H T h;
     eight: A X a, B Y b, C Z c, D W d, E V e, G U g, H T h, I S i;
+    ten: A X a, B Y b, C Z c, D W d, E V e, G U g, H T h, I S i, J Q j, K P k;
+    eleven: A X a, B Y b, C Z c, D W d, E V e, G U g, H T h, I S i, J Q j, K P k, L O l;
 }

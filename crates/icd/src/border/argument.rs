@@ -1,7 +1,7 @@
 //! Arguments and answers of C functions, as Rust sees them.
 
 use std::{
-    ffi::{CStr, c_char},
+    ffi::{CStr, c_char, c_void},
     marker::PhantomData,
     slice,
 };
@@ -45,6 +45,13 @@ impl<'a, T> Argument<*mut T> for &'a mut T {
     }
 }
 
+impl<'a, T> Argument<*mut T> for Option<&'a mut T> {
+    unsafe fn take(raw: *mut T) -> Option<Self> {
+        // SAFETY: valid usage: null, or as above.
+        Some(unsafe { raw.as_mut::<'a>() })
+    }
+}
+
 /// Values that C passes as they are.
 macro_rules! plain {
     ($($T:ty),*) => {$(
@@ -58,11 +65,29 @@ macro_rules! plain {
 
 plain!(
     u32,
+    u64,
+    i32,
+    f32,
+    usize,
+    vk::BufferUsageFlags,
+    vk::CommandBufferResetFlags,
+    vk::CommandPoolResetFlags,
+    vk::CommandPoolTrimFlags,
+    vk::DependencyFlags,
+    vk::ExternalMemoryHandleTypeFlags,
     vk::Format,
     vk::ImageCreateFlags,
+    vk::ImageLayout,
     vk::ImageTiling,
     vk::ImageType,
     vk::ImageUsageFlags,
+    vk::MemoryMapFlags,
+    vk::ObjectType,
+    vk::PeerMemoryFeatureFlags,
+    vk::PipelineStageFlags,
+    vk::PipelineStageFlags2,
+    vk::QueryControlFlags,
+    vk::QueryResultFlags,
     vk::SampleCountFlags
 );
 
@@ -87,6 +112,44 @@ impl Argument<*const c_char> for Name<'_> {
         }
         // SAFETY: valid usage: a null-terminated string, for the length of the call.
         Some(Self(Some(unsafe { CStr::from_ptr(raw) })))
+    }
+}
+
+/// An array whose length is another argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Array<'a, T>(*const T, PhantomData<&'a T>);
+
+impl<T> Argument<*const T> for Array<'_, T> {
+    unsafe fn take(raw: *const T) -> Option<Self> {
+        Some(Self(raw, PhantomData))
+    }
+}
+
+impl<'a, T> Array<'a, T> {
+    /// Returns the elements. `count` is the argument that Vulkan names as this one's length.
+    pub(crate) fn of(self, count: u32) -> &'a [T] {
+        super::list::slice(self.0, count)
+    }
+}
+
+/// Data of so many bytes as another argument says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data<'a>(*const c_void, PhantomData<&'a u8>);
+
+impl Argument<*const c_void> for Data<'_> {
+    unsafe fn take(raw: *const c_void) -> Option<Self> {
+        Some(Self(raw, PhantomData))
+    }
+}
+
+impl<'a> Data<'a> {
+    /// Returns the bytes. `size` is the argument that Vulkan names as this one's length.
+    pub(crate) fn of(self, size: u64) -> &'a [u8] {
+        if self.0.is_null() {
+            return &[];
+        }
+        // SAFETY: valid usage: a valid pointer to an array of `size` bytes.
+        unsafe { slice::from_raw_parts(self.0.cast(), size as usize) }
     }
 }
 
@@ -151,6 +214,26 @@ impl<'a, T> OutArray<'a, T> {
     }
 }
 
+/// Room for data of so many bytes as another argument says.
+#[derive(Debug)]
+pub(crate) struct OutData<'a>(*mut c_void, PhantomData<&'a mut u8>);
+
+impl Argument<*mut c_void> for OutData<'_> {
+    unsafe fn take(raw: *mut c_void) -> Option<Self> {
+        (!raw.is_null()).then_some(Self(raw, PhantomData))
+    }
+}
+
+impl OutData<'_> {
+    /// Writes bytes at an offset. All of them are within the length that Vulkan names.
+    pub(crate) fn put(&mut self, offset: usize, bytes: &[u8]) {
+        // SAFETY: valid usage: memory of at least `offset + bytes.len()` bytes.
+        let place = unsafe { self.0.cast::<u8>().add(offset) };
+        // SAFETY: as above, and this command alone has it, so it does not overlap with `bytes`.
+        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
+    }
+}
+
 /// The answer of an entry point.
 pub(crate) trait Answer {
     /// The C type.
@@ -192,6 +275,30 @@ impl Answer for Result<(), Failure> {
 
     fn failed(result: vk::Result) -> vk::Result {
         result
+    }
+}
+
+impl Answer for Result<vk::Result, Failure> {
+    type Raw = vk::Result;
+
+    fn give(self) -> vk::Result {
+        self.unwrap_or_else(|failure| failure.0)
+    }
+
+    fn failed(result: vk::Result) -> vk::Result {
+        result
+    }
+}
+
+impl Answer for u64 {
+    type Raw = Self;
+
+    fn give(self) -> Self {
+        self
+    }
+
+    fn failed(_result: vk::Result) -> Self {
+        0
     }
 }
 

@@ -46,4 +46,16 @@ features! {
     PhysicalDeviceVulkan11Features: 12;
     PhysicalDeviceVulkan12Features: 47;
     PhysicalDeviceVulkan13Features: 15;
+    PhysicalDeviceTimelineSemaphoreFeatures: 1;
+    PhysicalDeviceHostQueryResetFeatures: 1;
+    PhysicalDeviceBufferDeviceAddressFeatures: 3;
+    PhysicalDeviceSynchronization2Features: 1;
+    PhysicalDeviceMaintenance4Features: 1;
+    PhysicalDevicePrivateDataFeatures: 1;
+    PhysicalDeviceMemoryPriorityFeaturesEXT: 1;
+    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT: 1;
+    PhysicalDeviceFaultFeaturesEXT: 2;
+    PhysicalDeviceMapMemoryPlacedFeaturesEXT: 3;
+    PhysicalDeviceCoherentMemoryFeaturesAMD: 1;
+    PhysicalDeviceGlobalPriorityQueryFeaturesKHR: 1;
 }

@@ -3,11 +3,23 @@
 use ash::vk;
 
 use super::handle::{Handed, Object, object, objects};
-use crate::objects::{Device, Instance, PhysicalDevice, Queue};
+use crate::objects::{
+    Buffer, CommandBuffer, CommandPool, Device, Event, Fence, Instance, Memory, PhysicalDevice, PrivateSlot, QueryPool,
+    Queue, Semaphore,
+};
 
 objects! {
     Instance: vk::Instance, vk::Result::ERROR_UNKNOWN;
     PhysicalDevice: vk::PhysicalDevice, vk::Result::ERROR_UNKNOWN;
     Device: vk::Device, vk::Result::ERROR_DEVICE_LOST;
     Queue: vk::Queue, vk::Result::ERROR_DEVICE_LOST;
+    CommandBuffer: vk::CommandBuffer, vk::Result::ERROR_DEVICE_LOST;
+    Buffer: vk::Buffer, vk::Result::ERROR_UNKNOWN;
+    CommandPool: vk::CommandPool, vk::Result::ERROR_UNKNOWN;
+    Event: vk::Event, vk::Result::ERROR_UNKNOWN;
+    Fence: vk::Fence, vk::Result::ERROR_UNKNOWN;
+    Memory: vk::DeviceMemory, vk::Result::ERROR_UNKNOWN;
+    PrivateSlot: vk::PrivateDataSlot, vk::Result::ERROR_UNKNOWN;
+    QueryPool: vk::QueryPool, vk::Result::ERROR_UNKNOWN;
+    Semaphore: vk::Semaphore, vk::Result::ERROR_UNKNOWN;
 }

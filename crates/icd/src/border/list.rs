@@ -43,6 +43,55 @@ lists! {
     InstanceLists for InstanceCreateInfo {
         extensions: [*const std::ffi::c_char] = pp_enabled_extension_names, enabled_extension_count;
     }
+    /// Lists of a [`vk::SubmitInfo`].
+    SubmitLists for SubmitInfo {
+        waits: [vk::Semaphore] = p_wait_semaphores, wait_semaphore_count;
+        command_buffers: [vk::CommandBuffer] = p_command_buffers, command_buffer_count;
+        signals: [vk::Semaphore] = p_signal_semaphores, signal_semaphore_count;
+    }
+
+    /// Lists of a [`vk::TimelineSemaphoreSubmitInfo`].
+    TimelineLists for TimelineSemaphoreSubmitInfo {
+        wait_values: [u64] = p_wait_semaphore_values, wait_semaphore_value_count;
+        signal_values: [u64] = p_signal_semaphore_values, signal_semaphore_value_count;
+    }
+
+    /// Lists of a [`vk::SubmitInfo2`].
+    Submit2Lists for SubmitInfo2 {
+        waits: [vk::SemaphoreSubmitInfo<'static>] = p_wait_semaphore_infos, wait_semaphore_info_count;
+        command_buffers: [vk::CommandBufferSubmitInfo<'static>] = p_command_buffer_infos, command_buffer_info_count;
+        signals: [vk::SemaphoreSubmitInfo<'static>] = p_signal_semaphore_infos, signal_semaphore_info_count;
+    }
+
+    /// Lists of a [`vk::SemaphoreWaitInfo`].
+    WaitLists for SemaphoreWaitInfo {
+        semaphores: [vk::Semaphore] = p_semaphores, semaphore_count;
+        values: [u64] = p_values, semaphore_count;
+    }
+
+    /// Lists of a [`vk::DependencyInfo`].
+    DependencyLists for DependencyInfo {
+        memory: [vk::MemoryBarrier2<'static>] = p_memory_barriers, memory_barrier_count;
+        buffers: [vk::BufferMemoryBarrier2<'static>] = p_buffer_memory_barriers, buffer_memory_barrier_count;
+        images: [vk::ImageMemoryBarrier2<'static>] = p_image_memory_barriers, image_memory_barrier_count;
+    }
+
+    /// Lists of a [`vk::CopyBufferInfo2`].
+    CopyLists for CopyBufferInfo2 {
+        regions: [vk::BufferCopy2<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::BindSparseInfo`].
+    BindSparseLists for BindSparseInfo {
+        waits: [vk::Semaphore] = p_wait_semaphores, wait_semaphore_count;
+        buffers: [vk::SparseBufferMemoryBindInfo<'static>] = p_buffer_binds, buffer_bind_count;
+        signals: [vk::Semaphore] = p_signal_semaphores, signal_semaphore_count;
+    }
+
+    /// Lists of a [`vk::SparseBufferMemoryBindInfo`].
+    SparseBindLists for SparseBufferMemoryBindInfo {
+        binds: [vk::SparseMemoryBind] = p_binds, bind_count;
+    }
 }
 
 /// What a [`vk::DeviceCreateInfo`] may point at.
@@ -55,5 +104,21 @@ impl DeviceFeatures for vk::DeviceCreateInfo<'_> {
     fn features(&self) -> Option<&vk::PhysicalDeviceFeatures> {
         // SAFETY: valid usage: null, or a valid pointer to a valid structure, for the length of the call.
         unsafe { self.p_enabled_features.as_ref() }
+    }
+}
+
+/// Returns the buffer that memory requirements are asked for without it.
+pub(crate) fn create_info<'a>(
+    info: &'a vk::DeviceBufferMemoryRequirements<'_>,
+) -> Option<&'a vk::BufferCreateInfo<'a>> {
+    // SAFETY: valid usage: a valid pointer to a valid structure, for the length of the call.
+    unsafe { info.p_create_info.cast::<vk::BufferCreateInfo<'a>>().as_ref() }
+}
+
+/// Writes the first element of an array in a structure, which has room for one.
+pub(crate) fn put_first<T>(array: *mut T, value: T) {
+    if !array.is_null() {
+        // SAFETY: valid usage: an array of as many elements as the counts beside it say, at least one.
+        unsafe { array.write(value) }
     }
 }

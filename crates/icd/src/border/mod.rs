@@ -14,6 +14,7 @@ pub(crate) mod adapter;
 mod argument;
 mod bytes;
 pub(crate) mod chain;
+pub(crate) mod descriptor;
 mod failure;
 mod handle;
 mod handles;
@@ -22,9 +23,9 @@ mod live;
 mod text;
 
 pub(crate) use self::{
-    argument::{Allocator, Answer, Argument, Name, Out, OutArray},
+    argument::{Allocator, Answer, Argument, Array, Data, Name, Out, OutArray, OutData},
     bytes::switches,
     failure::Failure,
-    handle::Handed,
+    handle::{Handed, object},
     text::{copy_text, name},
 };

@@ -1,17 +1,18 @@
-//! Devices and their queues.
+//! Devices: their queues, faults, clocks, and numbers that programs attach to objects.
 
 use std::sync::Arc;
 
-use amdgpu_winsys::winsys::{Context, Deadline, Priority};
+use amdgpu_winsys::winsys::{Context, Priority};
 use ash::vk;
+use nix::time::{ClockId, clock_gettime};
 
 use crate::{
     border::{
-        Allocator, Failure, Handed, Out, chain,
+        Allocator, Array, Failure, Handed, Out, OutArray, chain, copy_text,
         list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, PhysicalDevice, Queue},
+    objects::{Device, PhysicalDevice, PrivateSlot, Queue},
 };
 
 pub(crate) fn create(
@@ -26,7 +27,10 @@ pub(crate) fn create(
     for wanted in info.queues() {
         queues.append(&mut open_queues(physical, wanted)?);
     }
-    device.set(Handed::new(Device { gpu: Arc::clone(&physical.gpu), queues, extensions }).give());
+    let families = physical.families.clone();
+    let has_coherent_memory = features::wants_coherent_memory(info);
+    let gpu = Arc::clone(&physical.gpu);
+    device.set(Handed::new(Device { gpu, families, queues, extensions, has_coherent_memory }).give());
     Ok(())
 }
 
@@ -45,9 +49,9 @@ fn open_queues(
         Some(vk::QueueGlobalPriorityKHR::REALTIME) => Priority::VeryHigh,
         _ => Priority::Normal,
     };
-    let context = Arc::new(Context::new(&physical.gpu.device, priority)?);
+    let context = Context::new(&physical.gpu.device, priority)?;
     (0..wanted.queue_count)
-        .map(|index| Ok(Handed::new(Queue::new(&context, family, (wanted.queue_family_index, index))?)))
+        .map(|index| Ok(Handed::new(Queue::new(&physical.gpu, &context, family, (wanted.queue_family_index, index))?)))
         .collect()
 }
 
@@ -56,12 +60,7 @@ pub(crate) fn destroy(device: Option<Handed<Device>>, _: Allocator) {
 }
 
 pub(crate) fn wait_idle(device: &Device) -> Result<(), Failure> {
-    device.queues.iter().try_for_each(|queue| queue_wait_idle(queue))
-}
-
-pub(crate) fn queue_wait_idle(queue: &Queue) -> Result<(), Failure> {
-    queue.ring.wait_idle(Deadline::NEVER)?;
-    Ok(queue.ring.check()?)
+    device.queues.iter().try_for_each(|queue| queue.wait_idle())
 }
 
 pub(crate) fn queue(device: &Device, family: u32, index: u32, mut queue: Out<'_, vk::Queue>) {
@@ -71,4 +70,108 @@ pub(crate) fn queue(device: &Device, family: u32, index: u32, mut queue: Out<'_,
 /// Queues have no flags, for there is no protected one.
 pub(crate) fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, vk::Queue>) {
     queue(device, info.queue_family_index, info.queue_index, out);
+}
+
+/// A device is a group of one, which reaches all of its own memory.
+pub(crate) fn peer_memory(_: &Device, _heap: u32, _: u32, _: u32, mut out: Out<'_, vk::PeerMemoryFeatureFlags>) {
+    use vk::PeerMemoryFeatureFlags as Features;
+    out.set(Features::COPY_SRC | Features::COPY_DST | Features::GENERIC_SRC | Features::GENERIC_DST);
+}
+
+/// Tells the last page fault of the GPU, if there was one.
+pub(crate) fn fault(
+    device: &Device,
+    counts: &mut vk::DeviceFaultCountsEXT<'_>,
+    info: Option<&mut vk::DeviceFaultInfoEXT<'_>>,
+) -> Result<vk::Result, Failure> {
+    let fault = device.gpu.device.page_fault()?;
+    let has_room = counts.address_info_count > 0;
+    (counts.vendor_info_count, counts.vendor_binary_size) = (0, 0);
+    counts.address_info_count = u32::from(fault.is_some());
+    let Some(info) = info else { return Ok(vk::Result::SUCCESS) };
+    let Some(fault) = fault else {
+        info.description = copy_text("no page fault");
+        return Ok(vk::Result::SUCCESS);
+    };
+    info.description = copy_text(&format!("page fault at {}", fault.page));
+    if !has_room {
+        counts.address_info_count = 0;
+        return Ok(vk::Result::INCOMPLETE);
+    }
+    crate::border::list::put_first(
+        info.p_address_infos,
+        vk::DeviceFaultAddressInfoEXT {
+            address_type: vk::DeviceFaultAddressTypeEXT::READ_INVALID,
+            reported_address: fault.page.as_u64(),
+            address_precision: 4096,
+        },
+    );
+    Ok(vk::Result::SUCCESS)
+}
+
+/// Clocks that can be read together.
+const DOMAINS: [vk::TimeDomainKHR; 3] =
+    [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC, vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW];
+
+pub(crate) fn time_domains(
+    _: &PhysicalDevice,
+    count: &mut u32,
+    mut list: OutArray<'_, vk::TimeDomainKHR>,
+) -> vk::Result {
+    list.fill(count, DOMAINS.into_iter())
+}
+
+/// Returns a clock of the host, in nanoseconds.
+fn nanoseconds(clock: ClockId) -> Result<u64, Failure> {
+    let time = clock_gettime(clock).map_err(|_| Failure(vk::Result::ERROR_UNKNOWN))?;
+    let (seconds, rest) = (u64::try_from(time.tv_sec()).unwrap_or(0), u64::try_from(time.tv_nsec()).unwrap_or(0));
+    Ok(seconds.saturating_mul(1_000_000_000).saturating_add(rest))
+}
+
+pub(crate) fn calibrated_timestamps(
+    device: &Device,
+    count: u32,
+    infos: Array<'_, vk::CalibratedTimestampInfoKHR<'_>>,
+    mut timestamps: OutArray<'_, u64>,
+    mut deviation: Out<'_, u64>,
+) -> Result<(), Failure> {
+    let begin = nanoseconds(ClockId::CLOCK_MONOTONIC_RAW)?;
+    for (index, info) in infos.of(count).iter().enumerate() {
+        timestamps.put(
+            index,
+            match info.time_domain {
+                vk::TimeDomainKHR::DEVICE => device.gpu.device.timestamp()?,
+                vk::TimeDomainKHR::CLOCK_MONOTONIC => nanoseconds(ClockId::CLOCK_MONOTONIC)?,
+                vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => nanoseconds(ClockId::CLOCK_MONOTONIC_RAW)?,
+                _ => return Err(Failure(vk::Result::ERROR_UNKNOWN)),
+            },
+        );
+    }
+    // The time between the first and the last, and a tick of the device's clock.
+    let tick = 1_000_000 / u64::from(device.gpu.device.info().clock_counter_khz.max(1)) + 1;
+    deviation.set(nanoseconds(ClockId::CLOCK_MONOTONIC_RAW)?.saturating_sub(begin).saturating_add(tick));
+    Ok(())
+}
+
+pub(crate) fn create_slot(
+    _: &Device,
+    _: &vk::PrivateDataSlotCreateInfo<'_>,
+    _: Allocator,
+    mut slot: Out<'_, vk::PrivateDataSlot>,
+) -> vk::Result {
+    slot.set(Handed::new(PrivateSlot::default()).give());
+    vk::Result::SUCCESS
+}
+
+pub(crate) fn destroy_slot(_: &Device, slot: Option<Handed<PrivateSlot>>, _: Allocator) {
+    drop(slot);
+}
+
+pub(crate) fn set_private(_: &Device, kind: vk::ObjectType, object: u64, slot: &PrivateSlot, data: u64) -> vk::Result {
+    slot.0.lock().insert((kind.as_raw(), object), data);
+    vk::Result::SUCCESS
+}
+
+pub(crate) fn private(_: &Device, kind: vk::ObjectType, object: u64, slot: &PrivateSlot, mut data: Out<'_, u64>) {
+    data.set(slot.0.lock().get(&(kind.as_raw(), object)).copied().unwrap_or(0));
 }

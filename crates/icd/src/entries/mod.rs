@@ -1,5 +1,14 @@
 //! Vulkan's commands, a module for each kind of object they work on. Each is a few lines over the library.
 
+pub(crate) mod buffer;
+pub(crate) mod command_buffer;
 pub(crate) mod device;
+pub(crate) mod event;
+pub(crate) mod fence;
 pub(crate) mod instance;
+pub(crate) mod memory;
 pub(crate) mod physical_device;
+pub(crate) mod query_pool;
+pub(crate) mod queue;
+pub(crate) mod semaphore;
+pub(crate) mod transfer;

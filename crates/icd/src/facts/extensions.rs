@@ -1,6 +1,6 @@
 //! Extensions.
 
-use ash::{ext, khr, vk};
+use ash::{amd, ext, khr, vk};
 use std::ffi::CStr;
 
 use crate::{
@@ -22,10 +22,43 @@ pub(crate) const INSTANCE: &[Extension] = &[
 
 /// Extensions of a device.
 pub(crate) const DEVICE: &[Extension] = &[
+    (amd::device_coherent_memory::NAME, 1),
+    (ext::calibrated_timestamps::NAME, 2),
+    (ext::device_fault::NAME, 2),
+    (ext::external_memory_dma_buf::NAME, 1),
+    (ext::external_memory_host::NAME, 1),
+    (ext::global_priority::NAME, 2),
+    (ext::global_priority_query::NAME, 1),
+    (ext::host_query_reset::NAME, 1),
+    (ext::map_memory_placed::NAME, 1),
     (ext::memory_budget::NAME, 1),
+    (ext::memory_priority::NAME, 1),
+    (ext::pageable_device_local_memory::NAME, 1),
     (ext::pci_bus_info::NAME, 2),
     (ext::physical_device_drm::NAME, 1),
+    (ext::private_data::NAME, 1),
+    (khr::bind_memory2::NAME, 1),
+    (khr::buffer_device_address::NAME, 1),
+    (khr::calibrated_timestamps::NAME, 1),
+    (khr::copy_commands2::NAME, 1),
+    (khr::dedicated_allocation::NAME, 3),
+    (khr::device_group::NAME, 4),
     (khr::driver_properties::NAME, 1),
+    (khr::external_fence::NAME, 1),
+    (khr::external_fence_fd::NAME, 1),
+    (khr::external_memory::NAME, 1),
+    (khr::external_memory_fd::NAME, 1),
+    (khr::external_semaphore::NAME, 1),
+    (khr::external_semaphore_fd::NAME, 1),
+    (khr::get_memory_requirements2::NAME, 1),
+    (khr::global_priority::NAME, 1),
+    (khr::maintenance1::NAME, 2),
+    (khr::maintenance2::NAME, 1),
+    (khr::maintenance3::NAME, 1),
+    (khr::maintenance4::NAME, 2),
+    (khr::map_memory2::NAME, 1),
+    (khr::synchronization2::NAME, 1),
+    (khr::timeline_semaphore::NAME, 2),
 ];
 
 /// Returns the version of Vulkan that devices have.

@@ -59,6 +59,36 @@ macro_rules! known {
 
 known! {
     PhysicalDeviceVulkan11Features {}
-    PhysicalDeviceVulkan12Features {}
-    PhysicalDeviceVulkan13Features {}
+    PhysicalDeviceVulkan12Features {
+        timeline_semaphore: vk::TRUE,
+        host_query_reset: vk::TRUE,
+        buffer_device_address: vk::TRUE,
+        buffer_device_address_capture_replay: vk::TRUE
+    }
+    PhysicalDeviceVulkan13Features { synchronization2: vk::TRUE, maintenance4: vk::TRUE, private_data: vk::TRUE }
+    PhysicalDeviceTimelineSemaphoreFeatures { timeline_semaphore: vk::TRUE }
+    PhysicalDeviceHostQueryResetFeatures { host_query_reset: vk::TRUE }
+    PhysicalDeviceBufferDeviceAddressFeatures {
+        buffer_device_address: vk::TRUE,
+        buffer_device_address_capture_replay: vk::TRUE
+    }
+    PhysicalDeviceSynchronization2Features { synchronization2: vk::TRUE }
+    PhysicalDeviceMaintenance4Features { maintenance4: vk::TRUE }
+    PhysicalDevicePrivateDataFeatures { private_data: vk::TRUE }
+    PhysicalDeviceMemoryPriorityFeaturesEXT { memory_priority: vk::TRUE }
+    PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT { pageable_device_local_memory: vk::TRUE }
+    PhysicalDeviceFaultFeaturesEXT { device_fault: vk::TRUE }
+    PhysicalDeviceMapMemoryPlacedFeaturesEXT {
+        memory_map_placed: vk::TRUE,
+        memory_map_range_placed: vk::FALSE,
+        memory_unmap_reserve: vk::TRUE
+    }
+    PhysicalDeviceCoherentMemoryFeaturesAMD { device_coherent_memory: vk::TRUE }
+    PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: vk::TRUE }
+}
+
+/// Returns `true` if a program enables the types of memory that the device does not cache.
+pub(crate) fn wants_coherent_memory(info: &vk::DeviceCreateInfo<'_>) -> bool {
+    chain::find::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
+        .is_some_and(|wanted| wanted.device_coherent_memory == vk::TRUE)
 }

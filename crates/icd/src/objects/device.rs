@@ -1,19 +1,25 @@
 //! Devices.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Gpu, Queue};
-use crate::border::Handed;
+use ash::vk;
+use parking_lot::Mutex;
+
+use super::{Family, Gpu, Queue};
+use crate::border::{Failure, Handed};
 
 /// A `VkDevice`: contexts and queues on the open file of its physical device.
-#[derive(Debug)]
 pub(crate) struct Device {
     /// The GPU.
     pub(crate) gpu: Arc<Gpu>,
+    /// Families of the physical device.
+    pub(crate) families: Vec<Family>,
     /// The queues that were asked for at its creation.
     pub(crate) queues: Vec<Handed<Queue>>,
     /// Extensions that were enabled.
     pub(crate) extensions: Vec<&'static str>,
+    /// `true` if the types of memory that the device does not cache were enabled.
+    pub(crate) has_coherent_memory: bool,
 }
 
 impl Device {
@@ -21,4 +27,27 @@ impl Device {
     pub(crate) fn queue(&self, family: u32, index: u32) -> Option<&Handed<Queue>> {
         self.queues.iter().find(|queue| queue.place == (family, index))
     }
+
+    /// Returns a family by its index.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for an index that there is not.
+    pub(crate) fn family(&self, index: u32) -> Result<Family, Failure> {
+        let family = usize::try_from(index).ok().and_then(|index| self.families.get(index));
+        family.copied().ok_or(Failure(vk::Result::ERROR_UNKNOWN))
+    }
+
+    /// Asks if work of any queue was lost.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_DEVICE_LOST`.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.queues.iter().try_for_each(|queue| queue.check())
+    }
 }
+
+/// A `VkPrivateDataSlot`: a number for each object that has one.
+#[derive(Debug, Default)]
+pub(crate) struct PrivateSlot(pub(crate) Mutex<BTreeMap<(i32, u64), u64>>);

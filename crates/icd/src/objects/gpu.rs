@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     heaps::{MemoryManager, Profile, TableOptions},
-    winsys::{Device, PciAddress},
+    winsys::{Device, PciAddress, ResidentSet},
 };
 
 use crate::border::Failure;
@@ -24,6 +24,8 @@ pub(crate) struct Gpu {
     pub(crate) device: Device,
     /// Heaps, types, budgets and allocations.
     pub(crate) memory: MemoryManager,
+    /// Memory that submissions list, because the kernel does not keep it resident by itself.
+    pub(crate) residents: ResidentSet,
     /// Place on the bus.
     pub(crate) pci: PciAddress,
     /// Minor number of the render node.
@@ -42,6 +44,6 @@ impl Gpu {
         tables: Profile,
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
-        Ok(Self { device, memory, pci, render_minor, face })
+        Ok(Self { device, memory, residents: ResidentSet::default(), pci, render_minor, face })
     }
 }

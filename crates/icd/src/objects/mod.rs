@@ -1,17 +1,31 @@
 //! Vulkan's objects: each is a few values of the library. The commands on them are in `entries`.
 
+mod buffer;
+mod command_buffer;
+mod command_pool;
 mod device;
+mod event;
 mod gpu;
 mod instance;
 mod machine;
+mod memory;
+mod payload;
 mod physical_device;
+mod query_pool;
 mod queue;
 
 pub(crate) use self::{
-    device::Device,
+    buffer::Buffer,
+    command_buffer::CommandBuffer,
+    command_pool::CommandPool,
+    device::{Device, PrivateSlot},
+    event::Event,
     gpu::{Face, Gpu},
     instance::Instance,
     machine::Machine,
+    memory::Memory,
+    payload::{Fence, Payload, Semaphore},
     physical_device::{Family, PhysicalDevice},
-    queue::Queue,
+    query_pool::QueryPool,
+    queue::{Queue, Wait, Work},
 };

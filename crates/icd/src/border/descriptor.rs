@@ -1,0 +1,76 @@
+//! Descriptors and addresses that a program hands over.
+
+use std::{
+    ffi::{c_int, c_void},
+    os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd},
+    ptr::NonNull,
+};
+
+use amdgpu_winsys::{
+    heaps::{DeviceMemory, ImportInfo, MemoryManager},
+    winsys::UserMemory,
+};
+use ash::vk;
+
+use super::Failure;
+
+/// The result for a descriptor or an address that is none.
+const INVALID: Failure = Failure(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+
+/// Uses a descriptor that an import takes over: from its success on it is the driver's, and else the program's as before.
+///
+/// # Errors
+///
+/// Those of `import`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a negative number.
+pub(crate) fn import<T>(fd: c_int, import: impl FnOnce(&OwnedFd) -> Result<T, Failure>) -> Result<T, Failure> {
+    if fd < 0 {
+        return Err(INVALID);
+    }
+    // SAFETY: valid usage: an import gives the driver the descriptor; it is given back below where that fails.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    let imported = import(&owned);
+    if imported.is_err() {
+        let _the_programs = owned.into_raw_fd();
+    }
+    imported
+}
+
+/// Asks about a descriptor that stays the program's.
+///
+/// # Errors
+///
+/// Those of `ask`; `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a negative number.
+pub(crate) fn borrow<T>(fd: c_int, ask: impl FnOnce(BorrowedFd<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    if fd < 0 {
+        return Err(INVALID);
+    }
+    // SAFETY: valid usage: the descriptor is open for the length of the call.
+    ask(unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// Makes device memory of pages of the process.
+///
+/// # Errors
+///
+/// `VK_ERROR_INVALID_EXTERNAL_HANDLE` for a null pointer; those of the import.
+pub(crate) fn import_host(
+    manager: &MemoryManager,
+    address: *mut c_void,
+    len: u64,
+    info: &ImportInfo,
+) -> Result<DeviceMemory, Failure> {
+    let address = NonNull::new(address.cast::<u8>()).ok_or(INVALID)?;
+    // SAFETY: valid usage of `VkImportMemoryHostPointerInfoEXT`: the pages are the program's, and stay until the memory is freed.
+    Ok(unsafe { manager.import_host_pointer(UserMemory::new(address, len), info) }?)
+}
+
+/// Maps memory at an address of the program's choice.
+///
+/// # Errors
+///
+/// `VK_ERROR_MEMORY_MAP_FAILED` for a null pointer; those of the mapping.
+pub(crate) fn map_placed(memory: &DeviceMemory, address: *mut c_void) -> Result<*mut u8, Failure> {
+    let address = NonNull::new(address.cast::<u8>()).ok_or(vk::Result::ERROR_MEMORY_MAP_FAILED)?;
+    // SAFETY: valid usage of `VkMemoryMapPlacedInfoEXT`: the program owns the addresses while the memory is mapped.
+    Ok(unsafe { memory.map_placed(address) }?.as_ptr().as_ptr())
+}

@@ -1,0 +1,185 @@
+//! Device memory.
+
+use std::ffi::c_void;
+use std::os::fd::IntoRawFd;
+
+use amdgpu_winsys::{
+    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, Replay},
+    vamgr::GpuVa,
+};
+use ash::vk;
+
+use crate::{
+    border::{Allocator, Array, Data, Failure, Handed, Out, chain, descriptor, object},
+    objects::{Device, Memory},
+};
+
+pub(crate) fn allocate(
+    device: &Device,
+    info: &vk::MemoryAllocateInfo<'_>,
+    _: Allocator,
+    mut memory: Out<'_, vk::DeviceMemory>,
+) -> Result<(), Failure> {
+    memory.set(vk::DeviceMemory::null());
+    let made = match import(device, info)? {
+        Some(imported) => imported,
+        None => device.gpu.memory.allocate(&request(info)?)?,
+    };
+    memory.set(Handed::new(Memory::new(&device.gpu, made)).give());
+    Ok(())
+}
+
+/// Returns what an allocation asks of the library.
+fn request(info: &vk::MemoryAllocateInfo<'_>) -> Result<AllocateInfo, Failure> {
+    let mut request = AllocateInfo::new(info.memory_type_index, info.allocation_size);
+    request.priority = priority(info);
+    let exports = chain::find::<vk::ExportMemoryAllocateInfo<'_>>(info);
+    request.flags.set(AllocateFlags::EXPORTABLE, exports.is_some_and(|it| !it.handle_types.is_empty()));
+    let flags =
+        chain::find::<vk::MemoryAllocateFlagsInfo<'_>>(info).map_or(vk::MemoryAllocateFlags::empty(), |it| it.flags);
+    let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info);
+    request.replay = match captured.map_or(0, |it| it.opaque_capture_address) {
+        0 if flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Replay::Capture,
+        0 => Replay::No,
+        raw => Replay::At(GpuVa::new(raw).map_err(|_| Failure(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS))?),
+    };
+    Ok(request)
+}
+
+/// Returns the priority that an allocation asks for, Vulkan's default without.
+fn priority(info: &vk::MemoryAllocateInfo<'_>) -> f32 {
+    chain::find::<vk::MemoryPriorityAllocateInfoEXT<'_>>(info).map_or(0.5, |it| it.priority)
+}
+
+/// Makes memory of a descriptor or of pages of the process, where the chain names one.
+fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<DeviceMemory>, Failure> {
+    let manager = &device.gpu.memory;
+    let wanted =
+        ImportInfo { priority: priority(info), ..ImportInfo::new(info.memory_type_index, info.allocation_size) };
+    if let Some(from) = chain::find::<vk::ImportMemoryFdInfoKHR<'_>>(info).filter(|from| !from.handle_type.is_empty()) {
+        let imported = descriptor::import(from.fd, |fd| {
+            let copy = fd.try_clone().map_err(|_| Failure(vk::Result::ERROR_TOO_MANY_OBJECTS))?;
+            manager.import_fd(copy, &wanted).map_err(|(_copy, error)| error.into())
+        });
+        return imported.map(Some);
+    }
+    if let Some(from) = chain::find::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info)
+        && !from.handle_type.is_empty()
+    {
+        let imported = descriptor::import_host(manager, from.p_host_pointer, info.allocation_size, &wanted);
+        return imported.map(Some);
+    }
+    Ok(None)
+}
+
+pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
+    drop(memory);
+}
+
+/// Maps all of it, once, and returns the address of a byte.
+fn mapped(memory: &Memory, offset: u64) -> Result<*mut c_void, Failure> {
+    let failed = Failure(vk::Result::ERROR_MEMORY_MAP_FAILED);
+    let memory = memory.memory.read();
+    let offset = usize::try_from(offset).ok().filter(|_| offset < memory.size()).ok_or(failed)?;
+    Ok(memory.map()?.as_ptr().as_ptr().wrapping_add(offset).cast())
+}
+
+pub(crate) fn map(
+    _: &Device,
+    memory: &Memory,
+    offset: u64,
+    _size: u64,
+    _: vk::MemoryMapFlags,
+    mut pointer: Out<'_, *mut c_void>,
+) -> Result<(), Failure> {
+    pointer.set(mapped(memory, offset)?);
+    Ok(())
+}
+
+pub(crate) fn map2(
+    _: &Device,
+    info: &vk::MemoryMapInfoKHR<'_>,
+    mut pointer: Out<'_, *mut c_void>,
+) -> Result<(), Failure> {
+    let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let is_placed = info.flags.contains(vk::MemoryMapFlags::PLACED_EXT);
+    match chain::find::<vk::MemoryMapPlacedInfoEXT<'_>>(info).filter(|_| is_placed) {
+        // The whole of it, for ranges cannot be placed.
+        Some(placed) => pointer.set(descriptor::map_placed(&memory.memory.read(), placed.p_placed_address)?.cast()),
+        None => pointer.set(mapped(memory, info.offset)?),
+    }
+    Ok(())
+}
+
+pub(crate) fn unmap(_: &Device, memory: &Memory) {
+    memory.memory.write().unmap();
+}
+
+pub(crate) fn unmap2(_: &Device, info: &vk::MemoryUnmapInfoKHR<'_>) -> Result<(), Failure> {
+    let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    if info.flags.contains(vk::MemoryUnmapFlagsKHR::RESERVE_EXT) {
+        memory.memory.write().unmap_reserving()?;
+    } else {
+        memory.memory.write().unmap();
+    }
+    Ok(())
+}
+
+pub(crate) fn flush(_: &Device, count: u32, ranges: Array<'_, vk::MappedMemoryRange<'_>>) -> Result<(), Failure> {
+    for range in ranges.of(count) {
+        let memory = object::<Memory>(range.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        memory.memory.read().flush(range.offset, range.size)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn invalidate(_: &Device, count: u32, ranges: Array<'_, vk::MappedMemoryRange<'_>>) -> Result<(), Failure> {
+    for range in ranges.of(count) {
+        let memory = object::<Memory>(range.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        memory.memory.read().invalidate(range.offset, range.size)?;
+    }
+    Ok(())
+}
+
+/// No type is allocated lazily, so all of the memory is there.
+pub(crate) fn commitment(_: &Device, memory: &Memory, mut bytes: Out<'_, u64>) {
+    bytes.set(memory.memory.read().size());
+}
+
+pub(crate) fn capture_address(_: &Device, info: &vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
+    object::<Memory>(info.memory).map_or(0, |memory| memory.memory.read().address().as_u64())
+}
+
+pub(crate) fn set_priority(_: &Device, memory: &Memory, priority: f32) {
+    memory.memory.read().set_priority(priority);
+}
+
+pub(crate) fn export(_: &Device, info: &vk::MemoryGetFdInfoKHR<'_>, mut fd: Out<'_, i32>) -> Result<(), Failure> {
+    let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let kind = ExternalHandleTypes::from_bits_truncate(info.handle_type.as_raw());
+    fd.set(memory.memory.read().export(kind)?.into_raw_fd());
+    Ok(())
+}
+
+pub(crate) fn fd_properties(
+    device: &Device,
+    kind: vk::ExternalMemoryHandleTypeFlags,
+    fd: i32,
+    out: &mut vk::MemoryFdPropertiesKHR<'_>,
+) -> Result<(), Failure> {
+    let kind = ExternalHandleTypes::from_bits_truncate(kind.as_raw());
+    let types = descriptor::borrow(fd, |fd| Ok(device.gpu.memory.fd_types(kind, fd)?));
+    out.memory_type_bits = types.map_err(|_| vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?.bits();
+    Ok(())
+}
+
+pub(crate) fn host_properties(
+    device: &Device,
+    kind: vk::ExternalMemoryHandleTypeFlags,
+    _: Data<'_>,
+    out: &mut vk::MemoryHostPointerPropertiesEXT<'_>,
+) -> Result<(), Failure> {
+    let kind = ExternalHandleTypes::from_bits_truncate(kind.as_raw());
+    out.memory_type_bits = device.gpu.memory.host_pointer_types(kind)?.bits();
+    Ok(())
+}

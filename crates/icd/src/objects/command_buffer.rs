@@ -1,0 +1,160 @@
+//! Command buffers.
+
+use amdgpu_winsys::cs::{
+    CommandList, IbPool, Inclusion, Target,
+    commands::{CommandError, Commands, Recorder},
+    pm4, sdma,
+};
+use ash::vk;
+use parking_lot::Mutex;
+
+use crate::border::Failure;
+
+/// Dwords that a command buffer begins with; it grows.
+const FIRST_DWORDS: usize = 1024;
+
+/// A recorder of either language.
+#[derive(Debug)]
+enum AnyRecorder {
+    /// For a graphics or compute ring.
+    Pm4(Recorder<pm4::Target>),
+    /// For a copy engine.
+    Sdma(Recorder<sdma::Version>),
+}
+
+impl AnyRecorder {
+    /// Begins a stream of a pool.
+    fn new(ibs: &IbPool, target: Target, is_primary: bool) -> Result<Self, Failure> {
+        Ok(match (target, is_primary) {
+            (Target::Pm4(target), true) => Self::Pm4(Recorder::new(ibs.stream(target, FIRST_DWORDS)?)),
+            (Target::Pm4(target), false) => Self::Pm4(Recorder::new(ibs.secondary(target, FIRST_DWORDS)?)),
+            (Target::Sdma(target), true) => Self::Sdma(Recorder::new(ibs.stream(target, FIRST_DWORDS)?)),
+            (Target::Sdma(target), false) => Self::Sdma(Recorder::new(ibs.secondary(target, FIRST_DWORDS)?)),
+        })
+    }
+
+    fn commands(&mut self) -> &mut dyn Commands {
+        match self {
+            Self::Pm4(recorder) => recorder,
+            Self::Sdma(recorder) => recorder,
+        }
+    }
+
+    fn execute(&mut self, list: &CommandList) -> Result<(), Failure> {
+        match self {
+            Self::Pm4(recorder) => recorder.execute(list, Inclusion::Auto)?,
+            Self::Sdma(recorder) => recorder.execute(list, Inclusion::Auto)?,
+        };
+        Ok(())
+    }
+
+    fn finish(self) -> Result<CommandList, Failure> {
+        Ok(match self {
+            Self::Pm4(recorder) => recorder.finish()?,
+            Self::Sdma(recorder) => recorder.finish()?,
+        })
+    }
+}
+
+/// State of a command buffer: specification, section "Command Buffer Lifecycle". A pending one is executable here.
+#[derive(Debug)]
+enum State {
+    Initial,
+    Recording(Box<AnyRecorder>),
+    Executable(CommandList),
+    /// A command could not be recorded, and why.
+    Invalid(Failure),
+}
+
+/// A `VkCommandBuffer`: commands that become a list of the library.
+#[derive(Debug)]
+pub(crate) struct CommandBuffer {
+    ibs: IbPool,
+    target: Target,
+    is_primary: bool,
+    state: Mutex<State>,
+}
+
+impl CommandBuffer {
+    /// Makes an empty one.
+    pub(crate) fn new(ibs: IbPool, target: Target, is_primary: bool) -> Self {
+        Self { ibs, target, is_primary, state: Mutex::new(State::Initial) }
+    }
+
+    /// Begins to record, and forgets what was recorded before.
+    ///
+    /// # Errors
+    ///
+    /// Those of the stream.
+    pub(crate) fn begin(&self) -> Result<(), Failure> {
+        self.reset();
+        let recorder = AnyRecorder::new(&self.ibs, self.target, self.is_primary)?;
+        *self.state.lock() = State::Recording(Box::new(recorder));
+        Ok(())
+    }
+
+    /// Ends recording.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a command since [`CommandBuffer::begin`], which commands themselves cannot return.
+    pub(crate) fn end(&self) -> Result<(), Failure> {
+        let mut state = self.state.lock();
+        let recorded = match std::mem::replace(&mut *state, State::Initial) {
+            State::Recording(recorder) => recorder.finish(),
+            State::Invalid(failure) => Err(failure),
+            State::Initial | State::Executable(_) => Err(Failure(vk::Result::ERROR_UNKNOWN)),
+        };
+        *state = State::Executable(recorded.inspect_err(|failure| *state = State::Invalid(*failure))?);
+        Ok(())
+    }
+
+    /// Forgets what was recorded.
+    pub(crate) fn reset(&self) {
+        let _dropped_without_the_lock = std::mem::replace(&mut *self.state.lock(), State::Initial);
+    }
+
+    /// Returns the recorded list.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` without one, which valid usage forbids.
+    pub(crate) fn list(&self) -> Result<CommandList, Failure> {
+        match &*self.state.lock() {
+            State::Executable(list) => Ok(list.clone()),
+            State::Invalid(failure) => Err(*failure),
+            State::Initial | State::Recording(_) => Err(Failure(vk::Result::ERROR_UNKNOWN)),
+        }
+    }
+
+    /// Records something; its first error is that of the end.
+    fn attempt(&self, record: impl FnOnce(&mut AnyRecorder) -> Result<(), Failure>) {
+        let mut state = self.state.lock();
+        if let State::Recording(recorder) = &mut *state
+            && let Err(failure) = record(recorder)
+        {
+            *state = State::Invalid(failure);
+        }
+    }
+
+    /// Records commands.
+    pub(crate) fn record(&self, record: impl FnOnce(&mut dyn Commands) -> Result<(), Failure>) {
+        self.attempt(|recorder| record(recorder.commands()));
+    }
+
+    /// Records a secondary command buffer.
+    pub(crate) fn execute(&self, secondary: &Self) {
+        let list = secondary.list();
+        self.attempt(|recorder| recorder.execute(&list?));
+    }
+}
+
+impl From<CommandError> for Failure {
+    /// Returns the result of a command that could not be recorded: what valid usage forbids, or the stream's.
+    fn from(error: CommandError) -> Self {
+        match error {
+            CommandError::Stream(error) => error.into(),
+            _ => Self(vk::Result::ERROR_UNKNOWN),
+        }
+    }
+}

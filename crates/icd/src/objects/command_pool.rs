@@ -1,0 +1,70 @@
+//! Command pools.
+
+use amdgpu_winsys::cs::{IbPlacement, IbPool, Target};
+use ash::vk;
+use parking_lot::Mutex;
+
+use super::{CommandBuffer, Family, Gpu};
+use crate::border::{Failure, Handed};
+
+/// Dwords that a pool keeps for later: 4 MiB.
+const KEPT_DWORDS: usize = 1 << 20;
+
+/// A `VkCommandPool`: the memory of its command buffers' IBs, and the command buffers.
+#[derive(Debug)]
+pub(crate) struct CommandPool {
+    /// Memory of primary command buffers.
+    primaries: IbPool,
+    /// Memory of secondary ones, which the CPU may copy from.
+    secondaries: IbPool,
+    /// The rings that they are for.
+    target: Target,
+    /// The command buffers, which go with the pool.
+    buffers: Mutex<Vec<Handed<CommandBuffer>>>,
+}
+
+impl CommandPool {
+    /// Makes a pool for the rings of a family.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_UNKNOWN` for a family without commands.
+    pub(crate) fn new(gpu: &Gpu, family: Family) -> Result<Self, Failure> {
+        let info = gpu.device.info();
+        let target = Target::new(info.gfx_level, family.ip).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        Ok(Self {
+            primaries: IbPool::new(&gpu.device, IbPlacement::of(info, 0), KEPT_DWORDS),
+            secondaries: IbPool::new(&gpu.device, IbPlacement::Cached, KEPT_DWORDS),
+            target,
+            buffers: Mutex::default(),
+        })
+    }
+
+    /// Makes a command buffer.
+    pub(crate) fn allocate(&self, is_primary: bool) -> vk::CommandBuffer {
+        let ibs = if is_primary { &self.primaries } else { &self.secondaries };
+        let buffer = Handed::new(CommandBuffer::new(ibs.clone(), self.target, is_primary));
+        let handle = buffer.handle();
+        self.buffers.lock().push(buffer);
+        handle
+    }
+
+    /// Frees command buffers; null handles, and those of other pools, are ignored.
+    pub(crate) fn free(&self, handles: &[vk::CommandBuffer]) {
+        let mut buffers = self.buffers.lock();
+        let gone: Vec<_> = buffers.extract_if(.., |buffer| handles.contains(&buffer.handle())).collect();
+        drop(buffers);
+        drop(gone);
+    }
+
+    /// Resets every command buffer.
+    pub(crate) fn reset(&self) {
+        self.buffers.lock().iter().for_each(|buffer| buffer.reset());
+    }
+
+    /// Frees the memory that lies idle.
+    pub(crate) fn trim(&self) {
+        self.primaries.trim();
+        self.secondaries.trim();
+    }
+}

@@ -1,0 +1,54 @@
+//! Device memory.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryPropertyFlags};
+use ash::vk;
+use parking_lot::RwLock;
+
+use super::Gpu;
+use crate::border::Failure;
+
+/// A `VkDeviceMemory`. Memory that the kernel does not keep resident by itself is a member of the GPU's set for as long as it
+/// lives, and every submission lists the set.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// The library's memory; taken for writing by what unmaps.
+    pub(crate) memory: RwLock<DeviceMemory>,
+    gpu: Arc<Gpu>,
+}
+
+impl Memory {
+    /// Takes memory over.
+    pub(crate) fn new(gpu: &Arc<Gpu>, memory: DeviceMemory) -> Self {
+        if !memory.is_always_valid() {
+            gpu.residents.add(memory.binding());
+        }
+        Self { memory: RwLock::new(memory), gpu: Arc::clone(gpu) }
+    }
+
+    /// Allocates cached system memory for the driver's own use: events and queries.
+    ///
+    /// # Errors
+    ///
+    /// Those of the allocation.
+    pub(crate) fn internal(gpu: &Arc<Gpu>, size: u64) -> Result<Self, Failure> {
+        use MemoryPropertyFlags as Flags;
+        let properties = gpu.memory.properties();
+        let wanted = Flags::HOST_VISIBLE | Flags::HOST_COHERENT | Flags::HOST_CACHED;
+        let unwanted = Flags::DEVICE_UNCACHED_AMD | Flags::PROTECTED;
+        let usable = properties.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
+        let kind = properties.find_type(usable, wanted, unwanted).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        let info = AllocateInfo { flags: AllocateFlags::INTERNAL, ..AllocateInfo::new(kind, size) };
+        Ok(Self::new(gpu, gpu.memory.allocate(&info)?))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let memory = self.memory.get_mut();
+        if !memory.is_always_valid() {
+            self.gpu.residents.remove(memory.binding());
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The driver's commands, called as the loader calls them, on simulated chips.
+#![expect(unsafe_code, reason = "Vulkan's commands are unsafe")]
+
+mod external;
+mod gpu;
+mod memory;
+mod others;
+mod sync;
+mod transfer;

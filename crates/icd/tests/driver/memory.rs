@@ -1,0 +1,141 @@
+//! Memory and buffers: allocation, mapping, requirements, addresses, budgets.
+
+use ash::vk;
+
+use crate::gpu::{CHIPS, Gpu};
+
+#[test]
+fn every_type_is_allocated_and_what_the_cpu_sees_is_mapped() {
+    for chip in CHIPS {
+        let gpu = Gpu::new(chip);
+        let types = &gpu.memory.memory_types[..gpu.memory.memory_type_count as usize];
+        for (kind, index) in types.iter().zip(0..) {
+            let memory = gpu.allocate(index, 100_000);
+            let is_visible = kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+            let whole = (0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+            // SAFETY: the memory is live; the driver refuses what cannot be mapped.
+            let mapped = unsafe { gpu.device.map_memory(memory, whole.0, whole.1, whole.2) };
+            assert_eq!(mapped.is_ok(), is_visible, "{chip} {index}: {mapped:?}");
+            if is_visible {
+                let range = vk::MappedMemoryRange::default().memory(memory).size(vk::WHOLE_SIZE);
+                // SAFETY: the memory is mapped.
+                unsafe { gpu.device.flush_mapped_memory_ranges(&[range]) }.unwrap();
+                // SAFETY: the memory is mapped.
+                unsafe { gpu.device.invalidate_mapped_memory_ranges(&[range]) }.unwrap();
+            } else {
+                assert_eq!(mapped, Err(vk::Result::ERROR_MEMORY_MAP_FAILED));
+            }
+            // SAFETY: nothing uses it.
+            unsafe { gpu.device.free_memory(memory, None) };
+        }
+    }
+}
+
+#[test]
+fn absurd_allocations_have_vulkans_results() {
+    let gpu = Gpu::new("navi21");
+    let allocate = |kind, size| {
+        let info = vk::MemoryAllocateInfo::default().memory_type_index(kind).allocation_size(size);
+        // SAFETY: the structure is valid; its numbers are the driver's to check.
+        unsafe { gpu.device.allocate_memory(&info, None) }
+    };
+    assert_eq!(allocate(0, 0), Ok(vk::DeviceMemory::null()), "RADV's answer");
+    assert_eq!(allocate(99, 4096), Err(vk::Result::ERROR_UNKNOWN));
+    assert_eq!(allocate(0, u64::MAX), Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+    let info = vk::BufferCreateInfo::default().size(u64::MAX);
+    // SAFETY: the structure is valid; its numbers are the driver's to check.
+    let buffer = unsafe { gpu.device.create_buffer(&info, None) };
+    assert_eq!(buffer, Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+}
+
+/// The answers of RADV 26.2.6 in `tests/data/radv/navi21.json`, `bufferMemoryRequirements`.
+#[test]
+fn buffers_ask_for_what_radv_says() {
+    let gpu = Gpu::new("navi21");
+    let sparse = vk::BufferCreateFlags::SPARSE_BINDING | vk::BufferCreateFlags::SPARSE_RESIDENCY;
+    let none = vk::BufferCreateFlags::empty();
+    for (size, flags, wanted) in [
+        (0x3e8, none, (0x3f0, 0x10, 0x7ad)),
+        (0x10_0000, none, (0x10_0000, 0x10, 0x7ad)),
+        (0x186a0, sparse, (0x20000, 0x10000, 0x7ad)),
+    ] {
+        let info = vk::BufferCreateInfo::default().size(size).flags(flags);
+        // SAFETY: the structure is valid.
+        let buffer = unsafe { gpu.device.create_buffer(&info, None) }.unwrap();
+        // SAFETY: the buffer is live.
+        let found = unsafe { gpu.device.get_buffer_memory_requirements(buffer) };
+        assert_eq!((found.size, found.alignment, found.memory_type_bits), wanted);
+        let mut without = vk::MemoryRequirements2::default();
+        let asked = vk::DeviceBufferMemoryRequirements::default().create_info(&info);
+        // SAFETY: the structures are valid.
+        unsafe { gpu.device.get_device_buffer_memory_requirements(&asked, &mut without) };
+        let same = without.memory_requirements;
+        assert_eq!((same.size, same.alignment, same.memory_type_bits), wanted);
+        // SAFETY: nothing uses it.
+        unsafe { gpu.device.destroy_buffer(buffer, None) };
+    }
+}
+
+#[test]
+fn a_buffer_is_bound_once_and_inside_its_memory() {
+    let gpu = Gpu::new("navi21");
+    let (buffer, memory) = gpu.buffer(0, 8192);
+    // SAFETY: both are live; the driver refuses what valid usage forbids.
+    let again = unsafe { gpu.device.bind_buffer_memory(buffer, memory, 0) };
+    assert_eq!(again, Err(vk::Result::ERROR_UNKNOWN));
+    let info = vk::BufferCreateInfo::default().size(8192);
+    // SAFETY: the structure is valid.
+    let other = unsafe { gpu.device.create_buffer(&info, None) }.unwrap();
+    // SAFETY: as above.
+    let beyond = unsafe { gpu.device.bind_buffer_memory(other, memory, 4096) };
+    assert_eq!(beyond, Err(vk::Result::ERROR_UNKNOWN));
+    // SAFETY: nothing uses it.
+    unsafe { gpu.device.destroy_buffer(other, None) };
+    gpu.discard((buffer, memory));
+}
+
+#[test]
+fn captured_addresses_come_again() {
+    let gpu = Gpu::new("navi21");
+    let mut flags =
+        vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY);
+    let info = vk::MemoryAllocateInfo::default().allocation_size(1 << 20).push_next(&mut flags);
+    // SAFETY: the structure is valid.
+    let first = unsafe { gpu.device.allocate_memory(&info, None) }.unwrap();
+    let asked = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(first);
+    // SAFETY: the memory is live.
+    let address = unsafe { gpu.device.get_device_memory_opaque_capture_address(&asked) };
+    assert_ne!(address, 0);
+    let mut wanted = vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address);
+    let replay = info.push_next(&mut wanted);
+    // SAFETY: the structure is valid.
+    let taken = unsafe { gpu.device.allocate_memory(&replay, None) };
+    assert_eq!(taken, Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS));
+    // SAFETY: nothing uses it.
+    unsafe { gpu.device.free_memory(first, None) };
+    // SAFETY: the structure is valid.
+    let second = unsafe { gpu.device.allocate_memory(&replay, None) }.unwrap();
+    let asked = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(second);
+    // SAFETY: the memory is live.
+    assert_eq!(unsafe { gpu.device.get_device_memory_opaque_capture_address(&asked) }, address);
+    // SAFETY: nothing uses it.
+    unsafe { gpu.device.free_memory(second, None) };
+}
+
+#[test]
+fn budgets_move_with_allocations() {
+    let gpu = Gpu::new("navi21");
+    let usage = || {
+        let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+        let mut out = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+        // SAFETY: the structures are valid.
+        unsafe { gpu.instance.get_physical_device_memory_properties2(gpu.physical, &mut out) };
+        budget.heap_usage[0]
+    };
+    let before = usage();
+    let memory = gpu.allocate(0, 64 << 20);
+    assert_eq!(usage(), before + (64 << 20));
+    // SAFETY: nothing uses it.
+    unsafe { gpu.device.free_memory(memory, None) };
+    assert_eq!(usage(), before);
+}
