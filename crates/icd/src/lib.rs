@@ -25,3 +25,5 @@ mod entries;
 mod facts;
 pub mod loader;
 mod objects;
+#[cfg(test)]
+mod sweep;

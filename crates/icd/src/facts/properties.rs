@@ -117,10 +117,10 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
             pci_function: pci.function.into(),
         }
         PhysicalDeviceDrmPropertiesEXT {
-            has_primary: vk::FALSE,
+            has_primary: vk::Bool32::from(gpu.primary_minor.is_some()),
             has_render: vk::TRUE,
-            primary_major: 0,
-            primary_minor: 0,
+            primary_major: if gpu.primary_minor.is_some() { DRM_MAJOR } else { 0 },
+            primary_minor: gpu.primary_minor.unwrap_or(0).into(),
             render_major: DRM_MAJOR,
             render_minor: gpu.render_minor.into(),
         }

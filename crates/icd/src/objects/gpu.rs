@@ -30,6 +30,8 @@ pub(crate) struct Gpu {
     pub(crate) pci: PciAddress,
     /// Minor number of the render node.
     pub(crate) render_minor: u32,
+    /// Minor number of the primary node, if there is one.
+    pub(crate) primary_minor: Option<u32>,
     /// Face of the driver.
     pub(crate) face: Face,
 }
@@ -39,11 +41,11 @@ impl Gpu {
     pub(crate) fn new(
         device: Device,
         pci: PciAddress,
-        render_minor: u32,
+        (render_minor, primary_minor): (u32, Option<u32>),
         face: Face,
         tables: Profile,
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
-        Ok(Self { device, memory, residents: ResidentSet::default(), pci, render_minor, face })
+        Ok(Self { device, memory, residents: ResidentSet::default(), pci, render_minor, primary_minor, face })
     }
 }

@@ -60,14 +60,14 @@ impl Machine {
 
     /// Opens a GPU.
     pub(crate) fn open(&self, found: &Found) -> Result<Gpu, Failure> {
-        let (device, pci, minor) = match found {
-            Found::Node(node) => (Device::open(&node.path)?, node.pci, node.minor),
+        let (device, pci, minors) = match found {
+            Found::Node(node) => (Device::open(&node.path)?, node.pci, (node.minor, node.primary_minor)),
             Found::Simulated(name, number) => {
                 let profile = amdgpu_sim::profile(name).ok_or(ash::vk::Result::ERROR_INITIALIZATION_FAILED)?;
                 let pci = PciAddress { domain: 0, bus: number.saturating_add(3), device: 0, function: 0 };
-                (Device::new(SimKernel::open(profile))?, pci, FIRST_RENDER_MINOR + u32::from(*number))
+                (Device::new(SimKernel::open(profile))?, pci, (FIRST_RENDER_MINOR + u32::from(*number), None))
             }
         };
-        Gpu::new(device, pci, minor, self.face, self.tables)
+        Gpu::new(device, pci, minors, self.face, self.tables)
     }
 }

@@ -1,0 +1,157 @@
+//! Every call of the kernel fails once under a program of Vulkan: each command answers with a result, and nothing is leaked.
+#![expect(unsafe_code, reason = "Vulkan's commands are unsafe")]
+
+use std::sync::Arc;
+
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::SimKernel;
+use amdgpu_winsys::{
+    heaps::Profile,
+    winsys::{Device, PciAddress},
+};
+use ash::{prelude::VkResult, vk};
+use nix::errno::Errno;
+
+use crate::{
+    border::{Failure, Handed},
+    loader,
+    objects::{Face, Gpu, Instance},
+};
+
+type Kernel = Arc<FaultInjector<SimKernel>>;
+
+/// The objects of the program; null until they are made, which Vulkan allows to destroy.
+#[derive(Default)]
+struct Made {
+    memory: vk::DeviceMemory,
+    buffer: vk::Buffer,
+    sparse: vk::Buffer,
+    pool: vk::CommandPool,
+    queries: vk::QueryPool,
+    event: vk::Event,
+    fence: vk::Fence,
+    semaphore: vk::Semaphore,
+}
+
+/// Bytes of the program's buffers.
+const BYTES: u64 = 256 << 10;
+
+/// Makes everything, records, submits, waits, and binds sparse pages.
+fn work(device: &ash::Device, made: &mut Made) -> VkResult<()> {
+    let memory = vk::MemoryAllocateInfo::default().allocation_size(BYTES);
+    let buffer = vk::BufferCreateInfo::default().size(BYTES);
+    let sparse = buffer.flags(vk::BufferCreateFlags::SPARSE_BINDING | vk::BufferCreateFlags::SPARSE_RESIDENCY);
+    let queries = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+    let mut timeline = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    let semaphore = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
+    // SAFETY: the structures are valid, here and below, and the handles live.
+    made.memory = unsafe { device.allocate_memory(&memory, None) }?;
+    // SAFETY: as above.
+    made.buffer = unsafe { device.create_buffer(&buffer, None) }?;
+    // SAFETY: as above.
+    made.sparse = unsafe { device.create_buffer(&sparse, None) }?;
+    // SAFETY: as above.
+    made.pool = unsafe { device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None) }?;
+    // SAFETY: as above.
+    made.queries = unsafe { device.create_query_pool(&queries, None) }?;
+    // SAFETY: as above.
+    made.event = unsafe { device.create_event(&vk::EventCreateInfo::default(), None) }?;
+    // SAFETY: as above.
+    made.fence = unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }?;
+    // SAFETY: as above.
+    made.semaphore = unsafe { device.create_semaphore(&semaphore, None) }?;
+    // SAFETY: as above, and the memory is long enough.
+    unsafe { device.bind_buffer_memory(made.buffer, made.memory, 0) }?;
+    let commands = vk::CommandBufferAllocateInfo::default().command_pool(made.pool).command_buffer_count(1);
+    // SAFETY: as above.
+    let commands = unsafe { device.allocate_command_buffers(&commands) }?;
+    // SAFETY: the command buffer is in its initial state.
+    unsafe { device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default()) }?;
+    // SAFETY: the buffer is bound and long enough.
+    unsafe { device.cmd_fill_buffer(commands[0], made.buffer, 0, vk::WHOLE_SIZE, 7) };
+    let stage = vk::PipelineStageFlags::ALL_COMMANDS;
+    // SAFETY: the pool has the query.
+    unsafe { device.cmd_write_timestamp(commands[0], stage, made.queries, 0) };
+    // SAFETY: the event is live.
+    unsafe { device.cmd_set_event(commands[0], made.event, stage) };
+    // SAFETY: the command buffer is recording.
+    unsafe { device.end_command_buffer(commands[0]) }?;
+    // SAFETY: the queue was asked for.
+    let queue = unsafe { device.get_device_queue(0, 0) };
+    let (values, semaphores) = ([1], [made.semaphore]);
+    let mut points = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+    let submit =
+        vk::SubmitInfo::default().command_buffers(&commands).signal_semaphores(&semaphores).push_next(&mut points);
+    // SAFETY: everything named is live.
+    unsafe { device.queue_submit(queue, &[submit], made.fence) }?;
+    // SAFETY: the fence is live.
+    unsafe { device.wait_for_fences(&[made.fence], true, u64::MAX) }?;
+    let binds = [vk::SparseMemoryBind::default().size(64 << 10).memory(made.memory)];
+    let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(made.sparse).binds(&binds)];
+    let bind = vk::BindSparseInfo::default().buffer_binds(&buffers);
+    // SAFETY: everything named is live.
+    unsafe { device.queue_bind_sparse(queue, &[bind], vk::Fence::null()) }
+}
+
+/// Runs the program on a new device, and destroys all it made.
+fn program(instance: &ash::Instance) -> VkResult<()> {
+    // SAFETY: the instance is live.
+    let physical = unsafe { instance.enumerate_physical_devices() }?[0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    // SAFETY: the structure is valid.
+    let device = unsafe { instance.create_device(physical, &info, None) }?;
+    let mut made = Made::default();
+    let outcome = work(&device, &mut made);
+    // SAFETY: the device is live. That the wait fails too is no reason not to destroy.
+    let _ = unsafe { device.device_wait_idle() };
+    // SAFETY: nothing uses it any more, here and below.
+    unsafe { device.destroy_semaphore(made.semaphore, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_fence(made.fence, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_event(made.event, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_query_pool(made.queries, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_command_pool(made.pool, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_buffer(made.sparse, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_buffer(made.buffer, None) };
+    // SAFETY: as above.
+    unsafe { device.free_memory(made.memory, None) };
+    // SAFETY: as above.
+    unsafe { device.destroy_device(None) };
+    outcome
+}
+
+/// Runs the program with call `n` failing; `true` if there was such a call.
+fn fails_cleanly(n: u64, errno: Errno) -> Result<bool, Failure> {
+    let kernel: Kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
+    let closed = kernel.inner().census();
+    let device = Device::new(Arc::clone(&kernel))?;
+    let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
+    let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
+    let opened = kernel.inner().census();
+    let owner = Handed::new(Instance::of(std::iter::once(gpu)));
+    let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
+    // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
+    let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
+    kernel.fail_nth(n, errno);
+    let outcome = program(&instance);
+    assert_eq!(kernel.inner().census(), opened, "call {n} failed with {errno}: {outcome:?}");
+    drop(owner);
+    assert_eq!(kernel.inner().census(), closed, "call {n} failed with {errno}, and the instance is gone");
+    let has_fired = kernel.has_fired();
+    assert!(has_fired || outcome.is_ok(), "no call failed, and yet: {outcome:?}");
+    Ok(has_fired)
+}
+
+#[test]
+fn no_single_failure_leaks_anything() {
+    for errno in [Errno::ENOMEM, Errno::EIO] {
+        let calls = (0..10_000).find(|&n| !fails_cleanly(n, errno).unwrap()).expect("the program ends");
+        assert!(calls > 30, "the program makes only {calls} calls");
+    }
+}
