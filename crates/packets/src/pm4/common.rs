@@ -170,6 +170,13 @@ impl Register {
 pub(super) fn reach(field: &'static str, va: GpuVa, level: GfxLevel) -> Result<u64, FieldError> {
     let max = 0xffff_ffff_ffff;
     let raw = va.as_u64();
-    require(level >= GfxLevel::Gfx9 || raw <= max, FieldError::TooWide { field, value: raw, max })?;
+    if raw > max {
+        seldom();
+        require(level >= GfxLevel::Gfx9, FieldError::TooWide { field, value: raw, max })?;
+    }
     Ok(raw)
 }
+
+/// Tells the compiler that it is called on a path that is seldom taken, which then stays a branch.
+#[cold]
+const fn seldom() {}
