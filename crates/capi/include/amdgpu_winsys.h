@@ -1697,6 +1697,17 @@ int32_t agw_sync_export_fd(const struct agw_sync *handle, int32_t *fd);
 int32_t agw_sync_export_sync_file(const struct agw_sync *handle, int32_t *fd);
 
 /**
+ * Exports the fence of a point as a sync file, which several requests make. The descriptor is the caller's, and closed on exec.
+ *
+ * # Safety
+ *
+ * `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+ */
+int32_t agw_sync_export_sync_file_at(const struct agw_sync *handle,
+                                     uint64_t point,
+                                     int32_t *fd);
+
+/**
  * Replaces the binary state by the fence of a sync file, which stays the caller's.
  *
  * # Safety
@@ -1797,8 +1808,21 @@ int32_t agw_stream_call(struct agw_stream *handle,
                         bool predicate);
 
 /**
+ * Runs commands that the GPU itself writes: by a call on graphics rings; on compute rings, from GFX9 on, by a jump there and one
+ * back, which this stream stores at `trailer_va`, the address of the last four dwords of the commands.
+ *
+ * # Safety
+ *
+ * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ */
+int32_t agw_stream_detour(struct agw_stream *handle,
+                          uint64_t va,
+                          uint32_t dwords,
+                          uint64_t trailer_va);
+
+/**
  * Puts a finalized stream behind another one, so that submitting the first runs both. Returns `false`, and changes nothing,
- * where that cannot be: on rings without jumps, while either is in use, or with sparse ranges.
+ * where that cannot be: on rings without jumps, and while either is in use.
  *
  * # Safety
  *

@@ -104,8 +104,11 @@ radv_agw_cs_execute_ib(struct radeon_cmdbuf *cs, struct radeon_winsys_bo *bo, co
 static void
 radv_agw_cs_chain_dgc_ib(struct radeon_cmdbuf *cs, uint64_t va, uint32_t cdw, uint64_t trailer_va, const bool predicate)
 {
-   /* Graphics rings call; compute rings have no second level, and refuse it, which poisons the stream. */
-   agw_stream_call(radv_agw_stream(cs), va, cdw, predicate);
+   /* A call can be predicated; a jump to the commands and back cannot. */
+   if (agw_stream_ip(radv_agw_stream(cs)) == AGW_IP_GFX)
+      agw_stream_call(radv_agw_stream(cs), va, cdw, predicate);
+   else
+      agw_stream_detour(radv_agw_stream(cs), va, cdw, trailer_va);
 }
 
 static void

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CString, c_char},
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd},
     path::Path,
     ptr::NonNull,
     sync::{Arc, atomic::AtomicBool},
@@ -52,8 +52,6 @@ unsafe impl Versioned for agw_device_options {
 /// What every object of a device keeps alive.
 pub(crate) struct DeviceState {
     pub(crate) device: Device,
-    /// The node, whose descriptor is lent; `None` for a kernel that has none.
-    node: Option<Arc<RenderNode>>,
     pub(crate) name: CString,
     poisoned: AtomicBool,
     _vmid: Option<VmidReservation>,
@@ -130,13 +128,13 @@ pub(crate) unsafe fn device<'a>(handle: *const agw_device) -> Answer<&'a Arc<Dev
 pub fn device_of_kernel(kernel: impl Kernel + 'static) -> Result<*mut agw_device, i32> {
     let mut device = std::ptr::null_mut();
     let result = entry(|| {
-        device = open(kernel, None, 0)?;
+        device = open(kernel, 0)?;
         Ok(())
     });
     if device.is_null() { Err(result) } else { Ok(device) }
 }
 
-fn open(kernel: impl Kernel + 'static, node: Option<Arc<RenderNode>>, flags: u32) -> Answer<*mut agw_device> {
+fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
     if flags & !(AGW_DEVICE_OBSERVE | AGW_DEVICE_RESERVE_VMID) != 0 {
         return Err(Failure::argument("flags", "has unknown bits"));
     }
@@ -150,7 +148,7 @@ fn open(kernel: impl Kernel + 'static, node: Option<Arc<RenderNode>>, flags: u32
     let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };
     let name = CString::new(device.info().marketing_name.as_str()).unwrap_or_default();
     let sink = Sink::new()?;
-    let state = DeviceState { device, node, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
+    let state = DeviceState { device, name, poisoned: AtomicBool::new(false), _vmid: vmid, sink };
     create((), Arc::new(state))
 }
 
@@ -163,11 +161,6 @@ unsafe fn flags_of(options: *const agw_device_options) -> Answer<u32> {
     }
     // SAFETY: the caller's promise.
     unsafe { read(options) }.map(|options| options.flags)
-}
-
-fn open_node(node: RenderNode, flags: u32) -> Answer<*mut agw_device> {
-    let node = Arc::new(node);
-    open(Arc::clone(&node), Some(node), flags)
 }
 
 /// Opens a device on a copy of a descriptor of a render node; the copy shares the open file. The caller keeps the descriptor.
@@ -187,7 +180,7 @@ pub unsafe extern "C" fn agw_device_open_fd(
         // SAFETY: the caller's promise.
         let flags = unsafe { flags_of(options) }?;
         let copy = duplicate(fd)?;
-        let opened = open_node(RenderNode::from_fd(copy), flags)?;
+        let opened = open(RenderNode::from_fd(copy), flags)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(device, opened) };
         Ok(())
@@ -212,7 +205,7 @@ pub unsafe extern "C" fn agw_device_open(
         // SAFETY: the caller's promise.
         let path = Path::new(unsafe { text(path, "path") }?);
         let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
-        let opened = open_node(node, flags)?;
+        let opened = open(node, flags)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(device, opened) };
         Ok(())
@@ -266,7 +259,7 @@ pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
 pub unsafe extern "C" fn agw_device_fd(device: *const agw_device) -> i32 {
     // SAFETY: the caller's promise.
     let state = unsafe { get(device, "device") };
-    state.ok().and_then(|state| state.node.as_ref()).map_or(-1, |node| node.as_fd().as_raw_fd())
+    state.ok().and_then(|state| state.device.as_fd()).map_or(-1, |fd| fd.as_raw_fd())
 }
 
 /// Returns `true` if a descriptor is of the same node as a device: a caller's table of devices, as `radv_amdgpu_winsys_create`

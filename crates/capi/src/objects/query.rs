@@ -2,14 +2,10 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use amdgpu_hw::num::{index, wide};
-use amdgpu_winsys::{
-    uapi::{Argument, Info, query, send_raw},
-    winsys::{Device, Error, Ip, Sensor},
-};
+use amdgpu_winsys::winsys::{Device, Ip, Sensor};
 
 use super::device::{agw_device, device};
-use crate::border::{AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, entry, out, put, write};
+use crate::border::{AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, write};
 
 /// IP blocks that the kernel numbers.
 pub const AGW_IP_COUNT: usize = 10;
@@ -199,28 +195,14 @@ pub unsafe extern "C" fn agw_device_info_raw(
     answer: *mut c_void,
     size: u32,
 ) -> i32 {
-    /// More than any kernel or shim writes, which may write a whole structure whatever size was asked for.
-    const ANSWER_BYTES: usize = 4096;
-    #[repr(align(8))]
-    struct Buffer([u8; ANSWER_BYTES]);
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { device(handle) }?;
-        out(answer, "answer")?;
-        if index(size) > ANSWER_BYTES {
-            return Err(Failure::argument("size", "is more than 4096"));
-        }
         // SAFETY: not null, and then the caller's promise.
         let input = if input.is_null() { [0; 4] } else { unsafe { input.cast::<[u32; 4]>().read() } };
-        let mut buffer = Buffer([0; ANSWER_BYTES]);
-        let return_pointer = wide(buffer.0.as_mut_ptr().expose_provenance());
-        let mut argument = Info { return_pointer, return_size: size, query, input };
-        // SAFETY: the one address is that of the buffer, which is exclusive and longer than what the kernel writes.
-        unsafe { send_raw(state.device.kernel(), Info::REQUEST, &mut argument) }
-            .map_err(|errno| Error::Info { query: "raw", errno })?;
-        // SAFETY: the caller's promise; the buffer is a variable of this function.
-        unsafe { std::ptr::copy_nonoverlapping(buffer.0.as_ptr(), answer.cast::<u8>(), index(size)) };
-        Ok(())
+        // SAFETY: the caller's promise.
+        let answer = unsafe { array_mut(answer.cast::<u8>(), size, "answer") }?;
+        Ok(state.device.info_raw(query, input, answer)?)
     })
 }
 
@@ -237,10 +219,13 @@ pub unsafe extern "C" fn agw_device_read_registers(
     instance: u32,
     values: *mut u32,
 ) -> i32 {
-    let input = [dword_offset, count, instance, 0];
-    let size = if count <= 128 { count * 4 } else { u32::MAX };
-    // SAFETY: the caller's promise; the input is a variable of this function.
-    unsafe { agw_device_info_raw(handle, query::READ_MMR_REG, input.as_ptr(), values.cast(), size) }
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { device(handle) }?;
+        // SAFETY: the caller's promise.
+        let values = unsafe { array_mut(values, count, "values") }?;
+        Ok(state.device.read_registers(dword_offset, values, instance)?)
+    })
 }
 
 fn number(device: &Device, id: u32) -> Answer<u64> {

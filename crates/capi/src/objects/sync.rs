@@ -232,6 +232,24 @@ pub unsafe extern "C" fn agw_sync_export_sync_file(handle: *const agw_sync, fd: 
     })
 }
 
+/// Exports the fence of a point as a sync file, which several requests make. The descriptor is the caller's, and closed on exec.
+///
+/// # Safety
+///
+/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_export_sync_file_at(handle: *const agw_sync, point: u64, fd: *mut i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { sync(handle) }?;
+        out(fd, "fd")?;
+        let exported = body.syncobj.export_sync_file_at(point)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(fd, exported.into_raw_fd()) };
+        Ok(())
+    })
+}
+
 /// Replaces the binary state by the fence of a sync file, which stays the caller's.
 ///
 /// # Safety

@@ -1,9 +1,12 @@
 //! What goes into a stream besides dwords, and what is done with closed ones.
 
-use std::{ffi::c_char, sync::Arc};
+use std::ffi::c_char;
 
 use amdgpu_hw::num::count;
-use amdgpu_winsys::cs::{AnyStream, CommandList, Inclusion, Packet, Target, pm4};
+use amdgpu_winsys::{
+    cs::{AnyStream, CommandList, Inclusion, Packet, Target, pm4},
+    vamgr::GpuVa,
+};
 
 use super::stream::{Stage, StreamBody, agw_stream, record, stream};
 use crate::{
@@ -27,15 +30,12 @@ pub struct agw_ib {
 }
 
 /// Returns the list of a finalized stream.
-pub(super) fn closed(
-    body: &StreamBody,
-    argument: &str,
-) -> Answer<(CommandList, Vec<Arc<amdgpu_winsys::heaps::SparseRange>>)> {
+pub(super) fn closed(body: &StreamBody, argument: &str) -> Answer<CommandList> {
     let Some(recording) = body.recording.try_lock() else {
         return Err(Failure::new(AGW_ERROR_IN_USE, format!("{argument}: another thread uses the stream")));
     };
     match &recording.stage {
-        Stage::Closed(list) => Ok((list.clone(), recording.ranges.clone())),
+        Stage::Closed(list) => Ok(list.clone()),
         Stage::Open(_) => Err(Failure::argument(argument, "was not finalized")),
         Stage::Poisoned { code, text } => Err(Failure::new(*code, text.clone())),
     }
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn agw_stream_add_bo(handle: *mut agw_stream, bo: *const a
         let memory = unsafe { bo_body(bo) }?;
         // SAFETY: the caller's promise.
         unsafe {
-            record(stream, |open, _| {
+            record(stream, |open| {
                 open.keep(&memory.binding);
                 Ok(())
             })
@@ -77,10 +77,8 @@ pub unsafe extern "C" fn agw_stream_add_sparse(handle: *mut agw_stream, range: *
         let range = &unsafe { sparse(range) }?.range;
         // SAFETY: the caller's promise.
         unsafe {
-            record(stream, |_, ranges| {
-                if !ranges.iter().any(|known| Arc::ptr_eq(known, range)) {
-                    ranges.push(Arc::clone(range));
-                }
+            record(stream, |open| {
+                open.keep_set(range.residents());
                 Ok(())
             })
         }
@@ -98,7 +96,7 @@ pub unsafe extern "C" fn agw_stream_pad(handle: *mut agw_stream, leave: u32) -> 
         // SAFETY: the caller's promise.
         let stream = unsafe { stream(handle, "stream") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open, _| Ok(open.pad(amdgpu_hw::num::index(leave))?)) }
+        unsafe { record(stream, |open| Ok(open.pad(amdgpu_hw::num::index(leave))?)) }
     })
 }
 
@@ -115,7 +113,7 @@ pub unsafe extern "C" fn agw_stream_annotate(handle: *mut agw_stream, words: *co
         // SAFETY: the caller's promise.
         let words = unsafe { text(words, "words") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open, _| Ok(open.annotate(words)?)) }
+        unsafe { record(stream, |open| Ok(open.annotate(words)?)) }
     })
 }
 
@@ -131,17 +129,12 @@ pub unsafe extern "C" fn agw_stream_execute(handle: *mut agw_stream, child: *con
         let stream = unsafe { stream(handle, "stream") }?;
         // SAFETY: the caller's promise.
         let child = unsafe { super::stream::stream(child, "child") }?;
-        let (list, added) = closed(child.body(), "child")?;
+        let list = closed(child.body(), "child")?;
         let inclusion = if flags & AGW_EXECUTE_COPY != 0 { Inclusion::Copy } else { Inclusion::Auto };
         // SAFETY: the caller's promise.
         unsafe {
-            record(stream, |open, ranges| {
+            record(stream, |open| {
                 open.execute(&list, inclusion)?;
-                for range in added {
-                    if !ranges.iter().any(|known| Arc::ptr_eq(known, &range)) {
-                        ranges.push(range);
-                    }
-                }
                 Ok(())
             })
         }
@@ -160,7 +153,7 @@ pub unsafe extern "C" fn agw_stream_call(handle: *mut agw_stream, va: u64, dword
         // SAFETY: the caller's promise.
         let stream = unsafe { stream(handle, "stream") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open, _| call(open, va, dwords, predicate)) }
+        unsafe { record(stream, |open| call(open, va, dwords, predicate)) }
     })
 }
 
@@ -169,7 +162,7 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
         Target::Pm4(target) if target.ring == pm4::Ring::Gfx => target,
         target => return Err(Failure::argument("stream", &format!("{target} calls no IBs"))),
     };
-    let packet = pm4::IndirectBuffer::call(amdgpu_winsys::vamgr::GpuVa::from_48_bits(va), dwords);
+    let packet = pm4::IndirectBuffer::call(GpuVa::from_48_bits(va), dwords);
     let mut words = [0; pm4::IndirectBuffer::LEN];
     packet.encode(target, &mut words).map_err(amdgpu_winsys::cs::Error::from)?;
     if let Some(header) = words.first_mut() {
@@ -179,8 +172,25 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
     Ok(())
 }
 
+/// Runs commands that the GPU itself writes: by a call on graphics rings; on compute rings, from GFX9 on, by a jump there and one
+/// back, which this stream stores at `trailer_va`, the address of the last four dwords of the commands.
+///
+/// # Safety
+///
+/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_stream_detour(handle: *mut agw_stream, va: u64, dwords: u32, trailer_va: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { stream(handle, "stream") }?;
+        let (va, trailer) = (GpuVa::from_48_bits(va), GpuVa::from_48_bits(trailer_va));
+        // SAFETY: the caller's promise.
+        unsafe { record(stream, |open| Ok(open.detour(va, amdgpu_hw::num::index(dwords), trailer)?)) }
+    })
+}
+
 /// Puts a finalized stream behind another one, so that submitting the first runs both. Returns `false`, and changes nothing,
-/// where that cannot be: on rings without jumps, while either is in use, or with sparse ranges.
+/// where that cannot be: on rings without jumps, and while either is in use.
 ///
 /// # Safety
 ///
@@ -196,8 +206,8 @@ pub unsafe extern "C" fn agw_stream_chain(handle: *mut agw_stream, next: *mut ag
         if before.is_unchained || behind.is_unchained {
             return Ok(());
         }
-        let ((first, ranges), (second, more)) = (closed(before, "stream")?, closed(behind, "next")?);
-        is_chained = ranges.is_empty() && more.is_empty() && first.chain(&second).is_ok();
+        let (first, second) = (closed(before, "stream")?, closed(behind, "next")?);
+        is_chained = first.chain(&second).is_ok();
         Ok(())
     });
     is_chained
@@ -212,7 +222,7 @@ pub unsafe extern "C" fn agw_stream_chain(handle: *mut agw_stream, next: *mut ag
 pub unsafe extern "C" fn agw_stream_unchain(handle: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
         list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))
     })
 }
@@ -228,7 +238,7 @@ pub unsafe extern "C" fn agw_stream_unchain(handle: *mut agw_stream) -> i32 {
 pub unsafe extern "C" fn agw_stream_ibs(handle: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
         out(ib_count, "ib_count")?;
         // SAFETY: checked above, and the caller's promise.
         let room = if ibs.is_null() { 0 } else { unsafe { ib_count.read() } };
@@ -253,7 +263,7 @@ pub unsafe extern "C" fn agw_stream_ibs(handle: *const agw_stream, ibs: *mut agw
 pub unsafe extern "C" fn agw_stream_read(handle: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let (list, _) = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
         // SAFETY: the caller's promise.
         let places = unsafe { array_mut(dwords, room, "dwords") }?;
         let contents = list.dwords().nth(amdgpu_hw::num::index(ib));

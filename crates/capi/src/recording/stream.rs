@@ -3,10 +3,7 @@
 use std::{ffi::c_void, sync::Arc};
 
 use amdgpu_hw::num::{index, wide};
-use amdgpu_winsys::{
-    cs::{AnyStream, CommandList, Target},
-    heaps::SparseRange,
-};
+use amdgpu_winsys::cs::{AnyStream, CommandList, Target};
 use parking_lot::Mutex;
 
 use crate::{
@@ -71,11 +68,9 @@ pub(crate) struct StreamBody {
     pub(crate) state: Arc<DeviceState>,
 }
 
-/// A stream in one of its stages, and what it needs besides the library's own lists.
+/// A stream in one of its stages, and what it was made with.
 pub(crate) struct Recording {
     pub(crate) stage: Stage,
-    /// Ranges whose members must be resident.
-    pub(crate) ranges: Vec<Arc<SparseRange>>,
     target: Target,
     is_secondary: bool,
     dwords: usize,
@@ -111,18 +106,15 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
 /// # Safety
 ///
 /// The caller is the only one who uses the stream, as the contract of streams says.
-pub(crate) unsafe fn record(
-    stream: &Shell<agw_stream>,
-    call: impl FnOnce(&mut AnyStream, &mut Vec<Arc<SparseRange>>) -> Answer,
-) -> Answer {
+pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
     let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
-    let Recording { stage, ranges, .. } = &mut *recording;
+    let stage = &mut recording.stage;
     match stage {
         Stage::Open(open) => {
             // SAFETY: the head of a live object; C does not touch it during the call.
             let before = unsafe { head.read() };
-            let outcome = take_over(open, before.cdw).and_then(|()| call(open, ranges));
+            let outcome = take_over(open, before.cdw).and_then(|()| call(open));
             if let Err(failure) = outcome {
                 // SAFETY: as above.
                 unsafe { poison(stream, stage, &failure) };
@@ -210,7 +202,7 @@ pub unsafe extern "C" fn agw_stream_create(
         }
         let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
-        let recording = Recording { stage: Stage::Open(open), ranges: Vec::new(), target, is_secondary, dwords };
+        let recording = Recording { stage: Stage::Open(open), target, is_secondary, dwords };
         let body = StreamBody { recording: Mutex::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
         // SAFETY: checked above, and the caller's promise.
@@ -237,7 +229,7 @@ pub unsafe extern "C" fn agw_stream_grow(handle: *mut agw_stream, dwords: u64) {
         let stream = unsafe { stream(handle, "stream") }?;
         let dwords = usize::try_from(dwords).unwrap_or(usize::MAX);
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |open, _| Ok(open.grow(dwords)?)) }
+        unsafe { record(stream, |open| Ok(open.grow(dwords)?)) }
     });
 }
 
@@ -252,7 +244,7 @@ pub unsafe extern "C" fn agw_stream_finalize(handle: *mut agw_stream) -> i32 {
         // SAFETY: the caller's promise.
         let stream = unsafe { stream(handle, "stream") }?;
         // SAFETY: the caller's promise.
-        unsafe { record(stream, |_, _| Ok(())) }?;
+        unsafe { record(stream, |_| Ok(())) }?;
         let Some(mut recording) = stream.body().recording.try_lock() else { return Err(busy()) };
         let stage = &mut recording.stage;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
@@ -287,8 +279,7 @@ pub unsafe extern "C" fn agw_stream_reset(handle: *mut agw_stream) -> i32 {
         let stream = unsafe { stream(handle, "stream") }?;
         let body = stream.body();
         let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
-        let Recording { stage, ranges, target, is_secondary, dwords } = &mut *recording;
-        ranges.clear();
+        let Recording { stage, target, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let anew = || start(&body.state, *target, *is_secondary, *dwords);
         let opened = match std::mem::replace(stage, empty) {

@@ -1,10 +1,7 @@
 //! Submissions: from C's arrays to the library's.
 
-use std::sync::Arc;
-
 use amdgpu_winsys::{
     cs::{CommandList, Keep, SyncPoint},
-    heaps::SparseRange,
     winsys::{Binding, ResidentSet},
 };
 
@@ -97,20 +94,12 @@ pub(super) struct Named<'a> {
     pub(super) further: Vec<CommandList>,
     pub(super) last: Vec<CommandList>,
     pub(super) bos: Vec<Binding>,
-    sets: Vec<&'a ResidentSet>,
-    ranges: Vec<Arc<SparseRange>>,
+    pub(super) sets: Vec<&'a ResidentSet>,
     pub(super) waits: Vec<SyncPoint<'a>>,
     pub(super) signals: Vec<SyncPoint<'a>>,
     pub(super) keep: Keep,
     pub(super) is_secure: bool,
     pub(super) is_preemptible: bool,
-}
-
-impl Named<'_> {
-    /// Returns all sets: those that were named, and those of the streams' sparse ranges.
-    pub(super) fn sets(&self) -> Vec<&ResidentSet> {
-        self.sets.iter().copied().chain(self.ranges.iter().map(|range| range.residents())).collect()
-    }
 }
 
 /// Looks up everything that a submission names.
@@ -119,22 +108,11 @@ impl Named<'_> {
 ///
 /// The arrays have the lengths that the submission says, and what they hold was not freed.
 pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>> {
-    let mut ranges = Vec::new();
-    let mut lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Vec<CommandList>> {
+    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Vec<CommandList>> {
         // SAFETY: the caller's promise.
         let streams = unsafe { array(start, len, name) }?;
-        let mut lists = Vec::with_capacity(streams.len());
-        for &handle in streams {
-            // SAFETY: the caller's promise.
-            let (list, added) = closed(unsafe { stream(handle, name) }?.body(), name)?;
-            lists.push(list);
-            for range in added {
-                if !ranges.iter().any(|known| Arc::ptr_eq(known, &range)) {
-                    ranges.push(range);
-                }
-            }
-        }
-        Ok(lists)
+        // SAFETY: the caller's promise.
+        streams.iter().map(|&handle| closed(unsafe { stream(handle, name) }?.body(), name)).collect()
     };
     let streams = lists(submission.streams, submission.stream_count, "streams")?;
     let initial = lists(submission.initial, submission.initial_count, "initial")?;
@@ -174,7 +152,6 @@ pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>>
         last,
         bos,
         sets,
-        ranges,
         waits: points(submission.waits, submission.wait_count, "waits")?,
         signals: points(submission.signals, submission.signal_count, "signals")?,
         keep,

@@ -46,10 +46,9 @@ pub unsafe extern "C" fn agw_queue_submit(
 
 /// Submits what was named, in as many calls as it takes. `None` if there was nothing to do.
 fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Option<Fence>> {
-    let sets = named.sets();
     let whole = Submission {
         memory: &named.bos,
-        sets: &sets,
+        sets: &named.sets,
         keep: named.keep,
         is_secure: named.is_secure,
         is_preemptible: named.is_preemptible,
