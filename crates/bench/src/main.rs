@@ -3,6 +3,7 @@
 //! * `amdgpu-bench memory [--json] [--only NAME]`: addresses, sub-allocation and device memory. With `--features vma` the
 //!   Vulkan Memory Allocator is built in, which takes a C++ compiler.
 //! * `amdgpu-bench cs [--json] [--only NAME]`: recording, submitting and decoding.
+//! * `amdgpu-bench shader [--json] [--only NAME]`: compute shaders, executed, against plain loops of the same work.
 //! * `amdgpu-bench churn [--seconds N]`: no race, but threads that allocate, map, import, submit and free on the simulator,
 //!   and a census at the end: exit code 1 if anything is lost.
 //!
@@ -21,6 +22,7 @@ mod cs;
 mod memory;
 mod peers;
 mod row;
+mod shader;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -51,6 +53,11 @@ enum Area {
     },
     /// Recording, submitting and decoding.
     Cs {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// Compute shaders, executed.
+    Shader {
         #[command(flatten)]
         report: Report,
     },
@@ -125,6 +132,7 @@ fn main() -> ExitCode {
                 },
             )
         }
+        Area::Shader { report } => report.print(|wanted, _, mut add| shader::all(wanted, &mut add)),
         Area::Churn { seconds, threads } => churn::run(Duration::from_secs(seconds), threads),
     }
 }

@@ -37,6 +37,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Millions of bytes a second.
     Mbps,
+    /// Millions of lane-instructions a second.
+    Mlips,
 }
 
 /// Goal of a row.
@@ -86,6 +88,11 @@ impl Row {
         Self::new(bench, n, Unit::Ns, ours, peer, Some(theirs), goal)
     }
 
+    /// Ours and a peer's millions of lane-instructions a second.
+    pub(crate) fn rates(bench: &str, n: u64, ours: f64, peer: &str, theirs: f64, goal: Goal) -> Self {
+        Self::new(bench, n, Unit::Mlips, ours, peer, Some(theirs), goal)
+    }
+
     /// Parts of the space in use.
     pub(crate) fn space(bench: &str, n: u64, ours: f64, peer: &str, theirs: f64, goal: Goal) -> Self {
         Self::new(bench, n, Unit::Permille, ours, peer, Some(theirs), goal)
@@ -131,6 +138,7 @@ impl fmt::Display for Row {
         let unit = |value: f64| match self.unit {
             Unit::Ns => format!("{value:.1}"),
             Unit::Bytes => format!("{value:.0} B"),
+            Unit::Mlips => format!("{value:.0} M/s"),
             Unit::Mbps => format!("{value:.0} MB/s"),
             Unit::Permille => format!("{:.1}%", value / 10.0),
         };
