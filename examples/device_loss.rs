@@ -10,23 +10,23 @@ use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{Breadcrumbs, HangReport, Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    winsys::{AddressBook, Blame, Context, Deadline, Device, Ip, LossReason, Priority},
+    winsys::{Blame, Context, Deadline, Device, Ip, LossReason, Priority, VaMap},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The address book hears of every binding, and remembers those that went.
-    let book = AddressBook::new(64);
+    // The VA map hears of every binding, and remembers those that went.
+    let map = VaMap::new(64);
     // The kernel would give the job ten seconds.
     let options = SimOptions::hanging_for(Duration::from_millis(200));
     let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
-    let device = Device::with_observer(gpu.open(), book.clone())?;
+    let device = Device::with_observer(gpu.open(), map.clone())?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
     let context = Context::new(&device, Priority::Normal)?;
     let queue = Queue::new(&context, Ip::Gfx, 0)?;
     let crumbs = Breadcrumbs::new(&device)?;
 
     let secondary = manager.allocate(&AllocateInfo::new(0, 4096))?;
-    book.name(secondary.bo().handle(), "secondary commands");
+    map.name(secondary.bo().handle(), "secondary commands");
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
     crumbs.begin(&mut stream, 1)?;
     stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;

@@ -15,16 +15,16 @@ use amdgpu_winsys::{
         registers::{self, SetRegisters},
     },
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    winsys::{AddressBook, Context, Deadline, Device, Ip, Priority},
+    winsys::{Context, Deadline, Device, Ip, Priority, VaMap},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // For names instead of numbers, give the device a book, and the BOs names.
-    let book = AddressBook::new(64);
+    // For names instead of numbers, give the device a map, and the BOs names.
+    let map = VaMap::new(64);
     let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
-    let device = Device::with_observer(kernel, book.clone())?;
+    let device = Device::with_observer(kernel, map.clone())?;
     let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
-    book.name(memory.bo().handle(), "results");
+    map.name(memory.bo().handle(), "results");
 
     // A list with a bit of everything, and another one that it calls.
     let target = pm4::Target::gfx(device.info().gfx_level);
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The dumper asks for memory when it meets a call, and for names when it meets an address.
     let ibs: HashMap<_, _> = [&list, &called].into_iter().flat_map(ibs).collect();
     let memory_of = |va, dwords| ibs.get(&(va, dwords)).cloned();
-    let names = |address| Some(book.lookup(address).to_string());
+    let names = |address| Some(map.lookup(address).to_string());
     let dumper = Dumper::new(target).with_memory(&memory_of).with_names(&names);
     for ((va, _), dwords) in list.submitted_ibs().zip(list.dwords()) {
         let dump = dumper.dump(&dwords, Some(va));

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The same memory again is the same object, and is charged once.
     let again =
         compositor.import_fd(fd.try_clone()?, &ImportInfo::new(memory_type, SIZE)).map_err(|(_, error)| error)?;
-    let charged = compositor.ledger().usage().visible_vram;
+    let charged = compositor.usage_tracker().usage().visible_vram;
     println!("handles {} and {}, {charged} bytes charged", shown.bo().handle(), again.bo().handle());
 
     // A descriptor that promises too little comes back beside the error.

@@ -59,7 +59,7 @@ type Counts = (amdgpu_sim::Census, u64, OwnUsage);
 impl Bench {
     fn counts(&self) -> Counts {
         let device = self.manager.device();
-        (self.kernel.inner().census(), device.addresses().leased_bytes(), self.manager.ledger().usage())
+        (self.kernel.inner().census(), device.addresses().leased_bytes(), self.manager.usage_tracker().usage())
     }
 
     fn info(&self) -> ImportInfo {

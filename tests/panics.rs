@@ -119,7 +119,7 @@ type Scenario = fn(&Device) -> Result<(), Trouble>;
 
 /// Returns the objects of a file by the kernel's count, and by the library's own.
 fn counts(kernel: &Kernel, device: &Device) -> (Census, u64, OwnUsage) {
-    (kernel.inner().census(), device.addresses().leased_bytes(), device.ledger().usage())
+    (kernel.inner().census(), device.addresses().leased_bytes(), device.usage_tracker().usage())
 }
 
 /// The kernel's descriptors of this process.

@@ -91,7 +91,7 @@ fn a_descriptor_that_went_round_through_another_process_is_the_same_memory() {
 
     let again = manager.import_fd(back, &ImportInfo::new(CACHED, SIZE)).unwrap();
     assert_eq!(again.bo().handle(), memory.bo().handle(), "one object");
-    assert_eq!(manager.ledger().usage().gtt, SIZE);
+    assert_eq!(manager.usage_tracker().usage().gtt, SIZE);
     let mut seen = [0; 5];
     memory.map().unwrap().read(4096, &mut seen).unwrap();
     assert_eq!(&seen, b"there");

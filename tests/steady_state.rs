@@ -12,9 +12,9 @@ use std::{
 use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{CommandList, Listing, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
+    cs::{BoListMode, CommandList, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, DeviceMemory, MemoryManager, TableOptions},
-    winsys::{Binding, Context, Device, Ip, Priority, ResidentSet, Syncobj},
+    winsys::{Binding, Context, Device, Ip, Priority, ResidencySet, Syncobj},
 };
 use support::{chip, job_time};
 
@@ -163,9 +163,10 @@ impl Steady {
         Self { kernel, list: stream.finish().unwrap(), device, memories }
     }
 
-    fn queue(&self, ring: u32, listing: Listing) -> Queue {
+    fn queue(&self, ring: u32, bo_list_mode: BoListMode) -> Queue {
         let context = Context::new(&self.device, Priority::Normal).unwrap();
-        Queue::with_options(&context, Ip::Compute, ring, QueueOptions { listing, ..QueueOptions::default() }).unwrap()
+        Queue::with_options(&context, Ip::Compute, ring, QueueOptions { bo_list_mode, ..QueueOptions::default() })
+            .unwrap()
     }
 
     /// Returns the cost of a submission once the queue is warm: allocations and ioctls.
@@ -188,7 +189,7 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
     let (kernel, device) = counted();
     let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let memories: Vec<_> = (0..1000).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
-    let (device_wide, others) = (ResidentSet::new(), ResidentSet::new());
+    let (device_wide, others) = (ResidencySet::new(), ResidencySet::new());
     memories[..900].iter().for_each(|memory| assert!(device_wide.add(memory.binding())));
     memories[900..999].iter().for_each(|memory| assert!(others.add(memory.binding())));
     let context = Context::new(&device, Priority::Normal).unwrap();
@@ -225,16 +226,16 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
     timeline.signal_point(1).unwrap();
     let signals = [SyncPoint::binary(&done)];
     let waits = [SyncPoint::binary(&done), SyncPoint::timeline(&timeline, 1)];
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     for binding in &steady.memories[5..] {
         assert!(set.add(binding));
     }
     let around = || steady.list.clone();
     let preambles = Preambles::new().with_initial(around(), around()).unwrap();
     let preambles = preambles.with_further(around()).unwrap().with_postamble(around()).unwrap();
-    let other = steady.queue(1, Listing::Inline);
+    let other = steady.queue(1, BoListMode::Inline);
     let earlier = other.submit(&Submission { lists: &[&steady.list], ..Submission::default() }).unwrap();
-    for listing in [Listing::Inline, Listing::Kept] {
+    for bo_list_mode in [BoListMode::Inline, BoListMode::Kept] {
         let submission = Submission {
             lists: &[&steady.list, &steady.list],
             preambles: Some(&preambles),
@@ -246,8 +247,8 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
             after_start: &[&earlier],
             ..Submission::default()
         };
-        let queue = steady.queue(0, listing);
-        assert_eq!(steady.cost(&queue, &submission), [(0, 1); 20], "{listing:?}: (allocations, ioctls)");
+        let queue = steady.queue(0, bo_list_mode);
+        assert_eq!(steady.cost(&queue, &submission), [(0, 1); 20], "{bo_list_mode:?}: (allocations, ioctls)");
     }
 }
 
@@ -255,7 +256,7 @@ fn a_steady_submission_is_one_ioctl_and_allocates_nothing() {
 #[test]
 fn an_empty_submission_is_one_ioctl_and_allocates_nothing() {
     let steady = Steady::new();
-    let queue = steady.queue(0, Listing::Inline);
+    let queue = steady.queue(0, BoListMode::Inline);
     let done = Syncobj::new(&steady.device, false).unwrap();
     let submission = Submission { signals: &[SyncPoint::binary(&done)], ..Submission::default() };
     assert_eq!(steady.cost(&queue, &submission), [(0, 1); 20]);

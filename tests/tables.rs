@@ -281,7 +281,7 @@ fn a_test_that_is_not_run_is_found_out() {
     let faults: Vec<_> = ('a'..='i').filter(|name| why_not_run(source, &name.to_string()).is_some()).collect();
     assert_eq!(faults, ['b', 'c', 'd', 'f', 'h', 'i']);
     assert_eq!(why_not_run("#![cfg(unix)]\n#[test]\nfn a() {}\n", "a"), Some("is not always compiled"));
-    for built in ["tests/tables.rs", "tests/heaps/ledger.rs", "src/winsys/usage/ledger.rs", "src/vamgr/holes/tests.rs"]
+    for built in ["tests/tables.rs", "tests/heaps/usage.rs", "src/winsys/usage/tracker.rs", "src/vamgr/holes/tests.rs"]
     {
         assert_eq!(why_not_built(Path::new(built)), None, "{built}");
     }

@@ -358,7 +358,7 @@ fn leases_of_up_to_64_mebibytes_rest_and_longer_ones_do_not() {
         let leases: Vec<_> = (0..6).map(|_| manager.allocate(request).unwrap()).collect();
         let first = leases[0].range();
         for lease in leases {
-            manager.give(lease);
+            manager.free(lease);
         }
         assert_eq!(manager.rested(&request).map(|lease| lease.range()), rests.then_some(first), "{size:#x}");
     }

@@ -22,12 +22,12 @@ pub use self::{
     error::{Error, Result},
     ib::IbPlacement,
     record::{
-        AnyStream, Burst, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotOneIb,
-        Preambles, Snippet, Stream,
+        AnyStream, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotOneIb, PacketBuf,
+        PacketWriter, Preambles, Stream,
     },
     submit::{
-        Call, CallLimits, Calls, Fence, Gang, GangFault, Keep, Listing, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
-        OwnedSubmission, Patience, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, Submission,
+        BoListMode, Call, CallLimits, Calls, Fence, Gang, GangFault, Keep, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
+        OwnedSubmission, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission,
         Submitter, SyncPoint, plan,
     },
 };

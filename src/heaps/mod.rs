@@ -10,7 +10,7 @@
 //!                                                                 |                      kernel, VA manager
 //!                     budget and usage of each heap <-- budgets --+                            |
 //!                                                          ^                                   v
-//!                                                          +-- OwnUsage -- Ledger <-- LedgerEntry, one per BO
+//!                                                          +-- OwnUsage -- UsageTracker <-- UsageEntry, one per BO
 //! ```
 //!
 //! ```
@@ -43,9 +43,9 @@
 //! assert_eq!((plan.bo.size, plan.account), (12_288, Account::VisibleVram));
 //!
 //! // While it lives, it is charged; the budget says what is left.
-//! let ledger = Ledger::new(facts.page_size());
-//! let _charge = ledger.charge(plan.account, plan.bo.size);
-//! let budgets = memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::default());
+//! let tracker = UsageTracker::new(facts.page_size());
+//! let _charge = tracker.charge(plan.account, plan.bo.size);
+//! let budgets = memory.budgets(&tracker.usage(), &SystemUsage::default(), BudgetRule::default());
 //! assert_eq!(budgets.heaps()[2], HeapBudget { budget: 256 << 20, usage: 12_288 });
 //! # Ok(())
 //! # }
@@ -120,7 +120,7 @@
 //!
 //! # Budget and admission
 //!
-//! One [`Ledger`] counts every BO of a device. [`MemoryManager::cached_budgets`] compares it with what the kernel says is
+//! One [`UsageTracker`] counts every BO of a device. [`MemoryManager::cached_budgets`] compares it with what the kernel says is
 //! in use, and asks the kernel seldom; [`SystemUsage::capped_by`] and [`EffectivePool`] take the
 //! host's memory into account. An [`AdmissionPolicy`] reports or refuses what would over-commit a heap, and a
 //! [`WorkingSet`] says before a submission whether it fits.
@@ -142,7 +142,7 @@ mod sparse;
 pub mod suballocation;
 mod tables;
 
-pub use crate::winsys::{Account, Charge, Ledger, LedgerEntry, OwnUsage, SystemUsage};
+pub use crate::winsys::{Account, Charge, OwnUsage, SystemUsage, UsageEntry, UsageTracker};
 
 pub use self::{
     budget::{

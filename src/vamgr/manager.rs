@@ -6,8 +6,8 @@ use super::{
     Fallback, HoleHistogram, LimitsError, Placement, ReplayWindows, VaError, VaLease, VaLimits, VaRange, VaRequest,
     VaWindow, WindowStats, Windows,
     arena::Arena,
+    lease_cache::LeaseCache,
     request::{self, Checked},
-    resting::Resting,
 };
 use amdgpu_hw::GfxLevel;
 
@@ -45,7 +45,7 @@ struct Shared {
     pte_fragment: u64,
     /// By [`VaWindow::index`]. Without a high half the last two are empty and never asked.
     arenas: [Arc<Arena>; 4],
-    resting: Resting,
+    lease_cache: LeaseCache,
 }
 
 impl VaManager {
@@ -76,7 +76,8 @@ impl VaManager {
             Arc::new(Arena::new(window, windows.range(window), own, limits.alignment, floor))
         });
         let VaLimits { alignment, pte_fragment, .. } = *limits;
-        let shared = Shared { windows, replay, granule: alignment, pte_fragment, arenas, resting: Resting::default() };
+        let shared =
+            Shared { windows, replay, granule: alignment, pte_fragment, arenas, lease_cache: LeaseCache::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -135,7 +136,7 @@ impl VaManager {
         }
     }
 
-    /// Addresses that were [given back](VaManager::give) lately, if some have the wanted size and alignment. They serve
+    /// Addresses that were [given back](VaManager::free) lately, if some have the wanted size and alignment. They serve
     /// requests for the lowest free addresses of the usual window.
     #[inline]
     pub fn rested(&self, request: &VaRequest) -> Option<VaLease> {
@@ -147,21 +148,21 @@ impl VaManager {
         let granule = self.shared.granule;
         // The granule is a power of two. No lease is as long as a size that wraps, and none is empty.
         let size = request.size.wrapping_add(granule - 1) & !(granule - 1);
-        self.shared.resting.take(size, request.alignment)
+        self.shared.lease_cache.take(size, request.alignment)
     }
 
     /// Gives a lease back, for [`VaManager::rested`] to find.
     #[inline]
-    pub fn give(&self, lease: VaLease) {
+    pub fn free(&self, lease: VaLease) {
         let arena = self.arena(self.usual_window());
         if Arc::ptr_eq(arena, lease.home()) && arena.is_below_floor(lease.range()) {
-            self.shared.resting.put(lease);
+            self.shared.lease_cache.put(lease);
         }
     }
 
     #[cfg(test)]
-    pub(super) fn shared_resting(&self) -> &Resting {
-        &self.shared.resting
+    pub(super) fn shared_lease_cache(&self) -> &LeaseCache {
+        &self.shared.lease_cache
     }
 
     /// Returns the window of almost all leases.
@@ -174,7 +175,7 @@ impl VaManager {
     fn lease(&self, window: VaWindow, request: &Checked) -> Result<VaLease, VaError> {
         let arena = self.arena(window);
         let range = match arena.take(request) {
-            Err(_) if self.shared.resting.wake() => arena.take(request),
+            Err(_) if self.shared.lease_cache.drain() => arena.take(request),
             outcome => outcome,
         };
         range.map(|range| VaLease::new(Arc::clone(arena), range))
@@ -192,19 +193,19 @@ impl VaManager {
 
     /// Returns a window's current statistics. On a device without a high half, its windows are those of the low one.
     pub fn stats(&self, window: VaWindow) -> WindowStats {
-        self.shared.resting.wake();
+        self.shared.lease_cache.drain();
         self.arena(self.shared.windows.serving(window)).stats()
     }
 
     /// The sizes of a window's holes. O(n) in the holes, under the window's lock: for reports, not for every frame.
     pub fn hole_histogram(&self, window: VaWindow) -> HoleHistogram {
-        self.shared.resting.wake();
+        self.shared.lease_cache.drain();
         self.arena(self.shared.windows.serving(window)).hole_histogram()
     }
 
     /// Bytes leased in all windows together.
     pub fn leased_bytes(&self) -> u64 {
-        self.shared.resting.wake();
+        self.shared.lease_cache.drain();
         self.shared.arenas.iter().map(|arena| arena.stats().leased).sum()
     }
 

@@ -85,10 +85,10 @@ mod error;
 mod holes;
 mod interval_map;
 mod lease;
+mod lease_cache;
 mod manager;
 mod replay;
 mod request;
-mod resting;
 mod statistics;
 mod window;
 

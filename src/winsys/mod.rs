@@ -29,16 +29,16 @@ pub use self::{
     },
     error::{Error, Result},
     feature::Feature,
-    memory::{Binding, BoundRequest, MapOnce, Mapping, Reservation, ResidentSet, Residents, WeakBinding},
+    memory::{Binding, BoundRequest, MapOnce, Mapping, Reservation, ResidencySet, Residents, WeakBinding},
     ownership::HandleOwnership,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
         Until, UserFence, VmidReservation, WaitFor, wait_fences,
     },
-    usage::{Account, Charge, Ledger, LedgerEntry, MoveCounters, OwnUsage, Sensor, SystemUsage},
+    usage::{Account, Charge, MoveCounters, OwnUsage, Sensor, SystemUsage, UsageEntry, UsageTracker},
     watch::{
-        AddressBook, BoEntry, BoHistory, Event, FaultAccess, FaultHub, FaultReport, FaultStatus, Finding, HistoryEntry,
-        NEAR, Observer, PageFault, Place, PressureLevel, Verdict,
+        BoEntry, BoHistory, Event, FaultAccess, FaultHub, FaultReport, FaultStatus, HistoryEntry, MappedRange, NEAR,
+        Observer, PageFault, PressureLevel, VaLookup, VaMap, Verdict,
     },
 };
 pub(crate) use self::{

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use amdgpu_winsys::{
     cs::{
-        Snippet, Target,
+        PacketBuf, Target,
         commands::{Access, Barrier, Commands, Point, Scope, Span, Stages},
         layout,
         pm4::{self, Compare},
@@ -180,7 +180,7 @@ fn pfp_waits_for_me_behind_a_fill_and_before_a_condition() {
             );
             let Target::Pm4(target) = Target::new(level, ip).unwrap() else { unreachable!() };
             let mut recorder = pm4_recorder(&device("navi21"), target);
-            recorder.conditional(va(A), &Snippet::new(target)).unwrap();
+            recorder.conditional(va(A), &PacketBuf::new(target)).unwrap();
             let list = recorder.finish().unwrap();
             let ib = list.dwords().next().unwrap();
             let first = pm4::decode(&ib, target).next().unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     cs::{
-        self, Snippet, Target,
+        self, PacketBuf, Target,
         commands::{Atomic, AtomicOp, CommandError, Commands, MAX_CONDITIONAL_DWORDS, Point, Span},
         pm4,
     },
@@ -94,14 +94,14 @@ fn operands_and_bodies_that_do_not_fit_are_refused() {
     let wide = Atomic::dword(AtomicOp::CompareSwap(1 << 32), 0);
     let error = recorder.atomic(at(0x10000), wide).unwrap_err().to_string();
     assert!(error.contains("cmp = 0x100000000 is above 0xffffffff"), "{error}");
-    let mut body = Snippet::new(target);
+    let mut body = PacketBuf::new(target);
     body.push(&pm4::Nop::Skip(&vec![0; MAX_CONDITIONAL_DWORDS - 1])).unwrap();
     recorder.conditional(at(0x10000), &body).unwrap();
     body.push(&pm4::Nop::Bare).unwrap();
     let error = recorder.conditional(at(0x10000), &body).unwrap_err().to_string();
     assert!(error.contains("exec_count = 0x4000 is above 0x3fff"), "{error}");
-    assert!(recorder.conditional(at(0x10002), &Snippet::new(target)).is_err());
-    let other = Snippet::new(pm4::Target::gfx(device.info().gfx_level));
+    assert!(recorder.conditional(at(0x10002), &PacketBuf::new(target)).is_err());
+    let other = PacketBuf::new(pm4::Target::gfx(device.info().gfx_level));
     let error = recorder.conditional(at(0x10000), &other).unwrap_err();
     assert!(matches!(error, CommandError::Stream(cs::Error::WrongStream { .. })), "{error}");
     let Target::Pm4(gfx) = Target::new(device.info().gfx_level, Ip::Gfx).unwrap() else { unreachable!() };

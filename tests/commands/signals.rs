@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     cs::{
-        Snippet, Submission, Target,
+        PacketBuf, Submission, Target,
         commands::{Atomic, AtomicOp, Barrier, CommandError, Commands, Point},
         pm4::{self, Compare},
         sdma,
@@ -202,7 +202,7 @@ fn a_condition_in_memory_decides_and_may_have_been_stored_by_the_same_list() {
             rig.put(64, 0);
             let list = match rig.queue.target() {
                 Target::Pm4(target) => {
-                    let mut body = Snippet::new(target);
+                    let mut body = PacketBuf::new(target);
                     body.push(&pm4::WriteData::new(marker, &[7])).unwrap();
                     let mut recorder = pm4_recorder(rig.device, target);
                     recorder.store(condition, runs, Point::Front).unwrap();
@@ -210,7 +210,7 @@ fn a_condition_in_memory_decides_and_may_have_been_stored_by_the_same_list() {
                     recorder.finish().unwrap()
                 }
                 Target::Sdma(version) => {
-                    let mut body = Snippet::new(version);
+                    let mut body = PacketBuf::new(version);
                     body.push(&sdma::WriteLinear { to: marker, data: &[7] }).unwrap();
                     let mut recorder = sdma_recorder(rig.device, version);
                     recorder.store(condition, runs, Point::Bottom).unwrap();

@@ -11,10 +11,10 @@ use amdgpu_winsys::{
     },
     heaps::{DeviceMemory, MemoryManager, TableOptions},
     vamgr::GpuVa,
-    winsys::{AddressBook, BoHistory, Device, Ip, Observer, Verdict},
+    winsys::{BoHistory, Device, Ip, Observer, VaMap, Verdict},
 };
 
-/// A device with a book and a history, and memory of a known name.
+/// A device with a map and a history, and memory of a known name.
 struct Rig {
     device: Device,
     queue: Queue,
@@ -24,15 +24,15 @@ struct Rig {
 
 impl Rig {
     fn new(name: &str, ip: Ip) -> Self {
-        let book = AddressBook::new(64);
-        let observers: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(BoHistory::new(64))];
+        let map = VaMap::new(64);
+        let observers: Vec<Box<dyn Observer>> = vec![Box::new(map.clone()), Box::new(BoHistory::new(64))];
         let gpu = impatient_gpu(name);
         let device = Device::with_observer(gpu.open(), observers).unwrap();
         let queue = Queue::new(&context(&device), ip, 0).unwrap();
         let memory = host_memory(&device, 4096);
-        book.name(memory.bo().handle(), "results");
+        map.name(memory.bo().handle(), "results");
         let crumbs = Breadcrumbs::new(&device).unwrap();
-        book.name(crumbs.binding().bo().handle(), "marks");
+        map.name(crumbs.binding().bo().handle(), "marks");
         Self { device, queue, memory, crumbs }
     }
 
@@ -126,7 +126,7 @@ fn the_page_fault_behind_a_hang_is_explained_with_its_history() {
         let rig = Rig::new(name, ip);
         let freed = host_memory(&rig.device, 4096);
         let address = freed.address();
-        rig.device.address_book().unwrap().name(freed.bo().handle(), "freed too early");
+        rig.device.va_map().unwrap().name(freed.bo().handle(), "freed too early");
         drop(freed);
         let report = rig.lose(&rig.stuck(address));
         let explained = report.explained.as_ref().unwrap_or_else(|| panic!("{name} {ip}: {report}"));
@@ -189,7 +189,7 @@ fn another_dumper_or_the_raw_printer_shows_the_same_dwords() {
 #[test]
 fn without_a_book_there_are_numbers_instead_of_names() {
     let device = Device::new(impatient_gpu("navi21").open()).unwrap();
-    assert!(device.address_book().is_none() && device.history().is_none());
+    assert!(device.va_map().is_none() && device.history().is_none());
     let queue = Queue::new(&context(&device), Ip::Gfx, 0).unwrap();
     let memory = host_memory(&device, 4096);
     let list = crate::support::jobs::wait_for(&device, queue.target(), memory.address(), 1);

@@ -16,8 +16,7 @@ use amdgpu_winsys::{
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, Cs},
     winsys::{
-        AddressBook, Blame, Context, Deadline, Device, Error, Finding, Ip, Loss, LossReason, Syncobj, WaitFor,
-        WeakBinding,
+        Blame, Context, Deadline, Device, Error, Ip, Loss, LossReason, Syncobj, VaLookup, VaMap, WaitFor, WeakBinding,
     },
 };
 use nix::errno::Errno;
@@ -338,11 +337,11 @@ fn a_hang_report_without_marks_shows_where_the_submission_begins() {
 
 #[test]
 fn a_hang_report_names_the_object_that_a_fault_hit() {
-    let book = AddressBook::new(64);
-    let device = Device::with_observer(impatient_gpu("navi21").open(), book.clone()).unwrap();
+    let map = VaMap::new(64);
+    let device = Device::with_observer(impatient_gpu("navi21").open(), map.clone()).unwrap();
     let rig = Rig::of(&device, Ip::Gfx);
     let freed = host_memory(&device, 4096);
-    book.name(freed.bo().handle(), "used after it was freed");
+    map.name(freed.bo().handle(), "used after it was freed");
     let at = freed.address();
     drop(freed);
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64).unwrap();
@@ -353,7 +352,7 @@ fn a_hang_report_names_the_object_that_a_fault_hit() {
     let report = HangReport::new(&device).with_queue(&rig.queue, None);
     assert_eq!(report.fault.unwrap().page, at);
     let explained = report.explained.as_ref().unwrap();
-    assert!(matches!(explained.finding, Finding::Freed { .. }), "{report}");
+    assert!(matches!(explained.finding, VaLookup::Freed { .. }), "{report}");
     let text = report.to_string();
     assert!(text.contains("\"used after it was freed\"") && text.contains("INDIRECT_BUFFER"), "{text}");
 }

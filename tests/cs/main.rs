@@ -11,7 +11,7 @@ mod lost_work;
 mod planner;
 mod queues;
 mod record;
-mod resident_sets;
+mod residency_sets;
 mod retiring;
 mod stream_lists;
 mod streams;

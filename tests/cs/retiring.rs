@@ -26,7 +26,7 @@ use amdgpu_winsys::{
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
     uapi::{Argument, Cs, GemClose, GemVa, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidentSet, Syncobj, WaitFor, WeakBinding},
+    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidencySet, Syncobj, WaitFor, WeakBinding},
 };
 use parking_lot::Mutex;
 
@@ -326,7 +326,7 @@ impl Kept {
         let (memory, member) = (host_memory(&device, 4096), host_memory(&device, 4096));
         let pool = IbPool::new(&device, IbPlacement::System, 1 << 20);
         let list = pooled_store(&pool, queue.target(), memory.address(), 1);
-        let (set, done) = (ResidentSet::new(), Syncobj::new(&device, false).unwrap());
+        let (set, done) = (ResidencySet::new(), Syncobj::new(&device, false).unwrap());
         assert!(set.add(member.binding()));
         let (binding, weak) = (memory.binding().downgrade(), member.binding().downgrade());
         let (bindings, lists) = ([memory.binding().clone()], [&list]);

@@ -7,7 +7,7 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
-        self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Preambles, Queue, Snippet,
+        self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, PacketBuf, Preambles, Queue,
         Stream, Submission, Target, annotations, pm4, sdma,
     },
     heaps::DeviceMemory,
@@ -223,9 +223,9 @@ fn row_83_ibs_lie_in_video_memory_where_the_cpu_reaches_it_across_a_fast_link() 
         if !info.has_dedicated_vram {
             assert_eq!(placement, IbPlacement::System, "{name}");
         }
-        let before = device.ledger().usage();
+        let before = device.usage_tracker().usage();
         let list = Stream::new(&device, gfx(&device), 8).unwrap().finish().unwrap();
-        let after = device.ledger().usage();
+        let after = device.usage_tracker().usage();
         let grew = (after.visible_vram > before.visible_vram, after.gtt > before.gtt);
         let in_vram = placement == IbPlacement::Vram;
         assert_eq!(grew, (in_vram, !in_vram), "{name}: an IB for {placement:?}");
@@ -306,17 +306,17 @@ fn annotations_are_skipped_by_the_engine_and_found_by_a_reader() {
 fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
     let device = device("raven");
     let target = gfx(&device);
-    let mut snippet = Snippet::new(target);
+    let mut packets = PacketBuf::new(target);
     for _ in 0..30 {
-        snippet.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH)).unwrap();
+        packets.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH)).unwrap();
     }
-    assert!(snippet.push(&pm4::Nop::Skip(&[])).is_err());
+    assert!(packets.push(&pm4::Nop::Skip(&[])).is_err());
     // Refused before it has a length, and after.
     let misaligned = GpuVa::new(0x1002).unwrap();
-    assert!(snippet.push(&pm4::EndOfPipe::fence(misaligned, 1)).is_err());
-    assert_eq!(snippet.dwords().len(), 60);
+    assert!(packets.push(&pm4::EndOfPipe::fence(misaligned, 1)).is_err());
+    assert_eq!(packets.dwords().len(), 60);
     let mut stream = Stream::new(&device, target, 1).unwrap();
-    (0..100).for_each(|_| stream.push_snippet(&snippet).unwrap());
+    (0..100).for_each(|_| stream.push_packets(&packets).unwrap());
     let list = stream.finish().unwrap();
     let mut all = 0;
     for ib in list.dwords() {
@@ -328,7 +328,7 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
     }
     assert_eq!(all, 3000);
     let mut other = Stream::new(&device, compute(&device), 8).unwrap();
-    assert!(matches!(other.push_snippet(&snippet), Err(cs::Error::WrongStream { .. })));
+    assert!(matches!(other.push_packets(&packets), Err(cs::Error::WrongStream { .. })));
 }
 
 #[test]
@@ -453,15 +453,15 @@ fn a_burst_counts_what_was_put_and_takes_no_more_than_it_was_asked_for() {
     let device = device("navi21");
     let mut stream = Stream::new(&device, gfx(&device), 16).unwrap();
     for round in 1..=500 {
-        let mut burst = stream.burst(7).unwrap();
-        burst.put([0xc000_1000, round]).unwrap();
-        burst.put([0xc001_1000, round, 1]).unwrap();
-        assert_eq!(burst.left(), 2);
-        assert_eq!(burst.put([0; 3]), Err(cs::Error::TooLong { needed: 3, most: 2 }));
-        drop(burst);
+        let mut writer = stream.packet_writer(7).unwrap();
+        writer.put([0xc000_1000, round]).unwrap();
+        writer.put([0xc001_1000, round, 1]).unwrap();
+        assert_eq!(writer.left(), 2);
+        assert_eq!(writer.put([0; 3]), Err(cs::Error::TooLong { needed: 3, most: 2 }));
+        drop(writer);
     }
-    drop(stream.burst(7).unwrap());
-    assert!(matches!(stream.burst(usize::MAX).unwrap_err(), cs::Error::TooLong { .. }));
+    drop(stream.packet_writer(7).unwrap());
+    assert!(matches!(stream.packet_writer(usize::MAX).unwrap_err(), cs::Error::TooLong { .. }));
     let list = stream.finish().unwrap();
     let expected: Vec<_> = (1..=500).flat_map(|round| [vec![round], vec![round, 1]]).collect();
     assert_eq!(payloads(&list, gfx(&device)), expected);

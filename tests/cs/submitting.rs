@@ -16,10 +16,13 @@ use crate::support::{
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    cs::{self, CommandList, Fence, Listing, Patience, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint},
+    cs::{
+        self, BoListMode, CommandList, Fence, Preambles, Queue, QueueOptions, RetryPolicy, Stream, Submission,
+        SyncPoint,
+    },
     heaps::{DeviceMemory, VkResult},
     uapi::{Argument, BoList, Cs},
-    winsys::{Deadline, Device, Error, Feature, Ip, ResidentSet, Syncobj, Until, WaitFor},
+    winsys::{Deadline, Device, Error, Feature, Ip, ResidencySet, Syncobj, Until, WaitFor},
 };
 use nix::{
     errno::Errno,
@@ -123,7 +126,7 @@ fn w30_a_bo_is_listed_once_however_often_it_is_named() {
     let list = store(&device, queue.target(), memory.address(), 1);
     // More entries than the kernel takes, if they were listed.
     let bindings = vec![memory.binding().clone(); amdgpu_winsys::uapi::BO_LIST_MAX_ENTRIES as usize + 1];
-    let (one, two) = (ResidentSet::new(), ResidentSet::new());
+    let (one, two) = (ResidencySet::new(), ResidencySet::new());
     for binding in [memory.binding(), other.binding()] {
         assert!(one.add(binding) && two.add(binding));
     }
@@ -139,9 +142,10 @@ fn w30_a_bo_is_listed_once_however_often_it_is_named() {
 #[test]
 fn a_kept_list_is_made_when_it_is_worth_it_and_given_up_when_it_changes() {
     let (kernel, device) = injected();
-    let queue = queue_with(&device, Ip::Compute, QueueOptions { listing: Listing::Kept, ..QueueOptions::default() });
+    let queue =
+        queue_with(&device, Ip::Compute, QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() });
     let memory: Vec<_> = (0..10).map(|_| host_memory(&device, 4096)).collect();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     for memory in &memory {
         assert!(set.add(memory.binding()));
     }
@@ -172,8 +176,8 @@ fn a_kept_list_is_made_when_it_is_worth_it_and_given_up_when_it_changes() {
 #[test]
 fn w30_a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
     let (kernel, device) = injected();
-    let patience = Patience { total: Duration::from_mins(1), pause: Duration::from_millis(1) };
-    let queue = queue_with(&device, Ip::Gfx, QueueOptions { patience, ..QueueOptions::default() });
+    let retry = RetryPolicy { total: Duration::from_mins(1), pause: Duration::from_millis(1) };
+    let queue = queue_with(&device, Ip::Gfx, QueueOptions { retry, ..QueueOptions::default() });
     let gate = host_memory(&device, 4096);
     let list = wait_for(&device, queue.target(), gate.address(), 1);
     let bindings = [gate.binding().clone()];
@@ -199,7 +203,7 @@ fn w30_a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
 #[test]
 fn w26_out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
     let (kernel, device) = injected();
-    let impatient = QueueOptions { patience: Patience::NONE, ..QueueOptions::default() };
+    let impatient = QueueOptions { retry: RetryPolicy::NONE, ..QueueOptions::default() };
     for (options, outcome) in [(QueueOptions::default(), Ok(())), (impatient, Err(()))] {
         let queue = queue_with(&device, Ip::Compute, options);
         let memory = host_memory(&device, 4096);
@@ -226,7 +230,7 @@ fn w22_w38_a_refused_submission_changes_nothing_and_keeps_nothing() {
     let memory = host_memory(&device, 4096);
     let list = store(&device, queue.target(), memory.address(), 1);
     let (ready, done) = (Syncobj::new(&device, true).unwrap(), Syncobj::new(&device, false).unwrap());
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     set.add(memory.binding());
     let bindings = [memory.binding().clone()];
     let submission = Submission {

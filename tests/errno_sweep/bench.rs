@@ -70,7 +70,7 @@ impl Bench {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        (self.kernel.inner().census(), self.device.addresses().leased_bytes(), self.manager.ledger().usage())
+        (self.kernel.inner().census(), self.device.addresses().leased_bytes(), self.manager.usage_tracker().usage())
     }
 
     /// The kinds of calls that an operation makes when nothing fails. Once before, it is done without being watched: what is

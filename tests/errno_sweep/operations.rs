@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 
 use amdgpu_winsys::{
     cs::{
-        CommandList, Fence, Gang, Listing, Patience, Queue, QueueOptions, Queues, Stream, Submission, SyncPoint,
+        BoListMode, CommandList, Fence, Gang, Queue, QueueOptions, Queues, RetryPolicy, Stream, Submission, SyncPoint,
         Target, pm4, sdma,
     },
     heaps::{
@@ -270,7 +270,7 @@ fn submit(bench: &Bench, ip: Ip) -> Outcome {
 
 fn kept_list(bench: &Bench) -> Outcome {
     let context = Context::new(&bench.device, Priority::Normal)?;
-    let options = QueueOptions { patience: Patience::NONE, listing: Listing::Kept };
+    let options = QueueOptions { retry: RetryPolicy::NONE, bo_list_mode: BoListMode::Kept };
     let queue = Queue::with_options(&context, Ip::Compute, 0, options)?;
     let list = nothing(bench, &queue)?;
     let memory = [bench.memory.binding().clone()];

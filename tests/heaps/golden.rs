@@ -203,43 +203,43 @@ fn imported_host_pointers_use_the_type_that_offers_it() {
 #[test]
 fn budgets_follow_radvs_through_a_series_of_allocations() {
     for run in every_run() {
-        let ledger = Ledger::new(run.memory.facts().page_size());
+        let tracker = UsageTracker::new(run.memory.facts().page_size());
         let mut charges = Vec::new();
         for step in run.entries("budgetProbe") {
             if step.get("after").is_some() {
                 assert_fields(step, &["after", "heapBudget", "heapUsage"], &run);
                 assert_eq!(step["after"], "device creation", "{}", run.name);
-                charges.extend(drivers_own(&run, &ledger, step));
+                charges.extend(drivers_own(&run, &tracker, step));
             } else {
                 let fields = ["memoryTypeIndex", "allocationSize", "result", "heapBudget", "heapUsage"];
                 assert_fields(step, &fields, &run);
                 assert_eq!(step["result"], "VK_SUCCESS", "{}", run.name);
                 let info = AllocateInfo::new(number32(&step["memoryTypeIndex"]), number(&step["allocationSize"]));
                 let plan = run.memory.resolve(&info).unwrap();
-                charges.push(ledger.charge(plan.account, plan.bo.size));
+                charges.push(tracker.charge(plan.account, plan.bo.size));
             }
             // The recorded system refuses the usage queries, which RADV takes as zero.
-            let budgets = run.memory.budgets(&ledger.usage(), &SystemUsage::default(), BudgetRule::Radv);
+            let budgets = run.memory.budgets(&tracker.usage(), &SystemUsage::default(), BudgetRule::Radv);
             let budget = |key: &str| step[key].as_array().unwrap().iter().map(number).collect::<Vec<_>>();
             let (ours, usage): (Vec<_>, Vec<_>) = budgets.heaps().iter().map(|heap| (heap.budget, heap.usage)).unzip();
             assert_eq!(ours, budget("heapBudget"), "{}: {step}", run.name);
             assert_eq!(usage, budget("heapUsage"), "{}: {step}", run.name);
         }
         drop(charges);
-        assert_eq!(ledger.usage(), OwnUsage::default(), "{}", run.name);
+        assert_eq!(tracker.usage(), OwnUsage::default(), "{}", run.name);
     }
 }
 
 /// Returns the driver's own allocations. Where heaps have several accounts, only the sum is recorded, and only the sum
 /// counts.
-fn drivers_own(run: &Run, ledger: &Ledger, step: &Value) -> Vec<Charge> {
+fn drivers_own(run: &Run, tracker: &UsageTracker, step: &Value) -> Vec<Charge> {
     let account = |kind| match kind {
         HeapKind::InvisibleVram => Account::InvisibleVram,
         HeapKind::VisibleVram => Account::VisibleVram,
         HeapKind::Gtt => Account::Gtt,
     };
     let usage = step["heapUsage"].as_array().unwrap();
-    run.memory.heaps().iter().zip(usage).map(|(heap, used)| ledger.charge(account(heap.kind), number(used))).collect()
+    run.memory.heaps().iter().zip(usage).map(|(heap, used)| tracker.charge(account(heap.kind), number(used))).collect()
 }
 
 fn domains(value: &Value) -> GemDomain {

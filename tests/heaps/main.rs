@@ -3,6 +3,6 @@
 mod captures;
 mod golden;
 mod laws;
-mod ledger;
 mod profiles;
 mod requests;
+mod usage;

@@ -4,13 +4,13 @@ use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     heaps::{AllocateInfo, MemoryManager, MemoryPolicy, Replay, TableOptions},
     vamgr::{GpuVa, VaRequest},
-    winsys::{AddressBook, Device, Finding},
+    winsys::{Device, VaLookup, VaMap},
 };
 
 const SIZE: u64 = 64 << 10;
 
 struct Rig {
-    book: AddressBook,
+    map: VaMap,
     device: Device,
     manager: MemoryManager,
 }
@@ -18,10 +18,10 @@ struct Rig {
 impl Rig {
     fn new(policy: MemoryPolicy) -> Self {
         let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
-        let book = AddressBook::new(64);
-        let device = Device::with_observer(gpu.open(), book.clone()).unwrap();
+        let map = VaMap::new(64);
+        let device = Device::with_observer(gpu.open(), map.clone()).unwrap();
         let manager = MemoryManager::with_policy(&device, &TableOptions::default(), policy).unwrap();
-        Self { book, device, manager }
+        Self { map, device, manager }
     }
 
     /// Allocates and frees; where it was.
@@ -38,11 +38,11 @@ fn freed_addresses_are_found_as_freed_until_they_are_bound_again() {
         let memory = rig.manager.allocate(&AllocateInfo::new(0, SIZE)).unwrap();
         let address = memory.address();
         assert!(
-            matches!(rig.book.lookup(address.as_u64()), Finding::Live(place) if place.handle == memory.bo().handle())
+            matches!(rig.map.lookup(address.as_u64()), VaLookup::Live(place) if place.handle == memory.bo().handle())
         );
         for other in past.iter().filter(|&&other| other != address) {
-            let finding = rig.book.lookup(other.as_u64() + 5);
-            assert!(matches!(&finding, Finding::Freed { place, .. } if place.offset == 5), "{other}: {finding}");
+            let finding = rig.map.lookup(other.as_u64() + 5);
+            assert!(matches!(&finding, VaLookup::Freed { place, .. } if place.offset == 5), "{other}: {finding}");
         }
         past.push(address);
     }

@@ -34,7 +34,7 @@ fn w13_an_allocation_may_have_more_than_4_gib_up_to_its_heap() {
     for size in [0xffff_fffc, 4 * GIB, 4 * GIB + 1, 5 * GIB] {
         let memory = manager.allocate(&AllocateInfo::new(0, size)).unwrap();
         assert_eq!(memory.size(), size.next_multiple_of(PAGE_SIZE));
-        assert_eq!(manager.ledger().usage().invisible_vram, memory.size());
+        assert_eq!(manager.usage_tracker().usage().invisible_vram, memory.size());
     }
     assert!(manager.properties().resolve(&AllocateInfo::new(0, heap_size)).is_ok());
     let beyond = manager.allocate(&AllocateInfo::new(0, heap_size + 1)).unwrap_err();
@@ -49,7 +49,7 @@ fn sizes_are_rounded_to_pages_and_none_is_zero() {
         assert_eq!(manager.allocate(&AllocateInfo::new(1, size)).unwrap().size(), rounded);
     }
     let zero = manager.allocate(&AllocateInfo::new(1, 0)).unwrap_err();
-    assert_eq!((zero.vk_result(), manager.ledger().usage()), (VkResult::Success, OwnUsage::default()));
+    assert_eq!((zero.vk_result(), manager.usage_tracker().usage()), (VkResult::Success, OwnUsage::default()));
 }
 
 /// Row 64: types differ in where their addresses are and in how the GPU caches them, not only in their names.

@@ -96,19 +96,19 @@ fn the_same_memory_imported_twice_is_one_object_and_is_charged_once_in_any_order
         let addresses = there.each_ref().map(|memory| memory.as_ref().unwrap().address());
         assert!(handles[0] == handles[1] && handles[1] == handles[2]);
         assert!(addresses[0] != addresses[1] && addresses[1] != addresses[2]);
-        assert_eq!((theirs.ledger().usage().visible_vram, theirs.ledger().usage().gtt), (SIZE, 0));
+        assert_eq!((theirs.usage_tracker().usage().visible_vram, theirs.usage_tracker().usage().gtt), (SIZE, 0));
         for (left, index) in [2, 1, 0].into_iter().zip(order) {
             there[index] = None;
             let expected = if left > 0 { SIZE } else { 0 };
-            assert_eq!(theirs.ledger().usage().visible_vram, expected, "{left} left");
+            assert_eq!(theirs.usage_tracker().usage().visible_vram, expected, "{left} left");
         }
         // At home it is charged already.
         let home = import(&ours);
-        assert_eq!((home.bo().handle(), ours.ledger().usage().visible_vram), (memory.bo().handle(), SIZE));
+        assert_eq!((home.bo().handle(), ours.usage_tracker().usage().visible_vram), (memory.bo().handle(), SIZE));
         drop(memory);
-        assert_eq!(ours.ledger().usage().visible_vram, SIZE);
+        assert_eq!(ours.usage_tracker().usage().visible_vram, SIZE);
         drop(home);
-        assert_eq!(ours.ledger().usage().visible_vram, 0);
+        assert_eq!(ours.usage_tracker().usage().visible_vram, 0);
     }
 }
 
@@ -173,14 +173,14 @@ fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() 
     let memory = theirs.allocate(&exportable(CACHED)).unwrap();
     let mut fd = memory.export(DMA_BUF).unwrap();
     let number = inode(&fd);
-    let before = (kernel.inner().census(), device.addresses().leased_bytes(), ours.ledger().usage());
+    let before = (kernel.inner().census(), device.addresses().leased_bytes(), ours.usage_tracker().usage());
     let mut try_it = |info: &ImportInfo, accepted: bool| {
         let was = fd.try_clone().unwrap();
         let accept = |_: &_| if accepted { Ok(()) } else { Err(MemoryError::Abandoned) };
         let (back, error) = ours.import_fd_if(std::mem::replace(&mut fd, was), info, accept).map(drop).unwrap_err();
         assert_eq!(inode(&back), number, "{error}: the descriptor is open and the same");
         assert_eq!(
-            (kernel.inner().census(), device.addresses().leased_bytes(), ours.ledger().usage()),
+            (kernel.inner().census(), device.addresses().leased_bytes(), ours.usage_tracker().usage()),
             before,
             "{error}"
         );
@@ -249,7 +249,7 @@ fn another_gpus_memory_is_recognised_used_and_not_mapped() {
     let error = imported.map().unwrap_err();
     assert_eq!(error, MemoryError::Winsys(Error::ForeignMemory { handle: imported.bo().handle() }));
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
-    assert_eq!(card.ledger().usage().gtt, SIZE);
+    assert_eq!(card.usage_tracker().usage().gtt, SIZE);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn host_pointers_have_the_type_and_the_binding_that_radv_gives_them() {
             let memory = unsafe { manager.import_host_pointer(UserMemory::new(pages.base(), size), &info) }.unwrap();
             assert_eq!(u64::from(memory.binding().flags().bits()), number(&map["flags"]), "{name}");
             assert_eq!((memory.size(), memory.binding().has_guard_page()), (number(&map["map_size"]), false), "{name}");
-            assert_eq!(manager.ledger().usage().gtt, size, "{name}");
+            assert_eq!(manager.usage_tracker().usage().gtt, size, "{name}");
             let windows = manager.device().addresses().windows();
             let found = windows.containing(memory.address());
             assert_eq!(found, Some(windows.serving(VaWindow::High)), "{name}: {}", memory.address());
@@ -337,7 +337,7 @@ fn host_memory_that_cannot_be_says_why() {
         let error = import(memory, info);
         assert_eq!(error.vk_result(), result, "{error}");
     }
-    assert_eq!((manager.device().addresses().leased_bytes(), manager.ledger().usage().gtt), (0, 0));
+    assert_eq!((manager.device().addresses().leased_bytes(), manager.usage_tracker().usage().gtt), (0, 0));
 }
 
 #[test]

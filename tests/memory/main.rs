@@ -6,7 +6,6 @@ mod pages;
 #[path = "../support/mod.rs"]
 mod support;
 
-mod address_book;
 mod address_reuse;
 mod allocations;
 mod device_memory;
@@ -19,3 +18,4 @@ mod sparse;
 mod suballocation_cache;
 mod suballocation_model;
 mod suballocation_slabs;
+mod va_map;

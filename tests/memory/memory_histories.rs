@@ -142,7 +142,7 @@ impl World {
                 }
             }
             let census = kernel.inner().census();
-            prop_assert_eq!(manager.ledger().usage(), usage);
+            prop_assert_eq!(manager.usage_tracker().usage(), usage);
             prop_assert_eq!((census.handles, census.bindings), (objects.len(), items().count()));
             prop_assert_eq!(census.mappings, items().filter(|item| item.memory.mapping().is_some()).count());
             let bytes: u64 = items().map(|item| item.memory.size()).sum();

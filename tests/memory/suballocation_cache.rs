@@ -268,7 +268,7 @@ fn the_cache_is_flushed_and_the_kernel_asked_again_when_memory_is_out() {
 #[test]
 fn nothing_is_lost_in_two_threads() {
     let rig = rig(CacheLimits::default());
-    let before = (rig.kernel.inner().census(), rig.cache.manager().ledger().usage());
+    let before = (rig.kernel.inner().census(), rig.cache.manager().usage_tracker().usage());
     thread::scope(|scope| {
         for seed in 0..2u64 {
             let rig = &rig;
@@ -284,5 +284,5 @@ fn nothing_is_lost_in_two_threads() {
         }
     });
     rig.cache.flush();
-    assert_eq!((rig.kernel.inner().census(), rig.cache.manager().ledger().usage()), before);
+    assert_eq!((rig.kernel.inner().census(), rig.cache.manager().usage_tracker().usage()), before);
 }

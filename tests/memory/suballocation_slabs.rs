@@ -243,7 +243,7 @@ fn whatever_call_fails_nothing_is_lost() {
         let rig = rig();
         let counts = || {
             let manager = rig.cache.manager();
-            (rig.kernel.inner().census(), manager.ledger().usage(), manager.device().addresses().leased_bytes())
+            (rig.kernel.inner().census(), manager.usage_tracker().usage(), manager.device().addresses().leased_bytes())
         };
         let before = counts();
         rig.kernel.fail_nth(n, Errno::ENOMEM);

@@ -28,12 +28,15 @@ fn w08_imported_vram_is_taken_off_the_account_it_was_charged_to() {
         let imported = Bo::import(&abroad.device, memory.bo().export().unwrap()).unwrap();
         let charged = memory.charge().map(|charge| (charge.account(), charge.bytes()));
         assert_eq!(imported.charge().map(|charge| (charge.account(), charge.bytes())), charged);
-        assert_eq!(abroad.device.ledger().usage(), home.device.ledger().usage());
+        assert_eq!(abroad.device.usage_tracker().usage(), home.device.usage_tracker().usage());
         // In either order, nothing is left and nothing wraps.
         drop(memory);
-        assert_eq!((home.device.ledger().usage(), abroad.device.ledger().usage().total()), (NOTHING, MIB));
+        assert_eq!(
+            (home.device.usage_tracker().usage(), abroad.device.usage_tracker().usage().total()),
+            (NOTHING, MIB)
+        );
         drop(imported);
-        assert_eq!(abroad.device.ledger().usage(), NOTHING);
+        assert_eq!(abroad.device.usage_tracker().usage(), NOTHING);
     }
 }
 
@@ -50,21 +53,21 @@ fn w09_an_import_that_may_be_in_vram_or_gtt_is_charged_once() {
     let again = Bo::import(&home.device, &file).unwrap();
     assert_eq!((first.handle(), memory.bo().handle()), (second.handle(), again.handle()));
     for device in [&home.device, &abroad.device] {
-        assert_eq!(device.ledger().usage().total(), MIB, "one BO, one charge");
+        assert_eq!(device.usage_tracker().usage().total(), MIB, "one BO, one charge");
     }
     drop((first, memory));
     for device in [&home.device, &abroad.device] {
-        assert_eq!(device.ledger().usage().total(), MIB, "the other owner still holds it");
+        assert_eq!(device.usage_tracker().usage().total(), MIB, "the other owner still holds it");
     }
     drop((second, again));
-    assert_eq!((home.device.ledger().usage(), abroad.device.ledger().usage()), (NOTHING, NOTHING));
+    assert_eq!((home.device.usage_tracker().usage(), abroad.device.usage_tracker().usage()), (NOTHING, NOTHING));
 }
 
 /// W-14: RADV's check against overallocation counts what vkAllocateMemory made, and nothing else.
 #[test]
 fn w14_the_librarys_own_bos_imports_and_user_memory_are_on_the_same_ledger() {
     let rig = Rig::new("navi21");
-    let usage = || rig.device.ledger().usage();
+    let usage = || rig.device.usage_tracker().usage();
     let all_is_counted = || assert_eq!(usage().total(), rig.kernel.inner().census().handle_bytes);
     let stream = Stream::new(&rig.device, pm4::Target::gfx(rig.device.info().gfx_level), 1024).unwrap();
     assert!(usage().total() >= 4096, "the stream's IB");
@@ -92,7 +95,7 @@ fn the_always_valid_part_is_what_cannot_be_shared() {
     let manager = rig.manager();
     let own = manager.allocate(&gtt(&manager, MIB)).unwrap();
     let other = manager.allocate(&shared(gtt(&manager, 2 * MIB))).unwrap();
-    let ledger = manager.ledger().clone();
+    let ledger = manager.usage_tracker().clone();
     assert_eq!((ledger.usage().gtt, ledger.always_valid().gtt), (3 * MIB, MIB));
     drop(own);
     assert_eq!((ledger.usage().gtt, ledger.always_valid().gtt), (2 * MIB, 0));

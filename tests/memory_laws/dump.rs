@@ -5,28 +5,28 @@ use std::time::Duration;
 use amdgpu_winsys::{
     heaps::{Addressing, AllocateInfo, BudgetRule, CoarseClock, DUMP_SCHEMA, DeviceMemory, MemoryManager, OwnUsage},
     vamgr::VaWindow,
-    winsys::{AddressBook, Place},
+    winsys::{MappedRange, VaMap},
 };
 use serde_json::{Map, Value, json};
 
 use crate::rig::{MIB, Rig, gtt, vram};
 
 struct Scene {
-    book: AddressBook,
+    map: VaMap,
     manager: MemoryManager,
     memories: Vec<DeviceMemory>,
 }
 
 /// Three memories, one of them named, and one that was freed.
 fn scene(chip: &str) -> Scene {
-    let book = AddressBook::new(8);
-    let rig = Rig::observed(chip, book.clone());
+    let map = VaMap::new(8);
+    let rig = Rig::observed(chip, map.clone());
     let manager = rig.manager();
     let memories = [vram(&manager, MIB), gtt(&manager, 2 * MIB), gtt(&manager, 3 * MIB)]
         .map(|info| manager.allocate(&info).unwrap());
-    book.name(memories[1].bo().handle(), "a \"name\"\n");
+    map.name(memories[1].bo().handle(), "a \"name\"\n");
     drop(manager.allocate(&AllocateInfo::new(0, 4096)).unwrap());
-    Scene { book, manager, memories: memories.into() }
+    Scene { map, manager, memories: memories.into() }
 }
 
 fn object(value: &Value) -> &Map<String, Value> {
@@ -39,11 +39,11 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[test]
 fn a_dump_holds_everything_that_is_known() {
-    let Scene { book, manager, memories } = scene("navi21");
-    let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+    let Scene { map, manager, memories } = scene("navi21");
+    let dump: Value = serde_json::from_str(&manager.dump_json(&map).unwrap()).unwrap();
     assert_eq!(dump["schema"], DUMP_SCHEMA);
     assert_eq!(dump["device"]["chip"], "NAVI21");
-    let own = manager.ledger().usage();
+    let own = manager.usage_tracker().usage();
     assert_eq!(dump["own"]["gtt"], own.gtt);
     assert_eq!(dump["always_valid"]["gtt"], own.gtt, "nothing here is shared");
     let budgets = manager.cached_budgets(BudgetRule::Radv).unwrap();
@@ -76,10 +76,10 @@ fn a_dump_holds_everything_that_is_known() {
 #[test]
 fn a_dump_says_what_the_manager_and_the_book_say() {
     for chip in ["navi21", "renoir", "polaris10"] {
-        let Scene { book, manager, memories: _memories } = scene(chip);
+        let Scene { map, manager, memories: _memories } = scene(chip);
         // The kernel is asked once, so the dump and this test tell of one answer.
         let manager = manager.with_budget_interval(CoarseClock, Duration::from_hours(1));
-        let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+        let dump: Value = serde_json::from_str(&manager.dump_json(&map).unwrap()).unwrap();
         let (info, system) = (manager.device().info(), manager.cached_usage().unwrap());
         let own = |own: OwnUsage| json!({ "invisible_vram": own.invisible_vram, "visible_vram": own.visible_vram, "gtt": own.gtt });
         let budgets = [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| manager.cached_budgets(rule).unwrap());
@@ -93,7 +93,7 @@ fn a_dump_says_what_the_manager_and_the_book_say() {
         });
         let types = (0..).zip(manager.properties().types()).map(|(index, ty)| {
             let flags: Vec<_> = ty.properties.iter_names().map(|(name, _)| name).collect();
-            let of_type: Vec<_> = book.bos().into_iter().filter(|bo| bo.memory_type == Some(index)).collect();
+            let of_type: Vec<_> = map.bos().into_iter().filter(|bo| bo.memory_type == Some(index)).collect();
             let bytes: u64 = of_type.iter().map(|bo| bo.size).sum();
             json!({ "heap": ty.heap, "flags": flags, "allocations": of_type.len(), "bytes": bytes })
         });
@@ -109,15 +109,15 @@ fn a_dump_says_what_the_manager_and_the_book_say() {
                 "hole_sizes": sizes,
             })
         });
-        let bos = book.bos().into_iter().map(|bo| {
+        let bos = map.bos().into_iter().map(|bo| {
             let domains: Vec<_> = bo.domains.iter_names().map(|(name, _)| name).collect();
             json!({
                 "handle": bo.handle, "name": bo.name.as_deref(), "size": bo.size, "domains": domains,
                 "memory_type": bo.memory_type,
             })
         });
-        let places = |places: Vec<Place>| -> Value {
-            let place = |place: &Place| {
+        let places = |places: Vec<MappedRange>| -> Value {
+            let place = |place: &MappedRange| {
                 json!({
                     "handle": place.handle, "name": place.name.as_deref(), "len": place.range.len(),
                     "address": format!("{:#x}", place.range.start().as_u64()), "offset": place.offset,
@@ -128,8 +128,8 @@ fn a_dump_says_what_the_manager_and_the_book_say() {
         let expected = json!({
             "schema": DUMP_SCHEMA,
             "device": { "chip": info.chip_name().to_string(), "name": info.marketing_name },
-            "own": own(manager.ledger().usage()),
-            "always_valid": own(manager.ledger().always_valid()),
+            "own": own(manager.usage_tracker().usage()),
+            "always_valid": own(manager.usage_tracker().always_valid()),
             "system": {
                 "vram": system.usage.vram, "visible_vram": system.usage.visible_vram, "gtt": system.usage.gtt,
                 "generation": system.generation,
@@ -138,8 +138,8 @@ fn a_dump_says_what_the_manager_and_the_book_say() {
             "types": types.collect::<Value>(),
             "windows": windows.collect::<Value>(),
             "bos": bos.collect::<Value>(),
-            "bound": places(book.live()),
-            "freed": places(book.freed()),
+            "bound": places(map.live()),
+            "freed": places(map.freed()),
         });
         assert_eq!(dump, expected, "{chip}");
         assert!(system.usage.vram > 0 && system.generation > 0, "{chip}: {system:?}");
@@ -148,21 +148,21 @@ fn a_dump_says_what_the_manager_and_the_book_say() {
 
 #[test]
 fn an_old_chip_has_two_windows_in_its_dump() {
-    let Scene { book, manager, .. } = scene("polaris10");
-    let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+    let Scene { map, manager, .. } = scene("polaris10");
+    let dump: Value = serde_json::from_str(&manager.dump_json(&map).unwrap()).unwrap();
     assert_eq!(dump["windows"].as_array().unwrap().len(), 2);
     assert!(manager.properties().types().iter().any(|ty| ty.addressing == Addressing::Bits64));
 }
 
 #[test]
 fn a_dump_counts_more_than_4_gib() {
-    let book = AddressBook::new(8);
-    let rig = Rig::observed("navi21", book.clone());
+    let map = VaMap::new(8);
+    let rig = Rig::observed("navi21", map.clone());
     let manager = rig.manager();
     let memories = [5 << 30, 3 << 30].map(|size| manager.allocate(&vram(&manager, size)).unwrap());
-    let dump: Value = serde_json::from_str(&manager.dump_json(&book).unwrap()).unwrap();
+    let dump: Value = serde_json::from_str(&manager.dump_json(&map).unwrap()).unwrap();
     assert_eq!(dump["types"][memories[0].memory_type() as usize]["bytes"], 8_u64 << 30);
-    let dump: Value = serde_json::from_str(&manager.dump_vma_json(&book).unwrap()).unwrap();
+    let dump: Value = serde_json::from_str(&manager.dump_vma_json(&map).unwrap()).unwrap();
     check_statistics(&dump["Total"], 2, 8 << 30);
     let limits = ["AllocationSizeMin", "AllocationSizeMax"].map(|key| dump["Total"][key].as_u64());
     assert_eq!(limits, [Some(3 << 30), Some(5 << 30)]);
@@ -183,8 +183,8 @@ fn check_statistics(stats: &Value, count: u64, bytes: u64) {
 #[test]
 fn the_dump_for_vmas_visualiser_has_its_structure() {
     for chip in ["navi21", "renoir", "polaris10"] {
-        let Scene { book, manager, memories } = scene(chip);
-        let text = manager.dump_vma_json(&book).unwrap();
+        let Scene { map, manager, memories } = scene(chip);
+        let text = manager.dump_vma_json(&map).unwrap();
         let dump: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(keys(&dump), ["CustomPools", "DefaultPools", "General", "MemoryInfo", "Total"]);
         let (heaps, types) = (manager.properties().heaps(), manager.properties().types());

@@ -5,7 +5,7 @@ use amdgpu_winsys::{
     heaps::DeviceMemory,
     uapi::VaFlags,
     vamgr::{GpuVa, HoleHistogram, VaLease, VaLimits, VaManager, VaRequest, VaWindow, WindowStats},
-    winsys::{AddressBook, Binding, BoHistory, Event, FaultAccess, FaultHub, FaultReport, Ip, NEAR, Observer, Verdict},
+    winsys::{Binding, BoHistory, Event, FaultAccess, FaultHub, FaultReport, Ip, NEAR, Observer, VaMap, Verdict},
 };
 use proptest::prelude::*;
 
@@ -16,21 +16,21 @@ use crate::{
 
 struct Scene {
     rig: Rig,
-    book: AddressBook,
+    map: VaMap,
     history: BoHistory,
 }
 
 impl Scene {
     fn new(chip: &str) -> Self {
-        let (book, history) = (AddressBook::new(64), BoHistory::new(64));
-        let both: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(history.clone())];
-        Self { rig: Rig::observed(chip, both), book, history }
+        let (map, history) = (VaMap::new(64), BoHistory::new(64));
+        let both: Vec<Box<dyn Observer>> = vec![Box::new(map.clone()), Box::new(history.clone())];
+        Self { rig: Rig::observed(chip, both), map, history }
     }
 
     fn memory(&self, pages: u64) -> DeviceMemory {
         let manager = self.rig.manager();
         let memory = manager.allocate(&gtt(&manager, pages * PAGE)).unwrap();
-        self.book.name(memory.bo().handle(), "target");
+        self.map.name(memory.bo().handle(), "target");
         memory
     }
 
@@ -43,7 +43,7 @@ impl Scene {
         let list = stream.finish().unwrap();
         let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();
         assert!(fence.wait(job_time()).unwrap());
-        device.fault_report(&self.book, Some(&self.history)).unwrap().expect("a fault")
+        device.fault_report(&self.map, Some(&self.history)).unwrap().expect("a fault")
     }
 }
 
@@ -51,7 +51,7 @@ impl Scene {
 #[test]
 fn a_store_to_freed_memory_is_called_use_after_free_with_its_history() {
     let scene = Scene::new("navi31");
-    assert_eq!(scene.rig.device.fault_report(&scene.book, None).unwrap(), None);
+    assert_eq!(scene.rig.device.fault_report(&scene.map, None).unwrap(), None);
     let memory = scene.memory(4);
     let (handle, address) = (memory.bo().handle(), memory.address().as_u64());
     drop(memory);
@@ -141,7 +141,7 @@ proptest! {
                 }
             }
         };
-        prop_assert_eq!(Verdict::new(&scene.book.lookup(at), FaultAccess::Read), expected);
+        prop_assert_eq!(Verdict::new(&scene.map.lookup(at), FaultAccess::Read), expected);
     }
 
     /// Row 30: the histogram and the figures of a window are those of the leases that are left.

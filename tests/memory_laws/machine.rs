@@ -166,13 +166,13 @@ impl Driver {
     fn books(&self) -> Books {
         // How the kernel cuts the sparse range up is its own business.
         let census = |rig: &Rig| Census { bindings: 0, ..rig.kernel.inner().census() };
-        let own = |device: &Device| device.ledger().usage().total();
+        let own = |device: &Device| device.usage_tracker().usage().total();
         let budgets = self.manager.cached_budgets(BudgetRule::Corrected).unwrap();
         Books {
             home: census(&self.rig),
             abroad: census(&self.other),
             own: [own(&self.rig.device), own(&self.other.device)],
-            always_valid: self.manager.ledger().always_valid().total(),
+            always_valid: self.manager.usage_tracker().always_valid().total(),
             leased: self.rig.device.addresses().leased_bytes(),
             objects: self.rig.gpu.census().bos,
             budget_usage: budgets.heaps().iter().map(|heap| heap.usage).sum(),
@@ -289,7 +289,7 @@ impl Driver {
         self.imports.clear();
         self.files.clear();
         let census = self.rig.kernel.inner().census();
-        let own = [&self.rig, &self.other].map(|rig| rig.device.ledger().usage().total());
+        let own = [&self.rig, &self.other].map(|rig| rig.device.usage_tracker().usage().total());
         let is_gone = census.handles == 0 && census.mappings == 0 && self.rig.gpu.census().bos <= kept;
         is_unbound && own == [0, 0] && is_gone
     }
@@ -361,10 +361,10 @@ proptest! {
         drop((memories, files, imports, sparse));
         for rig in [&rig, &other] {
             prop_assert_eq!(rig.kernel.inner().census(), Census::default());
-            prop_assert_eq!(rig.device.ledger().usage().total(), 0);
+            prop_assert_eq!(rig.device.usage_tracker().usage().total(), 0);
             prop_assert_eq!(rig.device.addresses().leased_bytes(), 0);
         }
         prop_assert_eq!(rig.gpu.census().bos, 0);
-        prop_assert_eq!(manager.ledger().always_valid().total(), 0);
+        prop_assert_eq!(manager.usage_tracker().always_valid().total(), 0);
     }
 }

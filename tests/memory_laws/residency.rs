@@ -4,7 +4,7 @@ use amdgpu_winsys::{
     cs::{Stream, Submission, pm4},
     heaps::{Backing, SparseBind, SparseRange, WorkingSet},
     vamgr::VaRequest,
-    winsys::{Ip, ResidentSet},
+    winsys::{Ip, ResidencySet},
 };
 
 use crate::{
@@ -36,7 +36,7 @@ fn w30_a_snapshot_of_an_unchanged_set_is_not_a_copy() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let memories: Vec<_> = (0..100).map(|_| manager.allocate(&shared(gtt(&manager, 4096))).unwrap()).collect();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     for memory in &memories {
         set.add(memory.binding());
     }

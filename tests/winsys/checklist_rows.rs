@@ -16,12 +16,12 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{
-        CommandList, Error as CsError, Gang, Listing, Patience, Preambles, Queue, QueueOptions, Queues, Stream,
+        BoListMode, CommandList, Error as CsError, Gang, Preambles, Queue, QueueOptions, Queues, RetryPolicy, Stream,
         Submission, SyncPoint, Target, sdma,
     },
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::{Argument, Cs, IbFlags, chunk_id, query},
-    winsys::{Device, Error, Ip, ResidentSet, Syncobj},
+    winsys::{Device, Error, Ip, ResidencySet, Syncobj},
 };
 use nix::errno::Errno;
 
@@ -203,8 +203,8 @@ fn w42_a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
     const TRIES: u32 = 2000;
     let kernel = Arc::new(FaultInjector::new(gpu("navi21").open()));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
-    let patience = Patience { total: Duration::from_millis(60), pause: Duration::from_millis(2) };
-    let options = QueueOptions { patience, ..QueueOptions::default() };
+    let retry = RetryPolicy { total: Duration::from_millis(60), pause: Duration::from_millis(2) };
+    let options = QueueOptions { retry, ..QueueOptions::default() };
     let queue = Queue::with_options(&jobs::context(&device), Ip::Compute, 0, options).unwrap();
     let memory = host_memory(&device, 4096);
     let list = jobs::store(&device, queue.target(), memory.address(), 7);
@@ -332,15 +332,15 @@ fn a_submission_may_wait_for_a_point_that_is_signalled_later() {
 /// what this submission names, each once.
 #[test]
 fn what_was_listed_before_neither_stands_in_for_nor_doubles_what_is_listed_now() {
-    for listing in [Listing::Inline, Listing::Kept] {
+    for bo_list_mode in [BoListMode::Inline, BoListMode::Kept] {
         let (kernel, heard) = Listener::new(&gpu("navi21"));
         let device = Device::new(kernel).unwrap();
-        let options = QueueOptions { listing, ..QueueOptions::default() };
+        let options = QueueOptions { bo_list_mode, ..QueueOptions::default() };
         let queue = Queue::with_options(&jobs::context(&device), Ip::Compute, 0, options).unwrap();
         let memories = [(); 5].map(|()| host_memory(&device, 4096));
         let list = jobs::store(&device, queue.target(), memories[0].address(), 7);
         let [one, two, three] = [0, 1, 2].map(|member: usize| {
-            let set = ResidentSet::new();
+            let set = ResidencySet::new();
             assert!(set.add(memories[member].binding()));
             set
         });
@@ -358,14 +358,14 @@ fn what_was_listed_before_neither_stands_in_for_nor_doubles_what_is_listed_now()
             let submission = Submission { lists: &[&list], sets, memory: &bindings, ..Submission::default() };
             assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
             let payloads = heard.last_payloads(chunk_id::BO_HANDLES);
-            let [entries] = &payloads[..] else { panic!("{listing:?}: no list, or several") };
+            let [entries] = &payloads[..] else { panic!("{bo_list_mode:?}: no list, or several") };
             let mut listed: Vec<_> = entries.chunks_exact(2).map(|entry| entry[0]).collect();
             listed.sort_unstable();
             let mut handles: Vec<_> = expected.iter().map(|&at: &usize| memories[at].bo().handle()).collect();
             // The IB is the newest but for the rest.
             handles.extend(listed.iter().filter(|handle| !memories.iter().any(|own| own.bo().handle() == **handle)));
             handles.sort_unstable();
-            assert_eq!((&listed, handles.len()), (&handles, expected.len() + 1), "{listing:?}: {expected:?}");
+            assert_eq!((&listed, handles.len()), (&handles, expected.len() + 1), "{bo_list_mode:?}: {expected:?}");
         }
     }
 }

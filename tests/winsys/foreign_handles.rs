@@ -40,12 +40,12 @@ fn an_owned_handle_is_closed_with_the_last_clone_and_a_borrowed_one_is_not() {
         let handle = made(&device, 5000);
         let bo = adopt(&device, handle, ownership).unwrap();
         assert_eq!((bo.handle(), bo.size(), bo.domains()), (handle, 8192, GemDomain::GTT), "as the kernel says");
-        assert_eq!(device.ledger().usage().gtt, 8192, "{ownership:?}");
+        assert_eq!(device.usage_tracker().usage().gtt, 8192, "{ownership:?}");
         let clone = bo.clone();
         drop(bo);
         assert!(clone.create_info().is_ok());
         drop(clone);
-        assert_eq!(device.ledger().usage().gtt, 0);
+        assert_eq!(device.usage_tracker().usage().gtt, 0);
         assert_eq!(close(&device, handle).is_err(), closed_by_us, "{ownership:?}");
     }
 }
@@ -56,7 +56,7 @@ fn a_handle_that_is_borrowed_and_imported_is_never_closed_by_the_library() {
     let handle = made(&device, 4096);
     let borrowed = adopt(&device, handle, HandleOwnership::Borrowed).unwrap();
     let again = Bo::import(&device, borrowed.export().unwrap()).unwrap();
-    assert_eq!((again.handle(), device.ledger().usage().gtt), (handle, 4096), "one handle, charged once");
+    assert_eq!((again.handle(), device.usage_tracker().usage().gtt), (handle, 4096), "one handle, charged once");
     drop((borrowed, again));
     close(&device, handle).unwrap();
 }
@@ -136,7 +136,7 @@ fn a_bound_bo_that_fails_leaves_nothing() {
     let too_short = Bo::create_bound(&device, &request(8192, VaRequest::new(4096))).unwrap_err();
     assert!(matches!(too_short, Error::Range { .. }), "{too_short}");
     assert!(matches!(Bo::create_bound(&device, &request(0, VaRequest::new(4096))), Err(Error::BoRule { .. })));
-    assert_eq!(device.ledger().usage().gtt, 8192, "the one that succeeded");
+    assert_eq!(device.usage_tracker().usage().gtt, 8192, "the one that succeeded");
     drop(binding);
     assert_eq!(leased(), before);
 }

@@ -5,10 +5,10 @@ use std::fmt::Debug;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::Queue,
-    heaps::{Ledger, MemoryManager, SparseRange, TableOptions},
+    heaps::{MemoryManager, SparseRange, TableOptions, UsageTracker},
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::VaRequest,
-    winsys::{AddressBook, Binding, Bo, BoHistory, BoRequest, Context, Device, Ip, Priority, ResidentSet, Syncobj},
+    winsys::{Binding, Bo, BoHistory, BoRequest, Context, Device, Ip, Priority, ResidencySet, Syncobj, VaMap},
 };
 
 use crate::support::chip;
@@ -42,10 +42,10 @@ fn handles_are_equal_if_they_are_of_one_object() {
     assert_told_apart("Context", context);
     assert_told_apart("Queue", || Queue::new(&context(), Ip::Gfx, 0).unwrap());
     assert_told_apart("Syncobj", || Syncobj::new(&device, false).unwrap());
-    assert_told_apart("ResidentSet", ResidentSet::new);
-    assert_told_apart("Residents", || ResidentSet::new().snapshot());
-    assert_told_apart("Ledger", || Ledger::new(4096));
-    assert_told_apart("AddressBook", || AddressBook::new(4));
+    assert_told_apart("ResidencySet", ResidencySet::new);
+    assert_told_apart("Residents", || ResidencySet::new().snapshot());
+    assert_told_apart("UsageTracker", || UsageTracker::new(4096));
+    assert_told_apart("VaMap", || VaMap::new(4));
     assert_told_apart("BoHistory", || BoHistory::new(4));
     assert_told_apart("MemoryManager", || MemoryManager::new(&device, &TableOptions::default()).unwrap());
     assert_told_apart("SparseRange", || SparseRange::new(&device, VaRequest::new(1 << 20)).unwrap());

@@ -12,14 +12,14 @@ use crate::support::{chip, host_memory, job_time, jobs};
 use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{Listing, Queue, QueueOptions, Submission},
+    cs::{BoListMode, Queue, QueueOptions, Submission},
     heaps::{AllocateInfo, Backing, MemoryManager, SparseBind, SparseRange, TableOptions},
     uapi::{
         Argument, BoList as BoListArgument, Ctx, GemClose, GemVa, GemWaitIdle, SyncobjDestroy, VM_OP_UNRESERVE_VMID,
         VaOperation, Vm, WaitCs, bo_list_op, ctx_op,
     },
     vamgr::VaRequest,
-    winsys::{Context, Deadline, Device, Error, Ip, Priority, ResidentSet, Syncobj, Until, VmidReservation, WaitFor},
+    winsys::{Context, Deadline, Device, Error, Ip, Priority, ResidencySet, Syncobj, Until, VmidReservation, WaitFor},
 };
 use nix::errno::Errno;
 
@@ -60,9 +60,9 @@ fn live(device: &Device) {
     let _vmid = VmidReservation::new(device).unwrap();
     let _syncobj = Syncobj::new(device, false).unwrap();
     let _context = Context::new(device, Priority::Normal).unwrap();
-    let options = QueueOptions { listing: Listing::Kept, ..QueueOptions::default() };
+    let options = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
     let queue = Queue::with_options(&jobs::context(device), Ip::Compute, 0, options).unwrap();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     assert!(set.add(memory.binding()) && set.add(hidden.binding()));
     let list = jobs::store(device, queue.target(), memory.address(), 7);
     for _ in 0..3 {
@@ -78,7 +78,7 @@ fn live(device: &Device) {
 fn whatever_is_dropped_the_kernel_is_asked_three_times_to_take_it_back() {
     for name in ["navi21", "vega10"] {
         let (kernel, device) = injected(name);
-        let counts = || (kernel.inner().census(), device.addresses().leased_bytes(), device.ledger().usage());
+        let counts = || (kernel.inner().census(), device.addresses().leased_bytes(), device.usage_tracker().usage());
         live(&device);
         let before = counts();
         let asked = Arc::new(AtomicU32::new(0));

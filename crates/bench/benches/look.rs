@@ -15,7 +15,7 @@ use std::{
 
 use amdgpu_bench::measure::{median, timed};
 use amdgpu_budget::{
-    collect::{Collector, Wishes},
+    collect::{CollectOptions, Collector},
     machine::Captured,
     screen::{render, state::State},
     text::Style,
@@ -55,7 +55,8 @@ fn measure(program: &Path, tree: &Path, out: &mut dyn io::Write) -> Result<(), F
     writeln!(out, "show, cold, simulator             {simulated:>10.2?}   wanted below 20 ms")?;
     writeln!(out, "show, cold, {PROCESSES} processes         {captured:>10.2?}   wanted below 50 ms")?;
     writeln!(out, "floor: fdinfo of {PROCESSES} processes    {floor:>10.2?}")?;
-    let mut collector = Collector::new(Captured::open(tree)?, Wishes { per_client: true, ..Wishes::default() });
+    let mut collector =
+        Collector::new(Captured::open(tree)?, CollectOptions { per_client: true, ..CollectOptions::default() });
     let snapshot = collector.look()?.ok_or("nothing to see")?;
     let again = typical(|| {
         collector.look_again()?;

@@ -10,7 +10,7 @@ use amdgpu_winsys::{
     cs::{CommandList, Packet, Queue, Stream, Submission, dump::Dumper, pm4, registers::SetRegisters},
     heaps::{AllocateFlags, AllocateInfo, BudgetRule, DeviceMemory, MemoryManager, TableOptions},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Binding, Context, Device, GfxLevel, Ip, Priority, ResidentSet},
+    winsys::{Binding, Context, Device, GfxLevel, Ip, Priority, ResidencySet},
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -115,7 +115,7 @@ fn submit(manager: &MemoryManager, count: u32, members: usize, in_a_set: bool) -
     let live = live(manager, members)?;
     let list = empty_list(device)?;
     let (set, sets, bindings): (_, [_; 1], Vec<Binding>);
-    set = ResidentSet::new();
+    set = ResidencySet::new();
     let submission = if in_a_set {
         for memory in &live {
             set.add(memory.binding());

@@ -14,7 +14,7 @@ use amdgpu_winsys::{
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, TableOptions},
     uapi::VaFlags,
     vamgr::VaRequest,
-    winsys::{Binding, Bo, Context, Deadline, Device, Ip, Priority, ResidentSet},
+    winsys::{Binding, Bo, Context, Deadline, Device, Ip, Priority, ResidencySet},
 };
 
 use crate::contest::traces::random;
@@ -33,7 +33,7 @@ const MAPPABLE: u32 = TYPES[0];
 struct Shared {
     manager: MemoryManager,
     /// Resident for every submission; members come and go under them.
-    set: ResidentSet,
+    set: ResidencySet,
     steps: AtomicU64,
 }
 
@@ -81,8 +81,8 @@ fn descriptors() -> std::io::Result<usize> {
 fn use_device(gpu: &SimDevice, time: Duration, threads: u32) -> Result<(u64, Vec<String>), Failure> {
     let device = Device::new(gpu.open())?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
-    let shared = Shared { manager, set: ResidentSet::new(), steps: AtomicU64::new(0) };
-    let usage = shared.manager.ledger().usage();
+    let shared = Shared { manager, set: ResidencySet::new(), steps: AtomicU64::new(0) };
+    let usage = shared.manager.usage_tracker().usage();
     let end = Instant::now() + time;
     thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
@@ -97,10 +97,10 @@ fn use_device(gpu: &SimDevice, time: Duration, threads: u32) -> Result<(u64, Vec
     })?;
     let mut lost = Vec::new();
     if !shared.set.is_empty() {
-        lost.push(format!("{} members of the resident set", shared.set.len()));
+        lost.push(format!("{} members of the residency set", shared.set.len()));
     }
-    if shared.manager.ledger().usage() != usage {
-        lost.push(format!("the ledger had {usage:?}, and has {:?}", shared.manager.ledger().usage()));
+    if shared.manager.usage_tracker().usage() != usage {
+        lost.push(format!("the usage tracker had {usage:?}, and has {:?}", shared.manager.usage_tracker().usage()));
     }
     let leased = device.addresses().leased_bytes();
     if leased != 0 {

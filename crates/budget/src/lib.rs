@@ -17,9 +17,9 @@
 //! on by default; without them the crate is a library of snapshots, figures and text.
 //!
 //! ```
-//! use amdgpu_budget::{collect::{Collector, Wishes}, machine::Simulated};
+//! use amdgpu_budget::{collect::{Collector, CollectOptions}, machine::Simulated};
 //!
-//! let mut collector = Collector::new(Simulated::new("renoir", 3)?, Wishes::default());
+//! let mut collector = Collector::new(Simulated::new("renoir", 3)?, CollectOptions::default());
 //! let snapshot = collector.look()?.ok_or("a simulated machine always has a next moment")?;
 //! assert_eq!(snapshot.gpus[0].effective.rule, "apu");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     cli::Global,
-    collect::{Collector, LookError, Wishes},
+    collect::{CollectOptions, Collector, LookError},
     exit::Exit,
     machine::{Captured, Live, Machine, Simulated},
     snapshot::model::{Gpu, Snapshot},
@@ -78,8 +78,8 @@ pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
 }
 
 /// Returns what to collect of the machine.
-pub fn wishes(global: &Global, per_client: bool) -> Wishes {
-    Wishes { wake: global.wake, processes: !global.no_processes, per_client }
+pub fn wishes(global: &Global, per_client: bool) -> CollectOptions {
+    CollectOptions { wake: global.wake, processes: !global.no_processes, per_client }
 }
 
 /// The source that the options name.

@@ -16,7 +16,7 @@ use std::{
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     heaps::{AllocateInfo, MemoryManager, TableOptions},
-    winsys::{AddressBook, Device},
+    winsys::{Device, VaMap},
 };
 use support::{Directory, command, golden, run, run_with};
 
@@ -347,15 +347,15 @@ fn csv_export_and_doctor_answer() {
 
 /// Returns the memory dump of a process with three allocations.
 fn memory_dump() -> String {
-    let book = AddressBook::new(8);
+    let map = VaMap::new(8);
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::default());
-    let device = Device::with_observer(gpu.open(), book.clone()).unwrap();
+    let device = Device::with_observer(gpu.open(), map.clone()).unwrap();
     let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let allocate = |memory_type, size| manager.allocate(&AllocateInfo::new(memory_type, size)).unwrap();
     let held = [allocate(0, 1 << 20), allocate(5, 2 << 20), allocate(5, 64 << 10)];
     drop(allocate(0, 4096));
-    book.name(held[1].bo().handle(), "staging");
-    manager.dump_json(&book).unwrap()
+    map.name(held[1].bo().handle(), "staging");
+    manager.dump_json(&map).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod support;
 
 use amdgpu_budget::{
-    collect::{Collector, Wishes},
+    collect::{CollectOptions, Collector},
     files::Entry,
     machine::Simulated,
     model::Snapshot,
@@ -62,7 +62,7 @@ fn trouble_is_valid_too_and_unknown_is_null() {
     for (name, entry) in troubles {
         let mut machine = Simulated::new("navi21", 14).unwrap();
         machine.files_mut().put_entry(format!("{directory}/{name}"), entry.clone());
-        let mut collector = Collector::new(machine, Wishes::default());
+        let mut collector = Collector::new(machine, CollectOptions::default());
         let value = serde_json::to_value(collector.look().unwrap().unwrap()).unwrap();
         check(&schema, &value, name);
         if name.starts_with("mem_info") {
@@ -74,7 +74,7 @@ fn trouble_is_valid_too_and_unknown_is_null() {
 
 #[test]
 fn a_recording_gives_back_what_was_seen() {
-    let mut collector = Collector::new(Simulated::new("vega10", 9).unwrap(), Wishes::default());
+    let mut collector = Collector::new(Simulated::new("vega10", 9).unwrap(), CollectOptions::default());
     let seen = collector.look().unwrap().unwrap();
     let text = serde_json::to_string(&seen).unwrap();
     assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), seen);

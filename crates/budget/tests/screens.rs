@@ -3,7 +3,7 @@
 mod support;
 
 use amdgpu_budget::{
-    collect::{Collector, Wishes},
+    collect::{CollectOptions, Collector},
     machine::Simulated,
     screen::{
         keys, render,
@@ -18,7 +18,7 @@ use support::golden;
 
 /// A screen after fifteen looks at a card that fills up.
 fn seen(chips: &str, pressed: &str, style: Style) -> State {
-    let wishes = Wishes { per_client: true, ..Wishes::default() };
+    let wishes = CollectOptions { per_client: true, ..CollectOptions::default() };
     let mut collector = Collector::new(Simulated::new(chips, 0).unwrap(), wishes);
     let mut state = State::new(style, 1.0);
     for _ in 0..15 {

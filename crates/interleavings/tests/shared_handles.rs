@@ -42,7 +42,7 @@ fn an_import_is_open_until_it_is_dropped_whoever_drops_another_meanwhile() {
         for thread in threads {
             thread.join().expect("no panic");
         }
-        assert_eq!(rig.device.ledger().usage().total(), 0, "charged as often as taken off");
+        assert_eq!(rig.device.usage_tracker().usage().total(), 0, "charged as often as taken off");
         drop(file);
         assert_eq!(rig.gpu.census().bos, 0, "and closed in the end");
     });
@@ -70,6 +70,6 @@ fn two_first_exports_at_once_list_a_handle_once() {
         for thread in threads {
             thread.join().expect("no panic");
         }
-        assert_eq!((rig.device.ledger().usage().total(), rig.gpu.census().bos), (0, 0));
+        assert_eq!((rig.device.usage_tracker().usage().total(), rig.gpu.census().bos), (0, 0));
     });
 }

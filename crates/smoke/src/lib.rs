@@ -2,7 +2,7 @@
 //!
 //! [`run()`] takes a [`Target`], a Radeon or the embedded simulator, through a plan of small checks: open it, lay out its
 //! heaps, allocate memory at managed addresses, record packets, submit them to every ring, and compare what the GPU
-//! wrote byte for byte. Each check has a stable id and ends in one of IGT's [words](Word), a failure with its evidence.
+//! wrote byte for byte. Each check has a stable id and ends in one of IGT's [words](Status), a failure with its evidence.
 //!
 //! ```
 //! use amdgpu_smoke::{Exit, Options, Target, run};
@@ -47,7 +47,7 @@ pub use self::{
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
         report::{CheckResult, Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
-        word::{Expected, Word},
+        status::{Expected, Status},
     },
     run::{Observer, run},
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     choice::{BadFilter, Choice, Filter},
-    gpu::lab::Settings,
+    gpu::test_context::Settings,
     level::Level,
     result::expectations::Expectations,
 };

@@ -9,7 +9,7 @@ use crate::{
         inventory, leak, process, queues, shaders,
     },
     choice::{Choice, Shard},
-    gpu::{lab::Lab, ring::Ring, target::Target},
+    gpu::{ring::Ring, target::Target, test_context::TestContext},
     level::Level,
     options::Options,
     result::outcome::{Outcome, skip},
@@ -26,10 +26,10 @@ pub(crate) struct Step {
 
 impl Step {
     /// Tries it.
-    pub(crate) fn run(&self, lab: &Lab<'_>) -> Outcome {
-        self.check.try_with(lab, || match (self.check.body, self.ring) {
-            (Body::Once(body), _) => body(lab),
-            (Body::EachRing(body) | Body::EachShaderRing(body), Some(ring)) => body(lab, ring),
+    pub(crate) fn run(&self, test: &TestContext<'_>) -> Outcome {
+        self.check.try_with(test, || match (self.check.body, self.ring) {
+            (Body::Once(body), _) => body(test),
+            (Body::EachRing(body) | Body::EachShaderRing(body), Some(ring)) => body(test, ring),
             (Body::EachRing(_) | Body::EachShaderRing(_), None) => skip("no ring to run on"),
         })
     }

@@ -8,14 +8,14 @@ use std::{
 
 use crate::{
     checks::inventory,
-    gpu::{lab::Lab, target::Target},
+    gpu::{target::Target, test_context::TestContext},
     level::Level,
     options::Options,
     plan::{self, Step},
     result::{
         outcome::{Failure, Stop},
         report::{CheckResult, Gpu, Report, SCHEMA, Summary},
-        word::{Expected, Word},
+        status::{Expected, Status},
     },
 };
 
@@ -56,13 +56,13 @@ impl Observer for () {}
 pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> Report {
     observer.began(target.gpu());
     let start = Instant::now();
-    let opened = shielded(|| Lab::open(target, options.settings()));
+    let opened = shielded(|| TestContext::open(target, options.settings()));
     let report = match opened {
-        Ok(lab) => {
-            let gpu = target.gpu().with_facts(lab.facts());
-            let steps = plan::plan(&lab.rings, options.level, &options.choice);
+        Ok(test) => {
+            let gpu = target.gpu().with_facts(test.facts());
+            let steps = plan::plan(&test.rings, options.level, &options.choice);
             observer.planned(&gpu, &steps.iter().map(|step| &*step.id).collect::<Vec<_>>());
-            follow(lab, gpu, &steps, start, options, observer)
+            follow(test, gpu, &steps, start, options, observer)
         }
         Err(broken) => {
             let gpu = target.gpu().clone();
@@ -78,7 +78,7 @@ pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> R
 
 /// Tries one step after the other, until the GPU is lost.
 fn follow(
-    lab: Lab<'_>,
+    test: TestContext<'_>,
     gpu: Gpu,
     steps: &[Step],
     start: Instant,
@@ -87,7 +87,7 @@ fn follow(
 ) -> Report {
     let mut results = Vec::with_capacity(steps.len());
     let mut ending = Ending::default();
-    let mut shared = Some(lab);
+    let mut shared = Some(test);
     let mut start = Some(start);
     for (step, left) in steps.iter().zip((0..steps.len()).rev()) {
         observer.started(&step.id);
@@ -109,46 +109,48 @@ fn follow(
 
 /// Tries a step, and looks whether the GPU is still there. What resets the GPU has a file of its own.
 fn tried(
-    shared: &mut Option<Lab<'_>>,
+    shared: &mut Option<TestContext<'_>>,
     step: &Step,
     began: Instant,
     options: &Options,
 ) -> (CheckResult, Option<String>) {
     if options.expectations.skips(&step.id) {
-        let mut result = CheckResult::new(&step.id, Word::Skip, "the user's lists leave it out", began.elapsed());
+        let mut result = CheckResult::new(&step.id, Status::Skip, "the user's lists leave it out", began.elapsed());
         result.expected = Some(Expected::Skip);
         return (result, None);
     }
-    let Some(lab) = shared.as_ref() else { return (CheckResult::new(&step.id, Word::Skip, "", began.elapsed()), None) };
+    let Some(test) = shared.as_ref() else {
+        return (CheckResult::new(&step.id, Status::Skip, "", began.elapsed()), None);
+    };
     if step.check.level < Level::Destructive {
-        return in_lab(lab, step, began);
+        return in_lab(test, step, began);
     }
-    match shielded(|| Lab::open(lab.target, options.settings())) {
+    match shielded(|| TestContext::open(test.target, options.settings())) {
         Ok(own) => in_lab(&own, step, began),
         Err(broken) => (judged(&step.id, began, Err(broken)), None),
     }
 }
 
 /// Tries a step with an open device: its result, and why the GPU cannot be trusted afterwards, if so.
-pub(crate) fn in_lab(lab: &Lab<'_>, step: &Step, began: Instant) -> (CheckResult, Option<String>) {
+pub(crate) fn in_lab(test: &TestContext<'_>, step: &Step, began: Instant) -> (CheckResult, Option<String>) {
     let is_destructive = step.check.level == Level::Destructive;
-    lab.rewind();
-    let before = lab.condition();
-    let mut result = judged(&step.id, began, shielded(|| step.run(lab)));
+    test.rewind();
+    let before = test.condition();
+    let mut result = judged(&step.id, began, shielded(|| step.run(test)));
     let mut lost = None;
     if result.word.is_bad() {
-        let mut evidence = lab.evidence_since(&before);
+        let mut evidence = test.evidence_since(&before);
         if let Some(own) = result.evidence.take() {
             (evidence.difference, evidence.refusal) = (own.difference, own.refusal);
         }
         result.evidence = (!evidence.is_empty()).then(|| Box::new(evidence));
-        lost = lab.lost();
-    } else if !is_destructive && result.word == Word::Pass {
-        lost = lab.lost();
+        lost = test.lost();
+    } else if !is_destructive && result.word == Status::Pass {
+        lost = test.lost();
         if lost.is_some() {
-            result.word = Word::Fail;
-        } else if let Some(fault) = lab.fault_since(&before) {
-            result.word = Word::Warn;
+            result.word = Status::Fail;
+        } else if let Some(fault) = test.fault_since(&before) {
+            result.word = Status::Warn;
             result.detail = format!("{}; {fault}", result.detail);
         }
     }
@@ -183,14 +185,14 @@ fn message(payload: &(dyn Any + Send)) -> String {
 pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) -> CheckResult {
     let result = |word, detail: String| CheckResult::new(id, word, detail, start.elapsed());
     match outcome {
-        Ok(detail) => result(Word::Pass, detail),
+        Ok(detail) => result(Status::Pass, detail),
         Err(Broken::Stopped(Stop::Fail(failure))) => {
             let Failure { detail, difference, refusal } = *failure;
             let evidence = crate::result::evidence::Evidence { difference, refusal, ..Default::default() };
-            CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail, detail) }
+            CheckResult { evidence: Some(Box::new(evidence)), ..result(Status::Fail, detail) }
         }
-        Err(Broken::Stopped(Stop::Skip(reason))) => result(Word::Skip, reason),
-        Err(Broken::Panicked(message)) => result(Word::Crash, message),
+        Err(Broken::Stopped(Stop::Skip(reason))) => result(Status::Skip, reason),
+        Err(Broken::Panicked(message)) => result(Status::Crash, message),
     }
 }
 
@@ -224,23 +226,23 @@ mod tests {
     use super::*;
     use crate::result::outcome::Outcome;
 
-    fn word(body: impl FnOnce() -> Outcome) -> (Word, String) {
+    fn word(body: impl FnOnce() -> Outcome) -> (Status, String) {
         let result = judged("a.check", Instant::now(), shielded(body));
         (result.word, result.detail)
     }
 
     #[test]
     fn every_way_to_end_has_its_word() {
-        assert_eq!(word(|| Ok("figures".to_owned())), (Word::Pass, "figures".to_owned()));
-        assert_eq!(word(|| crate::result::outcome::fail("evidence")), (Word::Fail, "evidence".to_owned()));
-        assert_eq!(word(|| crate::result::outcome::skip("reason")), (Word::Skip, "reason".to_owned()));
+        assert_eq!(word(|| Ok("figures".to_owned())), (Status::Pass, "figures".to_owned()));
+        assert_eq!(word(|| crate::result::outcome::fail("evidence")), (Status::Fail, "evidence".to_owned()));
+        assert_eq!(word(|| crate::result::outcome::skip("reason")), (Status::Skip, "reason".to_owned()));
     }
 
     #[test]
     fn a_panic_is_a_crash_of_the_check_and_not_of_the_program() {
         std::panic::set_hook(Box::new(|_| {}));
-        assert_eq!(word(|| panic!("at byte {}", 7)), (Word::Crash, "at byte 7".to_owned()));
-        assert_eq!(word(|| panic!("plain")), (Word::Crash, "plain".to_owned()));
+        assert_eq!(word(|| panic!("at byte {}", 7)), (Status::Crash, "at byte 7".to_owned()));
+        assert_eq!(word(|| panic!("plain")), (Status::Crash, "plain".to_owned()));
         let _ = std::panic::take_hook();
     }
 }

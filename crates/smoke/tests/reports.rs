@@ -270,7 +270,7 @@ fn known_failures_pass_flakes_may_fail_and_an_unexpected_pass_is_reported() {
 fn lists_that_make_no_sense_are_bad_usage_with_the_line() {
     let scratch = Scratch::new("bad-lists");
     for (option, text, reason) in [
-        ("--fails", "bo.map\n", "list:1: \"bo.map\" is not of the form id,Word"),
+        ("--fails", "bo.map\n", "list:1: \"bo.map\" is not of the form id,Status"),
         ("--fails", "\nbo.map,Pass\n", "list:2: \"Pass\" is no word"),
         ("--skips", "(\n", "list:1: \"(\" is no regular expression"),
         ("--flakes", "bo\n[\n", "list:2: \"[\" is no regular expression"),

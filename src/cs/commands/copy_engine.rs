@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cs::{
-        Snippet, Target,
+        PacketBuf, Target,
         pm4::Compare,
         sdma::{ConstFill, CopyLinear, Fence, Nop, PollMem, Timestamp, Version, WriteLinear},
     },
@@ -42,8 +42,8 @@ impl Recorder<Version> {
     ///
     /// [`CommandError::Stream`], among others for a body above
     /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS).
-    pub fn conditional(&mut self, at: GpuVa, body: &Snippet<Version>) -> Result<()> {
-        let mut head = Snippet::new(self.version());
+    pub fn conditional(&mut self, at: GpuVa, body: &PacketBuf<Version>) -> Result<()> {
+        let mut head = PacketBuf::new(self.version());
         head.push(&CondExe { at, dwords: body.dwords().len() })?;
         conditional(self, &head, body)
     }

@@ -2,7 +2,7 @@
 
 use super::{Commands, Result};
 use crate::{
-    cs::{self, Breadcrumbs, Burst, CommandList, Execution, Inclusion, Language, Marker, Packet, Stream},
+    cs::{self, Breadcrumbs, CommandList, Execution, Inclusion, Language, Marker, Packet, PacketWriter, Stream},
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, VaRequest},
     winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
@@ -21,7 +21,7 @@ use crate::{
 /// let crumbs = Breadcrumbs::new(&device)?;
 /// let mut recorder = Recorder::new(Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?);
 /// recorder.begin_mark(&crumbs, 1)?;
-/// recorder.burst(4)?.put([0xc000_1000, 1])?;
+/// recorder.packet_writer(4)?.put([0xc000_1000, 1])?;
 /// recorder.reserve(2)?.copy_from_slice(&[0xc000_1000, 2]);
 /// recorder.end_mark(&crumbs, 1)?;
 /// let mut stream = recorder.into_stream()?; // and goes on without commands
@@ -91,14 +91,14 @@ impl<L: Language> Recorder<L> {
         self.stream.reserve(dwords)
     }
 
-    /// Returns room for many small packets, see [`Stream::burst`].
+    /// Returns room for many small packets, see [`Stream::packet_writer`].
     ///
     /// # Errors
     ///
     /// As for [`Stream::reserve`].
     #[inline]
-    pub fn burst(&mut self, dwords: usize) -> cs::Result<Burst<'_, L>> {
-        self.stream.burst(dwords)
+    pub fn packet_writer(&mut self, dwords: usize) -> cs::Result<PacketWriter<'_, L>> {
+        self.stream.packet_writer(dwords)
     }
 
     /// Marks that the ring has come here, see [`Breadcrumbs::begin`].

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     cs::{
-        Language, Snippet,
+        Language, PacketBuf,
         pm4::{
             AcquireMem, Compare, CopyData, CpDma, EndOfPipe, Engine, EopEvent, EopStore, Event, EventWrite, PfpSyncMe,
             Ring, Target, WaitRegMem, WriteData, WritePath, WriteTo,
@@ -70,8 +70,8 @@ impl Recorder<Target> {
     ///
     /// [`CommandError::Stream`], among others for a body above
     /// [`MAX_CONDITIONAL_DWORDS`](super::MAX_CONDITIONAL_DWORDS).
-    pub fn conditional(&mut self, at: GpuVa, body: &Snippet<Target>) -> Result<()> {
-        let mut whole = Snippet::new(self.ring());
+    pub fn conditional(&mut self, at: GpuVa, body: &PacketBuf<Target>) -> Result<()> {
+        let mut whole = PacketBuf::new(self.ring());
         if self.has_pfp() {
             whole.push(&PfpSyncMe)?;
         }
@@ -81,7 +81,11 @@ impl Recorder<Target> {
 }
 
 /// The condition and what depends on it, in one piece: a stream that grows in between would cut them apart.
-pub(super) fn conditional<L: Language>(recorder: &mut Recorder<L>, head: &Snippet<L>, body: &Snippet<L>) -> Result<()> {
+pub(super) fn conditional<L: Language>(
+    recorder: &mut Recorder<L>,
+    head: &PacketBuf<L>,
+    body: &PacketBuf<L>,
+) -> Result<()> {
     let (recorded, stream) = (body.language().into(), recorder.stream.language().into());
     if recorded != stream {
         return Err(crate::cs::Error::WrongStream { recorded, stream }.into());

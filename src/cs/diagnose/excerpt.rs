@@ -10,7 +10,7 @@ use crate::{
         record::list::recorded::Recorded,
     },
     vamgr::GpuVa,
-    winsys::AddressBook,
+    winsys::VaMap,
 };
 
 /// Dwords shown in front of the first mark, and from the second one on.
@@ -43,7 +43,7 @@ pub struct Excerpt {
     /// that is in another IB, or nowhere.
     pub done_mark: Option<usize>,
     /// The part made readable, and the IBs that it calls or jumps to; addresses by the device's
-    /// [address book](crate::winsys::Device::address_book) as it was when the report was made.
+    /// [VA map](crate::winsys::Device::va_map) as it was when the report was made.
     pub decoded: Dump,
 }
 
@@ -62,7 +62,7 @@ impl Excerpt {
         sequence: u64,
         lists: &[Arc<Recorded>],
         breadcrumbs: Option<&Breadcrumbs>,
-        book: Option<&AddressBook>,
+        map: Option<&VaMap>,
     ) -> Option<Self> {
         let set = |(at, mark)| (mark != 0).then_some((at, mark));
         let all = lists.iter().chain(lists.iter().flat_map(|list| list.called()));
@@ -80,7 +80,7 @@ impl Excerpt {
         let part = source.around(last_mark, done_mark);
         let Source { target, va: ib, dwords } = source;
         let memory = |va, len| sources.iter().find_map(|source| source.read(va, len));
-        let names = |address| book.map(|book| book.lookup(address).to_string());
+        let names = |address| map.map(|map| map.lookup(address).to_string());
         let dumper = Dumper::new(target).with_memory(&memory).with_names(&names).with_limits(LIMITS);
         let decoded = dumper.dump_part(dwords, Some(ib), part.clone());
         let first = part.start;
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        cs::{Snippet, pm4},
+        cs::{PacketBuf, pm4},
         winsys::GfxLevel,
     };
 
@@ -158,15 +158,15 @@ mod tests {
             is_behind in any::<bool>(),
         ) {
             let language = pm4::Target::gfx(GfxLevel::Gfx10);
-            let mut snippet = Snippet::new(language);
+            let mut packets = PacketBuf::new(language);
             let mut starts = Vec::new();
             for length in lengths {
-                starts.push(snippet.dwords().len());
+                starts.push(packets.dwords().len());
                 let payload = vec![0; length];
                 let packet = if length == 0 { pm4::Nop::Bare } else { pm4::Nop::Skip(&payload) };
-                snippet.push(&packet).unwrap();
+                packets.push(&packet).unwrap();
             }
-            let dwords = snippet.dwords();
+            let dwords = packets.dwords();
             let source = Source { target: language.into(), va: GpuVa::new(0x1000).unwrap(), dwords };
             let mark = last.unwrap_or(0);
             let done = if is_behind { Some(mark + apart) } else { mark.checked_sub(apart) };

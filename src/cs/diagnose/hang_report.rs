@@ -12,7 +12,7 @@ use crate::{
 /// object that the last page fault hit. Gathered after the fact; nothing is kept for finished submissions.
 ///
 /// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
-/// [`AddressBook`](crate::winsys::AddressBook) or has one.
+/// [`VaMap`](crate::winsys::VaMap) or has one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::{
 pub struct HangReport {
     /// The last page fault of the device's file, which need not be the cause; `None` also where the driver does not report.
     pub fault: Option<PageFault>,
-    /// The fault explained; `None` without an address book.
+    /// The fault explained; `None` without an VA map.
     pub explained: Option<FaultReport>,
     /// One for each queue that was asked about.
     pub queues: Vec<QueueTrace>,
@@ -69,8 +69,8 @@ impl HangReport {
     pub fn new(device: &Device) -> Self {
         let fault = device.page_fault().ok().flatten();
         let explained = fault
-            .zip(device.address_book())
-            .map(|(fault, book)| FaultReport::new(fault, device.info().gfx_level, book, device.history()));
+            .zip(device.va_map())
+            .map(|(fault, map)| FaultReport::new(fault, device.info().gfx_level, map, device.history()));
         Self { fault, explained, queues: Vec::new() }
     }
 
@@ -108,8 +108,8 @@ impl QueueTrace {
             progress: breadcrumbs.map(Breadcrumbs::progress),
             state,
             excerpt: stuck.and_then(|(sequence, lists)| {
-                let book = shared.device().address_book();
-                Excerpt::of(shared.target, sequence, &lists, breadcrumbs, book)
+                let map = shared.device().va_map();
+                Excerpt::of(shared.target, sequence, &lists, breadcrumbs, map)
             }),
         }
     }

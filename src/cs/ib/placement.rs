@@ -26,7 +26,7 @@ impl IbPlacement {
     /// otherwise.
     ///
     /// `visible_vram_in_use` is what this process has allocated of CPU-visible VRAM, in bytes: what
-    /// [`Ledger`](crate::heaps::Ledger) counts. A stream made without a choice asks with 0.
+    /// [`UsageTracker`](crate::heaps::UsageTracker) counts. A stream made without a choice asks with 0.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_domain`.
     pub fn of(info: &GpuInfo, visible_vram_in_use: u64) -> Self {

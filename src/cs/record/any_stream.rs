@@ -3,7 +3,7 @@
 use crate::{
     cs::{CommandList, EncodeError, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
     vamgr::GpuVa,
-    winsys::{Binding, Device, ResidentSet},
+    winsys::{Binding, Device, ResidencySet},
 };
 
 /// A stream for a ring of any kind: what a driver's command buffer is made on, which cannot be generic.
@@ -116,7 +116,7 @@ impl AnyStream {
     }
 
     /// Keeps the members of a set resident and alive for every run of the list, see [`Stream::keep_set`].
-    pub fn keep_set(&mut self, set: &ResidentSet) {
+    pub fn keep_set(&mut self, set: &ResidencySet) {
         each!(self, stream => stream.keep_set(set));
     }
 

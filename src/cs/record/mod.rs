@@ -2,24 +2,24 @@
 
 mod annotation;
 mod any_stream;
-mod burst;
 mod ib_pool;
 pub(super) mod list;
 pub(super) mod marker;
 pub(super) mod marker_page;
+mod packet_buf;
+mod packet_writer;
 mod record_again;
 mod secondary;
-mod snippet;
 mod stream;
 mod window;
 
 pub use self::{
     any_stream::AnyStream,
-    burst::Burst,
     ib_pool::IbPool,
     list::{ChainFault, CommandList, NotOneIb, Preambles},
     marker::Marker,
+    packet_buf::PacketBuf,
+    packet_writer::PacketWriter,
     secondary::{Execution, Inclusion},
-    snippet::Snippet,
     stream::{MAX_IB_DWORDS, Stream},
 };

@@ -9,7 +9,7 @@ use crate::{
         ib::{home::Home, memory::IbMemory},
         pm4,
     },
-    winsys::{Binding, Device, GfxLevel, ResidentSet},
+    winsys::{Binding, Device, GfxLevel, ResidencySet},
 };
 
 /// The longest IB, in dwords: 20 bits of size.
@@ -302,7 +302,7 @@ impl<L: Language> Stream<L> {
     /// assert_eq!(memory.map()?.load_u32(0)?, 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn keep_set(&mut self, set: &ResidentSet) {
+    pub fn keep_set(&mut self, set: &ResidencySet) {
         self.part.sets.add(set);
     }
 

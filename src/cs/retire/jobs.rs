@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::{
         cs::{CommandList, Stream, pm4},
-        winsys::{Device, ResidentSet, WeakResidents},
+        winsys::{Device, ResidencySet, WeakResidents},
     };
 
     /// Tells whether a set is still kept.
@@ -329,7 +329,7 @@ mod tests {
         fn begin(&mut self, underway: &mut Underway<'_>, sets: usize, more: u64) -> Option<u64> {
             let job = underway.job().unwrap();
             assert!(job.sequence == 0 && job.sets.is_empty(), "what it begins with is empty");
-            let sets: Vec<Residents> = (0..sets).map(|_| ResidentSet::new().snapshot()).collect();
+            let sets: Vec<Residents> = (0..sets).map(|_| ResidencySet::new().snapshot()).collect();
             let traces = sets.iter().map(Residents::downgrade).collect();
             job.sets = sets;
             if more == 0 {
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn sets_that_are_not_kept_leave_the_job_and_live_until_they_are_dropped() {
         for count in 0..5 {
-            let sets: Vec<Residents> = (0..count).map(|_| ResidentSet::new().snapshot()).collect();
+            let sets: Vec<Residents> = (0..count).map(|_| ResidencySet::new().snapshot()).collect();
             let traces: Vec<Trace> = sets.iter().map(Residents::downgrade).collect();
             let mut job = Job { sets, ..Job::default() };
             let unkept = job.take_sets();
@@ -437,7 +437,7 @@ mod tests {
             let mut underway = jobs.begin(None);
             let job = underway.job().unwrap();
             job.sequence = jobs.last() + 1;
-            job.sets = (0..sets).map(|_| ResidentSet::new().snapshot()).collect();
+            job.sets = (0..sets).map(|_| ResidencySet::new().snapshot()).collect();
             traces.extend(job.sets.iter().map(Residents::downgrade));
             underway.end(done, over);
         };
@@ -483,7 +483,7 @@ mod tests {
                     let mut underway = jobs.begin(None);
                     let job = underway.job().unwrap();
                     job.sequence = sequence;
-                    job.sets = vec![ResidentSet::new().snapshot()];
+                    job.sets = vec![ResidencySet::new().snapshot()];
                     traces.extend(job.sets.iter().map(Residents::downgrade));
                     Some(underway)
                 })

@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::BoListEntry,
-    winsys::{Binding, BoList, Device, ResidentSet, Residents, WeakResidents},
+    winsys::{Binding, BoList, Device, ResidencySet, Residents, WeakResidents},
 };
 
 /// Handles are small: the kernel gives the lowest free. Beyond this, a BO that is named twice is listed twice, which the
@@ -67,7 +67,7 @@ impl WorkingSet {
     }
 
     /// Adds the members of these sets to `into`. A set that is the same as last time is not locked.
-    pub(in crate::cs) fn take_snapshots(&self, sets: &[&ResidentSet], into: &mut Vec<Residents>) {
+    pub(in crate::cs) fn take_snapshots(&self, sets: &[&ResidencySet], into: &mut Vec<Residents>) {
         for (index, set) in sets.iter().enumerate() {
             let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
             into.push(unchanged.unwrap_or_else(|| set.snapshot()));

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{sender::Sender, shared::Shared};
+use super::{shared::Shared, submit_buffers::SubmitBuffers};
 use crate::{
     cs::{
-        CallLimits, CommandList, Error, Listing, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
+        BoListMode, CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint, plan,
         record::list::recorded::Recorded, retire::jobs::Job,
     },
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
@@ -21,7 +21,7 @@ const IB_PRIORITY: u32 = 31;
 /// Lists that run on another queue in the same call.
 type Beside<'a, 'b> = (&'a Shared, &'b [&'b CommandList]);
 
-impl Sender {
+impl SubmitBuffers {
     /// Hands the kernel a submission, in as few calls as it allows, and notes in `job` the number of the last call that the
     /// kernel took. Returns the error why it did not take all of them.
     pub(super) fn send(
@@ -150,7 +150,7 @@ impl Sender {
     /// The first call waits, the last one signals.
     fn call(&mut self, queue: &Shared, sequence: &mut u64) -> Option<Box<Error>> {
         let Self { working_set, chunks, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = self;
-        if queue.options.listing == Listing::Kept {
+        if queue.options.bo_list_mode == BoListMode::Kept {
             working_set.keep_list(queue.device());
         }
         let is_observed = queue.device().is_observed();
@@ -264,10 +264,10 @@ impl Shared {
         }
     }
 
-    /// One call, tried again as long as the queue's patience lasts when memory is short. Others may free some meanwhile, and
+    /// One call, tried again as long as the queue's retry policy allows when memory is short. Others may free some meanwhile, and
     /// what has finished is let go of.
     fn call(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
-        let patience = self.options.patience;
+        let retry = self.options.retry;
         let mut end = None;
         loop {
             let error = match self.context.submit_untold(chunks, scratch) {
@@ -275,12 +275,12 @@ impl Shared {
                 Err(error @ WinsysError::OutOfMemory { .. }) => error,
                 Err(error) => return Err(error),
             };
-            let end = *end.get_or_insert_with(|| Deadline::after(patience.total));
+            let end = *end.get_or_insert_with(|| Deadline::after(retry.total));
             if end.remaining().is_zero() {
                 return Err(error);
             }
             self.jobs.retire_up_to(self.user_fence.value());
-            std::thread::sleep(patience.pause.min(end.remaining()));
+            std::thread::sleep(retry.pause.min(end.remaining()));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
             marker_page::MarkerPage,
         },
     },
-    winsys::{Capabilities, Error as WinsysError, Feature, ResidentSet},
+    winsys::{Capabilities, Error as WinsysError, Feature, ResidencySet},
 };
 
 /// Queues that the kernel starts together, so that what runs on one may wait for what runs on another: a task shader on
@@ -33,7 +33,7 @@ pub struct Gang {
     /// Lets the followers begin, and waits for their ends.
     around: Option<Around>,
     /// The page of the hand-shake.
-    resident: ResidentSet,
+    resident: ResidencySet,
 }
 
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Gang {
         let all = 0..followers.len();
         let begin: Vec<_> = all.clone().map(|at| Step::Store(start(at), 1)).collect();
         let end: Vec<_> = all.flat_map(|at| [Step::WaitFor(done(at), 1), Step::Store(done(at), 0)]).collect();
-        let resident = ResidentSet::new();
+        let resident = ResidencySet::new();
         resident.add(page.binding());
         let followers = followers.iter().enumerate().map(|(at, follower)| {
             let queue = Arc::clone(follower.shared());
@@ -115,7 +115,7 @@ impl Gang {
         let leader = checked(leader, followers)?;
         let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.shared()), around: None };
         let followers = followers.iter().map(follower).collect();
-        Ok(Self { leader, followers, around: None, resident: ResidentSet::new() })
+        Ok(Self { leader, followers, around: None, resident: ResidencySet::new() })
     }
 
     /// Submits, in one call of the kernel: `submission` to the leader, and to each follower, in the order in which they were

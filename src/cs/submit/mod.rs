@@ -8,9 +8,9 @@ mod planner;
 mod queue;
 mod queue_options;
 mod queues;
-mod sender;
 pub(super) mod shared;
 mod submission;
+mod submit_buffers;
 mod submitter;
 
 pub use self::{
@@ -19,7 +19,7 @@ pub use self::{
     gang_fault::{GangFault, MAX_GANG},
     planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
     queue::{Queue, QueueKind},
-    queue_options::{Listing, Patience, QueueOptions},
+    queue_options::{BoListMode, QueueOptions, RetryPolicy},
     queues::Queues,
     submission::{Keep, Submission, SyncPoint},
     submitter::{OwnedSubmission, PendingFence, Submitter},

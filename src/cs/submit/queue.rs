@@ -5,14 +5,14 @@ use std::{
     time::Duration,
 };
 
-use super::{sender::Sender, shared::Shared};
+use super::{shared::Shared, submit_buffers::SubmitBuffers};
 use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
         retire::jobs::{Ended, Job, Over, Unkept},
     },
-    winsys::{Context, Deadline, Event, Ip, ResidentSet, Syncobj, Until, UserFence, WaitFor},
+    winsys::{Context, Deadline, Event, Ip, ResidencySet, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// The longest time that dropping a queue waits for its last submission. RADV gives up after a second (Mesa 25.0.7
@@ -99,8 +99,8 @@ impl Queue {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
         let context = context.clone();
-        let (sender, may_block, overtaking, jobs) = Default::default();
-        let shared = Shared { context, ip, ring, target, options, user_fence, sender, may_block, overtaking, jobs };
+        let (buffers, may_block, overtaking, jobs) = Default::default();
+        let shared = Shared { context, ip, ring, target, options, user_fence, buffers, may_block, overtaking, jobs };
         let shared = Arc::new(shared);
         let end = Arc::new(End(Arc::clone(&shared)));
         Ok(Self { shared, end })
@@ -255,10 +255,10 @@ impl Queue {
         self.shared.jobs.len()
     }
 
-    /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`Listing::Kept`], memory that
+    /// Gives up what is kept of earlier submissions only so that later ones are cheap: with [`BoListMode::Kept`], memory that
     /// was freed goes now.
     ///
-    /// [`Listing::Kept`]: crate::cs::Listing::Kept
+    /// [`BoListMode::Kept`]: crate::cs::BoListMode::Kept
     pub fn forget_memory(&self) {
         self.shared.forget_memory();
     }
@@ -325,7 +325,7 @@ impl Shared {
     /// Gives up what is kept only so that later submissions are cheap.
     fn forget_memory(&self) {
         // Destroyed when it goes, without the lock.
-        let _list = self.sender.lock().take_kernel_list();
+        let _list = self.buffers.lock().take_kernel_list();
         let _others = std::mem::take(&mut *self.overtaking.lock());
     }
 
@@ -336,8 +336,8 @@ impl Shared {
         submission: &Submission<'_>,
     ) -> Result<Fence> {
         let mut left = Left::default();
-        let Taken { sequence, done, error } = match self.sender.try_lock() {
-            Some(mut sender) => self.hand_over_first(&mut sender, beside, submission, &mut left),
+        let Taken { sequence, done, error } = match self.buffers.try_lock() {
+            Some(mut buffers) => self.hand_over_first(&mut buffers, beside, submission, &mut left),
             None => self.hand_over_later(beside, submission, &mut left),
         };
         if left.unkept.is_some() {
@@ -367,16 +367,16 @@ impl Shared {
     #[inline(always)]
     fn hand_over_first(
         &self,
-        sender: &mut Sender,
+        buffers: &mut SubmitBuffers,
         beside: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
         left: &mut Left,
     ) -> Taken {
         if submission.waits.is_empty() {
-            return self.hand_over(sender, beside, submission, left);
+            return self.hand_over(buffers, beside, submission, left);
         }
         self.may_block.store(true, Ordering::Release);
-        let taken = self.hand_over(sender, beside, submission, left);
+        let taken = self.hand_over(buffers, beside, submission, left);
         self.may_block.store(false, Ordering::Release);
         taken
     }
@@ -391,13 +391,13 @@ impl Shared {
     ) -> Taken {
         loop {
             if self.may_block.load(Ordering::Acquire) {
-                let mut sender = self.overtaking.lock().pop().unwrap_or_default();
-                let taken = self.hand_over(&mut sender, beside, submission, left);
-                self.overtaking.lock().push(sender);
+                let mut buffers = self.overtaking.lock().pop().unwrap_or_default();
+                let taken = self.hand_over(&mut buffers, beside, submission, left);
+                self.overtaking.lock().push(buffers);
                 return taken;
             }
-            if let Some(mut sender) = self.sender.try_lock_for(LOOK) {
-                return self.hand_over_first(&mut sender, beside, submission, left);
+            if let Some(mut buffers) = self.buffers.try_lock_for(LOOK) {
+                return self.hand_over_first(&mut buffers, beside, submission, left);
             }
         }
     }
@@ -407,24 +407,24 @@ impl Shared {
     #[inline(always)]
     fn hand_over(
         &self,
-        sender: &mut Sender,
+        buffers: &mut SubmitBuffers,
         beside: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
         left: &mut Left,
     ) -> Taken {
-        let mut underway = self.jobs.begin(sender.spare.take());
+        let mut underway = self.jobs.begin(buffers.spare.take());
         let error = underway.job().and_then(|job| {
             job.take_lists(beside, submission);
             if job.lists.iter().any(|list| !list.sets().is_empty()) {
                 let sets = job.all_sets(submission.sets);
-                sender.working_set.take_snapshots(&sets.iter().collect::<Vec<_>>(), &mut job.sets);
+                buffers.working_set.take_snapshots(&sets.iter().collect::<Vec<_>>(), &mut job.sets);
             } else {
-                sender.working_set.take_snapshots(submission.sets, &mut job.sets);
+                buffers.working_set.take_snapshots(submission.sets, &mut job.sets);
             }
             if submission.keep == Keep::Everything {
                 job.memory.extend_from_slice(submission.memory);
             }
-            let error = sender.send(self, beside, submission, job);
+            let error = buffers.send(self, beside, submission, job);
             if submission.keep != Keep::Everything {
                 left.unkept = Some(job.take_sets());
                 if submission.keep == Keep::Nothing {
@@ -434,10 +434,10 @@ impl Shared {
             }
             error
         });
-        left.events = sender.take_events();
+        left.events = buffers.take_events();
         let done = self.user_fence.value();
         let Ended { sequence, spare } = underway.end(done, &mut left.over);
-        sender.spare = spare;
+        buffers.spare = spare;
         Taken { sequence, done, error }
     }
 
@@ -478,8 +478,8 @@ impl Job {
 
     /// Returns the sets of a submission and those that its lists keep, each once.
     #[cold]
-    fn all_sets(&self, named: &[&ResidentSet]) -> Vec<ResidentSet> {
-        let mut all: Vec<ResidentSet> = named.iter().copied().cloned().collect();
+    fn all_sets(&self, named: &[&ResidencySet]) -> Vec<ResidencySet> {
+        let mut all: Vec<ResidencySet> = named.iter().copied().cloned().collect();
         for set in self.lists.iter().flat_map(|list| list.sets()) {
             if !all.contains(set) {
                 all.push(set.clone());

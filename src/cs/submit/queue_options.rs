@@ -4,21 +4,21 @@ use std::time::Duration;
 
 /// Time for which a submission that does not fit into memory is retried: other processes may free some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// From the first refusal to the last attempt.
     pub total: Duration,
     /// From one attempt to the next.
     pub pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     /// A second, every millisecond: what RADV does (Mesa 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`).
     fn default() -> Self {
         Self { total: Duration::from_secs(1), pause: Duration::from_millis(1) }
     }
 }
 
-impl Patience {
+impl RetryPolicy {
     /// One attempt.
     pub const NONE: Self = Self { total: Duration::ZERO, pause: Duration::ZERO };
 }
@@ -26,7 +26,7 @@ impl Patience {
 /// The way a queue lists the memory of a submission to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Listing {
+pub enum BoListMode {
     /// With each submission.
     #[default]
     Inline,
@@ -41,7 +41,7 @@ pub enum Listing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueOptions {
     /// Retries if memory is short.
-    pub patience: Patience,
+    pub retry: RetryPolicy,
     /// The way memory is listed to the kernel.
-    pub listing: Listing,
+    pub bo_list_mode: BoListMode,
 }

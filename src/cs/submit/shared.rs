@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use super::sender::Sender;
+use super::submit_buffers::SubmitBuffers;
 use crate::{
     cs::{QueueOptions, Result, Target, retire::jobs::Jobs},
     uapi::{CsChunkDep, CsFence},
@@ -22,12 +22,12 @@ pub(in crate::cs) struct Shared {
     pub(super) options: QueueOptions,
     pub(in crate::cs) user_fence: UserFence,
     /// Held while the kernel takes a submission, one after the other.
-    pub(super) sender: Mutex<Sender>,
-    /// `true` if the submission of `sender` waits for sync objects, which the kernel may take seconds for. Others then go on
+    pub(super) buffers: Mutex<SubmitBuffers>,
+    /// `true` if the submission of `buffers` waits for sync objects, which the kernel may take seconds for. Others then go on
     /// with buffers of their own.
     pub(super) may_block: AtomicBool,
     /// Buffers of submissions that overtook one.
-    pub(super) overtaking: Mutex<Vec<Sender>>,
+    pub(super) overtaking: Mutex<Vec<SubmitBuffers>>,
     pub(in crate::cs) jobs: Jobs,
 }
 

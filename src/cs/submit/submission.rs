@@ -2,7 +2,7 @@
 
 use crate::{
     cs::{CommandList, Fence, Preambles},
-    winsys::{Binding, ResidentSet, Syncobj},
+    winsys::{Binding, ResidencySet, Syncobj},
 };
 
 /// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
@@ -82,7 +82,7 @@ pub struct Submission<'a> {
     /// The memory that the lists read or write. Resident while they run, and kept alive until they are done.
     pub memory: &'a [Binding],
     /// More such memory. Sets that are the same as last time cost nothing.
-    pub sets: &'a [&'a ResidentSet],
+    pub sets: &'a [&'a ResidencySet],
     /// Sync objects that must have signalled first; one without a fence yet is waited for, five seconds at most, and the
     /// caller waits inside the kernel meanwhile. A [`Submitter`](crate::cs::Submitter) waits on a thread of its own, and as long
     /// as it takes.

@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{
     cs::{CommandList, Error, Fence, Keep, Preambles, Queue, Result, Submission, SyncPoint},
-    winsys::{Binding, Deadline, Error as WinsysError, ResidentSet, Syncobj, Until, WaitFor},
+    winsys::{Binding, Deadline, Error as WinsysError, ResidencySet, Syncobj, Until, WaitFor},
 };
 
 /// Interval at which the thread checks that its submitter still exists.
@@ -30,7 +30,7 @@ pub struct OwnedSubmission {
     /// See [`Submission::memory`].
     pub memory: Vec<Binding>,
     /// See [`Submission::sets`]; looked at when the submission is made.
-    pub sets: Vec<ResidentSet>,
+    pub sets: Vec<ResidencySet>,
     /// See [`Submission::waits`]. What nothing was submitted for yet is waited for as long as it takes.
     pub waits: Vec<(Syncobj, u64)>,
     /// See [`Submission::signals`].

@@ -77,7 +77,7 @@ pub(in crate::heaps) struct Admission {
 
 /// The right to allocate what was asked for, while it lives.
 #[must_use = "the allocation must be charged before the next one is judged"]
-pub(in crate::heaps) struct Turn<'a> {
+pub(in crate::heaps) struct AdmissionGuard<'a> {
     _turn: Option<MutexGuard<'a, ()>>,
 }
 
@@ -104,11 +104,17 @@ impl Admission {
         monitor: &BudgetMonitor,
         heap: u32,
         size: u64,
-    ) -> Result<Turn<'_>, MemoryError> {
-        if self.is_on { self.judge(heaps, monitor, heap, size) } else { Ok(Turn { _turn: None }) }
+    ) -> Result<AdmissionGuard<'_>, MemoryError> {
+        if self.is_on { self.judge(heaps, monitor, heap, size) } else { Ok(AdmissionGuard { _turn: None }) }
     }
 
-    fn judge(&self, heaps: Heaps<'_>, monitor: &BudgetMonitor, heap: u32, size: u64) -> Result<Turn<'_>, MemoryError> {
+    fn judge(
+        &self,
+        heaps: Heaps<'_>,
+        monitor: &BudgetMonitor,
+        heap: u32,
+        size: u64,
+    ) -> Result<AdmissionGuard<'_>, MemoryError> {
         let turn = self.policy.refuses().then(|| self.turn.lock());
         let heap_size = heaps.properties.heaps().get(index(heap)).map_or(0, |heap| heap.size);
         let first_passed =
@@ -128,7 +134,7 @@ impl Admission {
         if let Some(report) = first_passed(Response::Report, &budgets) {
             tell(heaps.device, &report, false);
         }
-        Ok(Turn { _turn: turn })
+        Ok(AdmissionGuard { _turn: turn })
     }
 }
 

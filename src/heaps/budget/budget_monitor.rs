@@ -3,7 +3,7 @@
 //! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
 //! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
 //! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. What this process
-//! itself allocates is on the ledger and counts at once.
+//! itself allocates is on the usage tracker and counts at once.
 
 use std::{
     fmt,
@@ -58,7 +58,7 @@ impl Heaps<'_> {
     /// Budget and usage of every heap after an answer of the kernel.
     #[inline]
     pub(in crate::heaps) fn budgets(self, system: &SystemUsage, rule: BudgetRule) -> Budgets {
-        self.properties.budgets(&self.device.ledger().usage(), system, rule)
+        self.properties.budgets(&self.device.usage_tracker().usage(), system, rule)
     }
 }
 

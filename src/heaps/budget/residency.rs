@@ -3,7 +3,7 @@
 use amdgpu_hw::num::index;
 
 use crate::{
-    heaps::{Account, AllocationPlan, Ledger, MemoryProperties},
+    heaps::{Account, AllocationPlan, MemoryProperties, UsageTracker},
     uapi::GemCreateFlags,
 };
 
@@ -37,13 +37,18 @@ pub enum ResidencyPolicy {
 impl ResidencyPolicy {
     /// Changes a plan that asks for always-valid memory into one for listed memory, if the policy wants that.
     #[inline]
-    pub(in crate::heaps) fn apply(self, plan: &mut AllocationPlan, properties: &MemoryProperties, ledger: &Ledger) {
+    pub(in crate::heaps) fn apply(
+        self,
+        plan: &mut AllocationPlan,
+        properties: &MemoryProperties,
+        tracker: &UsageTracker,
+    ) {
         let is_kept = match self {
             Self::AlwaysValid => true,
             Self::Listed => false,
             Self::UpTo { percent } => {
                 let heap = properties.heaps().get(index(plan.heap)).map_or(0, |heap| heap.size);
-                let usage = ledger.usage();
+                let usage = tracker.usage();
                 let used = match plan.account {
                     Account::InvisibleVram => usage.invisible_vram,
                     Account::VisibleVram => usage.visible_vram,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::{
     heaps::{MemoryError, OverCommit, Pool},
     uapi::{GemCreateFlags, GemDomain, MemoryInfo},
-    winsys::{Binding, Device, ResidentSet},
+    winsys::{Binding, Device, ResidencySet},
 };
 
 /// The BOs that a submission lists, each once, by where they may be. The memory that is valid for every submission of the
@@ -44,7 +44,7 @@ impl WorkingSet {
     }
 
     /// Adds all members of a set.
-    pub fn add_set(&mut self, set: &ResidentSet) {
+    pub fn add_set(&mut self, set: &ResidencySet) {
         for memory in set.snapshot().iter() {
             self.add(memory);
         }
@@ -57,7 +57,7 @@ impl WorkingSet {
 
     /// Checks that it fits, together with what is always valid on the device. One ioctl.
     pub(in crate::heaps) fn check(&self, device: &Device) -> Result<(), MemoryError> {
-        let always = device.ledger().always_valid();
+        let always = device.usage_tracker().always_valid();
         let vram = always.invisible_vram.saturating_add(always.visible_vram);
         Ok(self.fits(vram, always.gtt, &device.memory_info()?)?)
     }

@@ -8,14 +8,14 @@ use crate::heaps::{
 };
 use crate::{
     vamgr::{VaManager, VaWindow},
-    winsys::{AddressBook, Place},
+    winsys::{MappedRange, VaMap},
 };
 
 /// Changes when the meaning of something in [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json) does.
 pub const DUMP_SCHEMA: u64 = 1;
 
 /// Everything that is known about the device's memory: [`MemoryManager::dump_json`](crate::heaps::MemoryManager::dump_json).
-pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, book: &AddressBook) -> String {
+pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, map: &VaMap) -> String {
     let Heaps { device, properties } = heaps;
     let mut json = Json::default();
     json.object(|json| {
@@ -24,8 +24,8 @@ pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, book: &Ad
             json.key("chip").string(device.info().chip_name());
             json.key("name").string(&device.info().marketing_name);
         });
-        own(json.key("own"), &device.ledger().usage());
-        own(json.key("always_valid"), &device.ledger().always_valid());
+        own(json.key("own"), &device.usage_tracker().usage());
+        own(json.key("always_valid"), &device.usage_tracker().always_valid());
         let SystemUsage { vram, visible_vram, gtt } = reading.usage;
         json.key("system").object(|json| {
             json.count("vram", vram);
@@ -36,11 +36,11 @@ pub(in crate::heaps) fn json(heaps: Heaps<'_>, reading: &UsageReading, book: &Ad
         let [radv, corrected] =
             [BudgetRule::Radv, BudgetRule::Corrected].map(|rule| heaps.budgets(&reading.usage, rule));
         write_heaps(json.key("heaps"), properties, &radv, &corrected);
-        types(json.key("types"), properties, book);
+        types(json.key("types"), properties, map);
         windows(json.key("windows"), device.addresses());
-        bos(json.key("bos"), book);
-        places(json.key("bound"), &book.live());
-        places(json.key("freed"), &book.freed());
+        bos(json.key("bos"), map);
+        places(json.key("bound"), &map.live());
+        places(json.key("freed"), &map.freed());
     });
     json.finish()
 }
@@ -61,8 +61,8 @@ fn write_heaps(json: &mut Json, properties: &MemoryProperties, radv: &Budgets, c
     });
 }
 
-fn types(json: &mut Json, properties: &MemoryProperties, book: &AddressBook) {
-    let bos = book.bos();
+fn types(json: &mut Json, properties: &MemoryProperties, map: &VaMap) {
+    let bos = map.bos();
     json.array(|json| {
         for (index, ty) in (0..).zip(properties.types()) {
             let of_type = || bos.iter().filter(|bo| bo.memory_type == Some(index));
@@ -114,9 +114,9 @@ fn windows(json: &mut Json, addresses: &VaManager) {
     });
 }
 
-fn bos(json: &mut Json, book: &AddressBook) {
+fn bos(json: &mut Json, map: &VaMap) {
     json.array(|json| {
-        for bo in book.bos() {
+        for bo in map.bos() {
             json.object(|json| {
                 json.count("handle", bo.handle.into());
                 name(json, bo.name.as_deref());
@@ -132,7 +132,7 @@ fn bos(json: &mut Json, book: &AddressBook) {
     });
 }
 
-fn places(json: &mut Json, places: &[Place]) {
+fn places(json: &mut Json, places: &[MappedRange]) {
     json.array(|json| {
         for place in places {
             json.object(|json| {

@@ -11,7 +11,7 @@ use amdgpu_hw::num::{self, wide};
 use super::json::{Json, names};
 use crate::{
     heaps::{Budgets, HeapBudget, MemoryProperties, MemoryType, budget::budget_monitor::Heaps},
-    winsys::{AddressBook, BoEntry},
+    winsys::{BoEntry, VaMap},
 };
 
 /// `VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU` and `..._DISCRETE_GPU`.
@@ -52,10 +52,10 @@ impl Statistics {
     }
 }
 
-/// The device memory that `book` knows:
+/// The device memory that `map` knows:
 /// [`MemoryManager::dump_vma_json`](crate::heaps::MemoryManager::dump_vma_json).
-pub(in crate::heaps) fn json(heaps: Heaps<'_>, budgets: &Budgets, book: &AddressBook) -> String {
-    let mut bos = book.bos();
+pub(in crate::heaps) fn json(heaps: Heaps<'_>, budgets: &Budgets, map: &VaMap) -> String {
+    let mut bos = map.bos();
     bos.retain(|bo| bo.memory_type.is_some());
     let mut json = Json::default();
     json.object(|json| {

@@ -8,7 +8,7 @@ use std::{
 
 use super::request::bo_priority;
 use crate::{
-    heaps::{Addressing, AllocationPlan, ExternalHandleTypes, LedgerEntry, MemoryError, Replay},
+    heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
     winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, MapOnce, Mapping},
@@ -319,7 +319,7 @@ impl DeviceMemory {
     }
 
     /// Returns the charge of its BO; `None` for a BO in neither VRAM nor GTT, which no memory type makes.
-    pub fn charge(&self) -> Option<LedgerEntry> {
+    pub fn charge(&self) -> Option<UsageEntry> {
         self.bo().charge()
     }
 }

@@ -10,8 +10,8 @@ use super::import;
 use crate::{
     heaps::{
         AdmissionPolicy, AllocateInfo, AllocationPlan, BudgetRule, Budgets, DeviceMemory, EffectivePool,
-        ExternalHandleTypes, HostMemory, ImportInfo, Ledger, MemoryError, MemoryFacts, MemoryProperties,
-        ResidencyPolicy, SystemUsage, TableOptions, TypeMask, UsageReading, WorkingSet,
+        ExternalHandleTypes, HostMemory, ImportInfo, MemoryError, MemoryFacts, MemoryProperties, ResidencyPolicy,
+        SystemUsage, TableOptions, TypeMask, UsageReading, UsageTracker, WorkingSet,
         budget::{
             admission::Admission,
             budget_monitor::{BudgetMonitor, Heaps},
@@ -20,7 +20,7 @@ use crate::{
         suballocation::Clock,
     },
     uapi::GemCreateFlags,
-    winsys::{AddressBook, Binding, Bo, Device, DeviceRefs, MoveCounters, ResidentSet, UserMemory},
+    winsys::{Binding, Bo, Device, DeviceRefs, MoveCounters, ResidencySet, UserMemory, VaMap},
 };
 
 /// Allocates device memory of one device and keeps account of it.
@@ -56,7 +56,7 @@ struct ManagerState {
     /// For what it allocates.
     shares: DeviceRefs,
     properties: MemoryProperties,
-    residents: ResidentSet,
+    residents: ResidencySet,
     policy: MemoryPolicy,
 }
 
@@ -111,7 +111,7 @@ impl MemoryManager {
             device: device.clone(),
             shares: DeviceRefs::new(device),
             properties: MemoryProperties::new(&facts, options),
-            residents: ResidentSet::new(),
+            residents: ResidencySet::new(),
             policy,
         });
         Ok(Self { state, monitor: Arc::default(), admission: Arc::default() })
@@ -129,8 +129,8 @@ impl MemoryManager {
 
     /// Returns the accounts of everything that this process holds on the device, including memory that this manager did not
     /// allocate.
-    pub fn ledger(&self) -> &Ledger {
-        self.state.device.ledger()
+    pub fn usage_tracker(&self) -> &UsageTracker {
+        self.state.device.usage_tracker()
     }
 
     /// Budget and usage of every heap, as VK_EXT_memory_budget defines them. One ioctl; [`MemoryManager::cached_budgets`]
@@ -160,7 +160,7 @@ impl MemoryManager {
     pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
         let mut plan = self.state.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
-            self.state.policy.residency.apply(&mut plan, &self.state.properties, self.ledger());
+            self.state.policy.residency.apply(&mut plan, &self.state.properties, self.usage_tracker());
         }
         plan.va_size = plan.va_size.saturating_add(self.state.policy.gap(plan.va_alignment));
         if self.state.device.is_heard() {
@@ -282,7 +282,7 @@ impl MemoryManager {
     /// [`MemoryError::Winsys`] when the kernel was asked and refused.
     pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
         let system = self.cached_usage()?.usage;
-        Ok(EffectivePool::new(self.properties().facts(), &self.ledger().usage(), &system, host))
+        Ok(EffectivePool::new(self.properties().facts(), &self.usage_tracker().usage(), &system, host))
     }
 
     /// Checks that the BOs that a submission lists can be resident together with those that are always valid. One ioctl; a
@@ -304,13 +304,13 @@ impl MemoryManager {
     /// RADV calls it the global BO list and holds its lock during every submission (Mesa 25.0.7
     /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`); adding, removing and
     /// submitting do not wait for each other here.
-    pub fn residents(&self) -> &ResidentSet {
+    pub fn residents(&self) -> &ResidencySet {
         &self.state.residents
     }
 
     /// Adds memory to the device-wide set, if it needs that: what is always valid is resident for every submission of the
     /// file anyway. Whether it was added; then it stays alive until it was
-    /// [removed](ResidentSet::remove) from [`MemoryManager::residents`].
+    /// [removed](ResidencySet::remove) from [`MemoryManager::residents`].
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
     pub fn make_resident(&self, memory: &Binding) -> bool {
@@ -421,24 +421,24 @@ impl MemoryManager {
     /// | `bos` | `handle`, `name`, `size`, `domains`, `memory_type` |
     /// | `bound`, `freed` | `handle`, `name`, `address`, `len`, `offset` in the BO; what is bound now, and what was |
     ///
-    /// Sizes are integers in bytes, addresses strings in hexadecimal. BOs and addresses are those that `book` knows,
+    /// Sizes are integers in bytes, addresses strings in hexadecimal. BOs and addresses are those that `map` knows,
     /// which must have observed the device since it was opened.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Winsys`] when the kernel was asked what is in use, and refused.
-    pub fn dump_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
-        Ok(dump::json(self.heaps(), &self.cached_usage()?, book))
+    pub fn dump_json(&self, map: &VaMap) -> Result<String, MemoryError> {
+        Ok(dump::json(self.heaps(), &self.cached_usage()?, map))
     }
 
-    /// The device memory that `book` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
+    /// The device memory that `map` knows, in the JSON form of `vmaBuildStatsString` with the detailed map, which the
     /// Vulkan Memory Allocator's visualiser draws. The budgets are those of [`BudgetRule::Radv`].
     ///
     /// # Errors
     ///
     /// Those of [`MemoryManager::dump_json`].
-    pub fn dump_vma_json(&self, book: &AddressBook) -> Result<String, MemoryError> {
-        Ok(dump::vma_json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, book))
+    pub fn dump_vma_json(&self, map: &VaMap) -> Result<String, MemoryError> {
+        Ok(dump::vma_json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, map))
     }
 
     /// The heaps, for those who need no more of the manager.

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use crate::{
     heaps::MemoryError,
     vamgr::{GpuVa, IntervalMap, Run, VaRequest},
-    winsys::{Binding, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidentSet},
+    winsys::{Binding, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidencySet},
 };
 
 /// Part of device memory, as what a sparse range is bound to.
@@ -80,7 +80,7 @@ struct RangeState {
     /// Contents of the page tables after the last change that the kernel made.
     bound: Mutex<IntervalMap<Backing>>,
     /// Each memory, counted once for each byte that is bound.
-    residents: ResidentSet,
+    residents: ResidencySet,
 }
 
 impl SparseRange {
@@ -96,7 +96,7 @@ impl SparseRange {
     pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, MemoryError> {
         let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
-        let (bound, residents) = (Mutex::new(IntervalMap::new()), ResidentSet::new());
+        let (bound, residents) = (Mutex::new(IntervalMap::new()), ResidencySet::new());
         Ok(Self(Arc::new(RangeState { reservation, bound, residents })))
     }
 
@@ -116,7 +116,7 @@ impl SparseRange {
     }
 
     /// Every memory that is bound somewhere in the range: for [`Submission::sets`](crate::cs::Submission::sets).
-    pub fn residents(&self) -> &ResidentSet {
+    pub fn residents(&self) -> &ResidencySet {
         &self.0.residents
     }
 

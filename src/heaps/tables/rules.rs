@@ -13,7 +13,7 @@ use crate::{
 
 /// The heap a type belongs to. The type exists if the heap does.
 #[derive(Clone, Copy)]
-enum Site {
+enum HeapSlot {
     /// Invisible VRAM; where there is none, visible VRAM.
     Local,
     /// System memory.
@@ -24,7 +24,7 @@ enum Site {
 
 /// One line of the type table.
 struct Rule {
-    site: Site,
+    slot: HeapSlot,
     properties: Property,
     create: Create,
     /// `true` if a twin with 32-bit addresses follows.
@@ -36,24 +36,24 @@ const HOST: Property = Property::HOST_VISIBLE.union(Property::HOST_COHERENT);
 /// The four types every generation of the tables has, in Vulkan's order: faster ones of equal properties first.
 const BASE: [Rule; 4] = [
     // Only for the GPU.
-    Rule { site: Site::Local, properties: Property::DEVICE_LOCAL, create: Create::NO_CPU_ACCESS, twin: true },
+    Rule { slot: HeapSlot::Local, properties: Property::DEVICE_LOCAL, create: Create::NO_CPU_ACCESS, twin: true },
     // Uploads: written once by the CPU, through write-combining buffers.
     Rule {
-        site: Site::Gtt,
+        slot: HeapSlot::Gtt,
         properties: HOST,
         create: Create::CPU_GTT_USWC.union(Create::CPU_ACCESS_REQUIRED),
         twin: false,
     },
     // Written by the CPU, read by the GPU at full speed: what resizable BAR is for.
     Rule {
-        site: Site::Visible,
+        slot: HeapSlot::Visible,
         properties: HOST.union(Property::DEVICE_LOCAL),
         create: Create::CPU_ACCESS_REQUIRED,
         twin: true,
     },
     // Reading back.
     Rule {
-        site: Site::Gtt,
+        slot: HeapSlot::Gtt,
         properties: HOST.union(Property::HOST_CACHED),
         create: Create::CPU_ACCESS_REQUIRED,
         twin: true,
@@ -63,18 +63,18 @@ const BASE: [Rule; 4] = [
 /// Encrypted memory.
 const PROTECTED: [Rule; 3] = [
     Rule {
-        site: Site::Local,
+        slot: HeapSlot::Local,
         properties: Property::DEVICE_LOCAL.union(Property::PROTECTED),
         create: Create::ENCRYPTED.union(Create::NO_CPU_ACCESS),
         twin: true,
     },
     Rule {
-        site: Site::Visible,
+        slot: HeapSlot::Visible,
         properties: Property::DEVICE_LOCAL.union(Property::PROTECTED),
         create: Create::ENCRYPTED,
         twin: true,
     },
-    Rule { site: Site::Gtt, properties: Property::PROTECTED, create: Create::ENCRYPTED, twin: true },
+    Rule { slot: HeapSlot::Gtt, properties: Property::PROTECTED, create: Create::ENCRYPTED, twin: true },
 ];
 
 // Every rule with its twin, and an uncached copy of every base rule.
@@ -111,11 +111,11 @@ pub(super) fn types(
 
 impl Rule {
     fn apply(&self, heaps: &[MemoryHeap], twins: bool, types: &mut FixedList<MemoryType, MAX_TYPES>) {
-        let Some(heap) = self.site.heap(heaps) else { return };
+        let Some(heap) = self.slot.heap(heaps) else { return };
         let wide = MemoryType {
             heap,
             properties: self.properties,
-            domains: self.site.domains(),
+            domains: self.slot.domains(),
             create_flags: self.create,
             va_flags: ACCESS,
             addressing: Addressing::Bits64,
@@ -127,7 +127,7 @@ impl Rule {
     }
 }
 
-impl Site {
+impl HeapSlot {
     fn heap(self, heaps: &[MemoryHeap]) -> Option<u32> {
         let index = |kind| heaps.iter().position(|heap| heap.kind == kind).map(num::count);
         match self {

@@ -14,7 +14,7 @@ use crate::uapi::{
     GemWaitIdle,
 };
 use crate::winsys::{
-    Deadline, Device, DeviceRef, Error, Event, LedgerEntry, Result, answers,
+    Deadline, Device, DeviceRef, Error, Event, Result, UsageEntry, answers,
     kernel::{send, send_raw},
 };
 
@@ -105,7 +105,7 @@ impl Bo {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is made where it stays, and not copied there")]
     pub(super) fn own(device: DeviceRef, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Self {
-        let entry = device.ledger().enter_bo(domains, flags, size);
+        let entry = device.usage_tracker().enter_bo(domains, flags, size);
         let handle = Handle::new(device, raw, entry);
         Self(Arc::new(BoState { handle, size, domains, flags }))
     }
@@ -128,9 +128,9 @@ impl Bo {
         self.0.handle.device()
     }
 
-    /// Returns its charge on the device's [`Ledger`](crate::winsys::Ledger): once, however many values share the handle. `None` for
+    /// Returns its charge on the device's [`UsageTracker`](crate::winsys::UsageTracker): once, however many values share the handle. `None` for
     /// a BO that is in neither VRAM nor GTT.
-    pub fn charge(&self) -> Option<LedgerEntry> {
+    pub fn charge(&self) -> Option<UsageEntry> {
         self.0.handle.entry()
     }
 

@@ -17,13 +17,13 @@ use crate::{
     sync::{Mutex, OnceLock},
     uapi::{Argument, GemClose},
     winsys::{
-        Device, DeviceRef, Event, HandleOwnership, LedgerEntry,
+        Device, DeviceRef, Event, HandleOwnership, UsageEntry,
         kernel::send_quietly,
         release::{Release, release},
     },
 };
 
-/// A BO's part in its GEM handle. The last part closes it, and then takes the BO off the ledger.
+/// A BO's part in its GEM handle. The last part closes it, and then takes the BO off the usage tracker.
 ///
 /// A BO that was never exported nor imported has its handle for itself. From the first export on, or from an import, the
 /// handle belongs to a [`SharedHandle`], which an import of the same BO finds.
@@ -34,7 +34,7 @@ pub(super) struct Handle {
     /// `true` if this part came from a descriptor.
     is_imported: bool,
     /// The BO's charge, as long as the handle is not shared.
-    entry: Option<LedgerEntry>,
+    entry: Option<UsageEntry>,
     /// Most BOs are never shared nor named, and do without the room.
     rare: OnceBox<Rare>,
 }
@@ -50,7 +50,7 @@ struct Rare {
 impl Handle {
     /// A handle that GEM_CREATE or GEM_USERPTR made: it has no other owner.
     #[inline]
-    pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<LedgerEntry>) -> Self {
+    pub(super) const fn new(device: DeviceRef, raw: u32, entry: Option<UsageEntry>) -> Self {
         Self { device, raw, is_imported: false, entry, rare: OnceBox::new() }
     }
 
@@ -83,14 +83,14 @@ impl Handle {
 
     /// Makes the entry of an imported BO, once its size and placement are known. A BO has one handle, so it is charged
     /// once: `make` is asked only if it has no entry yet.
-    pub(super) fn charge_imported(&self, make: impl FnOnce() -> Option<LedgerEntry>) {
+    pub(super) fn charge_imported(&self, make: impl FnOnce() -> Option<UsageEntry>) {
         if let Some(shared) = self.shared() {
             shared.entry.get_or_init(make);
         }
     }
 
     /// Returns the BO's charge.
-    pub(super) fn entry(&self) -> Option<LedgerEntry> {
+    pub(super) fn entry(&self) -> Option<UsageEntry> {
         self.shared().map_or(self.entry, |shared| shared.entry.get().copied().flatten())
     }
 
@@ -111,7 +111,7 @@ impl Drop for Handle {
         if self.shared().is_none() {
             let closed = close(&self.device, self.raw);
             if let Some(entry) = self.entry {
-                self.device.ledger().remove(entry);
+                self.device.usage_tracker().remove(entry);
             }
             tell(&self.device, self.raw, closed);
         }
@@ -128,7 +128,7 @@ pub(super) struct SharedHandle {
     /// `true` if the caller closes the number, see [`HandleOwnership::Borrowed`].
     is_borrowed: AtomicBool,
     /// The BO's charge, once it is known.
-    entry: OnceLock<Option<LedgerEntry>>,
+    entry: OnceLock<Option<UsageEntry>>,
 }
 
 impl Drop for SharedHandle {
@@ -136,7 +136,7 @@ impl Drop for SharedHandle {
         let is_borrowed = *self.is_borrowed.get_mut();
         let closed = self.device.shared_handles().close(&self.device, self.raw, self.generation, is_borrowed);
         if let Some(entry) = self.entry.get().copied().flatten() {
-            self.device.ledger().remove(entry);
+            self.device.usage_tracker().remove(entry);
         }
         if let Some(closed) = closed {
             tell(&self.device, self.raw, closed);
@@ -180,7 +180,7 @@ impl SharedHandles {
         table: &mut HashMap<u32, Entry>,
         device: DeviceRef,
         raw: u32,
-        entry: OnceLock<Option<LedgerEntry>>,
+        entry: OnceLock<Option<UsageEntry>>,
     ) -> Arc<SharedHandle> {
         let generation = self.generations.fetch_add(1, Relaxed) + 1;
         let handle = Arc::new(SharedHandle { device, raw, generation, is_borrowed: AtomicBool::new(false), entry });

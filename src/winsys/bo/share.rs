@@ -66,7 +66,7 @@ impl Bo {
             return Err(Error::Absurd { field: "bo_size", value: info.size, reason });
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
-        handle.charge_imported(|| device.ledger().enter_bo(domains, flags, size));
+        handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));
         let bo = Self(Arc::new(BoState { handle, size, domains, flags }));
         bo.announce();
         Ok(bo)

@@ -12,8 +12,8 @@ use crate::{
     uapi::{GpuvmFault, MemoryInfo, query},
     vamgr::{GpuVa, VaLease, VaManager},
     winsys::{
-        AddressBook, BoHistory, Error, Event, GpuInfo, Kernel, Ledger, Observer, OpenFile, PageFault, RenderNode,
-        Result, bo::SharedHandles, watch::observer::tell,
+        BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenFile, PageFault, RenderNode, Result, UsageTracker,
+        VaMap, bo::SharedHandles, watch::observer::tell,
     },
 };
 
@@ -56,7 +56,7 @@ struct OpenDevice {
     info: GpuInfo,
     addresses: VaManager,
     shared_handles: SharedHandles,
-    ledger: Ledger,
+    tracker: UsageTracker,
     /// Addresses that the kernel would not unbind.
     stranded: Mutex<Vec<VaLease>>,
     observer: Option<Box<dyn Observer>>,
@@ -106,13 +106,13 @@ impl Device {
     /// Creates a device like [`Device::new`], with an observer of everything that happens to the device's objects.
     ///
     /// ```
-    /// use amdgpu_winsys::winsys::{AddressBook, BoHistory, Device, Observer};
+    /// use amdgpu_winsys::winsys::{VaMap, BoHistory, Device, Observer};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
-    /// let (book, history) = (AddressBook::new(64), BoHistory::new(64));
-    /// let observers: Vec<Box<dyn Observer>> = vec![Box::new(book.clone()), Box::new(history)];
+    /// let (map, history) = (VaMap::new(64), BoHistory::new(64));
+    /// let observers: Vec<Box<dyn Observer>> = vec![Box::new(map.clone()), Box::new(history)];
     /// let device = Device::with_observer(kernel, observers)?;
-    /// assert_eq!(device.address_book(), Some(&book));
+    /// assert_eq!(device.va_map(), Some(&map));
     /// # Ok(()) }
     /// ```
     ///
@@ -129,14 +129,14 @@ impl Device {
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
         let addresses = VaManager::with_replay_windows(&info.address_limits())?;
-        let ledger = Ledger::new(info.memory.gart_page.into());
+        let tracker = UsageTracker::new(info.memory.gart_page.into());
         let device = Self(Arc::new(OpenDevice {
             _claim: claim,
             kernel: Box::new(kernel),
             info,
             addresses,
             shared_handles: SharedHandles::default(),
-            ledger,
+            tracker,
             stranded: Mutex::default(),
             observer,
             vmid_users: Mutex::new(0),
@@ -307,13 +307,13 @@ impl Device {
     }
 
     /// Returns the accounts of the device's file: every BO is on them.
-    pub fn ledger(&self) -> &Ledger {
-        &self.0.ledger
+    pub fn usage_tracker(&self) -> &UsageTracker {
+        &self.0.tracker
     }
 
-    /// The book of what is bound where, if the device's observer is one or has one.
-    pub fn address_book(&self) -> Option<&AddressBook> {
-        self.0.observer.as_ref()?.address_book()
+    /// The map of what is bound where, if the device's observer is one or has one.
+    pub fn va_map(&self) -> Option<&VaMap> {
+        self.0.observer.as_ref()?.va_map()
     }
 
     /// The history of its BOs, if the device's observer is one or has one.

@@ -388,7 +388,7 @@ impl Drop for BindingState {
         let bound = unbind(at, self.offset, self.len, self.flags);
         let Some(lease) = self.lease.take() else { return };
         if bound.is_done() && guard.is_none_or(Release::is_done) {
-            device.addresses().give(lease);
+            device.addresses().free(lease);
         } else {
             // The page tables may still point through these addresses: they must not be reused.
             device.strand(lease);

@@ -7,14 +7,14 @@ mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
 mod reservation;
-mod resident_set;
+mod residency_set;
 
-pub(crate) use self::resident_set::WeakResidents;
+pub(crate) use self::residency_set::WeakResidents;
 pub use self::{
     binding::{Binding, WeakBinding},
     bound::BoundRequest,
     map_once::MapOnce,
     mapping::Mapping,
     reservation::Reservation,
-    resident_set::{ResidentSet, Residents},
+    residency_set::{ResidencySet, Residents},
 };

@@ -149,7 +149,7 @@ impl Drop for Reservation {
         let mut argument = argument(VaOperation::Clear, range, None, VaFlags::empty());
         let cleared = release(|| send_quietly(device.kernel(), &mut argument));
         match self.lease.take() {
-            Some(lease) if cleared.is_done() => device.addresses().give(lease),
+            Some(lease) if cleared.is_done() => device.addresses().free(lease),
             // The page tables may still point through these addresses: they must not be reused.
             Some(lease) => device.strand(lease),
             None => {}

@@ -1,9 +1,9 @@
 //! Memory usage: the accounts of this device's BOs, and the kernel's counters.
 
-mod ledger;
 mod statistics;
+mod tracker;
 
 pub use self::{
-    ledger::{Account, Charge, Ledger, LedgerEntry, OwnUsage},
     statistics::{MoveCounters, Sensor, SystemUsage},
+    tracker::{Account, Charge, OwnUsage, UsageEntry, UsageTracker},
 };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     uapi::VaFlags,
-    winsys::{AddressBook, BoHistory, Device, Finding, GfxLevel, HistoryEntry, PageFault, Place, Result},
+    winsys::{BoHistory, Device, GfxLevel, HistoryEntry, MappedRange, PageFault, Result, VaLookup, VaMap},
 };
 
 /// The kind of access.
@@ -176,15 +176,15 @@ pub const NEAR: u64 = 2 << 20;
 
 impl Verdict {
     /// Judges what was found at an address.
-    pub fn new(finding: &Finding, access: FaultAccess) -> Self {
-        let is_read_only = |place: &Place| !place.flags.contains(VaFlags::WRITEABLE);
+    pub fn new(finding: &VaLookup, access: FaultAccess) -> Self {
+        let is_read_only = |place: &MappedRange| !place.flags.contains(VaFlags::WRITEABLE);
         let near =
-            |neighbour: &Option<(Place, u64)>| neighbour.as_ref().map(|&(_, gap)| gap).filter(|&gap| gap <= NEAR);
+            |neighbour: &Option<(MappedRange, u64)>| neighbour.as_ref().map(|&(_, gap)| gap).filter(|&gap| gap <= NEAR);
         match finding {
-            Finding::Live(place) if access != FaultAccess::Read && is_read_only(place) => Self::ReadOnly,
-            Finding::Live(_) => Self::BoundNow,
-            Finding::Freed { .. } => Self::UseAfterFree,
-            Finding::Nowhere { below, above } => match (near(below), near(above)) {
+            VaLookup::Live(place) if access != FaultAccess::Read && is_read_only(place) => Self::ReadOnly,
+            VaLookup::Live(_) => Self::BoundNow,
+            VaLookup::Freed { .. } => Self::UseAfterFree,
+            VaLookup::Nowhere { below, above } => match (near(below), near(above)) {
                 // Most programs run over an end, few in front of a start.
                 (Some(beyond), above) if above.is_none_or(|before| beyond <= before) => Self::Overrun { beyond },
                 (_, Some(before)) => Self::Underrun { before },
@@ -206,7 +206,7 @@ pub struct FaultReport {
     /// The client's name, if it is known.
     pub client: Option<&'static str>,
     /// The BO that is, or was, bound at the page.
-    pub finding: Finding,
+    pub finding: VaLookup,
     /// The conclusion.
     pub verdict: Verdict,
     /// Remembered events of the page, oldest first.
@@ -215,9 +215,9 @@ pub struct FaultReport {
 
 impl FaultReport {
     /// Explains a fault of a GPU of this generation.
-    pub fn new(fault: PageFault, level: GfxLevel, book: &AddressBook, history: Option<&BoHistory>) -> Self {
+    pub fn new(fault: PageFault, level: GfxLevel, map: &VaMap, history: Option<&BoHistory>) -> Self {
         let (status, hub) = (FaultStatus::new(fault.status, level), fault.hub());
-        let finding = book.lookup(fault.page.as_u64());
+        let finding = map.lookup(fault.page.as_u64());
         Self {
             fault,
             status,
@@ -239,9 +239,9 @@ impl Device {
     /// # Errors
     ///
     /// Those of [`Device::page_fault`].
-    pub fn fault_report(&self, book: &AddressBook, history: Option<&BoHistory>) -> Result<Option<FaultReport>> {
+    pub fn fault_report(&self, map: &VaMap, history: Option<&BoHistory>) -> Result<Option<FaultReport>> {
         let fault = self.page_fault()?;
-        Ok(fault.map(|fault| FaultReport::new(fault, self.info().gfx_level, book, history)))
+        Ok(fault.map(|fault| FaultReport::new(fault, self.info().gfx_level, map, history)))
     }
 }
 

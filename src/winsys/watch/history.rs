@@ -26,7 +26,7 @@ pub struct HistoryEntry {
 /// Remembers the last events about BOs and their bindings, and no more than that: RADV's log grows for as long as the
 /// device lives, and is never freed (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
-/// An [`AddressBook`](crate::winsys::AddressBook) knows what was bound last at an address; a history knows in which order things
+/// An [`VaMap`](crate::winsys::VaMap) knows what was bound last at an address; a history knows in which order things
 /// happened there. To have both, observe with a `Vec` of them.
 ///
 /// A `BoHistory` is a handle: a clone of it is the same history, and equal to it.
@@ -88,7 +88,7 @@ impl BoHistory {
     }
 
     /// Returns the remembered events of an address, oldest first: bindings made and removed there. Addresses are taken in
-    /// either form, as by [`AddressBook::lookup`](crate::winsys::AddressBook::lookup).
+    /// either form, as by [`VaMap::lookup`](crate::winsys::VaMap::lookup).
     pub fn about(&self, address: u64) -> Vec<HistoryEntry> {
         let at = GpuVa::from_48_bits(address);
         let is_about = |entry: &&HistoryEntry| entry.event.addresses().is_some_and(|range| range.contains(at));

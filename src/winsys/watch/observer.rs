@@ -2,10 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::winsys::{AddressBook, BoHistory, Event};
+use crate::winsys::{BoHistory, Event, VaMap};
 
 /// Hears of everything that happens to the objects of a device: a tool, a trace, an
-/// [`AddressBook`](crate::winsys::AddressBook). See [`Device::with_observer`](crate::winsys::Device::with_observer).
+/// [`VaMap`](crate::winsys::VaMap). See [`Device::with_observer`](crate::winsys::Device::with_observer).
 ///
 /// It is called from whatever thread does the thing, after the kernel has agreed, and must not use the device's objects
 /// itself. It may panic: what it hears of has an owner by then, which gives it back. Panics while a panic unwinds already
@@ -16,8 +16,8 @@ pub trait Observer: Send + Sync + fmt::Debug {
     /// Hears of an event.
     fn observe(&self, event: &Event);
 
-    /// The address book among the observers, where [`Device::address_book`](crate::winsys::Device::address_book) finds it.
-    fn address_book(&self) -> Option<&AddressBook> {
+    /// The VA map among the observers, where [`Device::va_map`](crate::winsys::Device::va_map) finds it.
+    fn va_map(&self) -> Option<&VaMap> {
         None
     }
 
@@ -27,12 +27,12 @@ pub trait Observer: Send + Sync + fmt::Debug {
     }
 }
 
-impl Observer for AddressBook {
+impl Observer for VaMap {
     fn observe(&self, event: &Event) {
         self.note(event);
     }
 
-    fn address_book(&self) -> Option<&AddressBook> {
+    fn va_map(&self) -> Option<&VaMap> {
         Some(self)
     }
 }
@@ -55,8 +55,8 @@ impl<T: Observer> Observer for Vec<T> {
         }
     }
 
-    fn address_book(&self) -> Option<&AddressBook> {
-        self.iter().find_map(Observer::address_book)
+    fn va_map(&self) -> Option<&VaMap> {
+        self.iter().find_map(Observer::va_map)
     }
 
     fn history(&self) -> Option<&BoHistory> {
@@ -72,8 +72,8 @@ macro_rules! pointers {
                 (**self).observe(event);
             }
 
-            fn address_book(&self) -> Option<&AddressBook> {
-                (**self).address_book()
+            fn va_map(&self) -> Option<&VaMap> {
+                (**self).va_map()
             }
 
             fn history(&self) -> Option<&BoHistory> {

@@ -1,7 +1,7 @@
-//! Packets in snippets and bursts: their dwords are those of the packets, one after the other, and a refused one leaves none.
+//! Packets in packet buffers and bursts: their dwords are those of the packets, one after the other, and a refused one leaves none.
 
 use crate::support::device;
-use amdgpu_winsys::cs::{EncodeError, Error, Packet as _, Snippet, Stream, pm4};
+use amdgpu_winsys::cs::{EncodeError, Error, Packet as _, PacketBuf, Stream, pm4};
 use proptest::prelude::*;
 
 /// Something to append.
@@ -32,18 +32,18 @@ proptest! {
 
     #[test]
     fn a_snippet_is_its_packets_one_after_the_other(lengths in prop::collection::vec(0..6_usize, 0..20)) {
-        let (mut snippet, mut model) = (Snippet::new(TARGET), Vec::new());
+        let (mut packets, mut model) = (PacketBuf::new(TARGET), Vec::new());
         for (value, len) in (1..).zip(lengths) {
             let data = vec![value; len];
-            let (pushed, encoded) = (snippet.push(&pm4::Nop::Skip(&data)), nop(&data));
+            let (pushed, encoded) = (packets.push(&pm4::Nop::Skip(&data)), nop(&data));
             prop_assert_eq!(pushed.is_ok(), len > 0);
             prop_assert_eq!(pushed.err(), encoded.as_ref().err().copied());
             model.extend(encoded.unwrap_or_default());
-            prop_assert_eq!(snippet.dwords(), &model[..]);
+            prop_assert_eq!(packets.dwords(), &model[..]);
         }
         let device = device("navi21");
         let mut stream = Stream::new(&device, TARGET, 64).unwrap();
-        stream.push_snippet(&snippet).unwrap();
+        stream.push_packets(&packets).unwrap();
         prop_assert_eq!(stream.len(), model.len());
         prop_assert_eq!(&stream.chunk()[..model.len()], &model[..]);
     }
@@ -55,15 +55,15 @@ proptest! {
         *stream.room() = [0xc000_1000, 0];
         let mut model = vec![0xc000_1000, 0];
         {
-            let mut burst = stream.burst(room).unwrap();
+            let mut writer = stream.packet_writer(room).unwrap();
             let mut left = room;
-            prop_assert_eq!(burst.left(), left);
+            prop_assert_eq!(writer.left(), left);
             for (value, piece) in (1..).zip(pieces) {
                 let (outcome, dwords) = match piece {
-                    Piece::Put(dword) => (burst.put([dword, value]), Ok(vec![dword, value])),
+                    Piece::Put(dword) => (writer.put([dword, value]), Ok(vec![dword, value])),
                     Piece::Skip(len) => {
                         let data = vec![value; len];
-                        (burst.push(&pm4::Nop::Skip(&data)), nop(&data))
+                        (writer.push(&pm4::Nop::Skip(&data)), nop(&data))
                     }
                 };
                 let expected = match dwords {
@@ -76,7 +76,7 @@ proptest! {
                     }
                 };
                 prop_assert_eq!(outcome, expected);
-                prop_assert_eq!(burst.left(), left);
+                prop_assert_eq!(writer.left(), left);
             }
         }
         prop_assert_eq!(stream.len(), model.len());
@@ -93,8 +93,8 @@ fn a_snippet_of_another_ring_is_refused() {
     let device = device("navi21");
     let compute = pm4::Target::compute(TARGET.level);
     let mut stream = Stream::new(&device, TARGET, 64).unwrap();
-    let error = stream.push_snippet(&Snippet::new(compute)).unwrap_err();
+    let error = stream.push_packets(&PacketBuf::new(compute)).unwrap_err();
     assert_eq!(error, Error::WrongStream { recorded: compute.into(), stream: TARGET.into() });
-    assert_eq!(Snippet::new(compute).language(), compute);
+    assert_eq!(PacketBuf::new(compute).language(), compute);
     assert!(stream.is_empty());
 }

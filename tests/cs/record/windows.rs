@@ -132,7 +132,7 @@ fn a_recorder_gives_its_stream_back_and_lends_what_the_stream_has() {
     recorder.begin_mark(&crumbs, 3).unwrap();
     let (low, high) = (memory.address().low(), memory.address().high());
     recorder.reserve(5).unwrap().copy_from_slice(&[0xc003_3700, 0x0010_0500, low, high, 1]);
-    recorder.burst(5).unwrap().put([0xc003_3700, 0x0010_0500, low + 4, high, 2]).unwrap();
+    recorder.packet_writer(5).unwrap().put([0xc003_3700, 0x0010_0500, low + 4, high, 2]).unwrap();
     recorder.end_mark(&crumbs, 3).unwrap();
     let list = recorder.into_stream().unwrap().finish().unwrap();
     let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();

@@ -81,9 +81,9 @@ fn burst<const N: usize>(device: &Device) {
         stream.clear();
         timed(|| {
             for start in (black_box(0)..PACKETS).step_by(1000) {
-                let mut burst = stream.burst(1000 * N).expect("room");
+                let mut writer = stream.packet_writer(1000 * N).expect("room");
                 for value in start..start + 1000 {
-                    burst.put::<N>(dwords(value)).expect("room");
+                    writer.put::<N>(dwords(value)).expect("room");
                 }
             }
             black_box(&mut stream);

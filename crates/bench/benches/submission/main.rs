@@ -13,7 +13,7 @@ use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     vamgr::GpuVa,
-    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Priority, ResidentSet},
+    winsys::{ChunkScratch, Chunks, Context, Deadline, Device, Ip, Priority, ResidencySet},
 };
 
 /// Measurements of each side; odd, so that there is a median.
@@ -123,7 +123,7 @@ fn submitting_sets(memories: usize) {
     let manager = MemoryManager::new(&device, &TableOptions::default()).expect("tables");
     let memory: Vec<_> =
         (0..memories).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).expect("memory")).collect();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     for memory in &memory {
         assert!(set.add(memory.binding()));
     }

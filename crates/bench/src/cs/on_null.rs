@@ -5,7 +5,7 @@ use amdgpu_winsys::{
     cs::{CommandList, Queue, Stream, Submission, pm4},
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager},
     vamgr::GpuVa,
-    winsys::{Binding, Context, Device, Ip, Priority, ResidentSet},
+    winsys::{Binding, Context, Device, Ip, Priority, ResidencySet},
 };
 use ash::vk;
 
@@ -106,7 +106,7 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
     let buffer = radv.buffer(BUFFER)?;
     let data: Vec<u8> = UPDATED.iter().flat_map(|dword| dword.to_ne_bytes()).collect();
     let memory = allocate(manager, AllocateFlags::empty(), BUFFER);
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for live in LIVE {
         while (ours.len() as u64) < live {

@@ -13,7 +13,7 @@ use std::{
 
 use amdgpu_bench::measure::in_turn;
 use amdgpu_winsys::{
-    cs::{Burst, Packet, Stream, pm4},
+    cs::{Packet, PacketWriter, Stream, pm4},
     vamgr::GpuVa,
     winsys::{Device, GfxLevel},
 };
@@ -48,7 +48,7 @@ impl Taker for Stream<pm4::Target> {
     }
 }
 
-impl Taker for Burst<'_, pm4::Target> {
+impl Taker for PacketWriter<'_, pm4::Target> {
     #[inline]
     fn take(&mut self, packet: &impl Packet<Language = pm4::Target>) {
         if self.push(packet).is_err() {
@@ -138,9 +138,9 @@ fn burst<const N: usize>(stream: &mut Stream<pm4::Target>, maker: &impl Maker, c
     stream.clear();
     for first in (0..count as u32).step_by(BURST) {
         // The last packets of a burst without room to spare are written with more care than speed.
-        let mut burst = stream.burst(BURST * N + 16).expect("room");
+        let mut writer = stream.packet_writer(BURST * N + 16).expect("room");
         for value in first..first + BURST as u32 {
-            maker.give(&mut burst, black_box(value));
+            maker.give(&mut writer, black_box(value));
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Options of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wishes {
+pub struct CollectOptions {
     /// Open GPUs that sleep, which wakes them.
     pub wake: bool,
     /// Look at processes.
@@ -32,7 +32,7 @@ pub struct Wishes {
     pub per_client: bool,
 }
 
-impl Default for Wishes {
+impl Default for CollectOptions {
     fn default() -> Self {
         Self { wake: false, processes: true, per_client: false }
     }
@@ -55,7 +55,7 @@ pub enum LookError {
 /// Looks at a machine again and again, and remembers what does not change.
 pub struct Collector<M> {
     machine: M,
-    wishes: Wishes,
+    wishes: CollectOptions,
     known: BTreeMap<String, GpuInfo>,
     scanner: Scanner,
     is_first: bool,
@@ -63,7 +63,7 @@ pub struct Collector<M> {
 
 impl<M: Machine> Collector<M> {
     /// A collector that has seen nothing yet.
-    pub fn new(machine: M, wishes: Wishes) -> Self {
+    pub fn new(machine: M, wishes: CollectOptions) -> Self {
         Self { machine, wishes, known: BTreeMap::new(), scanner: Scanner::default(), is_first: true }
     }
 

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use amdgpu_winsys::winsys::{AddressBook, BoHistory, Device, Error, Kernel, Observer, RenderNode, VmidReservation};
+use amdgpu_winsys::winsys::{BoHistory, Device, Error, Kernel, Observer, RenderNode, VaMap, VmidReservation};
 use nix::errno::Errno;
 
 use crate::border::{
@@ -142,7 +142,7 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
         Device::new(kernel)?
     } else {
         let observers: Vec<Arc<dyn Observer>> =
-            vec![Arc::new(AddressBook::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
+            vec![Arc::new(VaMap::new(REMEMBERED)), Arc::new(BoHistory::new(REMEMBERED))];
         Device::with_observer(kernel, Arc::new(observers))?
     };
     let vmid = if flags & AGW_DEVICE_RESERVE_VMID == 0 { None } else { Some(VmidReservation::new(&device)?) };

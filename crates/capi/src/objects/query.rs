@@ -231,9 +231,9 @@ pub unsafe extern "C" fn agw_device_read_registers(
 fn number(device: &Device, id: u32) -> Answer<u64> {
     let sensor = |sensor| device.sensor(sensor).map(|value| u64::from(value.unwrap_or(0)));
     Ok(match id {
-        AGW_QUERY_OWN_INVISIBLE_VRAM => device.ledger().usage().invisible_vram,
-        AGW_QUERY_OWN_VISIBLE_VRAM => device.ledger().usage().visible_vram,
-        AGW_QUERY_OWN_GTT => device.ledger().usage().gtt,
+        AGW_QUERY_OWN_INVISIBLE_VRAM => device.usage_tracker().usage().invisible_vram,
+        AGW_QUERY_OWN_VISIBLE_VRAM => device.usage_tracker().usage().visible_vram,
+        AGW_QUERY_OWN_GTT => device.usage_tracker().usage().gtt,
         AGW_QUERY_TIMESTAMP => device.timestamp()?,
         AGW_QUERY_BYTES_MOVED => device.move_counters()?.bytes_moved,
         AGW_QUERY_EVICTIONS => device.evictions()?,
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn agw_device_dump(
         // SAFETY: the caller's promise.
         let state = unsafe { device(handle) }?;
         let Some(line) = line else { return Err(Failure::argument("line", "is null")) };
-        let (Some(book), Some(history)) = (state.device.address_book(), state.device.history()) else {
+        let (Some(book), Some(history)) = (state.device.va_map(), state.device.history()) else {
             let text = "the device was opened without AGW_DEVICE_OBSERVE";
             return Err(Failure::new(AGW_ERROR_FEATURE_NOT_PRESENT, text));
         };

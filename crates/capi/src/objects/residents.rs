@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::winsys::ResidentSet;
+use amdgpu_winsys::winsys::ResidencySet;
 
 use super::{
     bo::{agw_bo, body},
@@ -23,7 +23,7 @@ impl Handle for agw_residents {
 }
 
 pub(crate) struct ResidentsBody {
-    pub(crate) set: ResidentSet,
+    pub(crate) set: ResidencySet,
     state: Arc<DeviceState>,
 }
 
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn agw_residents_create(handle: *const agw_device, set: *m
         // SAFETY: the caller's promise.
         let state = unsafe { device(handle) }?;
         out(set, "set")?;
-        let made = create((), ResidentsBody { set: ResidentSet::new(), state: Arc::clone(state) })?;
+        let made = create((), ResidentsBody { set: ResidencySet::new(), state: Arc::clone(state) })?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(set, made) };
         Ok(())

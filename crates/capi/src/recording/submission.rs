@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     cs::{CommandList, Keep, SyncPoint},
-    winsys::{Binding, ResidentSet},
+    winsys::{Binding, ResidencySet},
 };
 
 use super::{
@@ -94,7 +94,7 @@ pub(super) struct Named<'a> {
     pub(super) further: Vec<CommandList>,
     pub(super) last: Vec<CommandList>,
     pub(super) bos: Vec<Binding>,
-    pub(super) sets: Vec<&'a ResidentSet>,
+    pub(super) sets: Vec<&'a ResidencySet>,
     pub(super) waits: Vec<SyncPoint<'a>>,
     pub(super) signals: Vec<SyncPoint<'a>>,
     pub(super) keep: Keep,

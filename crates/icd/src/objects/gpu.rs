@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     heaps::{MemoryManager, Profile, TableOptions},
-    winsys::{Device, PciAddress, ResidentSet},
+    winsys::{Device, PciAddress, ResidencySet},
 };
 
 use crate::border::Failure;
@@ -25,7 +25,7 @@ pub(crate) struct Gpu {
     /// Heaps, types, budgets and allocations.
     pub(crate) memory: MemoryManager,
     /// Memory that submissions list, because the kernel does not keep it resident by itself.
-    pub(crate) residents: ResidentSet,
+    pub(crate) residents: ResidencySet,
     /// Place on the bus.
     pub(crate) pci: PciAddress,
     /// Minor number of the render node.
@@ -46,6 +46,6 @@ impl Gpu {
         tables: Profile,
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
-        Ok(Self { device, memory, residents: ResidentSet::default(), pci, render_minor, primary_minor, face })
+        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face })
     }
 }

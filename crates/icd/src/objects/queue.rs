@@ -8,7 +8,7 @@ use std::sync::{
 use amdgpu_winsys::{
     cs::{self, CommandList, Keep, OwnedSubmission, PendingFence, Submission, Submitter, SyncPoint},
     heaps::SparseQueue,
-    winsys::{Context, Deadline, ResidentSet, Syncobj, Until, WaitFor},
+    winsys::{Context, Deadline, ResidencySet, Syncobj, Until, WaitFor},
 };
 use parking_lot::Mutex;
 
@@ -101,7 +101,7 @@ impl Queue {
         let waits: Vec<_> = waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
         let signals: Vec<_> =
             work.signals.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();
-        let residents: &[&ResidentSet] = &[&self.gpu.residents];
+        let residents: &[&ResidencySet] = &[&self.gpu.residents];
         self.ring.submit(&Submission {
             lists: &work.lists.iter().collect::<Vec<_>>(),
             sets: if work.lists.is_empty() { &[] } else { residents },

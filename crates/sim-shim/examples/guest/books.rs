@@ -36,7 +36,7 @@ fn manager(device: &Device) -> MemoryManager {
 
 /// Returns the bytes on a device's own accounts.
 fn own(device: &Device) -> u64 {
-    device.ledger().usage().total()
+    device.usage_tracker().usage().total()
 }
 
 /// Returns the bytes of all processes together on the GPU.

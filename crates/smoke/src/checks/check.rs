@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    gpu::{lab::Lab, ring::Ring},
+    gpu::{ring::Ring, test_context::TestContext},
     level::Level,
     result::outcome::{Outcome, Stop, skip},
 };
@@ -25,7 +25,7 @@ pub(crate) struct Check {
     pub(crate) budget: Duration,
     /// The code that runs it.
     pub(crate) body: Body,
-    /// `true` if a failure on a kernel that [only pretends](Lab::is_stand_in) counts as a skip.
+    /// `true` if a failure on a kernel that [only pretends](TestContext::is_stand_in) counts as a skip.
     pub(crate) needs_a_kernel: bool,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Check {
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
     /// Once for the GPU.
-    Once(fn(&Lab<'_>) -> Outcome),
+    Once(fn(&TestContext<'_>) -> Outcome),
     /// On each ring.
-    EachRing(fn(&Lab<'_>, Ring) -> Outcome),
+    EachRing(fn(&TestContext<'_>, Ring) -> Outcome),
     /// On each ring that dispatches shaders.
-    EachShaderRing(fn(&Lab<'_>, Ring) -> Outcome),
+    EachShaderRing(fn(&TestContext<'_>, Ring) -> Outcome),
 }
 
 impl Check {
@@ -52,17 +52,25 @@ impl Check {
     }
 
     /// A check that only reads.
-    pub(crate) const fn inventory(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
+    pub(crate) const fn inventory(
+        id: &'static str,
+        proves: &'static str,
+        body: fn(&TestContext<'_>) -> Outcome,
+    ) -> Self {
         Self::new(Level::Inventory, id, proves, Body::Once(body))
     }
 
     /// A check of the quick level that runs once.
-    pub(crate) const fn once(id: &'static str, proves: &'static str, body: fn(&Lab<'_>) -> Outcome) -> Self {
+    pub(crate) const fn once(id: &'static str, proves: &'static str, body: fn(&TestContext<'_>) -> Outcome) -> Self {
         Self::new(Level::Quick, id, proves, Body::Once(body))
     }
 
     /// A check of the quick level that runs on each ring.
-    pub(crate) const fn each_ring(id: &'static str, proves: &'static str, body: fn(&Lab<'_>, Ring) -> Outcome) -> Self {
+    pub(crate) const fn each_ring(
+        id: &'static str,
+        proves: &'static str,
+        body: fn(&TestContext<'_>, Ring) -> Outcome,
+    ) -> Self {
         Self::new(Level::Quick, id, proves, Body::EachRing(body))
     }
 
@@ -70,7 +78,7 @@ impl Check {
     pub(crate) const fn each_shader_ring(
         id: &'static str,
         proves: &'static str,
-        body: fn(&Lab<'_>, Ring) -> Outcome,
+        body: fn(&TestContext<'_>, Ring) -> Outcome,
     ) -> Self {
         Self::new(Level::Quick, id, proves, Body::EachShaderRing(body))
     }
@@ -105,9 +113,9 @@ impl Check {
     }
 
     /// Tries it with `body`, and forgives what only a pretending kernel fails at.
-    pub(crate) fn try_with(&self, lab: &Lab<'_>, body: impl FnOnce() -> Outcome) -> Outcome {
+    pub(crate) fn try_with(&self, test: &TestContext<'_>, body: impl FnOnce() -> Outcome) -> Outcome {
         match body() {
-            Err(Stop::Fail(failure)) if self.needs_a_kernel && lab.is_stand_in() => {
+            Err(Stop::Fail(failure)) if self.needs_a_kernel && test.is_stand_in() => {
                 skip(format!("this kernel only pretends: {}", failure.detail))
             }
             outcome => outcome,

@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::{
         outcome::{Doing, Outcome, ensure, fail, same, skip},
         report,
@@ -29,16 +29,16 @@ pub(crate) const CHECKS: &[Check] = &[
     Check::inventory("inventory.clock", "the GPU's clock counter advances", clock),
 ];
 
-fn open(lab: &Lab<'_>) -> Outcome {
-    lab.device.ping().doing("asking the driver again who it is")?;
-    let info = lab.device.info();
+fn open(test: &TestContext<'_>) -> Outcome {
+    test.device.ping().doing("asking the driver again who it is")?;
+    let info = test.device.info();
     let (engines, units) = (info.shader.engines, info.shader.compute_units);
     Ok(format!("{}, {engines} shader engines, {units} compute units", info.chip_name()))
 }
 
-fn rings(lab: &Lab<'_>) -> Outcome {
-    let info = lab.device.info();
-    ensure(!lab.rings.is_empty(), || "no ring takes packets".to_owned())?;
+fn rings(test: &TestContext<'_>) -> Outcome {
+    let info = test.device.info();
+    ensure(!test.rings.is_empty(), || "no ring takes packets".to_owned())?;
     let mut found = Vec::new();
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         let Some(block) = info.ip_block(ip) else { continue };
@@ -49,16 +49,16 @@ fn rings(lab: &Lab<'_>) -> Outcome {
     Ok(found.join(", "))
 }
 
-fn firmware(lab: &Lab<'_>) -> Outcome {
-    let running = report::firmware(lab.device.info());
+fn firmware(test: &TestContext<'_>) -> Outcome {
+    let running = report::firmware(test.device.info());
     for (name, version) in &running {
         ensure(*version != 0, || format!("{name} has no firmware"))?;
     }
     Ok(running.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join(", "))
 }
 
-fn pools(lab: &Lab<'_>) -> Outcome {
-    let memory = lab.device.memory_info().doing("asking for the memory pools")?;
+fn pools(test: &TestContext<'_>) -> Outcome {
+    let memory = test.device.memory_info().doing("asking for the memory pools")?;
     let pools = [("VRAM", memory.vram), ("visible VRAM", memory.cpu_accessible_vram), ("GTT", memory.gtt)];
     for (name, pool) in pools {
         let HeapInfo { total_heap_size: total, heap_usage: used, .. } = pool;
@@ -73,8 +73,8 @@ fn pools(lab: &Lab<'_>) -> Outcome {
 }
 
 /// The rules of `VkPhysicalDeviceMemoryProperties`.
-fn heaps(lab: &Lab<'_>) -> Outcome {
-    let memory = lab.memory.properties();
+fn heaps(test: &TestContext<'_>) -> Outcome {
+    let memory = test.memory.properties();
     let (heaps, types) = (memory.heaps(), memory.types());
     for (index, row) in types.iter().enumerate() {
         let Some(heap) = heaps.get(row.heap as usize) else {
@@ -91,16 +91,16 @@ fn heaps(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{} heaps, {} types, {} of them in the 32-bit window", heaps.len(), types.len(), types.len() - wide))
 }
 
-fn clock(lab: &Lab<'_>) -> Outcome {
+fn clock(test: &TestContext<'_>) -> Outcome {
     /// Enough for many ticks of the slowest counter (25 MHz).
     const PAUSE: Duration = Duration::from_millis(1);
-    let before = match lab.device.timestamp() {
+    let before = match test.device.timestamp() {
         Ok(0) => return skip("the counter is at zero"),
         Ok(before) => before,
         Err(error) => return skip(error.to_string()),
     };
     std::thread::sleep(PAUSE);
-    let after = lab.device.timestamp().doing("reading the clock again")?;
+    let after = test.device.timestamp().doing("reading the clock again")?;
     ensure(after > before, || format!("the counter went from {before} to {after}"))?;
-    Ok(format!("{} ticks in {PAUSE:?} or a little more, {} kHz", after - before, lab.device.info().clock_counter_khz))
+    Ok(format!("{} ticks in {PAUSE:?} or a little more, {} kHz", after - before, test.device.info().clock_counter_khz))
 }

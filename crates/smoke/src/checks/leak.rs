@@ -15,7 +15,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::{lab::Lab, recorder::Recorder, ring::Ring, target::Count},
+    gpu::{recorder::Recorder, ring::Ring, target::Count, test_context::TestContext},
     result::outcome::{Doing, Outcome, Stop, ensure},
 };
 
@@ -31,33 +31,33 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-fn objects(lab: &Lab<'_>) -> Outcome {
-    let before = settled(lab)?;
+fn objects(test: &TestContext<'_>) -> Outcome {
+    let before = settled(test)?;
     for _ in 0..ROUNDS {
-        round(lab)?;
+        round(test)?;
     }
-    let grown = grown_since(lab, &before)?;
+    let grown = grown_since(test, &before)?;
     ensure(grown.is_empty(), || format!("not given back in {ROUNDS} rounds: {}", grown.join(", ")))?;
     Ok(format!("{ROUNDS} rounds, {} kinds of object counted", before.len()))
 }
 
 /// Takes one of everything and gives it back.
-fn round(lab: &Lab<'_>) -> Result<(), Stop> {
-    let memory = one_of_each_type(lab)?;
-    for &ring in &lab.rings {
-        submit(lab, ring, &memory)?;
+fn round(test: &TestContext<'_>) -> Result<(), Stop> {
+    let memory = one_of_each_type(test)?;
+    for &ring in &test.rings {
+        submit(test, ring, &memory)?;
     }
-    let syncobj = Syncobj::new(&lab.device, true).doing("creating a sync object")?;
-    let other = lab.target.open().doing("opening the GPU again")?;
+    let syncobj = Syncobj::new(&test.device, true).doing("creating a sync object")?;
+    let other = test.target.open().doing("opening the GPU again")?;
     drop((memory, syncobj, other));
     Ok(())
 }
 
-fn one_of_each_type(lab: &Lab<'_>) -> Result<Vec<DeviceMemory>, Stop> {
-    let types = (0..).zip(lab.memory.properties().types());
+fn one_of_each_type(test: &TestContext<'_>) -> Result<Vec<DeviceMemory>, Stop> {
+    let types = (0..).zip(test.memory.properties().types());
     types
         .map(|(index, row)| {
-            let memory = lab.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+            let memory = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
             if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
                 memory.map().doing("mapping")?;
             }
@@ -66,29 +66,29 @@ fn one_of_each_type(lab: &Lab<'_>) -> Result<Vec<DeviceMemory>, Stop> {
         .collect()
 }
 
-fn submit(lab: &Lab<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop> {
+fn submit(test: &TestContext<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result<(), Stop> {
     let unprotected = |memory: &&DeviceMemory| {
-        let row = lab.memory.properties().types().get(memory.memory_type() as usize);
+        let row = test.memory.properties().types().get(memory.memory_type() as usize);
         row.is_some_and(|row| !row.is_protected())
     };
     let bindings: Vec<_> = memory.iter().filter(unprotected).map(|memory| memory.binding().clone()).collect();
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, Recorder::nop)?;
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, Recorder::nop)?;
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     // A stand-in kernel takes jobs and never ends them; other checks say so.
-    let ended = lab.wait(&fence, || false);
-    if lab.is_stand_in() { Ok(()) } else { ended }
+    let ended = test.wait(&fence, || false);
+    if test.is_stand_in() { Ok(()) } else { ended }
 }
 
 /// Returns the counts once the kernel has finished with earlier checks: it frees the resources of a job some time after the
 /// job has ended.
-fn settled(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
+fn settled(test: &TestContext<'_>) -> Result<Vec<Count>, Stop> {
     let patience = Instant::now() + PATIENCE;
-    let mut counts = counts(lab)?;
+    let mut counts = counts(test)?;
     loop {
         std::thread::sleep(PAUSE);
-        let now = self::counts(lab)?;
+        let now = self::counts(test)?;
         if now == counts || Instant::now() >= patience {
             return Ok(now);
         }
@@ -97,10 +97,10 @@ fn settled(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
 }
 
 /// Returns the counts that have grown since `before` and stay grown.
-fn grown_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
+fn grown_since(test: &TestContext<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
     let patience = Instant::now() + PATIENCE;
     loop {
-        let after = counts(lab)?;
+        let after = counts(test)?;
         let grown = before.iter().zip(&after).filter(|((_, before), (_, after))| after > before);
         let grown: Vec<_> =
             grown.map(|((what, before), (_, after))| format!("{what} {before}, then {after}")).collect();
@@ -112,9 +112,9 @@ fn grown_since(lab: &Lab<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
 }
 
 /// Returns the current count of everything that can leak.
-fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
-    let OwnUsage { invisible_vram, visible_vram, gtt } = lab.memory.ledger().usage();
-    let (leases, addresses) = leased_addresses(lab);
+fn counts(test: &TestContext<'_>) -> Result<Vec<Count>, Stop> {
+    let OwnUsage { invisible_vram, visible_vram, gtt } = test.memory.usage_tracker().usage();
+    let (leases, addresses) = leased_addresses(test);
     let mut counts = vec![
         ("descriptors", open_descriptors()?),
         ("CPU mappings", device_mappings()?),
@@ -122,13 +122,13 @@ fn counts(lab: &Lab<'_>) -> Result<Vec<Count>, Stop> {
         ("leases", leases),
         ("bytes of addresses", addresses),
     ];
-    counts.extend(lab.target.census());
+    counts.extend(test.target.census());
     Ok(counts)
 }
 
 /// Leases, and the bytes they hold.
-fn leased_addresses(lab: &Lab<'_>) -> (u64, u64) {
-    let manager = lab.device.addresses();
+fn leased_addresses(test: &TestContext<'_>) -> (u64, u64) {
+    let manager = test.device.addresses();
     let windows = VaWindow::ALL.into_iter().filter(|&window| manager.windows().serving(window) == window);
     let stats = windows.map(|window| manager.stats(window));
     stats.fold((0, 0), |(leases, bytes), of| (leases + of.leases, bytes + of.leased))

@@ -17,7 +17,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::{bos::share, check::Check},
-    gpu::{lab::Lab, pattern::pattern, target::Target},
+    gpu::{pattern::pattern, target::Target, test_context::TestContext},
     level::Level,
     result::outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
 };
@@ -43,18 +43,18 @@ const ANSWER: u32 = 0x616e_7377;
 /// The argument that makes this program the other process.
 pub(crate) const HELPER: &str = "--helper";
 
-fn process(lab: &Lab<'_>) -> Outcome {
-    let Some(program) = lab.target.helper() else {
+fn process(test: &TestContext<'_>) -> Outcome {
+    let Some(program) = test.target.helper() else {
         return skip("this process cannot start itself once more");
     };
-    let memory = share::exportable(lab, SIZE)?;
+    let memory = share::exportable(test, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let mapping = memory.map().doing("mapping the exported BO")?;
     mapping.write(0, &pattern(QUESTION, SIZE as usize)).doing("writing")?;
     let mut command = Command::new(program);
     command.arg(HELPER).stdin(Stdio::from(dma_buf)).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A simulated GPU lives in this process: the other one has its memory, and no device.
-    if let Some(node) = lab.target.node() {
+    if let Some(node) = test.target.node() {
         command.arg(node);
     }
     let output = command.output().doing("starting another process")?;
@@ -64,7 +64,7 @@ fn process(lab: &Lab<'_>) -> Outcome {
     let mut found = vec![0; SIZE as usize];
     mapping.read(0, &mut found).doing("reading")?;
     same_bytes(&found, &pattern(ANSWER, SIZE as usize))?;
-    let how = if lab.target.node().is_some() { "imported" } else { "as a file" };
+    let how = if test.target.node().is_some() { "imported" } else { "as a file" };
     Ok(format!("{} KiB both ways, there {how}", SIZE >> 10))
 }
 
@@ -93,18 +93,18 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
     file.write_all_at(&answer, 0).map_err(told)
 }
 
-fn devices(lab: &Lab<'_>) -> Outcome {
-    let peer = match lab.target.peer() {
+fn devices(test: &TestContext<'_>) -> Outcome {
+    let peer = match test.target.peer() {
         None => return skip("there is no second GPU"),
         Some(peer) => peer.doing("opening the second GPU")?,
     };
-    let memory = share::exportable(lab, SIZE)?;
+    let memory = share::exportable(test, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
-    let bytes = lab.pattern(50, SIZE as usize);
+    let bytes = test.pattern(50, SIZE as usize);
     memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
 
     let there = Target::new("the second GPU", move || Ok(peer.clone()));
-    let there = Lab::open(&there, lab.settings)?;
+    let there = TestContext::open(&there, test.settings)?;
     let bo = Bo::import(&there.device, &dma_buf).doing("importing on the second GPU")?;
     let lease = there.device.addresses().allocate(VaRequest::new(SIZE)).doing("leasing addresses there")?;
     let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);

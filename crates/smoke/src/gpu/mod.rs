@@ -1,7 +1,6 @@
 //! The GPU under test, and what the checks do with it.
 
 pub(crate) mod kernel_log;
-pub(crate) mod lab;
 pub(crate) mod mutant;
 pub(crate) mod pattern;
 pub(crate) mod recorder;
@@ -9,5 +8,6 @@ pub(crate) mod ring;
 pub(crate) mod surroundings;
 pub(crate) mod tape;
 pub(crate) mod target;
+pub(crate) mod test_context;
 #[expect(unsafe_code, reason = "pages of this process are shared with the GPU")]
 pub(crate) mod user_pages;

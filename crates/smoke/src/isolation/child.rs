@@ -9,13 +9,13 @@ use crate::{
     checks::inventory,
     choice::Choice,
     gpu::{
-        lab::{Lab, Settings},
         target::Target,
+        test_context::{Settings, TestContext},
     },
     isolation::message::{Message, Planned},
     options::Options,
     plan::{self, Step},
-    result::{exit::Exit, report::CheckResult, word::Word},
+    result::{exit::Exit, report::CheckResult, status::Status},
     run::{in_lab, judged, shielded},
 };
 
@@ -50,22 +50,22 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
         cause(trouble);
     }
     let settings = Settings { pulse: Some(|| tell(&Message::Alive)), ..options.settings() };
-    let lab = shielded(|| Lab::open(target, settings));
-    match (lab, task) {
-        (Ok(lab), Task::Plan) => {
-            let gpu = target.gpu().with_facts(lab.facts());
-            let steps = plan::plan(&lab.rings, options.level, &options.choice);
+    let test = shielded(|| TestContext::open(target, settings));
+    match (test, task) {
+        (Ok(test), Task::Plan) => {
+            let gpu = target.gpu().with_facts(test.facts());
+            let steps = plan::plan(&test.rings, options.level, &options.choice);
             let planned =
                 steps.iter().map(|step| Planned { id: step.id.clone(), seconds: step.check.budget.as_secs() });
             tell(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
             // Opening it was the first check of most plans.
             if let Some(open) = steps.iter().find(|step| step.id == inventory::OPEN) {
-                told(in_lab(&lab, open, began));
+                told(in_lab(&test, open, began));
             }
         }
-        (Ok(lab), Task::Try(id)) => match step(&lab, options, id) {
-            Some(step) => told(in_lab(&lab, &step, began)),
-            None => told((CheckResult::new(id, Word::Crash, "the plan has no such check", began.elapsed()), None)),
+        (Ok(test), Task::Try(id)) => match step(&test, options, id) {
+            Some(step) => told(in_lab(&test, &step, began)),
+            None => told((CheckResult::new(id, Status::Crash, "the plan has no such check", began.elapsed()), None)),
         },
         (Err(broken), task) => {
             let id = match task {
@@ -79,8 +79,8 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
 }
 
 /// The check, whether or not the user's choice holds it: the parent asks for the opening after every trouble.
-fn step(lab: &Lab<'_>, options: &Options, id: &str) -> Option<Step> {
-    plan::plan(&lab.rings, options.level, &Choice::default()).into_iter().find(|step| step.id == id)
+fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<Step> {
+    plan::plan(&test.rings, options.level, &Choice::default()).into_iter().find(|step| step.id == id)
 }
 
 fn told((result, lost): (CheckResult, Option<String>)) {

@@ -24,7 +24,7 @@ use crate::{
     result::{
         evidence::Evidence,
         report::{CheckResult, Gpu, Report},
-        word::{Expected, Word},
+        status::{Expected, Status},
     },
     run::{Ending, Observer},
 };
@@ -127,18 +127,19 @@ impl Parent {
 
     fn step(&self, step: &Planned, options: &Options, start: Instant, log: &mut KernelLog) -> Told {
         if options.expectations.skips(&step.id) {
-            let mut result = CheckResult::new(&step.id, Word::Skip, "the user's lists leave it out", Duration::ZERO);
+            let mut result = CheckResult::new(&step.id, Status::Skip, "the user's lists leave it out", Duration::ZERO);
             result.expected = Some(Expected::Skip);
             return Told { result: Some(result), ..Told::default() };
         }
         let own = Duration::from_secs(step.seconds);
         let limit = self.check.map_or(own, |limit| limit.min(own));
         let mut told = self.child(&step.id, &["--child", &step.id], limit, start, log);
-        let ended_badly = told.result.as_ref().is_some_and(|result| matches!(result.word, Word::Timeout | Word::Crash));
+        let ended_badly =
+            told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
         if ended_badly && told.abort.is_none() && !options.keep_going {
             // Is there still a GPU?
             let health = self.child(inventory::OPEN, &["--child", inventory::OPEN], PLANNING, start, log);
-            let is_well = health.result.is_some_and(|result| result.word == Word::Pass);
+            let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
             told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
         told
@@ -176,17 +177,17 @@ impl Parent {
         let time = began.elapsed();
         let (word, detail) = match ended {
             Ok(Ended::Exited(_)) if told.result.is_some() || told.plan.is_some() => (None, String::new()),
-            Ok(Ended::Exited(status)) => (Some(Word::Crash), fork::told(status)),
+            Ok(Ended::Exited(status)) => (Some(Status::Crash), fork::told(status)),
             Ok(Ended::Stopped(why)) => (Some(stopped(why)), why.to_string()),
             Ok(Ended::Stuck(why, state)) => {
                 let detail = format!("{why}, and could not be killed: its process is in state {state}");
                 told.abort = Some(detail.clone());
-                (Some(Word::Incomplete), detail)
+                (Some(Status::Incomplete), detail)
             }
             Err(error) => {
                 let detail = format!("no process for it: {error}");
                 told.abort = Some(detail.clone());
-                (Some(Word::Incomplete), detail)
+                (Some(Status::Incomplete), detail)
             }
         };
         if let Some(word) = word {
@@ -199,11 +200,11 @@ impl Parent {
     }
 }
 
-const fn stopped(why: Why) -> Word {
+const fn stopped(why: Why) -> Status {
     match why {
-        Why::Time(_) | Why::Silence(_) => Word::Timeout,
-        Why::NoTimeLeft | Why::Interrupted => Word::Incomplete,
-        Why::Babble => Word::Crash,
+        Why::Time(_) | Why::Silence(_) => Status::Timeout,
+        Why::NoTimeLeft | Why::Interrupted => Status::Incomplete,
+        Why::Babble => Status::Crash,
     }
 }
 
@@ -212,8 +213,8 @@ fn add_messages(result: &mut CheckResult, messages: Vec<String>) {
     if messages.is_empty() {
         return;
     }
-    if result.word == Word::Pass {
-        result.word = Word::DmesgWarn;
+    if result.word == Status::Pass {
+        result.word = Status::DmesgWarn;
     }
     let evidence: &mut Evidence = result.evidence.get_or_insert_default();
     evidence.messages = messages;
@@ -225,13 +226,13 @@ mod tests {
 
     #[test]
     fn the_kernels_complaints_spoil_a_pass_and_are_kept() {
-        let mut result = CheckResult::new("a.b", Word::Pass, "", Duration::ZERO);
+        let mut result = CheckResult::new("a.b", Status::Pass, "", Duration::ZERO);
         add_messages(&mut result, Vec::new());
-        assert_eq!((result.word, &result.evidence), (Word::Pass, &None));
+        assert_eq!((result.word, &result.evidence), (Status::Pass, &None));
         add_messages(&mut result, vec!["amdgpu: ring gfx timeout".to_owned()]);
-        assert_eq!(result.word, Word::DmesgWarn);
-        let mut failed = CheckResult::new("a.b", Word::Fail, "", Duration::ZERO);
+        assert_eq!(result.word, Status::DmesgWarn);
+        let mut failed = CheckResult::new("a.b", Status::Fail, "", Duration::ZERO);
         add_messages(&mut failed, vec!["amdgpu: ring gfx timeout".to_owned()]);
-        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Word::Fail, 1));
+        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Status::Fail, 1));
     }
 }

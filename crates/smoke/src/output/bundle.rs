@@ -10,7 +10,7 @@ use std::{
 use crate::{
     isolation::parent,
     output::json,
-    result::{report::Report, word::Word},
+    result::{report::Report, status::Status},
 };
 
 /// A bundle that is being made: a directory for the children's recordings, and the file it all goes into.
@@ -58,7 +58,7 @@ impl Bundle {
         let messages: Vec<_> = messages.flat_map(|evidence| evidence.messages.iter().cloned()).collect();
         add("dmesg.txt", messages.join("\n").as_bytes())?;
         for result in &report.results {
-            let told = result.word.is_bad() || matches!(result.word, Word::Warn | Word::DmesgWarn);
+            let told = result.word.is_bad() || matches!(result.word, Status::Warn | Status::DmesgWarn);
             if !told && !result.id.starts_with("inventory.") {
                 continue;
             }

@@ -10,7 +10,7 @@ use crate::{
     output::sink::Sink,
     result::{
         report::{CheckResult, Facts, Gpu, Report},
-        word::{Expected, Word},
+        status::{Expected, Status},
     },
     run::Observer,
 };
@@ -193,21 +193,21 @@ pub(crate) fn stdout_is_terminal() -> bool {
 
 /// A word, five columns wide.
 struct Coloured {
-    word: Word,
+    word: Status,
     coloured: bool,
 }
 
 impl Display for Coloured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (text, colour) = match self.word {
-            Word::Pass => ("pass", 32),
-            Word::Fail => ("FAIL", 31),
-            Word::Skip => ("skip", 33),
-            Word::Crash => ("CRASH", 35),
-            Word::Warn => ("warn", 33),
-            Word::Timeout => ("TIME", 31),
-            Word::Incomplete => ("INCO", 35),
-            Word::DmesgWarn => ("dmesg", 33),
+            Status::Pass => ("pass", 32),
+            Status::Fail => ("FAIL", 31),
+            Status::Skip => ("skip", 33),
+            Status::Crash => ("CRASH", 35),
+            Status::Warn => ("warn", 33),
+            Status::Timeout => ("TIME", 31),
+            Status::Incomplete => ("INCO", 35),
+            Status::DmesgWarn => ("dmesg", 33),
         };
         if self.coloured { write!(f, "\x1b[{colour}m{text:<5}\x1b[0m") } else { write!(f, "{text:<5}") }
     }
@@ -255,7 +255,7 @@ mod tests {
         captured.get()
     }
 
-    fn result(word: Word) -> CheckResult {
+    fn result(word: Status) -> CheckResult {
         CheckResult::new("bo.map", word, "two mappings", Duration::from_micros(1250))
     }
 
@@ -276,10 +276,10 @@ mod tests {
     fn a_check_is_one_aligned_line() {
         let text = written(false, |human| {
             human.planned(&Gpu::default(), &["bo.map", "exec.copy.sdma1"]);
-            human.finished(&result(Word::Fail));
+            human.finished(&result(Status::Fail));
         });
         assert_eq!(text, "FAIL  bo.map             1.2 ms  two mappings\n");
-        let text = written(true, |human| human.finished(&result(Word::Pass)));
+        let text = written(true, |human| human.finished(&result(Status::Pass)));
         assert!(text.starts_with("\x1b[32mpass \x1b[0m bo.map"));
     }
 
@@ -295,7 +295,7 @@ mod tests {
     fn a_failure_shows_its_evidence_and_says_what_to_send() {
         let evidence =
             crate::result::evidence::Evidence { fault: Some("page fault at 0x1000".to_owned()), ..Default::default() };
-        let failed = CheckResult { evidence: Some(Box::new(evidence)), ..result(Word::Fail) };
+        let failed = CheckResult { evidence: Some(Box::new(evidence)), ..result(Status::Fail) };
         let report =
             Report::new(Gpu::default(), &crate::Options::default(), vec![failed], crate::run::Ending::default());
         let text = written(false, |human| {
@@ -315,7 +315,7 @@ mod tests {
         let mut human = Human::new(text.sink(&Troubles::default()), false, true);
         human.planned(&Gpu::default(), &["bo.map"]);
         human.started("bo.map");
-        human.finished(&result(Word::Pass));
+        human.finished(&result(Status::Pass));
         assert!(text.get().starts_with("[1/1] bo.map ...\r\x1b[2Kpass  bo.map"), "{:?}", text.get());
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     output::sink::Sink,
     result::{
         report::{CheckResult, Report},
-        word::Word,
+        status::Status,
     },
     run::Observer,
 };
@@ -50,7 +50,7 @@ fn document(report: &Report, start: f64, end: f64) -> Value {
     let tests: Map<String, Value> =
         report.results.iter().map(|result| (format!("igt@amdgpu-smoke@{}", result.id), test(result))).collect();
     let mut totals: Map<String, Value> =
-        Word::ALL.map(|word| (word.name().to_owned(), report.summary.count(word).into())).into_iter().collect();
+        Status::ALL.map(|word| (word.name().to_owned(), report.summary.count(word).into())).into_iter().collect();
     totals.insert("notrun".to_owned(), report.summary.notrun.into());
     totals.insert("dmesg-fail".to_owned(), 0.into());
     totals.insert("abort".to_owned(), u8::from(report.aborted).into());

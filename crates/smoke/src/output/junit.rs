@@ -6,7 +6,7 @@ use crate::{
     output::sink::Sink,
     result::{
         report::{CheckResult, Report},
-        word::Word,
+        status::Status,
     },
     run::Observer,
 };
@@ -25,7 +25,7 @@ fn document(report: &Report) -> String {
     let count = |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|result| which(result)).count();
     let failures = count(&|result| result.is_failure() && !is_error(result.word));
     let errors = count(&|result| result.is_failure() && is_error(result.word));
-    let skipped = count(&|result| result.word == Word::Skip);
+    let skipped = count(&|result| result.word == Status::Skip);
     let time: f64 = results.iter().map(|result| result.time.as_secs_f64()).sum();
     let totals = format!(
         "tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\"",
@@ -52,8 +52,8 @@ fn document(report: &Report) -> String {
 }
 
 /// Returns `true` for a result that JUnit counts as an error rather than a failure.
-const fn is_error(word: Word) -> bool {
-    matches!(word, Word::Crash | Word::Timeout | Word::Incomplete)
+const fn is_error(word: Status) -> bool {
+    matches!(word, Status::Crash | Status::Timeout | Status::Incomplete)
 }
 
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
@@ -91,7 +91,7 @@ fn case(xml: &mut String, result: &CheckResult) {
             xml,
             ">\n      <{element} type=\"{word}\" message=\"{detail}\">{evidence}</{element}>\n    </testcase>"
         );
-    } else if result.word == Word::Skip {
+    } else if result.word == Status::Skip {
         let _ = writeln!(xml, ">\n      <skipped message=\"{detail}\"/>\n    </testcase>");
     } else {
         let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}</system-out>\n    </testcase>");

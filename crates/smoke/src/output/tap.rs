@@ -4,7 +4,7 @@ use crate::{
     output::sink::Sink,
     result::{
         report::{CheckResult, Gpu, Report},
-        word::Word,
+        status::Status,
     },
     run::Observer,
 };
@@ -37,13 +37,13 @@ impl Observer for Tap {
         // A hash would begin a directive.
         let id = result.id.replace('#', "\\#");
         let directive = match (result.word, result.is_failure()) {
-            (Word::Skip, _) => format!(" # SKIP {}", one_line(&result.detail)),
+            (Status::Skip, _) => format!(" # SKIP {}", one_line(&result.detail)),
             // A known failure must not break the run.
             (word, false) if word.is_bad() => " # TODO expected".to_owned(),
             _ => String::new(),
         };
         self.out.line(&format!("{status} {} - {id}{directive}", self.number));
-        if result.word != Word::Skip {
+        if result.word != Status::Skip {
             self.out.line("  ---");
             for line in diagnostics(result) {
                 self.out.line(&format!("  {line}"));
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::{
         output::{sink::Troubles, text::Text},
-        result::word::Expected,
+        result::status::Expected,
     };
 
     fn written(results: &[CheckResult]) -> String {
@@ -105,9 +105,9 @@ mod tests {
     #[test]
     fn each_check_is_a_point_with_its_diagnostics() {
         let time = Duration::from_micros(1500);
-        let failed = CheckResult::new("bo.map", Word::Fail, "byte \"0\"", time);
+        let failed = CheckResult::new("bo.map", Status::Fail, "byte \"0\"", time);
         let known = CheckResult { expected: Some(Expected::Fail), ..failed.clone() };
-        let skipped = CheckResult::new("va.fixed", Word::Skip, "two\nlines", time);
+        let skipped = CheckResult::new("va.fixed", Status::Skip, "two\nlines", time);
         let expected = "\
 TAP version 14
 1..3

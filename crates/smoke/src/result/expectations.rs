@@ -14,13 +14,13 @@ use regex::Regex;
 
 use crate::result::{
     report::CheckResult,
-    word::{Expected, Word},
+    status::{Expected, Status},
 };
 
 /// Known failures of a GPU.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
-    fails: BTreeMap<String, Word>,
+    fails: BTreeMap<String, Status>,
     flakes: Vec<Regex>,
     skips: Vec<Regex>,
 }
@@ -103,8 +103,9 @@ impl Expectations {
             List::Flakes => self.flakes.push(whole()?),
             List::Skips => self.skips.push(whole()?),
             List::Fails => {
-                let (id, word) = line.split_once(',').ok_or_else(|| format!("{line:?} is not of the form id,Word"))?;
-                let bad = Word::ALL.into_iter().filter(|word| !matches!(word, Word::Pass | Word::Skip));
+                let (id, word) =
+                    line.split_once(',').ok_or_else(|| format!("{line:?} is not of the form id,Status"))?;
+                let bad = Status::ALL.into_iter().filter(|word| !matches!(word, Status::Pass | Status::Skip));
                 let word = word.trim();
                 let known = bad.into_iter().find(|known| known.name().eq_ignore_ascii_case(word));
                 let known = known.ok_or_else(|| format!("{word:?} is no word for what goes wrong"))?;
@@ -125,7 +126,7 @@ impl Expectations {
         let is_flake = self.flakes.iter().any(|flake| flake.is_match(&result.id));
         result.expected = match (listed, result.word) {
             (Some(word), found) if *word == found => Some(Expected::Fail),
-            (Some(_), Word::Pass) if !is_flake => Some(Expected::UnexpectedPass),
+            (Some(_), Status::Pass) if !is_flake => Some(Expected::UnexpectedPass),
             (_, found) if is_flake && found.is_bad() => Some(Expected::Flake),
             _ => result.expected,
         };
@@ -146,7 +147,7 @@ mod tests {
         lists
     }
 
-    fn judged(lists: &Expectations, id: &str, word: Word) -> (Option<Expected>, bool) {
+    fn judged(lists: &Expectations, id: &str, word: Status) -> (Option<Expected>, bool) {
         let mut result = CheckResult::new(id, word, "", Duration::ZERO);
         lists.judge(&mut result);
         (result.expected, result.is_failure())
@@ -155,20 +156,20 @@ mod tests {
     #[test]
     fn a_listed_failure_is_none_and_a_pass_instead_is_one() {
         let lists = lists(&[(List::Fails, "exec.copy.sdma0,Fail"), (List::Fails, "bo.map, Timeout")]);
-        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Fail), (Some(Expected::Fail), false));
-        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Pass), (Some(Expected::UnexpectedPass), true));
-        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Crash), (None, true));
-        assert_eq!(judged(&lists, "exec.copy.sdma0", Word::Skip), (None, false));
-        assert_eq!(judged(&lists, "bo.map", Word::Timeout), (Some(Expected::Fail), false));
-        assert_eq!(judged(&lists, "bo.create", Word::Fail), (None, true));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Status::Fail), (Some(Expected::Fail), false));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Status::Pass), (Some(Expected::UnexpectedPass), true));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Status::Crash), (None, true));
+        assert_eq!(judged(&lists, "exec.copy.sdma0", Status::Skip), (None, false));
+        assert_eq!(judged(&lists, "bo.map", Status::Timeout), (Some(Expected::Fail), false));
+        assert_eq!(judged(&lists, "bo.create", Status::Fail), (None, true));
     }
 
     #[test]
     fn a_flake_may_pass_and_may_fail() {
         let lists = lists(&[(List::Flakes, r"order\..*"), (List::Fails, "order.timeline,Fail")]);
-        assert_eq!(judged(&lists, "order.syncobj", Word::Fail), (Some(Expected::Flake), false));
-        assert_eq!(judged(&lists, "order.syncobj", Word::Pass), (None, false));
-        assert_eq!(judged(&lists, "order.timeline", Word::Pass), (None, false));
+        assert_eq!(judged(&lists, "order.syncobj", Status::Fail), (Some(Expected::Flake), false));
+        assert_eq!(judged(&lists, "order.syncobj", Status::Pass), (None, false));
+        assert_eq!(judged(&lists, "order.timeline", Status::Pass), (None, false));
     }
 
     #[test]

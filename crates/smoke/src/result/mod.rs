@@ -5,4 +5,4 @@ pub(crate) mod exit;
 pub(crate) mod expectations;
 pub(crate) mod outcome;
 pub(crate) mod report;
-pub(crate) mod word;
+pub(crate) mod status;

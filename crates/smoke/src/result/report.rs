@@ -12,7 +12,7 @@ use crate::{
     gpu::ring::Ring,
     result::{
         evidence::Evidence,
-        word::{Expected, Word},
+        status::{Expected, Status},
     },
 };
 
@@ -199,7 +199,7 @@ pub struct CheckResult {
     /// `area.name`, stable; the ring follows where the check is for a ring.
     pub id: String,
     /// The outcome.
-    pub word: Word,
+    pub word: Status,
     /// Figures of a pass, evidence of a failure, the reason of a skip.
     pub detail: String,
     /// Duration; in milliseconds in JSON.
@@ -214,7 +214,7 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
-    pub(crate) fn new(id: &str, word: Word, detail: impl Into<String>, time: Duration) -> Self {
+    pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
         Self { id: id.to_owned(), word, detail: detail.into(), time, evidence: None, expected: None }
     }
 
@@ -263,14 +263,14 @@ impl Summary {
             results.iter().filter(|result| result.expected.is_some_and(|told| which.contains(&told))).count()
         };
         Self {
-            pass: count(Word::Pass),
-            fail: count(Word::Fail),
-            skip: count(Word::Skip),
-            crash: count(Word::Crash),
-            warn: count(Word::Warn),
-            timeout: count(Word::Timeout),
-            incomplete: count(Word::Incomplete),
-            dmesg_warn: count(Word::DmesgWarn),
+            pass: count(Status::Pass),
+            fail: count(Status::Fail),
+            skip: count(Status::Skip),
+            crash: count(Status::Crash),
+            warn: count(Status::Warn),
+            timeout: count(Status::Timeout),
+            incomplete: count(Status::Incomplete),
+            dmesg_warn: count(Status::DmesgWarn),
             notrun,
             expected: told(&[Expected::Fail, Expected::Flake]),
             unexpected_pass: told(&[Expected::UnexpectedPass]),
@@ -278,16 +278,16 @@ impl Summary {
     }
 
     /// Returns the number of results with this status.
-    pub const fn count(&self, word: Word) -> usize {
+    pub const fn count(&self, word: Status) -> usize {
         match word {
-            Word::Pass => self.pass,
-            Word::Fail => self.fail,
-            Word::Skip => self.skip,
-            Word::Crash => self.crash,
-            Word::Warn => self.warn,
-            Word::Timeout => self.timeout,
-            Word::Incomplete => self.incomplete,
-            Word::DmesgWarn => self.dmesg_warn,
+            Status::Pass => self.pass,
+            Status::Fail => self.fail,
+            Status::Skip => self.skip,
+            Status::Crash => self.crash,
+            Status::Warn => self.warn,
+            Status::Timeout => self.timeout,
+            Status::Incomplete => self.incomplete,
+            Status::DmesgWarn => self.dmesg_warn,
         }
     }
 }
@@ -315,14 +315,14 @@ mod tests {
 
     #[test]
     fn words_are_written_as_igt_writes_them() {
-        for word in Word::ALL {
+        for word in Status::ALL {
             assert_eq!(serde_json::to_value(word).unwrap(), word.name());
         }
     }
 
     #[test]
     fn a_result_comes_back_from_json() {
-        let result = CheckResult::new("a.b", Word::DmesgWarn, "detail", Duration::from_micros(1500));
+        let result = CheckResult::new("a.b", Status::DmesgWarn, "detail", Duration::from_micros(1500));
         let json = serde_json::to_value(&result).unwrap();
         assert_eq!(json["ms"], 1.5);
         let back: CheckResult = serde_json::from_value(json).unwrap();

@@ -14,7 +14,7 @@ use std::{
 };
 
 use amdgpu_sim::{SimDevice, SimOptions};
-use amdgpu_smoke::{CheckResult, Count, Exit, Options, Report, Target, Word, run};
+use amdgpu_smoke::{CheckResult, Count, Exit, Options, Report, Status, Target, run};
 use amdgpu_winsys::{
     uapi::{
         Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemUserptr, GemVa, Info,
@@ -51,7 +51,7 @@ fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
 #[track_caller]
 fn fails(report: &Report, id: &str, evidence: &str) {
     let result = result(report, id);
-    assert_eq!(result.word, Word::Fail, "{id}: {}", result.detail);
+    assert_eq!(result.word, Status::Fail, "{id}: {}", result.detail);
     assert!(result.detail.contains(evidence), "{id}: {:?} does not say {evidence:?}", result.detail);
     assert!(matches!(Exit::of(report), Exit::Fail | Exit::Aborted));
 }
@@ -59,7 +59,8 @@ fn fails(report: &Report, id: &str, evidence: &str) {
 #[test]
 fn an_honest_kernel_passes() {
     let report = run_with(false, "", |_, _, _| None);
-    let bad: Vec<_> = report.results.iter().filter(|result| matches!(result.word, Word::Fail | Word::Crash)).collect();
+    let bad: Vec<_> =
+        report.results.iter().filter(|result| matches!(result.word, Status::Fail | Status::Crash)).collect();
     assert!(bad.is_empty(), "{bad:#?}");
     assert_eq!(Exit::of(&report), Exit::Pass);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::winsys::{Binding, ResidentSet};
+use crate::winsys::{Binding, ResidencySet};
 
 /// A reference to a shared object, which has an address of its own as long as the reference lives.
 pub(in crate::cs::record) trait Handle: Clone {
@@ -21,7 +21,7 @@ impl Handle for Binding {
     }
 }
 
-impl Handle for ResidentSet {
+impl Handle for ResidencySet {
     fn address(&self) -> usize {
         self.state_address()
     }

@@ -16,7 +16,7 @@ use crate::{
         pm4::IndirectBuffer,
     },
     vamgr::GpuVa,
-    winsys::{Binding, Device, ResidentSet},
+    winsys::{Binding, Device, ResidencySet},
 };
 
 /// A full IB of a list.
@@ -51,7 +51,7 @@ pub(in crate::cs) struct Part {
     /// Other memory that must be resident and alive, and, once the stream is closed, everything else that must be.
     pub(in crate::cs::record) residents: Once<Binding>,
     /// Sets whose members must be resident, as they are when the list is submitted.
-    pub(in crate::cs::record) sets: Once<ResidentSet>,
+    pub(in crate::cs::record) sets: Once<ResidencySet>,
     /// The number of residents that the caller keeps: the first ones.
     pub(in crate::cs::record) kept: usize,
     /// The IBs that the kernel is given, where it is given several.
@@ -187,7 +187,7 @@ impl Recorded {
 
     /// Returns the sets that it keeps, those of the lists it calls included.
     #[inline]
-    pub(in crate::cs) fn sets(&self) -> &[ResidentSet] {
+    pub(in crate::cs) fn sets(&self) -> &[ResidencySet] {
         self.part.sets.as_slice()
     }
 

@@ -7,7 +7,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::outcome::{Doing, Outcome, Stop, ensure, refused, same},
 };
 
@@ -18,8 +18,8 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const SIZE: u64 = 64 << 10;
 
-fn windows(lab: &Lab<'_>) -> Outcome {
-    let manager = lab.device.addresses();
+fn windows(test: &TestContext<'_>) -> Outcome {
+    let manager = test.device.addresses();
     let mut found = Vec::new();
     for window in VaWindow::ALL {
         let range = manager.windows().range(window);
@@ -58,8 +58,8 @@ fn lease(manager: &VaManager, request: VaRequest) -> Result<VaLease, Stop> {
     manager.allocate(request).doing("leasing addresses")
 }
 
-fn fixed(lab: &Lab<'_>) -> Outcome {
-    let manager = lab.device.addresses();
+fn fixed(test: &TestContext<'_>) -> Outcome {
+    let manager = test.device.addresses();
     let start = lease(manager, VaRequest::new(SIZE).highest())?.start();
     let again = VaRequest::new(SIZE).at(start);
     let held = lease(manager, again)?;
@@ -67,14 +67,14 @@ fn fixed(lab: &Lab<'_>) -> Outcome {
     refused("a second lease there", manager.allocate(again), |error| matches!(error, VaError::Taken { .. }))?;
     drop(held);
 
-    let captured = replayed(lab, Replay::Capture).doing("allocating for capture")?.address();
-    let memory = replayed(lab, Replay::At(captured)).doing("allocating at the captured address")?;
+    let captured = replayed(test, Replay::Capture).doing("allocating for capture")?.address();
+    let memory = replayed(test, Replay::At(captured)).doing("allocating at the captured address")?;
     same("replayed address", memory.address(), captured)?;
     let taken = |error: &MemoryError| matches!(error, MemoryError::Address { replay: true, .. });
-    refused("a second allocation there", replayed(lab, Replay::At(captured)), taken)?;
+    refused("a second allocation there", replayed(test, Replay::At(captured)), taken)?;
     Ok(format!("a lease at {start}, memory at {captured}"))
 }
 
-fn replayed(lab: &Lab<'_>, replay: Replay) -> Result<DeviceMemory, MemoryError> {
-    lab.memory.allocate(&AllocateInfo { replay, ..AllocateInfo::new(0, SIZE) })
+fn replayed(test: &TestContext<'_>, replay: Replay) -> Result<DeviceMemory, MemoryError> {
+    test.memory.allocate(&AllocateInfo { replay, ..AllocateInfo::new(0, SIZE) })
 }

@@ -1,12 +1,12 @@
 //! Device memory, as vkAllocateMemory gives it.
 
 use amdgpu_winsys::heaps::{
-    Addressing, AllocateInfo, BudgetRule, DeviceMemory, HeapBudget, LedgerEntry, MemoryPropertyFlags,
+    Addressing, AllocateInfo, BudgetRule, DeviceMemory, HeapBudget, MemoryPropertyFlags, UsageEntry,
 };
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
 };
 
@@ -17,28 +17,33 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const SIZE: u64 = 64 << 10;
 
-fn types(lab: &Lab<'_>) -> Outcome {
-    let types = lab.memory.properties().types();
+fn types(test: &TestContext<'_>) -> Outcome {
+    let types = test.memory.properties().types();
     let mut mapped = 0;
     for (index, row) in (0..).zip(types) {
-        let memory = allocate(lab, index)?;
-        in_its_window(lab, index, row.addressing, &memory)?;
+        let memory = allocate(test, index)?;
+        in_its_window(test, index, row.addressing, &memory)?;
         if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
-            holds_what_is_written(lab, index, &memory)?;
+            holds_what_is_written(test, index, &memory)?;
             mapped += 1;
         }
     }
     Ok(format!("{} types, {mapped} of them mapped", types.len()))
 }
 
-fn allocate(lab: &Lab<'_>, memory_type: u32) -> Result<DeviceMemory, Stop> {
+fn allocate(test: &TestContext<'_>, memory_type: u32) -> Result<DeviceMemory, Stop> {
     let info = AllocateInfo::new(memory_type, SIZE);
-    lab.memory.allocate(&info).doing(&format!("allocating {SIZE} bytes of type {memory_type}"))
+    test.memory.allocate(&info).doing(&format!("allocating {SIZE} bytes of type {memory_type}"))
 }
 
-fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &DeviceMemory) -> Result<(), Stop> {
-    let (info, address) = (lab.device.info(), memory.address());
-    let in_32_bit_window = address.high() == lab.device.addresses().windows().address32_hi();
+fn in_its_window(
+    test: &TestContext<'_>,
+    index: u32,
+    addressing: Addressing,
+    memory: &DeviceMemory,
+) -> Result<(), Stop> {
+    let (info, address) = (test.device.info(), memory.address());
+    let in_32_bit_window = address.high() == test.device.addresses().windows().address32_hi();
     same(
         &format!("type {index} at {address} in the 32-bit window"),
         in_32_bit_window,
@@ -48,8 +53,8 @@ fn in_its_window(lab: &Lab<'_>, index: u32, addressing: Addressing, memory: &Dev
     ensure(address.is_aligned(alignment), || format!("type {index}: {address} is not a multiple of {alignment}"))
 }
 
-fn holds_what_is_written(lab: &Lab<'_>, index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
-    let bytes = lab.pattern(index, SIZE as usize);
+fn holds_what_is_written(test: &TestContext<'_>, index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
+    let bytes = test.pattern(index, SIZE as usize);
     let mapping = memory.map().doing(&format!("mapping type {index}"))?;
     mapping.write(0, &bytes).doing("writing")?;
     let mut found = vec![0; bytes.len()];
@@ -57,18 +62,18 @@ fn holds_what_is_written(lab: &Lab<'_>, index: u32, memory: &DeviceMemory) -> Re
     same_bytes(&found, &bytes).map_err(|stop| stop.of(format_args!("type {index}")))
 }
 
-fn budget(lab: &Lab<'_>) -> Outcome {
-    let properties = lab.memory.properties();
+fn budget(test: &TestContext<'_>) -> Outcome {
+    let properties = test.memory.properties();
     let mut least = u64::MAX;
     for (heap, row) in (0..).zip(properties.heaps()) {
         let Some((memory_type, _)) = (0..).zip(properties.types()).find(|(_, row)| row.heap == heap) else { continue };
-        let before = of_heap(lab, heap)?;
-        let memory = allocate(lab, memory_type)?;
-        let during = of_heap(lab, heap)?;
+        let before = of_heap(test, heap)?;
+        let memory = allocate(test, memory_type)?;
+        let during = of_heap(test, heap)?;
         same(
             &format!("own usage of heap {heap}"),
             during.usage,
-            before.usage + memory.charge().map_or(0, LedgerEntry::bytes),
+            before.usage + memory.charge().map_or(0, UsageEntry::bytes),
         )?;
         for HeapBudget { budget, .. } in [before, during] {
             ensure(0 < budget && budget <= row.size, || {
@@ -77,12 +82,12 @@ fn budget(lab: &Lab<'_>) -> Outcome {
             least = least.min(budget);
         }
         drop(memory);
-        same(&format!("own usage of heap {heap} after freeing"), of_heap(lab, heap)?.usage, before.usage)?;
+        same(&format!("own usage of heap {heap} after freeing"), of_heap(test, heap)?.usage, before.usage)?;
     }
     Ok(format!("{} heaps, smallest budget {} MiB", properties.heaps().len(), least >> 20))
 }
 
-fn of_heap(lab: &Lab<'_>, heap: u32) -> Result<HeapBudget, Stop> {
-    let budgets = lab.memory.budgets(BudgetRule::Corrected).doing("asking for the budgets")?;
+fn of_heap(test: &TestContext<'_>, heap: u32) -> Result<HeapBudget, Stop> {
+    let budgets = test.memory.budgets(BudgetRule::Corrected).doing("asking for the budgets")?;
     budgets.heaps().get(heap as usize).copied().ok_or_else(|| Stop::failed(format!("heap {heap} has no budget")))
 }

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
 };
 
@@ -24,39 +24,39 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const MAPPABLE: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED;
 
-fn bo(lab: &Lab<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Bo, Stop> {
+fn bo(test: &TestContext<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Bo, Stop> {
     let request = BoRequest { size, alignment: PAGE_SIZE, domains, flags };
-    Bo::create(&lab.device, request).doing("creating a BO")
+    Bo::create(&test.device, request).doing("creating a BO")
 }
 
-fn create(lab: &Lab<'_>) -> Outcome {
+fn create(test: &TestContext<'_>) -> Outcome {
     /// More than a page and no multiple of one.
     const SIZE: u64 = 5000;
     let mut told = 0;
     for domain in [GemDomain::GTT, GemDomain::VRAM] {
-        let bo = bo(lab, SIZE, domain, MAPPABLE)?;
+        let bo = bo(test, SIZE, domain, MAPPABLE)?;
         same("size", bo.size(), 2 * PAGE_SIZE)?;
         match bo.create_info() {
             // A stand-in kernel leaves the answer as it was.
-            Ok(info) if info.size == 0 && lab.is_stand_in() => {}
+            Ok(info) if info.size == 0 && test.is_stand_in() => {}
             Ok(info) => {
                 same("size the kernel remembers", info.size, 2 * PAGE_SIZE)?;
                 same("domain the kernel remembers", info.domains, domain)?;
                 told += 1;
             }
-            Err(_) if lab.is_stand_in() => {}
+            Err(_) if test.is_stand_in() => {}
             Err(error) => return Err(error).doing("asking what the kernel remembers"),
         }
     }
     Ok(format!("{SIZE} bytes became two pages in GTT and in VRAM; the kernel confirmed {told} of 2"))
 }
 
-fn map(lab: &Lab<'_>) -> Outcome {
-    let bo = bo(lab, 2 * PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
+fn map(test: &TestContext<'_>) -> Outcome {
+    let bo = bo(test, 2 * PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
     let len = 2 * PAGE_SIZE as usize;
     let first = Mapping::new(&bo).doing("mapping it")?;
     let second = Mapping::new(&bo).doing("mapping it again")?;
-    let (ours, theirs) = (lab.pattern(1, len), lab.pattern(2, len));
+    let (ours, theirs) = (test.pattern(1, len), test.pattern(2, len));
     let mut seen = vec![0; len];
     first.write(0, &ours).doing("writing through the first mapping")?;
     second.read(0, &mut seen).doing("reading through the second mapping")?;
@@ -68,9 +68,9 @@ fn map(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{len} bytes both ways"))
 }
 
-fn metadata(lab: &Lab<'_>) -> Outcome {
-    let bo = bo(lab, PAGE_SIZE, GemDomain::GTT, GemCreateFlags::empty())?;
-    let stored = BoMetadata { tiling: 0, flags: 0x5a, data: lab.pattern(3, 64) };
+fn metadata(test: &TestContext<'_>) -> Outcome {
+    let bo = bo(test, PAGE_SIZE, GemDomain::GTT, GemCreateFlags::empty())?;
+    let stored = BoMetadata { tiling: 0, flags: 0x5a, data: test.pattern(3, 64) };
     bo.set_metadata(&stored).doing("storing metadata")?;
     let found = bo.metadata().doing("fetching metadata")?;
     same("flags", found.flags, stored.flags)?;
@@ -79,9 +79,9 @@ fn metadata(lab: &Lab<'_>) -> Outcome {
 }
 
 /// Only what the library itself refuses: kernels differ in what they let pass.
-fn refusals(lab: &Lab<'_>) -> Outcome {
-    let types = lab.memory.properties().types();
-    let allocate = |memory_type, size| lab.memory.allocate(&AllocateInfo::new(memory_type, size));
+fn refusals(test: &TestContext<'_>) -> Outcome {
+    let types = test.memory.properties().types();
+    let allocate = |memory_type, size| test.memory.allocate(&AllocateInfo::new(memory_type, size));
     let is = |wanted: AllocateError| move |error: &MemoryError| *error == MemoryError::Request(wanted);
     let count = types.len() as u32;
     refused("an allocation of no bytes", allocate(0, 0), is(AllocateError::ZeroSize { memory_type: 0 }))?;
@@ -90,23 +90,23 @@ fn refusals(lab: &Lab<'_>) -> Outcome {
     let beyond = |error: &MemoryError| matches!(error, MemoryError::Request(AllocateError::BeyondHeap { .. }));
     refused("an allocation of all bytes there are", allocate(0, u64::MAX), beyond)?;
 
-    let hidden = bo(lab, PAGE_SIZE, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS)?;
+    let hidden = bo(test, PAGE_SIZE, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS)?;
     let unmappable = |error: &winsys::Error| *error == winsys::Error::NotMappable { handle: hidden.handle() };
     refused("mapping a BO without CPU access", Mapping::new(&hidden), unmappable)?;
     let misaligned = BoRequest { size: 1, alignment: 3, domains: GemDomain::GTT, flags: MAPPABLE };
-    let created = Bo::create(&lab.device, misaligned);
+    let created = Bo::create(&test.device, misaligned);
     refused("an alignment of 3", created, |error| error.errno() == Some(Errno::EINVAL))?;
     let long = BoMetadata { data: vec![0; 257], ..BoMetadata::default() };
     let range = |error: &winsys::Error| matches!(error, winsys::Error::Range { .. });
     refused("257 bytes of metadata", hidden.set_metadata(&long), range)?;
 
-    let shown = bo(lab, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
+    let shown = bo(test, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
     let mapping = Mapping::new(&shown).doing("mapping a page")?;
     refused("a load past the end", mapping.load_u32(PAGE_SIZE), range)?;
-    ensure(lab.queue(crate::gpu::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
+    ensure(test.queue(crate::gpu::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
         "a queue on a ring that does not exist was not refused".to_owned()
     })?;
-    let capacity = cs::Stream::new(&lab.device, cs::pm4::Target::gfx(lab.device.info().gfx_level), 0);
+    let capacity = cs::Stream::new(&test.device, cs::pm4::Target::gfx(test.device.info().gfx_level), 0);
     refused("a stream without room", capacity, |error| matches!(error, cs::Error::StreamCapacity { dwords: 0, .. }))?;
     Ok("9 requests".to_owned())
 }

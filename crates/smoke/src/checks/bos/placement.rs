@@ -15,7 +15,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     level::Level,
     result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
 };
@@ -38,20 +38,20 @@ pub(crate) const CHECKS: &[Check] = &[
 
 const SIZE: u64 = 256 << 10;
 
-fn types(lab: &Lab<'_>) -> Outcome {
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let (from, to) = (lab.host_memory(SIZE)?, lab.host_memory(SIZE)?);
+fn types(test: &TestContext<'_>) -> Outcome {
+    let ring = test.ring_of(Ip::Sdma)?;
+    let (from, to) = (test.host_memory(SIZE)?, test.host_memory(SIZE)?);
     let mut tried = 0;
-    for (index, row) in (0..).zip(lab.memory.properties().types()) {
+    for (index, row) in (0..).zip(test.memory.properties().types()) {
         if row.is_protected() {
             continue;
         }
-        let bytes = lab.pattern(40 + index, SIZE as usize);
+        let bytes = test.pattern(40 + index, SIZE as usize);
         from.write(0, &bytes)?;
         to.write(0, &vec![0; SIZE as usize])?;
-        let through = lab.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+        let through = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
         let (a, b, c) = (from.at(0)?, through.address(), to.at(0)?);
-        lab.run(
+        test.run(
             ring,
             &[from.memory(), &through, to.memory()],
             || to.differs(&[0; 64]),
@@ -66,21 +66,21 @@ fn types(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{tried} types"))
 }
 
-fn slabs(lab: &Lab<'_>) -> Outcome {
+fn slabs(test: &TestContext<'_>) -> Outcome {
     const PIECES: u32 = 48;
     let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
-    let tables = lab.memory.properties();
+    let tables = test.memory.properties();
     let usable = tables.buffer_types(Addressing::Bits64, false);
     let Some(memory_type) = tables.find_type(usable, host, MemoryPropertyFlags::HOST_CACHED) else {
         return crate::result::outcome::fail(format!("no memory type with {host:?}"));
     };
-    let cache = MemoryCache::new(&lab.memory, CacheLimits::default());
+    let cache = MemoryCache::new(&test.memory, CacheLimits::default());
     let pool = SlabPool::new(&cache);
     let mut pieces = Vec::new();
     for index in 0..PIECES {
         let size = 64 << (index % 6);
         let piece = pool.allocate(memory_type, size, 64).doing("taking a piece of a slab")?;
-        piece.view().doing("looking at a piece")?.write(0, &lab.pattern(index, size as usize)).doing("writing")?;
+        piece.view().doing("looking at a piece")?.write(0, &test.pattern(index, size as usize)).doing("writing")?;
         pieces.push(piece);
     }
     let mut places = BTreeMap::new();
@@ -88,7 +88,7 @@ fn slabs(lab: &Lab<'_>) -> Outcome {
         let size = 64 << (index % 6);
         let mut found = vec![0; size];
         piece.view().doing("looking at a piece")?.read(0, &mut found).doing("reading")?;
-        same_bytes(&found, &lab.pattern(index, size)).map_err(|stop| stop.of(format_args!("piece {index}")))?;
+        same_bytes(&found, &test.pattern(index, size)).map_err(|stop| stop.of(format_args!("piece {index}")))?;
         places.insert(piece.address(), piece.size());
     }
     same("pieces at addresses of their own", places.len(), pieces.len())?;
@@ -96,25 +96,25 @@ fn slabs(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{PIECES} pieces, {slabs:?}"))
 }
 
-fn zeroed(lab: &Lab<'_>) -> Outcome {
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let back = lab.host_memory(SIZE)?;
-    let types = lab.memory.properties().types();
+fn zeroed(test: &TestContext<'_>) -> Outcome {
+    let ring = test.ring_of(Ip::Sdma)?;
+    let back = test.host_memory(SIZE)?;
+    let types = test.memory.properties().types();
     let mut tried = 0;
     for (index, row) in (0..).zip(types) {
         if row.is_protected() {
             continue;
         }
         // What lay there before is not zero, if the kernel gives the same pages again.
-        let dirt = lab.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+        let dirt = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
         let at = dirt.address();
-        lab.run(ring, &[&dirt], || false, |recorder| recorder.fill(at, 0xdddd_dddd, SIZE))?;
+        test.run(ring, &[&dirt], || false, |recorder| recorder.fill(at, 0xdddd_dddd, SIZE))?;
         drop(dirt);
         let info = AllocateInfo { flags: AllocateFlags::ZERO, ..AllocateInfo::new(index, SIZE) };
-        let memory = lab.memory.allocate(&info).doing("allocating zeroed memory")?;
+        let memory = test.memory.allocate(&info).doing("allocating zeroed memory")?;
         back.write(0, &vec![0xa5; SIZE as usize])?;
         let (a, b) = (memory.address(), back.at(0)?);
-        lab.run(ring, &[&memory, back.memory()], || back.differs(&[0xa5; 64]), |recorder| recorder.copy(b, a, SIZE))?;
+        test.run(ring, &[&memory, back.memory()], || back.differs(&[0xa5; 64]), |recorder| recorder.copy(b, a, SIZE))?;
         same_bytes(&back.read(0, SIZE as usize)?, &vec![0; SIZE as usize])
             .map_err(|stop| stop.of(format_args!("type {index}")))?;
         tried += 1;
@@ -122,19 +122,19 @@ fn zeroed(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{tried} types"))
 }
 
-fn replay(lab: &Lab<'_>) -> Outcome {
+fn replay(test: &TestContext<'_>) -> Outcome {
     const COUNT: u32 = 16;
-    let allocate = |lab: &Lab<'_>, replay, size| -> Result<DeviceMemory, Stop> {
+    let allocate = |test: &TestContext<'_>, replay, size| -> Result<DeviceMemory, Stop> {
         let info = AllocateInfo { replay, ..AllocateInfo::new(0, size) };
-        lab.memory.allocate(&info).doing("allocating at a captured address")
+        test.memory.allocate(&info).doing("allocating at a captured address")
     };
     let size = |index: u32| u64::from(index + 1) * PAGE_SIZE * 4;
     let captured: Vec<_> =
-        (0..COUNT).map(|index| allocate(lab, Replay::Capture, size(index))).collect::<Result<_, _>>()?;
+        (0..COUNT).map(|index| allocate(test, Replay::Capture, size(index))).collect::<Result<_, _>>()?;
     let addresses: Vec<_> = captured.iter().map(DeviceMemory::address).collect();
     drop(captured);
     // Another open file is what another process is to the kernel.
-    let other = Lab::open(lab.target, lab.settings)?;
+    let other = TestContext::open(test.target, test.settings)?;
     let mut again = Vec::new();
     for (index, &address) in (0..COUNT).zip(&addresses).rev() {
         let memory = allocate(&other, Replay::At(address), size(index))?;
@@ -160,14 +160,14 @@ fn replay(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{COUNT} addresses"))
 }
 
-fn rebind(lab: &Lab<'_>) -> Outcome {
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let to = lab.host_memory(PAGE_SIZE)?;
-    let memory = [lab.host_memory(PAGE_SIZE)?, lab.host_memory(PAGE_SIZE)?];
-    let manager = lab.device.addresses();
+fn rebind(test: &TestContext<'_>) -> Outcome {
+    let ring = test.ring_of(Ip::Sdma)?;
+    let to = test.host_memory(PAGE_SIZE)?;
+    let memory = [test.host_memory(PAGE_SIZE)?, test.host_memory(PAGE_SIZE)?];
+    let manager = test.device.addresses();
     let mut request = VaRequest::new(PAGE_SIZE);
     for (memory, seed) in memory.iter().zip(42..) {
-        let bytes = lab.pattern(seed, PAGE_SIZE as usize);
+        let bytes = test.pattern(seed, PAGE_SIZE as usize);
         memory.write(0, &bytes)?;
         to.write(0, &vec![0; PAGE_SIZE as usize])?;
         // Both BOs live on; only the binding goes with each turn.
@@ -175,41 +175,41 @@ fn rebind(lab: &Lab<'_>) -> Outcome {
         request = request.at(lease.start());
         let bound = Binding::new(memory.memory().bo(), lease, VaFlags::READABLE);
         let bound = bound.map_err(|(_lease, error)| error).doing("binding there")?;
-        let (queue, at) = (lab.queue(ring)?, to.at(0)?);
-        let list = lab.record(&queue, |recorder| recorder.copy(at, bound.address(), PAGE_SIZE))?;
+        let (queue, at) = (test.queue(ring)?, to.at(0)?);
+        let list = test.record(&queue, |recorder| recorder.copy(at, bound.address(), PAGE_SIZE))?;
         let bindings = [bound.clone(), to.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).doing("submitting")?;
-        lab.wait(&fence, || to.differs(&[0; 64]))?;
+        test.wait(&fence, || to.differs(&[0; 64]))?;
         same_bytes(&to.read(0, PAGE_SIZE as usize)?, &bytes)?;
     }
     Ok("two BOs, one address".to_owned())
 }
 
-fn alias(lab: &Lab<'_>) -> Outcome {
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let memory = lab.device_memory(SIZE)?;
-    let lease = lab.device.addresses().allocate(VaRequest::new(SIZE / 2)).doing("leasing addresses")?;
+fn alias(test: &TestContext<'_>) -> Outcome {
+    let ring = test.ring_of(Ip::Sdma)?;
+    let memory = test.device_memory(SIZE)?;
+    let lease = test.device.addresses().allocate(VaRequest::new(SIZE / 2)).doing("leasing addresses")?;
     let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
     let bound = Binding::of_part(memory.bo(), SIZE / 2, SIZE / 2, lease, flags);
     let second = bound.map_err(|(_lease, error)| error).doing("binding half of a BO again")?;
     ensure(second.address() != memory.address(), || "both bindings are at the same address".to_owned())?;
-    let (from, to) = (lab.host_memory(SIZE / 2)?, lab.host_memory(SIZE / 2)?);
-    let bytes = lab.pattern(41, SIZE as usize / 2);
+    let (from, to) = (test.host_memory(SIZE / 2)?, test.host_memory(SIZE / 2)?);
+    let bytes = test.pattern(41, SIZE as usize / 2);
     from.write(0, &bytes)?;
     let Some(half) = memory.address().checked_add(SIZE / 2) else {
         return crate::result::outcome::fail("no such address");
     };
     let (a, b) = (from.at(0)?, to.at(0)?);
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, |recorder| {
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, |recorder| {
         recorder.copy(half, a, SIZE / 2)?;
         recorder.copy(b, second.address(), SIZE / 2)
     })?;
     let bindings = [from.memory().binding(), to.memory().binding(), memory.binding(), &second].map(Clone::clone);
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
-    lab.wait(&fence, || to.differs(&[0; 64]))?;
+    test.wait(&fence, || to.differs(&[0; 64]))?;
     same_bytes(&to.read(0, bytes.len())?, &bytes)?;
     Ok(format!("at {half} and at {}", second.address()))
 }

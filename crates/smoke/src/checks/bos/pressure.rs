@@ -13,9 +13,9 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::{
-        lab::{HostMemory, Lab},
         pattern::Random,
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     level::Level,
     result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
@@ -43,52 +43,52 @@ pub(crate) const CHECKS: &[Check] = &[
 /// Number of pieces that fill VRAM; the check allocates a quarter more.
 const PIECES: u64 = 8;
 
-fn evict(lab: &Lab<'_>) -> Outcome {
-    let vram = lab.device.memory_info().doing("asking for the memory pools")?.vram.total_heap_size;
+fn evict(test: &TestContext<'_>) -> Outcome {
+    let vram = test.device.memory_info().doing("asking for the memory pools")?.vram.total_heap_size;
     let size = (vram / PIECES).next_multiple_of(PAGE_SIZE);
     let count = PIECES + PIECES / 4;
     // A simulated GPU's memory is this machine's only where it was written, which is little of it here.
-    if !lab.target.gpu().simulated && lab.ceiling() < size * count {
-        return skip(format!("{} bytes of memory are needed, {} may be used", size * count, lab.ceiling()));
+    if !test.target.gpu().simulated && test.ceiling() < size * count {
+        return skip(format!("{} bytes of memory are needed, {} may be used", size * count, test.ceiling()));
     }
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let before = lab.device.evictions().doing("asking for the number of evictions")?;
-    let way = lab.host_memory(2 * MARK as u64)?;
+    let ring = test.ring_of(Ip::Sdma)?;
+    let before = test.device.evictions().doing("asking for the number of evictions")?;
+    let way = test.host_memory(2 * MARK as u64)?;
     let mut pieces = Vec::new();
     for index in 0..count {
-        let piece = piece(lab, size)?;
-        way.write(0, &lab.pattern(index as u32, 2 * MARK))?;
-        ends(lab, ring, &way, &piece, true)?;
+        let piece = piece(test, size)?;
+        way.write(0, &test.pattern(index as u32, 2 * MARK))?;
+        ends(test, ring, &way, &piece, true)?;
         pieces.push(piece);
     }
     for (piece, index) in pieces.iter().zip(0..) {
         way.write(0, &[0; 2 * MARK])?;
-        ends(lab, ring, &way, piece, false)?;
-        same_bytes(&way.read(0, 2 * MARK)?, &lab.pattern(index, 2 * MARK))
+        ends(test, ring, &way, piece, false)?;
+        same_bytes(&way.read(0, 2 * MARK)?, &test.pattern(index, 2 * MARK))
             .map_err(|stop| stop.of(format_args!("piece {index} of {count}")))?;
     }
-    let moved = lab.device.evictions().doing("asking for the number of evictions")?.saturating_sub(before);
-    ensure(moved > 0 || lab.is_stand_in(), || "there was no room for all, and nothing was evicted".to_owned())?;
+    let moved = test.device.evictions().doing("asking for the number of evictions")?.saturating_sub(before);
+    ensure(moved > 0 || test.is_stand_in(), || "there was no room for all, and nothing was evicted".to_owned())?;
     Ok(format!("{count} pieces of {} MiB, {moved} evictions", size >> 20))
 }
 
 /// Memory that has to be in VRAM when it is used.
-fn piece(lab: &Lab<'_>, size: u64) -> Result<Binding, Stop> {
+fn piece(test: &TestContext<'_>, size: u64) -> Result<Binding, Stop> {
     let request =
         BoRequest { size, alignment: PAGE_SIZE, domains: GemDomain::VRAM, flags: GemCreateFlags::NO_CPU_ACCESS };
-    let bo = Bo::create(&lab.device, request).doing("creating a BO in VRAM")?;
-    let lease = lab.device.addresses().allocate(VaRequest::new(size)).doing("leasing addresses")?;
+    let bo = Bo::create(&test.device, request).doing("creating a BO in VRAM")?;
+    let lease = test.device.addresses().allocate(VaRequest::new(size)).doing("leasing addresses")?;
     let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
     bound.map_err(|(_lease, error)| error).doing("binding a piece")
 }
 
 /// Copies what marks both ends of a piece.
-fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Binding, is_in: bool) -> Result<(), Stop> {
+fn ends(test: &TestContext<'_>, ring: Ring, way: &HostMemory, piece: &Binding, is_in: bool) -> Result<(), Stop> {
     let last = piece.address().checked_add(piece.len() - MARK as u64);
     let Some(last) = last else { return fail("a piece ends at no address") };
     let pairs = [(way.at(0)?, piece.address()), (way.at(MARK as u64)?, last)];
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, |recorder| {
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, |recorder| {
         pairs.into_iter().try_for_each(|(here, there)| {
             let (to, from) = if is_in { (there, here) } else { (here, there) };
             recorder.copy(to, from, MARK as u64)
@@ -97,59 +97,59 @@ fn ends(lab: &Lab<'_>, ring: Ring, way: &HostMemory, piece: &Binding, is_in: boo
     let memory = [way.memory().binding().clone(), piece.clone()];
     let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
-    lab.wait(&fence, || false)
+    test.wait(&fence, || false)
 }
 
 /// Bytes at the start and at the end of a piece.
 const MARK: usize = 256;
 
-fn mark(lab: &Lab<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
+fn mark(test: &TestContext<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
     let end = memory.size() - MARK as u64;
     let mapping = memory.map().doing("mapping")?;
-    mapping.write(0, &lab.pattern(2 * index, MARK)).doing("writing")?;
-    mapping.write(end, &lab.pattern(2 * index + 1, MARK)).doing("writing")
+    mapping.write(0, &test.pattern(2 * index, MARK)).doing("writing")?;
+    mapping.write(end, &test.pattern(2 * index + 1, MARK)).doing("writing")
 }
 
-fn marked(lab: &Lab<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
+fn marked(test: &TestContext<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
     let end = memory.size() - MARK as u64;
     let mapping = memory.map().doing("mapping")?;
     for (offset, seed) in [(0, 2 * index), (end, 2 * index + 1)] {
         let mut found = vec![0; MARK];
         mapping.read(offset, &mut found).doing("reading")?;
-        same_bytes(&found, &lab.pattern(seed, MARK))?;
+        same_bytes(&found, &test.pattern(seed, MARK))?;
     }
     Ok(())
 }
 
-fn fragment(lab: &Lab<'_>) -> Outcome {
+fn fragment(test: &TestContext<'_>) -> Outcome {
     const ROUNDS: u32 = 4;
-    let mut random = Random::new(lab.settings.seed);
-    let count = (lab.ceiling() >> 20).clamp(16, 512) as usize;
+    let mut random = Random::new(test.settings.seed);
+    let count = (test.ceiling() >> 20).clamp(16, 512) as usize;
     let mut held: BTreeMap<u32, DeviceMemory> = BTreeMap::new();
     let mut next = 0;
     for _ in 0..ROUNDS {
         while held.len() < count {
             let size = u64::from(random.below(64) + 1) * PAGE_SIZE;
-            let mut memory = lab.host_memory(size)?.into_memory();
-            mark(lab, &mut memory, next)?;
+            let mut memory = test.host_memory(size)?.into_memory();
+            mark(test, &mut memory, next)?;
             held.insert(next, memory);
             next += 1;
         }
         for (&index, memory) in &mut held {
-            marked(lab, memory, index).map_err(|stop| stop.of(format_args!("allocation {index}")))?;
+            marked(test, memory, index).map_err(|stop| stop.of(format_args!("allocation {index}")))?;
         }
         held.retain(|_, _| random.below(2) == 0);
     }
     Ok(format!("{next} allocations in {ROUNDS} rounds, {count} at once"))
 }
 
-fn addresses(lab: &Lab<'_>) -> Outcome {
+fn addresses(test: &TestContext<'_>) -> Outcome {
     const STEPS: u32 = 20_000;
     const MOST: usize = 2_000;
-    let manager = lab.device.addresses();
+    let manager = test.device.addresses();
     let window = manager.windows().serving(VaWindow::Low);
     let before = manager.stats(window);
-    let mut random = Random::new(lab.settings.seed);
+    let mut random = Random::new(test.settings.seed);
     let mut held = BTreeMap::new();
     for step in 0..STEPS {
         if held.len() >= MOST || (random.below(5) < 2 && !held.is_empty()) {
@@ -176,39 +176,39 @@ fn addresses(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{STEPS} steps, {most} leases at the end"))
 }
 
-fn contexts(lab: &Lab<'_>) -> Outcome {
+fn contexts(test: &TestContext<'_>) -> Outcome {
     const CONTEXTS: u32 = 24;
-    let slots = CONTEXTS * lab.rings.len() as u32;
-    let memory = lab.host_memory(u64::from(slots) * 4)?;
+    let slots = CONTEXTS * test.rings.len() as u32;
+    let memory = test.host_memory(u64::from(slots) * 4)?;
     let blank = vec![0; slots as usize * 4];
     memory.write(0, &blank)?;
     let value = |slot: u32| slot.wrapping_mul(0x9e37_79b9) | 1;
     let bindings = [memory.memory().binding().clone()];
     let mut jobs = Vec::new();
-    for (slot, &ring) in (0..slots).zip(lab.rings.iter().cycle()) {
-        let (queue, to) = (lab.queue(ring)?, memory.at(u64::from(slot) * 4)?);
-        let list = lab.record(&queue, |recorder| recorder.write(to, &[value(slot)]))?;
+    for (slot, &ring) in (0..slots).zip(test.rings.iter().cycle()) {
+        let (queue, to) = (test.queue(ring)?, memory.at(u64::from(slot) * 4)?);
+        let list = test.record(&queue, |recorder| recorder.write(to, &[value(slot)]))?;
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
         let fence = queue.submit(&submission).doing("submitting")?;
         jobs.push((queue, fence));
     }
     for (_queue, fence) in &jobs {
-        lab.wait(fence, || memory.differs(&blank))?;
+        test.wait(fence, || memory.differs(&blank))?;
     }
     same("what each context stored", memory.dwords(0, slots as usize)?, (0..slots).map(value).collect())?;
-    Ok(format!("{slots} contexts on {} rings", lab.rings.len()))
+    Ok(format!("{slots} contexts on {} rings", test.rings.len()))
 }
 
-fn submit(lab: &Lab<'_>) -> Outcome {
+fn submit(test: &TestContext<'_>) -> Outcome {
     const JOBS: u32 = 100;
-    let memory = lab.host_memory(PAGE_SIZE.max(lab.rings.len() as u64 * 64))?;
+    let memory = test.host_memory(PAGE_SIZE.max(test.rings.len() as u64 * 64))?;
     let blank = vec![0; memory.memory().size() as usize];
     memory.write(0, &blank)?;
     let mut work = Vec::new();
-    for (&ring, place) in lab.rings.iter().zip(0..) {
-        let (queue, to) = (lab.queue(ring)?, memory.at(place * 64)?);
+    for (&ring, place) in test.rings.iter().zip(0..) {
+        let (queue, to) = (test.queue(ring)?, memory.at(place * 64)?);
         let lists: Vec<_> = (1..=JOBS)
-            .map(|job| lab.record(&queue, |recorder| recorder.write(to, &[job])))
+            .map(|job| test.record(&queue, |recorder| recorder.write(to, &[job])))
             .collect::<Result<_, _>>()?;
         work.push((queue, lists));
     }
@@ -231,11 +231,11 @@ fn submit(lab: &Lab<'_>) -> Outcome {
     same("threads that came to their end", last.len(), work.len())?;
     for fence in last {
         let Some(fence) = fence.doing("submitting")? else { return fail("no job") };
-        lab.wait(&fence, || memory.differs(&blank))?;
+        test.wait(&fence, || memory.differs(&blank))?;
     }
-    for (ring, place) in lab.rings.iter().zip(0..) {
+    for (ring, place) in test.rings.iter().zip(0..) {
         same(&format!("the last job of {ring}"), memory.dwords(place * 64, 1)?, vec![JOBS])?;
     }
-    let sdma = lab.rings.iter().filter(|ring| ring.ip == Ip::Sdma).count();
-    Ok(format!("{JOBS} jobs on each of {} rings, {sdma} of them copy engines", lab.rings.len()))
+    let sdma = test.rings.iter().filter(|ring| ring.ip == Ip::Sdma).count();
+    Ok(format!("{JOBS} jobs on each of {} rings, {sdma} of them copy engines", test.rings.len()))
 }

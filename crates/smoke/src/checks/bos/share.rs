@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
 };
 
@@ -23,25 +23,25 @@ pub(crate) const CHECKS: &[Check] = &[
 const SIZE: u64 = 64 << 10;
 
 /// Exportable system memory.
-pub(crate) fn exportable(lab: &Lab<'_>, size: u64) -> Result<DeviceMemory, Stop> {
-    let tables = lab.memory.properties();
+pub(crate) fn exportable(test: &TestContext<'_>, size: u64) -> Result<DeviceMemory, Stop> {
+    let tables = test.memory.properties();
     let host = MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT;
     let usable = tables.buffer_types(amdgpu_winsys::heaps::Addressing::Bits64, false);
     let Some(memory_type) = tables.find_type(usable, host, MemoryPropertyFlags::HOST_CACHED) else {
         return fail(format!("no memory type with {host:?}"));
     };
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, size) };
-    lab.memory.allocate(&info).doing("allocating exportable memory")
+    test.memory.allocate(&info).doing("allocating exportable memory")
 }
 
-fn share(lab: &Lab<'_>) -> Outcome {
-    let memory = exportable(lab, SIZE)?;
+fn share(test: &TestContext<'_>) -> Outcome {
+    let memory = exportable(test, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
-    let other = lab.target.open().doing("opening the GPU again")?;
+    let other = test.target.open().doing("opening the GPU again")?;
     let imported = Bo::import(&other, &dma_buf).doing("importing")?;
     same("imported size", imported.size(), SIZE)?;
     let theirs = Mapping::new(&imported).doing("mapping the imported BO")?;
-    let bytes = lab.pattern(4, SIZE as usize);
+    let bytes = test.pattern(4, SIZE as usize);
     memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
     // The storage outlives the exporter.
     drop((memory, dma_buf));
@@ -51,13 +51,13 @@ fn share(lab: &Lab<'_>) -> Outcome {
     Ok(format!("{} KiB, read after the exporter had let go", SIZE >> 10))
 }
 
-fn again(lab: &Lab<'_>) -> Outcome {
-    let memory = exportable(lab, SIZE)?;
+fn again(test: &TestContext<'_>) -> Outcome {
+    let memory = exportable(test, SIZE)?;
     let dma_buf = memory.bo().export().doing("exporting")?;
     let import = |device: &Device| Bo::import(device, &dma_buf).doing("importing");
-    let home = import(&lab.device)?;
+    let home = import(&test.device)?;
     same("handle where it was created", home.handle(), memory.bo().handle())?;
-    let other = lab.target.open().doing("opening the GPU again")?;
+    let other = test.target.open().doing("opening the GPU again")?;
     let (first, second) = (import(&other)?, import(&other)?);
     same("handle of the second import", second.handle(), first.handle())?;
     drop((home, second));

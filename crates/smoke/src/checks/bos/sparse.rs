@@ -10,8 +10,8 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::{
-        lab::{HostMemory, Lab},
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     level::Level,
     result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
@@ -32,30 +32,30 @@ pub(crate) const CHECKS: &[Check] = &[
 const PAGE: u64 = 64 << 10;
 const SIZE: u64 = 4 * PAGE;
 
-fn range(lab: &Lab<'_>) -> Result<SparseRange, Stop> {
-    if !lab.device.info().capabilities.contains(Capabilities::SPARSE) {
+fn range(test: &TestContext<'_>) -> Result<SparseRange, Stop> {
+    if !test.device.info().capabilities.contains(Capabilities::SPARSE) {
         return skip("the chip has no sparse memory");
     }
-    SparseRange::new(&lab.device, VaRequest::new(SIZE).aligned(PAGE)).doing("leasing a sparse range")
+    SparseRange::new(&test.device, VaRequest::new(SIZE).aligned(PAGE)).doing("leasing a sparse range")
 }
 
 /// Copies between the range and host memory of the same size.
-fn copy(lab: &Lab<'_>, ring: Ring, range: &SparseRange, host: &HostMemory, is_out: bool) -> Result<(), Stop> {
+fn copy(test: &TestContext<'_>, ring: Ring, range: &SparseRange, host: &HostMemory, is_out: bool) -> Result<(), Stop> {
     let (there, here) = (range.address(), host.at(0)?);
     let (to, from) = if is_out { (here, there) } else { (there, here) };
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, |recorder| recorder.copy(to, from, SIZE))?;
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, |recorder| recorder.copy(to, from, SIZE))?;
     let memory = [host.memory().binding().clone()];
     let sets = [range.residents()];
     let submission = Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
-    lab.wait(&fence, || false)
+    test.wait(&fence, || false)
 }
 
-fn bind(lab: &Lab<'_>) -> Outcome {
-    let range = range(lab)?;
-    let ring = lab.ring_of(Ip::Sdma)?;
-    let memory = lab.device_memory(SIZE)?;
+fn bind(test: &TestContext<'_>) -> Outcome {
+    let range = range(test)?;
+    let ring = test.ring_of(Ip::Sdma)?;
+    let memory = test.device_memory(SIZE)?;
     let page = |offset, page| SparseBind {
         offset,
         len: PAGE,
@@ -64,12 +64,12 @@ fn bind(lab: &Lab<'_>) -> Outcome {
     // The pages of the memory, the other way round, with a hole.
     range.bind(&[page(0, 3), page(2 * PAGE, 1)]).doing("binding two pages")?;
     same("bytes bound", range.bound_bytes(), 2 * PAGE)?;
-    let (host, back) = (lab.host_memory(SIZE)?, lab.host_memory(SIZE)?);
-    let bytes = lab.pattern(30, SIZE as usize);
+    let (host, back) = (test.host_memory(SIZE)?, test.host_memory(SIZE)?);
+    let bytes = test.pattern(30, SIZE as usize);
     host.write(0, &bytes)?;
     back.write(0, &vec![0xa5; SIZE as usize])?;
-    copy(lab, ring, &range, &host, false)?;
-    copy(lab, ring, &range, &back, true)?;
+    copy(test, ring, &range, &host, false)?;
+    copy(test, ring, &range, &back, true)?;
     let mut expected = bytes;
     for hole in [1, 3] {
         expected.iter_mut().skip(hole * PAGE as usize).take(PAGE as usize).for_each(|byte| *byte = 0);
@@ -78,18 +78,18 @@ fn bind(lab: &Lab<'_>) -> Outcome {
 
     // The first page goes, and its memory comes back in the last place.
     range.bind(&[SparseBind { offset: 0, len: PAGE, backing: None }, page(3 * PAGE, 3)]).doing("moving a page")?;
-    copy(lab, ring, &range, &back, true)?;
+    copy(test, ring, &range, &back, true)?;
     expected.copy_within(0..PAGE as usize, 3 * PAGE as usize);
     expected.iter_mut().take(PAGE as usize).for_each(|byte| *byte = 0);
     same_bytes(&back.read(0, SIZE as usize)?, &expected).map_err(|stop| stop.of("after a page was moved"))?;
     Ok(format!("4 pages of {} KiB at {}", PAGE >> 10, range.address()))
 }
 
-fn queue(lab: &Lab<'_>) -> Outcome {
-    let range = range(lab)?;
-    let memory = lab.device_memory(PAGE)?;
-    let queue = SparseQueue::new(&lab.device).doing("starting a sparse queue")?;
-    let syncobj = || Syncobj::new(&lab.device, false).doing("creating a sync object");
+fn queue(test: &TestContext<'_>) -> Outcome {
+    let range = range(test)?;
+    let memory = test.device_memory(PAGE)?;
+    let queue = SparseQueue::new(&test.device).doing("starting a sparse queue")?;
+    let syncobj = || Syncobj::new(&test.device, false).doing("creating a sync object");
     let (begin, done) = (syncobj()?, syncobj()?);
     let point = |syncobj: &Syncobj| vec![SparsePoint { syncobj: syncobj.clone(), point: 0 }];
     let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });

@@ -7,7 +7,7 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     level::Level,
     result::outcome::{Doing, Outcome, same, skip},
 };
@@ -24,35 +24,35 @@ const LINE: u64 = 64;
 
 const TOLD: u32 = 0x0060_0001;
 
-fn submit(lab: &Lab<'_>) -> Outcome {
-    let info = lab.device.info();
+fn submit(test: &TestContext<'_>) -> Outcome {
+    let info = test.device.info();
     if !info.capabilities.contains(Capabilities::GANG_SUBMIT) {
         return skip("the kernel knows no gangs");
     }
     if [Ip::Gfx, Ip::Compute].iter().any(|&ip| info.ring_count(ip) == 0) {
         return skip("there is no graphics or no compute ring");
     }
-    let memory = lab.host_memory(PAGE_SIZE)?;
-    lab.name(memory.memory(), "what the gang tells each other");
+    let memory = test.host_memory(PAGE_SIZE)?;
+    test.name(memory.memory(), "what the gang tells each other");
     memory.write(0, &vec![0; PAGE_SIZE as usize])?;
     let (first, second) = (memory.at(0)?, memory.at(LINE)?);
-    let context = lab.context()?;
+    let context = test.context()?;
     let [graphics, compute] = [Ip::Gfx, Ip::Compute].map(|ip| Queue::new(&context, ip, 0));
     let (graphics, compute) = (graphics.doing("making the queue")?, compute.doing("making the queue")?);
     let gang = Gang::new(&graphics, &[&compute]).doing("making a gang")?;
     // Neither gets to its end unless the other one runs at the same time.
-    let share = lab.record(&compute, |recorder| {
+    let share = test.record(&compute, |recorder| {
         recorder.wait_for(first, TOLD)?;
         recorder.write(second, &[TOLD])
     })?;
-    let leads = lab.record(&graphics, |recorder| {
+    let leads = test.record(&graphics, |recorder| {
         recorder.write(first, &[TOLD])?;
         recorder.wait_for(second, TOLD)
     })?;
     let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&leads], memory: &bindings, ..Submission::default() };
     let fence = gang.submit(&[&[&share]], &submission).doing("submitting a gang")?;
-    lab.wait(&fence, || memory.dwords(0, 1).is_ok_and(|told| told == [TOLD]))?;
+    test.wait(&fence, || memory.dwords(0, 1).is_ok_and(|told| told == [TOLD]))?;
     let told = [memory.dwords(0, 1)?, memory.dwords(LINE, 1)?].concat();
     same("what each told the other", told, vec![TOLD; 2])?;
     Ok("graphics and compute".to_owned())

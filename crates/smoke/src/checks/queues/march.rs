@@ -8,8 +8,8 @@ use amdgpu_winsys::{heaps::DeviceMemory, winsys::Ip};
 use crate::{
     checks::check::Check,
     gpu::{
-        lab::{HostMemory, Lab},
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     level::Level,
     result::outcome::{Outcome, Stop, same_bytes, skip},
@@ -38,7 +38,7 @@ const CHUNK: u64 = 2 << 20;
 
 /// Memory under test, and the way in and out.
 struct Field<'l> {
-    lab: &'l Lab<'l>,
+    test: &'l TestContext<'l>,
     ring: Ring,
     blocks: Vec<DeviceMemory>,
     block: u64,
@@ -46,18 +46,18 @@ struct Field<'l> {
 }
 
 impl<'l> Field<'l> {
-    fn new(lab: &'l Lab<'l>) -> Result<Self, Stop> {
-        let ceiling = lab.ceiling();
+    fn new(test: &'l TestContext<'l>) -> Result<Self, Stop> {
+        let ceiling = test.ceiling();
         let block = BLOCK.min(ceiling / CHUNK * CHUNK);
         let count = ceiling.checked_div(block).unwrap_or(0);
         if count == 0 {
             return skip(format!("{ceiling} bytes may be used, and {CHUNK} are needed"));
         }
-        let blocks = (0..count).map(|_| lab.device_memory(block)).collect::<Result<Vec<_>, _>>()?;
+        let blocks = (0..count).map(|_| test.device_memory(block)).collect::<Result<Vec<_>, _>>()?;
         for (block, index) in blocks.iter().zip(0..) {
-            lab.name(block, &format!("block {index}"));
+            test.name(block, &format!("block {index}"));
         }
-        Ok(Self { lab, ring: lab.ring_of(Ip::Sdma)?, blocks, block, way: lab.host_memory(CHUNK)? })
+        Ok(Self { test, ring: test.ring_of(Ip::Sdma)?, blocks, block, way: test.host_memory(CHUNK)? })
     }
 
     fn chunks(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> + use<> {
@@ -89,7 +89,7 @@ impl<'l> Field<'l> {
         let (here, there) = (self.way.at(0)?, memory.address().checked_add(offset));
         let Some(there) = there else { return Ok(()) };
         let (to, from) = if is_in { (there, here) } else { (here, there) };
-        self.lab.run(self.ring, &[self.way.memory(), memory], || true, |recorder| recorder.copy(to, from, CHUNK))
+        self.test.run(self.ring, &[self.way.memory(), memory], || true, |recorder| recorder.copy(to, from, CHUNK))
     }
 
     /// Writes everything, and then compares everything.
@@ -103,26 +103,26 @@ impl<'l> Field<'l> {
     }
 }
 
-fn walking(lab: &Lab<'_>) -> Outcome {
-    let field = Field::new(lab)?;
-    let shift = lab.settings.seed % 32;
+fn walking(test: &TestContext<'_>) -> Outcome {
+    let field = Field::new(test)?;
+    let shift = test.settings.seed % 32;
     let one = |index: u64| 1_u32.rotate_left((index % 32) as u32 + shift);
     field.round(one).map_err(|stop| stop.of("walking ones"))?;
     field.round(|index| !one(index)).map_err(|stop| stop.of("walking zeroes"))?;
     Ok(field.told(2))
 }
 
-fn address(lab: &Lab<'_>) -> Outcome {
-    let field = Field::new(lab)?;
+fn address(test: &TestContext<'_>) -> Outcome {
+    let field = Field::new(test)?;
     let own = |index: u64| (index as u32) ^ ((index >> 32) as u32).rotate_left(16);
     field.round(own)?;
     field.round(|index| !own(index)).map_err(|stop| stop.of("inverted"))?;
     Ok(field.told(2))
 }
 
-fn inversions(lab: &Lab<'_>) -> Outcome {
-    let field = Field::new(lab)?;
-    let pattern = 0xa5a5_5a5a ^ lab.settings.seed;
+fn inversions(test: &TestContext<'_>) -> Outcome {
+    let field = Field::new(test)?;
+    let pattern = 0xa5a5_5a5a ^ test.settings.seed;
     field.chunks().try_for_each(|at| field.write(at, |_| pattern))?;
     for at in field.chunks() {
         field.compare(at, |_| pattern).map_err(|stop| stop.of("upwards"))?;
@@ -135,11 +135,11 @@ fn inversions(lab: &Lab<'_>) -> Outcome {
     Ok(field.told(3))
 }
 
-fn modulo(lab: &Lab<'_>) -> Outcome {
+fn modulo(test: &TestContext<'_>) -> Outcome {
     const EVERY: u64 = 20;
-    let field = Field::new(lab)?;
-    let kept = 0x2020_0202 ^ lab.settings.seed;
-    let offsets = [0, 7, u64::from(lab.settings.seed) % EVERY];
+    let field = Field::new(test)?;
+    let kept = 0x2020_0202 ^ test.settings.seed;
+    let offsets = [0, 7, u64::from(test.settings.seed) % EVERY];
     for offset in offsets {
         let cell = |others: u32| move |index: u64| if index % EVERY == offset { kept } else { others };
         field.chunks().try_for_each(|at| field.write(at, cell(kept)))?;

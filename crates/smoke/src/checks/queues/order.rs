@@ -9,8 +9,8 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::{
-        lab::{HostMemory, Lab},
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     level::Level,
     result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
@@ -43,27 +43,27 @@ struct Relay {
 }
 
 impl Relay {
-    fn new(lab: &Lab<'_>, first: Ring, second: Ring, seed: u32) -> Result<Self, Stop> {
+    fn new(test: &TestContext<'_>, first: Ring, second: Ring, seed: u32) -> Result<Self, Stop> {
         let filled = |bytes: &[u8]| {
-            let memory = lab.host_memory(SIZE)?;
+            let memory = test.host_memory(SIZE)?;
             memory.write(0, bytes)?;
             Ok(memory)
         };
         Ok(Self {
-            decoy: filled(&lab.pattern(!seed, SIZE as usize))?,
-            from: filled(&lab.pattern(seed, SIZE as usize))?,
-            through: lab.device_memory(SIZE)?,
+            decoy: filled(&test.pattern(!seed, SIZE as usize))?,
+            from: filled(&test.pattern(seed, SIZE as usize))?,
+            through: test.device_memory(SIZE)?,
             to: filled(&vec![0; SIZE as usize])?,
-            first: lab.queue(first)?,
-            second: lab.queue(second)?,
+            first: test.queue(first)?,
+            second: test.queue(second)?,
             seed,
         })
     }
 
     /// Submits the first job.
-    fn start(&self, lab: &Lab<'_>, signals: &[SyncPoint<'_>]) -> Result<Fence, Stop> {
+    fn start(&self, test: &TestContext<'_>, signals: &[SyncPoint<'_>]) -> Result<Fence, Stop> {
         let (to, from, decoy) = (self.through.address(), self.from.at(0)?, self.decoy.at(0)?);
-        let list = lab.record(&self.first, |recorder| {
+        let list = test.record(&self.first, |recorder| {
             (0..DETOURS).try_for_each(|_| recorder.copy(to, decoy, SIZE))?;
             recorder.copy(to, from, SIZE)
         })?;
@@ -71,12 +71,12 @@ impl Relay {
     }
 
     /// Submits the second job, which waits as `order` says, and looks at what arrived.
-    fn end(&self, lab: &Lab<'_>, order: &Submission<'_>) -> Result<(), Stop> {
+    fn end(&self, test: &TestContext<'_>, order: &Submission<'_>) -> Result<(), Stop> {
         let (to, from) = (self.to.at(0)?, self.through.address());
-        let list = lab.record(&self.second, |recorder| recorder.copy(to, from, SIZE))?;
+        let list = test.record(&self.second, |recorder| recorder.copy(to, from, SIZE))?;
         let fence = self.submit(&self.second, &list, order)?;
-        lab.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
-        same_bytes(&self.to.read(0, SIZE as usize)?, &lab.pattern(self.seed, SIZE as usize))
+        test.wait(&fence, || self.to.differs(&vec![0; SIZE as usize]))?;
+        same_bytes(&self.to.read(0, SIZE as usize)?, &test.pattern(self.seed, SIZE as usize))
     }
 
     fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
@@ -87,46 +87,46 @@ impl Relay {
 }
 
 /// Runs a relay from each ring to the next one, and from the last to the first.
-fn around(lab: &Lab<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) -> Outcome {
-    let next = lab.rings.iter().cycle().skip(1);
-    for ((&first, &second), seed) in lab.rings.iter().zip(next).zip(10..) {
-        relay(&Relay::new(lab, first, second, seed)?).map_err(|stop| stop.of(format_args!("{first} to {second}")))?;
+fn around(test: &TestContext<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) -> Outcome {
+    let next = test.rings.iter().cycle().skip(1);
+    for ((&first, &second), seed) in test.rings.iter().zip(next).zip(10..) {
+        relay(&Relay::new(test, first, second, seed)?).map_err(|stop| stop.of(format_args!("{first} to {second}")))?;
     }
-    Ok(format!("{} pairs of rings", lab.rings.len()))
+    Ok(format!("{} pairs of rings", test.rings.len()))
 }
 
-fn syncobj(lab: &Lab<'_>) -> Outcome {
-    around(lab, |relay| {
-        let done = Syncobj::new(&lab.device, false).doing("creating a sync object")?;
+fn syncobj(test: &TestContext<'_>) -> Outcome {
+    around(test, |relay| {
+        let done = Syncobj::new(&test.device, false).doing("creating a sync object")?;
         let point = [SyncPoint::binary(&done)];
-        relay.start(lab, &point)?;
-        relay.end(lab, &Submission { waits: &point, ..Submission::default() })?;
+        relay.start(test, &point)?;
+        relay.end(test, &Submission { waits: &point, ..Submission::default() })?;
         same("sync object signalled", done.wait(Deadline::POLL).doing("polling")?, true)
     })
 }
 
-fn dependency(lab: &Lab<'_>) -> Outcome {
-    around(lab, |relay| {
-        let first = relay.start(lab, &[])?;
-        relay.end(lab, &Submission { after: &[&first], ..Submission::default() })
+fn dependency(test: &TestContext<'_>) -> Outcome {
+    around(test, |relay| {
+        let first = relay.start(test, &[])?;
+        relay.end(test, &Submission { after: &[&first], ..Submission::default() })
     })
 }
 
-fn held(lab: &Lab<'_>) -> Outcome {
+fn held(test: &TestContext<'_>) -> Outcome {
     /// Value that the first job waits for in memory and that both jobs store.
     const GO: u32 = 0x60_60_60;
     const STORED: [u32; 2] = [1, 2];
-    let next = lab.rings.iter().cycle().skip(1);
-    for (&first, &second) in lab.rings.iter().zip(next) {
-        let memory = lab.host_memory(4096)?;
+    let next = test.rings.iter().cycle().skip(1);
+    for (&first, &second) in test.rings.iter().zip(next) {
+        let memory = test.host_memory(4096)?;
         memory.write(0, &[0; 256])?;
         let (go, to) = (memory.at(0)?, memory.at(64)?);
-        let (before, after) = (lab.queue(first)?, lab.queue(second)?);
-        let one = lab.record(&before, |recorder| {
+        let (before, after) = (test.queue(first)?, test.queue(second)?);
+        let one = test.record(&before, |recorder| {
             recorder.wait_for(go, GO)?;
             recorder.write(to, &STORED[..1])
         })?;
-        let two = lab.record(&after, |recorder| recorder.write(to, &STORED[1..]))?;
+        let two = test.record(&after, |recorder| recorder.write(to, &STORED[1..]))?;
         let bindings = [memory.memory().binding().clone()];
         let alone = Submission { memory: &bindings, ..Submission::default() };
         let one = before.submit(&Submission { lists: &[&one], ..alone }).doing("submitting the first job")?;
@@ -136,27 +136,27 @@ fn held(lab: &Lab<'_>) -> Outcome {
         let early =
             two.wait(Deadline::after(std::time::Duration::from_millis(30))).doing("waiting for the second job")?;
         memory.write(0, &GO.to_le_bytes())?;
-        lab.wait(&one, || memory.differs(&[0; 4]))?;
-        lab.wait(&two, || true)?;
+        test.wait(&one, || memory.differs(&[0; 4]))?;
+        test.wait(&two, || true)?;
         let stored = memory.dwords(64, 1)?;
         ensure(!early && stored == STORED[1..], || {
             format!("{first} to {second}: done before the first job was: {early}; stored last: {stored:?}")
         })?;
     }
-    Ok(format!("{} pairs of rings", lab.rings.len()))
+    Ok(format!("{} pairs of rings", test.rings.len()))
 }
 
-fn timeline(lab: &Lab<'_>) -> Outcome {
-    if !lab.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
+fn timeline(test: &TestContext<'_>) -> Outcome {
+    if !test.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
         return skip("the kernel has no timeline sync objects");
     }
-    let timeline = Syncobj::new(&lab.device, false).doing("creating a sync object")?;
+    let timeline = Syncobj::new(&test.device, false).doing("creating a sync object")?;
     let point = std::cell::Cell::new(0);
-    around(lab, |relay| {
+    around(test, |relay| {
         point.set(point.get() + 1);
         let point = [SyncPoint { syncobj: &timeline, point: point.get() }];
-        relay.start(lab, &point)?;
-        relay.end(lab, &Submission { waits: &point, ..Submission::default() })?;
+        relay.start(test, &point)?;
+        relay.end(test, &Submission { waits: &point, ..Submission::default() })?;
         same("last point", timeline.query().doing("asking for the last point")?, point[0].point)
     })
 }

@@ -11,10 +11,10 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::{
-        lab::{HostMemory, Lab},
         pattern::pattern_dwords,
         recorder::Recorder,
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     level::Level,
     result::outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
@@ -43,18 +43,18 @@ const AFTER: u32 = 0xaf7e_4af7;
 
 /// Runs a job that must not come to its end: what follows the trouble writes [`AFTER`].
 fn troubled(
-    lab: &Lab<'_>,
+    test: &TestContext<'_>,
     ring: Ring,
     trouble: impl FnOnce(&mut Recorder) -> amdgpu_winsys::cs::Result<()>,
 ) -> Result<String, Stop> {
-    if lab.is_stand_in() {
+    if test.is_stand_in() {
         return skip("nothing executed: this kernel only pretends");
     }
-    let memory = lab.host_memory(PAGE_SIZE)?;
+    let memory = test.host_memory(PAGE_SIZE)?;
     memory.write(0, &[0; 64])?;
     let to = memory.at(0)?;
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, |recorder| {
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, |recorder| {
         trouble(recorder)?;
         recorder.write(to, &[AFTER])
     })?;
@@ -79,46 +79,46 @@ fn submit(
 }
 
 /// A job of a new context and a new file must do what it says.
-fn works_again(lab: &Lab<'_>, ring: Ring) -> Result<(), Stop> {
-    let fresh = Lab::open(lab.target, lab.settings).map_err(|stop| stop.of("afterwards"))?;
-    for lab in [lab, &fresh] {
-        let memory = lab.host_memory(PAGE_SIZE)?;
+fn works_again(test: &TestContext<'_>, ring: Ring) -> Result<(), Stop> {
+    let fresh = TestContext::open(test.target, test.settings).map_err(|stop| stop.of("afterwards"))?;
+    for test in [test, &fresh] {
+        let memory = test.host_memory(PAGE_SIZE)?;
         let blank = vec![0; PAGE_SIZE as usize];
         memory.write(0, &blank)?;
         let (to, data) = (memory.at(0)?, pattern_dwords(60, 64));
-        lab.run(ring, &[memory.memory()], || memory.differs(&blank), |recorder| recorder.write(to, &data))
+        test.run(ring, &[memory.memory()], || memory.differs(&blank), |recorder| recorder.write(to, &data))
             .and_then(|()| same("stored afterwards", memory.dwords(0, 64)?, data.clone()))
             .map_err(|stop| stop.of("afterwards"))?;
     }
     Ok(())
 }
 
-fn packet(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    let how = troubled(lab, ring, Recorder::garbage)?;
-    works_again(lab, ring)?;
+fn packet(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    let how = troubled(test, ring, Recorder::garbage)?;
+    works_again(test, ring)?;
     Ok(how)
 }
 
-fn hang(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    let never = lab.host_memory(PAGE_SIZE)?;
+fn hang(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    let never = test.host_memory(PAGE_SIZE)?;
     never.write(0, &[0; 64])?;
-    lab.name(never.memory(), "what is waited for");
+    test.name(never.memory(), "what is waited for");
     let at = never.at(0)?;
-    let how = troubled(lab, ring, |recorder| recorder.wait_for(at, 1))?;
-    works_again(lab, ring)?;
+    let how = troubled(test, ring, |recorder| recorder.wait_for(at, 1))?;
+    works_again(test, ring)?;
     Ok(how)
 }
 
-fn fault(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    if !lab.device.info().capabilities.contains(Capabilities::GPUVM_FAULT_QUERY) {
+fn fault(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    if !test.device.info().capabilities.contains(Capabilities::GPUVM_FAULT_QUERY) {
         return skip("the kernel does not tell of page faults");
     }
     // Leased, so no memory is hit, and not bound.
-    let lease = lab.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).doing("leasing addresses")?;
+    let lease = test.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).doing("leasing addresses")?;
     let at = lease.start();
-    let before = lab.condition();
-    let queue = lab.queue(ring)?;
-    let list = lab.record(&queue, |recorder| recorder.write(at, &[1, 2, 3]))?;
+    let before = test.condition();
+    let queue = test.queue(ring)?;
+    let list = test.record(&queue, |recorder| recorder.write(at, &[1, 2, 3]))?;
     let submission = Submission { lists: &[&list], ..Submission::default() };
     let fence = queue.submit(&submission).doing("submitting")?;
     let ended = fence.wait(Deadline::after(PATIENCE));
@@ -127,31 +127,31 @@ fn fault(lab: &Lab<'_>, ring: Ring) -> Outcome {
         Ok(false) => return fail("the job was neither done nor given up"),
         Err(error) => error.to_string(),
     };
-    if lab.is_stand_in() {
+    if test.is_stand_in() {
         return skip("nothing executed: this kernel only pretends");
     }
-    let fault = lab.device.page_fault().doing("asking for the page fault")?;
+    let fault = test.device.page_fault().doing("asking for the page fault")?;
     let Some(fault) = fault else { return fail(format!("no page fault was told of a write to {at}; {how}")) };
     ensure(fault.page == at, || format!("a fault at {} was told, the write went to {at}", fault.page))?;
-    works_again(lab, ring)?;
-    Ok(format!("{how}; {}", lab.fault_since(&before).unwrap_or_default()))
+    works_again(test, ring)?;
+    Ok(format!("{how}; {}", test.fault_since(&before).unwrap_or_default()))
 }
 
-fn bystander(lab: &Lab<'_>, ring: Ring) -> Outcome {
+fn bystander(test: &TestContext<'_>, ring: Ring) -> Outcome {
     const SIZE: u64 = 64 << 10;
-    let fresh = Lab::open(lab.target, lab.settings)?;
+    let fresh = TestContext::open(test.target, test.settings)?;
     let (kept, way) = (fresh.device_memory(SIZE)?, fresh.host_memory(SIZE)?);
     let bytes = fresh.pattern(61, SIZE as usize);
     way.write(0, &bytes)?;
     let (a, b) = (kept.address(), way.at(0)?);
     let memory = [&kept, way.memory()];
     fresh.run(ring, &memory, || false, |recorder| recorder.copy(a, b, SIZE))?;
-    let before = lab.device.vram_lost_counter().ok();
-    troubled(lab, ring, Recorder::garbage)?;
+    let before = test.device.vram_lost_counter().ok();
+    troubled(test, ring, Recorder::garbage)?;
     way.write(0, &vec![0; SIZE as usize])?;
     fresh.run(ring, &memory, || way.differs(&[0; 64]), |recorder| recorder.copy(b, a, SIZE))?;
     let survived = way.read(0, SIZE as usize)? == bytes;
-    let told = before != lab.device.vram_lost_counter().ok();
+    let told = before != test.device.vram_lost_counter().ok();
     ensure(survived || told, || "VRAM was lost, and its counter did not move".to_owned())?;
     Ok(if survived { "it survived" } else { "its loss was told" }.to_owned())
 }

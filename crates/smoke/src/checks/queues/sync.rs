@@ -4,7 +4,7 @@ use amdgpu_winsys::winsys::{Capabilities, Deadline, Syncobj};
 
 use crate::{
     checks::check::Check,
-    gpu::lab::Lab,
+    gpu::test_context::TestContext,
     result::outcome::{Doing, Outcome, Stop, ensure, same, skip},
 };
 
@@ -24,24 +24,24 @@ fn is_signalled(syncobj: &Syncobj) -> Result<bool, Stop> {
     syncobj.wait(Deadline::POLL).doing("polling")
 }
 
-fn binary(lab: &Lab<'_>) -> Outcome {
-    let syncobj = Syncobj::new(&lab.device, false).doing("creating it")?;
+fn binary(test: &TestContext<'_>) -> Outcome {
+    let syncobj = Syncobj::new(&test.device, false).doing("creating it")?;
     real(&syncobj)?;
     same("signalled when new", is_signalled(&syncobj)?, false)?;
     syncobj.signal().doing("signalling")?;
     same("signalled after signal", is_signalled(&syncobj)?, true)?;
     syncobj.reset().doing("resetting")?;
     same("signalled after reset", is_signalled(&syncobj)?, false)?;
-    let born = Syncobj::new(&lab.device, true).doing("creating a signalled one")?;
+    let born = Syncobj::new(&test.device, true).doing("creating a signalled one")?;
     same("signalled when created so", is_signalled(&born)?, true)?;
     Ok(String::new())
 }
 
-fn timeline(lab: &Lab<'_>) -> Outcome {
-    if !lab.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
+fn timeline(test: &TestContext<'_>) -> Outcome {
+    if !test.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
         return skip("the kernel has no timeline sync objects");
     }
-    let syncobj = Syncobj::new(&lab.device, false).doing("creating it")?;
+    let syncobj = Syncobj::new(&test.device, false).doing("creating it")?;
     real(&syncobj)?;
     let reached = |point| syncobj.wait_point(point, Deadline::POLL).doing("polling a point");
     same("point 1 reached when new", reached(1)?, false)?;
@@ -55,10 +55,10 @@ fn timeline(lab: &Lab<'_>) -> Outcome {
     Ok("points 1 and 4".to_owned())
 }
 
-fn share(lab: &Lab<'_>) -> Outcome {
-    let ours = Syncobj::new(&lab.device, false).doing("creating it")?;
+fn share(test: &TestContext<'_>) -> Outcome {
+    let ours = Syncobj::new(&test.device, false).doing("creating it")?;
     let fd = ours.export().doing("exporting")?;
-    let other = lab.target.open().doing("opening the GPU again")?;
+    let other = test.target.open().doing("opening the GPU again")?;
     let theirs = Syncobj::import(&other, &fd).doing("importing")?;
     same("signalled there before", is_signalled(&theirs)?, false)?;
     ours.signal().doing("signalling here")?;

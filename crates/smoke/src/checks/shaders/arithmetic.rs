@@ -8,7 +8,7 @@ use amdgpu_isa::{
 use super::bench::{Kernel, thread_offset};
 use crate::{
     checks::check::Check,
-    gpu::{lab::Lab, pattern::pattern_dwords, ring::Ring},
+    gpu::{pattern::pattern_dwords, ring::Ring, test_context::TestContext},
     level::Level,
     result::outcome::Outcome,
 };
@@ -23,8 +23,8 @@ const THREADS: u32 = 64;
 /// Results of a lane, 8 bytes each.
 const RESULTS: [Op; 4] = [Op::Iadd, Op::Imul, Op::Udiv, Op::Ushr];
 
-fn wide(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    let mut data = pattern_dwords(0x53 ^ lab.settings.seed, (GROUPS * THREADS * 4) as usize);
+fn wide(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    let mut data = pattern_dwords(0x53 ^ test.settings.seed, (GROUPS * THREADS * 4) as usize);
     let mut expected = Vec::new();
     for lane in data.as_chunks_mut::<4>().0 {
         // No divisor is zero.
@@ -57,5 +57,5 @@ fn wide(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 8,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }

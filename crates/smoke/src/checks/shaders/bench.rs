@@ -8,9 +8,9 @@ use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
 use crate::{
     gpu::{
-        lab::{HostMemory, Lab},
         recorder::Grid,
         ring::Ring,
+        test_context::{HostMemory, TestContext},
     },
     result::outcome::{Doing, Outcome, Stop, fail},
 };
@@ -107,19 +107,19 @@ pub(crate) fn thread_offset(code: &mut Builder, threads: u32, bytes: u32) -> (Ve
 
 impl Kernel<'_> {
     /// Runs the kernel in each wave size of the generation, and compares.
-    pub(crate) fn run(&self, lab: &Lab<'_>, ring: Ring) -> Outcome {
-        let level = lab.device.info().gfx_level;
+    pub(crate) fn run(&self, test: &TestContext<'_>, ring: Ring) -> Outcome {
+        let level = test.device.info().gfx_level;
         let mut lanes = Vec::new();
         for &wave in sizes(level) {
-            self.run_in(lab, ring, level, wave)?;
+            self.run_in(test, ring, level, wave)?;
             lanes.push(wave.lanes().to_string());
         }
         Ok(format!("{} groups of {} threads in waves of {}", self.groups, self.threads, lanes.join(" and ")))
     }
 
-    fn run_in(&self, lab: &Lab<'_>, ring: Ring, level: GfxLevel, wave: WaveSize) -> Result<(), Stop> {
+    fn run_in(&self, test: &TestContext<'_>, ring: Ring, level: GfxLevel, wave: WaveSize) -> Result<(), Stop> {
         let program = self.program(level, wave).doing("making the program")?;
-        let memory = lab.host_memory(SIZE)?;
+        let memory = test.host_memory(SIZE)?;
         let blank: Vec<u8> = std::iter::repeat_n(UNTOUCHED.to_le_bytes(), self.expected.len() + 64).flatten().collect();
         let bytes = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
         memory.write(0, &bytes(program.words()))?;
@@ -139,7 +139,7 @@ impl Kernel<'_> {
             scratch_waves: SCRATCH_WAVES,
         };
         let touched = || memory.read(OUTPUT, blank.len()).is_ok_and(|now| now != blank);
-        lab.run(ring, &[memory.memory()], touched, |recorder| recorder.dispatch(&grid))?;
+        test.run(ring, &[memory.memory()], touched, |recorder| recorder.dispatch(&grid))?;
         self.compare(&memory, &program)
     }
 

@@ -5,7 +5,7 @@ use amdgpu_isa::builder::Builder;
 use super::bench::{Kernel, thread_offset};
 use crate::{
     checks::check::Check,
-    gpu::{lab::Lab, pattern::pattern_dwords, ring::Ring},
+    gpu::{pattern::pattern_dwords, ring::Ring, test_context::TestContext},
     result::outcome::Outcome,
 };
 
@@ -18,8 +18,8 @@ pub(crate) const CHECKS: &[Check] = &[
 const THREADS: u32 = 256;
 const GROUPS: u32 = 8;
 
-fn reduce(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    let data = pattern_dwords(0x52 ^ lab.settings.seed, (GROUPS * THREADS) as usize);
+fn reduce(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    let data = pattern_dwords(0x52 ^ test.settings.seed, (GROUPS * THREADS) as usize);
     let sum = |group: &[u32]| group.iter().copied().fold(0, u32::wrapping_add);
     let expected: Vec<u32> = data.chunks(THREADS as usize).map(sum).collect();
     let record = |code: &mut Builder| {
@@ -65,10 +65,10 @@ fn reduce(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 1,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }
 
-fn atomic(lab: &Lab<'_>, ring: Ring) -> Outcome {
+fn atomic(test: &TestContext<'_>, ring: Ring) -> Outcome {
     const COUNT: u32 = GROUPS * 64;
     // The counter is input, so that output has nothing but what was there before each addition.
     let expected: Vec<u32> = (0..COUNT).collect();
@@ -89,5 +89,5 @@ fn atomic(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 1,
         in_any_order: true,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }

@@ -5,7 +5,7 @@ use amdgpu_isa::builder::Builder;
 use super::bench::{Kernel, thread_offset};
 use crate::{
     checks::check::Check,
-    gpu::{lab::Lab, pattern::pattern_dwords, ring::Ring},
+    gpu::{pattern::pattern_dwords, ring::Ring, test_context::TestContext},
     result::outcome::Outcome,
 };
 
@@ -20,7 +20,7 @@ const GROUPS: u32 = 9;
 const THREADS: u32 = 64;
 const COUNT: u32 = GROUPS * THREADS;
 
-fn ids(lab: &Lab<'_>, ring: Ring) -> Outcome {
+fn ids(test: &TestContext<'_>, ring: Ring) -> Outcome {
     let expected: Vec<u32> = (0..COUNT).collect();
     let record = |code: &mut Builder| {
         let (id, at) = thread_offset(code, THREADS, 4);
@@ -35,11 +35,11 @@ fn ids(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 1,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }
 
-fn copy(lab: &Lab<'_>, ring: Ring) -> Outcome {
-    let data = pattern_dwords(0x51 ^ lab.settings.seed, COUNT as usize * 4);
+fn copy(test: &TestContext<'_>, ring: Ring) -> Outcome {
+    let data = pattern_dwords(0x51 ^ test.settings.seed, COUNT as usize * 4);
     let record = |code: &mut Builder| {
         let (_, at) = thread_offset(code, THREADS, 16);
         let data = code.vector(4);
@@ -55,10 +55,10 @@ fn copy(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 4,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }
 
-fn fill(lab: &Lab<'_>, ring: Ring) -> Outcome {
+fn fill(test: &TestContext<'_>, ring: Ring) -> Outcome {
     const PATTERN: [u32; 4] = [0x1bad_b002, 0, 0xffff_ffff, 0x0dd5_ba11];
     let expected = PATTERN.repeat(COUNT as usize);
     let record = |code: &mut Builder| {
@@ -78,13 +78,13 @@ fn fill(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: 4,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }
 
 /// Dwords of scratch memory that each lane uses.
 const DEEP: u32 = 8;
 
-fn scratch(lab: &Lab<'_>, ring: Ring) -> Outcome {
+fn scratch(test: &TestContext<'_>, ring: Ring) -> Outcome {
     // Every value of a lane is a multiple of its number plus one; what is stored last is loaded first.
     let expected: Vec<u32> =
         (0..COUNT).flat_map(|id| (0..DEEP).rev().map(move |place| (id + 1) * (place + 1))).collect();
@@ -115,5 +115,5 @@ fn scratch(lab: &Lab<'_>, ring: Ring) -> Outcome {
         dwords_per_lane: DEEP,
         in_any_order: false,
     };
-    kernel.run(lab, ring)
+    kernel.run(test, ring)
 }

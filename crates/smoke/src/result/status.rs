@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The outcome of one check, in IGT's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+pub enum Status {
     /// It holds.
     Pass,
     /// It does not.
@@ -24,7 +24,7 @@ pub enum Word {
     DmesgWarn,
 }
 
-impl Word {
+impl Status {
     /// All there are.
     pub const ALL: [Self; 8] =
         [Self::Pass, Self::Fail, Self::Skip, Self::Crash, Self::Warn, Self::Timeout, Self::Incomplete, Self::DmesgWarn];

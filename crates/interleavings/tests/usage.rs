@@ -2,7 +2,7 @@
 
 mod support;
 
-use amdgpu_winsys_interleaved::heaps::{Account, Ledger};
+use amdgpu_winsys_interleaved::heaps::{Account, UsageTracker};
 use shuttle::thread;
 use support::in_many_orders;
 
@@ -11,23 +11,23 @@ const PAGE: u64 = 4096;
 #[test]
 fn charges_of_several_threads_add_up_and_end_at_zero() {
     in_many_orders(|| {
-        let ledger = Ledger::new(PAGE);
+        let tracker = UsageTracker::new(PAGE);
         let threads: Vec<_> = (1..=3)
             .map(|pages| {
-                let ledger = ledger.clone();
+                let tracker = tracker.clone();
                 thread::spawn(move || {
-                    drop(ledger.charge(Account::Gtt, pages * PAGE));
-                    ledger.charge(Account::Gtt, pages * PAGE - 1)
+                    drop(tracker.charge(Account::Gtt, pages * PAGE));
+                    tracker.charge(Account::Gtt, pages * PAGE - 1)
                 })
             })
             .collect();
         // While they are at it: never more than two charges of each thread, and never below what is there for good.
-        let seen = ledger.usage().gtt;
+        let seen = tracker.usage().gtt;
         assert!(seen <= 2 * 6 * PAGE, "{seen}");
         let charges: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
-        assert_eq!(ledger.usage().gtt, 6 * PAGE);
+        assert_eq!(tracker.usage().gtt, 6 * PAGE);
         drop(charges);
-        assert_eq!(ledger.usage().total(), 0);
+        assert_eq!(tracker.usage().total(), 0);
     });
 }
 
@@ -35,17 +35,17 @@ fn charges_of_several_threads_add_up_and_end_at_zero() {
 #[test]
 fn charges_that_would_wrap_are_cut_and_taken_off_as_they_were_added() {
     in_many_orders(|| {
-        let ledger = Ledger::new(PAGE);
+        let tracker = UsageTracker::new(PAGE);
         let threads: Vec<_> = (0..2)
             .map(|_| {
-                let ledger = ledger.clone();
-                thread::spawn(move || ledger.charge(Account::VisibleVram, u64::MAX / 3 * 2))
+                let tracker = tracker.clone();
+                thread::spawn(move || tracker.charge(Account::VisibleVram, u64::MAX / 3 * 2))
             })
             .collect();
         let charges: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
         let added: u128 = charges.iter().map(|charge| u128::from(charge.bytes())).sum();
-        assert_eq!(u128::from(ledger.usage().visible_vram), added, "no more than fits, and all of it");
+        assert_eq!(u128::from(tracker.usage().visible_vram), added, "no more than fits, and all of it");
         drop(charges);
-        assert_eq!(ledger.usage().total(), 0);
+        assert_eq!(tracker.usage().total(), 0);
     });
 }

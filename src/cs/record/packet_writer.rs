@@ -5,20 +5,20 @@ use amdgpu_packets::own;
 use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
 
 /// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
-/// record many small packets. Made by [`Stream::burst`]; what was put counts as recorded when it is dropped.
+/// record many small packets. Made by [`Stream::packet_writer`]; what was put counts as recorded when it is dropped.
 ///
 /// ```no_run
 /// # use amdgpu_winsys::cs::{Error, Stream, pm4};
 /// # fn registers(stream: &mut Stream<pm4::Target>, values: &[u32]) -> Result<(), Error> {
-/// let mut burst = stream.burst(3 * values.len() + 2)?;
+/// let mut writer = stream.packet_writer(3 * values.len() + 2)?;
 /// for (offset, &value) in (0x200..).zip(values) {
-///     burst.put([0xc001_7600, offset, value])?;
+///     writer.put([0xc001_7600, offset, value])?;
 /// }
-/// burst.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// writer.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Burst<'s, L> {
+pub struct PacketWriter<'s, L> {
     /// The free part of the reserved range.
     rest: &'s mut [u32],
     /// Callback that takes the number of dwords used, counted from the start of the reserved range.
@@ -31,7 +31,7 @@ pub struct Burst<'s, L> {
 /// The memory that lent the room.
 type PutBack<'s> = &'s mut usize;
 
-impl<'s, L: Language> Burst<'s, L> {
+impl<'s, L: Language> PacketWriter<'s, L> {
     /// `used` grows by what is put into `room`.
     #[inline]
     fn new(language: L, room: &'s mut [u32], used: &'s mut usize) -> Self {
@@ -43,7 +43,7 @@ impl<'s, L: Language> Burst<'s, L> {
     /// # Errors
     ///
     /// [`Error::Encode`] when the ring has no such packet or a value does not fit, [`Error::TooLong`] beyond what
-    /// [`Stream::burst`] was asked for; nothing is then appended.
+    /// [`Stream::packet_writer`] was asked for; nothing is then appended.
     #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
     #[inline(always)]
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
@@ -66,7 +66,7 @@ impl<'s, L: Language> Burst<'s, L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] beyond what [`Stream::burst`] was asked for; nothing is then appended.
+    /// [`Error::TooLong`] beyond what [`Stream::packet_writer`] was asked for; nothing is then appended.
     #[inline]
     pub fn put<const N: usize>(&mut self, dwords: [u32; N]) -> Result<()> {
         if N > self.rest.len() {
@@ -85,7 +85,7 @@ impl<'s, L: Language> Burst<'s, L> {
 }
 
 /// Appends a packet where little room is left, or something is wrong, and returns the room that is left. What it is given
-/// it is given by value, so that the burst stays in registers.
+/// it is given by value, so that the writer stays in registers.
 #[cold]
 #[inline(never)]
 fn push_slowly<L: Language, P: Packet<Language = L>>(
@@ -101,7 +101,7 @@ fn push_slowly<L: Language, P: Packet<Language = L>>(
     }
 }
 
-impl<L> Drop for Burst<'_, L> {
+impl<L> Drop for PacketWriter<'_, L> {
     #[inline]
     fn drop(&mut self) {
         *self.put += self.len - self.rest.len();
@@ -115,10 +115,10 @@ impl<L: Language> Stream<L> {
     ///
     /// Those of [`Stream::reserve`].
     #[inline]
-    pub fn burst(&mut self, dwords: usize) -> Result<Burst<'_, L>> {
+    pub fn packet_writer(&mut self, dwords: usize) -> Result<PacketWriter<'_, L>> {
         self.grow(dwords)?;
         let language = self.language();
         let (room, used) = self.memory_mut().lend(dwords);
-        Ok(Burst::new(language, room, used))
+        Ok(PacketWriter::new(language, room, used))
     }
 }

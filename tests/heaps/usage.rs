@@ -3,15 +3,15 @@
 use std::thread;
 
 use amdgpu_winsys::{
-    heaps::{Account, Charge, Ledger, OwnUsage},
+    heaps::{Account, Charge, OwnUsage, UsageTracker},
     uapi::{GemCreateFlags, GemDomain},
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
 use crate::captures::facts;
 
-fn ledger() -> Ledger {
-    Ledger::new(facts("navi10").page_size())
+fn tracker() -> UsageTracker {
+    UsageTracker::new(facts("navi10").page_size())
 }
 
 fn sums(live: &[Charge]) -> OwnUsage {
@@ -39,38 +39,38 @@ proptest! {
     /// Also when the sizes are absurd: the counters equal the sum of what lives, which never passes u64::MAX.
     #[test]
     fn counters_are_what_lives_and_end_at_zero(ops in vec(any_op(), 0..60)) {
-        let ledger = ledger();
+        let tracker = tracker();
         let mut live: Vec<Charge> = Vec::new();
         for op in ops {
             match op {
-                Op::Charge(account, bytes) => live.push(ledger.charge(account, bytes)),
+                Op::Charge(account, bytes) => live.push(tracker.charge(account, bytes)),
                 Op::Free(index) if !live.is_empty() => drop(live.swap_remove(index.index(live.len()))),
                 Op::Free(_) => {}
             }
-            prop_assert_eq!(ledger.usage(), sums(&live));
+            prop_assert_eq!(tracker.usage(), sums(&live));
         }
         drop(live);
-        prop_assert_eq!(ledger.usage(), OwnUsage::default());
+        prop_assert_eq!(tracker.usage(), OwnUsage::default());
     }
 }
 
 #[test]
 fn charges_are_whole_pages() {
-    let ledger = ledger();
-    let charge = |bytes| ledger.charge(Account::Gtt, bytes).bytes();
+    let tracker = tracker();
+    let charge = |bytes| tracker.charge(Account::Gtt, bytes).bytes();
     assert_eq!([0, 1, 4096, 4097].map(charge), [0, 4096, 4096, 8192]);
 }
 
 #[test]
 fn a_full_counter_takes_only_what_fits_and_gives_back_as_much() {
-    let ledger = ledger();
-    let huge = ledger.charge(Account::Gtt, u64::MAX - 4095);
-    let rest = ledger.charge(Account::Gtt, 1 << 20);
+    let tracker = tracker();
+    let huge = tracker.charge(Account::Gtt, u64::MAX - 4095);
+    let rest = tracker.charge(Account::Gtt, 1 << 20);
     assert_eq!((huge.bytes(), rest.bytes()), (u64::MAX - 4095, 4095));
     drop(huge);
-    assert_eq!(ledger.usage().gtt, 4095);
+    assert_eq!(tracker.usage().gtt, 4095);
     drop(rest);
-    assert_eq!(ledger.usage(), OwnUsage::default());
+    assert_eq!(tracker.usage(), OwnUsage::default());
 }
 
 /// W-08, W-09, row 42. What RADV 25.0 gets wrong: it would count an imported VRAM BO as invisible, and take it off the visible counter.
@@ -87,12 +87,12 @@ fn an_import_is_charged_once_and_to_the_account_it_is_taken_off_again() {
 
 #[test]
 fn threads_charge_and_free_without_losing_a_byte() {
-    let ledger = ledger();
+    let tracker = tracker();
     let kept: Vec<Charge> = thread::scope(|scope| {
         let worker = || {
             let mut kept = Vec::new();
             for round in 0..2000u64 {
-                let charge = ledger.charge(Account::ALL[(round % 3) as usize], round << 12);
+                let charge = tracker.charge(Account::ALL[(round % 3) as usize], round << 12);
                 if round % 7 == 0 {
                     kept.push(charge);
                 }
@@ -102,22 +102,22 @@ fn threads_charge_and_free_without_losing_a_byte() {
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
-    assert_eq!(ledger.usage(), sums(&kept));
+    assert_eq!(tracker.usage(), sums(&kept));
     drop(kept);
-    assert_eq!(ledger.usage(), OwnUsage::default());
+    assert_eq!(tracker.usage(), OwnUsage::default());
 }
 
 #[test]
 fn what_one_thread_charges_another_may_free() {
-    let ledger = ledger();
+    let tracker = tracker();
     for bytes in [4096, 5 << 30] {
         let charges = thread::scope(|scope| {
-            let charge = || Account::ALL.map(|account| ledger.charge(account, bytes));
+            let charge = || Account::ALL.map(|account| tracker.charge(account, bytes));
             let workers: Vec<_> = (0..20).map(|_| scope.spawn(charge)).collect();
             workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
         });
-        assert_eq!(ledger.usage(), OwnUsage { invisible_vram: 20 * bytes, visible_vram: 20 * bytes, gtt: 20 * bytes });
+        assert_eq!(tracker.usage(), OwnUsage { invisible_vram: 20 * bytes, visible_vram: 20 * bytes, gtt: 20 * bytes });
         thread::spawn(|| drop(charges)).join().unwrap();
-        assert_eq!(ledger.usage(), OwnUsage::default());
+        assert_eq!(tracker.usage(), OwnUsage::default());
     }
 }

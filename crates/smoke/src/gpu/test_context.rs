@@ -6,7 +6,7 @@ use amdgpu_winsys::{
     cs::{CommandList, Fence, HangReport, Queue, Submission},
     heaps::{Addressing, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     uapi::CtxStateFlags,
-    winsys::{AddressBook, Context, Deadline, Device, Mapping, PageFault, Priority},
+    winsys::{Context, Deadline, Device, Mapping, PageFault, Priority, VaMap},
 };
 use nix::errno::Errno;
 
@@ -33,7 +33,7 @@ const REMEMBERED: usize = 1024;
 pub(crate) struct Settings {
     /// Seed of the random numbers.
     pub(crate) seed: u32,
-    /// The most bytes that a check may take at once; what [`Lab::ceiling`] says where nothing was chosen.
+    /// The most bytes that a check may take at once; what [`TestContext::ceiling`] says where nothing was chosen.
     pub(crate) memory: Option<u64>,
     /// Told whenever a job is done: the check is at work.
     pub(crate) pulse: Option<fn()>,
@@ -50,7 +50,7 @@ pub(crate) struct Condition {
 }
 
 /// An open device and its memory manager.
-pub(crate) struct Lab<'a> {
+pub(crate) struct TestContext<'a> {
     pub(crate) target: &'a Target,
     pub(crate) settings: Settings,
     pub(crate) device: Device,
@@ -60,17 +60,17 @@ pub(crate) struct Lab<'a> {
     witness: Option<Context>,
     vram_lost: Option<u32>,
     is_stand_in: bool,
-    book: AddressBook,
+    map: VaMap,
     /// Packets recorded last.
     tape: RefCell<Option<Tape>>,
     /// Report of the last job that did not finish.
     hang: RefCell<Option<HangReport>>,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> TestContext<'a> {
     pub(crate) fn open(target: &'a Target, settings: Settings) -> Result<Self, Stop> {
-        let book = AddressBook::new(REMEMBERED);
-        let device = target.open_observed(book.clone()).doing("opening the device")?;
+        let map = VaMap::new(REMEMBERED);
+        let device = target.open_observed(map.clone()).doing("opening the device")?;
         let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
         let rings = Ring::all(device.info());
         let witness = Context::new(&device, Priority::Normal);
@@ -84,7 +84,7 @@ impl<'a> Lab<'a> {
         let witness = witness.ok();
         let vram_lost = device.vram_lost_counter().ok();
         let (tape, hang) = Default::default();
-        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, book, tape, hang })
+        Ok(Self { target, settings, device, memory, rings, witness, vram_lost, is_stand_in, map, tape, hang })
     }
 
     /// `len` bytes that look random, for this run's seed.
@@ -117,7 +117,7 @@ impl<'a> Lab<'a> {
     /// The page fault that is new since then, with whose address it is.
     pub(crate) fn fault_since(&self, before: &Condition) -> Option<String> {
         let fault = self.device.page_fault().ok().flatten()?;
-        (before.fault != Some(fault)).then(|| self.book.explain(&fault))
+        (before.fault != Some(fault)).then(|| self.map.explain(&fault))
     }
 
     /// Returns the evidence that a failed check leaves besides its own message.
@@ -135,7 +135,7 @@ impl<'a> Lab<'a> {
         {
             changes.push(format!("QUERY_STATE2 of a context that did nothing: {state:?}"));
         }
-        let names = |address| Some(self.book.lookup(address).to_string());
+        let names = |address| Some(self.map.lookup(address).to_string());
         let ib = self.tape.borrow().as_ref().map(|tape| tape.lines(&names)).unwrap_or_default();
         let hang = self.hang.borrow().as_ref().map(ToString::to_string).unwrap_or_default();
         let hang = hang.lines().map(str::to_owned).collect();
@@ -150,7 +150,7 @@ impl<'a> Lab<'a> {
 
     /// Gives memory a name for the report of a page fault.
     pub(crate) fn name(&self, memory: &DeviceMemory, name: &str) {
-        self.book.name(memory.bo().handle(), name);
+        self.map.name(memory.bo().handle(), name);
     }
 
     /// The ring of an IP with the lowest number, else any.
@@ -263,7 +263,7 @@ impl<'a> Lab<'a> {
             "the job was not done at the deadline"
         };
         let fault = match self.device.page_fault() {
-            Ok(Some(fault)) => format!("; last {}", self.book.explain(&fault)),
+            Ok(Some(fault)) => format!("; last {}", self.map.explain(&fault)),
             _ => String::new(),
         };
         fail(format!("{ran} {why}{fault}"))

@@ -4,7 +4,7 @@ use crate::support::{device, host_memory, host_memory_with, job_time, queue};
 use amdgpu_winsys::{
     cs::{self, CommandList, Stream, Submission, pm4},
     heaps::{AllocateFlags, DeviceMemory},
-    winsys::{Deadline, Device, Error, Ip, ResidentSet},
+    winsys::{Deadline, Device, Error, Ip, ResidencySet},
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ proptest! {
     ) {
         let device = device("navi21");
         let memories: Vec<_> = (0..6).map(|_| host_memory(&device, 4096)).collect();
-        let (set, mut counts) = (ResidentSet::new(), [0_u32; 6]);
+        let (set, mut counts) = (ResidencySet::new(), [0_u32; 6]);
         for (adds, which) in steps {
             let before = (set.snapshot(), counts);
             let binding = memories[which].binding();
@@ -51,7 +51,7 @@ fn the_kernel_is_told_of_every_change_of_a_set() {
     let [one, two] = [(); 2].map(|()| host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE));
     let list = wait_for(&device, &gate);
     let is_idle = |memory: &DeviceMemory| memory.bo().wait_idle(Deadline::POLL).unwrap();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     set.add(gate.binding());
     set.add(one.binding());
     let sets = [&set];
@@ -83,7 +83,7 @@ fn a_memory_that_leaves_its_set_while_a_job_runs_is_no_part_of_the_next_job() {
     let memory = host_memory_with(&device, 4096, AllocateFlags::EXPORTABLE);
     let lists = gates.each_ref().map(|gate| wait_for(&device, gate));
     let open = |gate: &DeviceMemory| gate.mapping().unwrap().store_u32(0, 1).unwrap();
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     gates.iter().chain([&memory]).for_each(|memory| assert!(set.add(memory.binding())));
     let submit = |list: &CommandList| {
         queue.submit(&Submission { lists: &[list], sets: &[&set], ..Submission::default() }).unwrap()
@@ -106,7 +106,7 @@ fn a_memory_that_left_its_set_lives_until_its_last_job_is_done() {
     let queue = queue(&device, Ip::Gfx, 0);
     let [gate, memory] = [(); 2].map(|()| host_memory(&device, 4096));
     let list = wait_for(&device, &gate);
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     set.add(gate.binding());
     set.add(memory.binding());
     let fence = queue.submit(&Submission { lists: &[&list], sets: &[&set], ..Submission::default() }).unwrap();
@@ -127,7 +127,7 @@ fn a_set_with_foreign_memory_is_refused_and_the_next_submission_is_not() {
     let gate = host_memory(&home, 4096);
     gate.mapping().unwrap().store_u32(0, 1).unwrap();
     let list = wait_for(&home, &gate);
-    let set = ResidentSet::new();
+    let set = ResidencySet::new();
     set.add(gate.binding());
     set.add(foreign.binding());
     let sets = [&set];

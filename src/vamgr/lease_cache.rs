@@ -22,11 +22,11 @@ const REST: usize = 3;
 ///
 /// Addresses that are bound again at once hide uses after the free: no page fault reports them. First fit is like that
 /// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. What an
-/// `AddressBook` of `winsys` tells does not depend on it: that hears of bindings, and not of leases.
+/// `VaMap` of `winsys` shows does not depend on it: it follows bindings, not leases.
 ///
-/// Leases at rest count as free: code that asks how much is free, or finds too little, [wakes](Resting::wake) them first.
+/// Leases at rest count as free: code that asks how much is free, or finds too little, [drains](LeaseCache::drain) them first.
 #[derive(Debug, Default)]
-pub(super) struct Resting {
+pub(super) struct LeaseCache {
     stripes: [Striped<Lock<Ring>>; STRIPES],
 }
 
@@ -60,7 +60,7 @@ impl Ring {
     }
 }
 
-impl Resting {
+impl LeaseCache {
     /// A lease of the calling thread's stripe that has rested, of exactly `len` bytes at a multiple of `alignment`.
     #[inline]
     pub(super) fn take(&self, len: u64, alignment: u64) -> Option<VaLease> {
@@ -84,7 +84,7 @@ impl Resting {
 
     /// Gives back every lease at rest; whether there was one.
     #[cold]
-    pub(super) fn wake(&self) -> bool {
+    pub(super) fn drain(&self) -> bool {
         let mut any = false;
         for stripe in &self.stripes {
             let leases = std::mem::take(&mut stripe.0.lock().leases);
@@ -127,7 +127,7 @@ mod tests {
     fn round(manager: &VaManager, request: VaRequest) -> VaRange {
         let lease = again_or_lowest(manager, request).unwrap();
         let range = lease.range();
-        manager.give(lease);
+        manager.free(lease);
         range
     }
 
@@ -184,10 +184,10 @@ mod tests {
     #[test]
     fn leases_of_other_managers_and_windows_go_home() {
         let (one, two) = (manager(1 << 30), manager(1 << 30));
-        one.give(two.allocate(request(1)).unwrap());
+        one.free(two.allocate(request(1)).unwrap());
         let low = one.allocate(request(1).within(VaWindow::Low32)).unwrap();
-        one.give(low);
-        assert!(!one.shared_resting().wake());
+        one.free(low);
+        assert!(!one.shared_lease_cache().drain());
         assert_eq!((one.leased_bytes(), two.leased_bytes()), (0, 0));
     }
 
@@ -211,7 +211,7 @@ mod tests {
                 let meets =
                     |other: &VaLease| other.range().contains(lease.start()) || lease.range().contains(other.start());
                 assert!(!kept.iter().any(meets), "two leases of one address");
-                if kept.len() < 50 { kept.push(lease) } else { manager.give(lease) }
+                if kept.len() < 50 { kept.push(lease) } else { manager.free(lease) }
             }
             assert_eq!(manager.stats(VaWindow::Low).leases, 50);
         });

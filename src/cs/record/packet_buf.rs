@@ -5,20 +5,20 @@ use crate::cs::{EncodeError, Language, Packet, Result, Stream};
 /// Packets that are recorded into streams as a whole: never cut in two by a stream that grows, as often as one likes.
 ///
 /// ```
-/// use amdgpu_winsys::{cs::{Snippet, pm4}, winsys::GfxLevel};
+/// use amdgpu_winsys::{cs::{PacketBuf, pm4}, winsys::GfxLevel};
 ///
-/// let mut snippet = Snippet::new(pm4::Target::gfx(GfxLevel::Gfx9));
-/// snippet.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
-/// assert_eq!(snippet.dwords(), [0xc000_4600, 0x407]);
+/// let mut packets = PacketBuf::new(pm4::Target::gfx(GfxLevel::Gfx9));
+/// packets.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// assert_eq!(packets.dwords(), [0xc000_4600, 0x407]);
 /// # Ok::<(), amdgpu_winsys::cs::EncodeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snippet<L> {
+pub struct PacketBuf<L> {
     language: L,
     dwords: Vec<u32>,
 }
 
-impl<L: Language> Snippet<L> {
+impl<L: Language> PacketBuf<L> {
     /// No packets yet.
     pub const fn new(language: L) -> Self {
         Self { language, dwords: Vec::new() }
@@ -28,7 +28,7 @@ impl<L: Language> Snippet<L> {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::NoSuchPacket`] and [`EncodeError::Field`], as for [`Packet::encode`]; the snippet is then as it was.
+    /// [`EncodeError::NoSuchPacket`] and [`EncodeError::Field`], as for [`Packet::encode`]; the buffer is then as it was.
     pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<(), EncodeError> {
         let start = self.dwords.len();
         self.dwords.resize(start + packet.len_dwords(self.language)?, 0);
@@ -49,17 +49,17 @@ impl<L: Language> Snippet<L> {
 }
 
 impl<L: Language> Stream<L> {
-    /// Appends a snippet.
+    /// Appends the recorded packets of a buffer.
     ///
     /// # Errors
     ///
     /// [`Error::WrongStream`](crate::cs::Error::WrongStream); else as [`Stream::reserve`].
-    pub fn push_snippet(&mut self, snippet: &Snippet<L>) -> Result<()> {
-        let (recorded, stream) = (snippet.language.into(), self.language().into());
+    pub fn push_packets(&mut self, packets: &PacketBuf<L>) -> Result<()> {
+        let (recorded, stream) = (packets.language.into(), self.language().into());
         if recorded != stream {
             return Err(crate::cs::Error::WrongStream { recorded, stream });
         }
-        self.reserve(snippet.dwords.len())?.copy_from_slice(&snippet.dwords);
+        self.reserve(packets.dwords.len())?.copy_from_slice(&packets.dwords);
         Ok(())
     }
 }

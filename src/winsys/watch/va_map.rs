@@ -19,37 +19,37 @@ use crate::{
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
-/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{AddressBook, Device, Finding}};
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{VaMap, Device, VaLookup}};
 ///
-/// let book = AddressBook::new(64);
+/// let map = VaMap::new(64);
 /// let kernel = SimKernel::open(profile("navi21").ok_or("no such chip")?);
-/// let device = Device::with_observer(kernel, book.clone())?;
+/// let device = Device::with_observer(kernel, map.clone())?;
 /// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
-/// book.name(memory.bo().handle(), "vertices");
+/// map.name(memory.bo().handle(), "vertices");
 /// let address = memory.address().as_u64() + 100;
-/// assert!(matches!(book.lookup(address), Finding::Live(place) if place.offset == 100));
+/// assert!(matches!(map.lookup(address), VaLookup::Live(place) if place.offset == 100));
 /// drop(memory);
-/// assert!(book.lookup(address).to_string().starts_with("100 bytes into \"vertices\" (BO 1, 4096 bytes"));
+/// assert!(map.lookup(address).to_string().starts_with("100 bytes into \"vertices\" (BO 1, 4096 bytes"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A look-up and an event cost O(log n). The history is bounded: RADV's grows for as long as the device lives (Mesa 25.0.7
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_log_bo`).
 ///
-/// An `AddressBook` is a handle: a clone of it is the same book, and equal to it.
+/// An `VaMap` is a handle: a clone of it is the same map, and equal to it.
 #[derive(Clone, Debug)]
-pub struct AddressBook(Arc<Book>);
+pub struct VaMap(Arc<Book>);
 
-/// Two handles are equal if they are of the same book.
-impl PartialEq for AddressBook {
+/// Two handles are equal if they are of the same map.
+impl PartialEq for VaMap {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for AddressBook {}
+impl Eq for VaMap {}
 
-/// The state that all handles of a book share.
+/// The state that all handles of a map share.
 #[derive(Debug)]
 struct Book {
     pages: Mutex<Pages>,
@@ -62,7 +62,7 @@ struct Pages {
     /// By 48-bit address.
     live: IntervalMap<Bound>,
     /// Freed ranges, oldest first.
-    freed: VecDeque<(Place, u64)>,
+    freed: VecDeque<(MappedRange, u64)>,
     /// Bindings that came and went so far.
     clock: u64,
 }
@@ -98,7 +98,7 @@ impl Run for Bound {
 
 /// Part of a BO at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MappedRange {
     /// The BO's handle, as it was.
     pub handle: u32,
     /// The name it was given, if any.
@@ -115,7 +115,7 @@ pub struct Place {
     pub offset: u64,
 }
 
-/// A BO that an [`AddressBook`] knows.
+/// A BO that an [`VaMap`] knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoEntry {
     /// Its handle.
@@ -130,35 +130,35 @@ pub struct BoEntry {
     pub memory_type: Option<u32>,
 }
 
-/// Result of a lookup in an [`AddressBook`].
+/// Result of a lookup in an [`VaMap`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum VaLookup {
     /// A BO is bound there.
-    Live(Place),
+    Live(MappedRange),
     /// Nothing is bound there any more; this was the last.
     Freed {
         /// The freed range.
-        place: Place,
+        place: MappedRange,
         /// Number of bindings made or removed since.
         changes_ago: u64,
     },
-    /// Nothing is bound there, nor was as far back as the book goes.
+    /// Nothing is bound there, nor was as far back as the map goes.
     Nowhere {
         /// The nearest bound range below, and how many bytes lie between its end and the address.
-        below: Option<(Place, u64)>,
+        below: Option<(MappedRange, u64)>,
         /// The nearest bound range above, and how many bytes lie between the address and its start.
-        above: Option<(Place, u64)>,
+        above: Option<(MappedRange, u64)>,
     },
 }
 
-impl AddressBook {
-    /// A book that remembers the last `most_freed` ranges that went.
+impl VaMap {
+    /// A map that remembers the last `most_freed` ranges that went.
     pub fn new(most_freed: usize) -> Self {
         let pages = Pages { bos: HashMap::new(), live: IntervalMap::new(), freed: VecDeque::new(), clock: 0 };
         Self(Arc::new(Book { pages: Mutex::new(pages), most_freed }))
     }
 
-    /// Gives a BO a name, for as long as it lives and its ranges are remembered. A handle that the book has not seen is
+    /// Gives a BO a name, for as long as it lives and its ranges are remembered. A handle that the map has not seen is
     /// ignored.
     pub fn name(&self, handle: u32, name: &str) {
         let mut pages = self.0.pages.lock();
@@ -174,25 +174,25 @@ impl AddressBook {
 
     /// Returns the BO that is, or was, at a GPU address. The address may be canonical or cut to 48 bits; the upper 16 bits
     /// of an address in the hole between the halves are ignored.
-    pub fn lookup(&self, address: u64) -> Finding {
+    pub fn lookup(&self, address: u64) -> VaLookup {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         let pages = self.0.pages.lock();
         if let Some((range, bound)) = pages.live.get(at) {
-            return Finding::Live(bound.place(&range, at));
+            return VaLookup::Live(bound.place(&range, at));
         }
-        let contains = |place: &Place| {
+        let contains = |place: &MappedRange| {
             let start = place.range.start().low_48_bits();
             at.checked_sub(start).filter(|&into| into < place.range.len())
         };
         let last = pages.freed.iter().rev().find_map(|(place, when)| Some((place, when, contains(place)?)));
         if let Some((place, when, into)) = last {
-            let place = Place { offset: place.offset + into, ..place.clone() };
-            return Finding::Freed { place, changes_ago: pages.clock - when };
+            let place = MappedRange { offset: place.offset + into, ..place.clone() };
+            return VaLookup::Freed { place, changes_ago: pages.clock - when };
         }
         let below = pages.live.last_before(at).map(|(range, bound)| (bound.place(&range, range.start), at - range.end));
         let above =
             pages.live.first_after(at).map(|(range, bound)| (bound.place(&range, range.start), range.start - at));
-        Finding::Nowhere { below, above }
+        VaLookup::Nowhere { below, above }
     }
 
     /// Every BO that is there, by handle.
@@ -205,12 +205,12 @@ impl AddressBook {
     }
 
     /// Everything that is bound, by 48-bit address.
-    pub fn live(&self) -> Vec<Place> {
+    pub fn live(&self) -> Vec<MappedRange> {
         self.0.pages.lock().live.iter().map(|(range, bound)| bound.place(&range, range.start)).collect()
     }
 
     /// Returns the freed ranges that are remembered, oldest first.
-    pub fn freed(&self) -> Vec<Place> {
+    pub fn freed(&self) -> Vec<MappedRange> {
         self.0.pages.lock().freed.iter().map(|(place, _)| place.clone()).collect()
     }
 
@@ -233,13 +233,13 @@ impl BoNote {
 }
 
 impl Bound {
-    fn place(&self, range: &std::ops::Range<u64>, at: u64) -> Place {
+    fn place(&self, range: &std::ops::Range<u64>, at: u64) -> MappedRange {
         let (size, domains, name) = self
             .note
             .as_ref()
             .map_or((0, GemDomain::empty(), None), |note| (note.size, note.domains, note.name.clone()));
         let offset = self.offset + (at - range.start);
-        Place { handle: self.handle, name, size, domains, flags: self.flags, range: va_range(range), offset }
+        MappedRange { handle: self.handle, name, size, domains, flags: self.flags, range: va_range(range), offset }
     }
 }
 
@@ -264,8 +264,8 @@ impl Pages {
     }
 }
 
-impl AddressBook {
-    /// Brings the book up to date.
+impl VaMap {
+    /// Brings the map up to date.
     pub(super) fn note(&self, event: &Event) {
         let mut pages = self.0.pages.lock();
         match *event {
@@ -291,7 +291,7 @@ impl AddressBook {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MappedRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{name:?} (")?;
@@ -301,7 +301,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for VaLookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Live(place) => write!(f, "{} bytes into {place}", place.offset),

@@ -1,7 +1,7 @@
 //! Accounts of the memory that this file holds, by kind.
 //!
-//! One ledger counts for a device, and every BO is on it: device memory, imports, user memory, and what
-//! the library needs for itself (IBs, user fences). A BO's handle owns a [`LedgerEntry`] that remembers what it added and
+//! One tracker counts for a device, and every BO is on it: device memory, imports, user memory, and what
+//! the library needs for itself (IBs, user fences). A BO's handle owns a [`UsageEntry`] that remembers what it added and
 //! where, and takes exactly that back when the handle goes. So no order of allocating, importing, exporting and freeing
 //! can leave a counter wrong, and a BO that is imported twice, or imported where it was made, counts once: it has one
 //! handle.
@@ -95,30 +95,30 @@ impl Stripe {
 /// The counters of one device. Shared by everything that makes BOs; reading and charging take no lock, and threads that
 /// charge do not meet.
 ///
-/// A `Ledger` is a handle: a clone of it has the same counters, and is equal to it.
+/// A `UsageTracker` is a handle: a clone of it has the same counters, and is equal to it.
 ///
 /// ```
-/// use amdgpu_winsys::winsys::{Account, Ledger};
+/// use amdgpu_winsys::winsys::{Account, UsageTracker};
 ///
-/// let ledger = Ledger::new(4096);
-/// let charge = ledger.charge(Account::Gtt, 5000);
-/// assert_eq!(ledger.clone().usage().gtt, 8192);
+/// let tracker = UsageTracker::new(4096);
+/// let charge = tracker.charge(Account::Gtt, 5000);
+/// assert_eq!(tracker.clone().usage().gtt, 8192);
 /// drop(charge);
-/// assert_eq!(ledger.usage().gtt, 0);
+/// assert_eq!(tracker.usage().gtt, 0);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ledger(Arc<Books>);
+pub struct UsageTracker(Arc<Books>);
 
 /// Two handles are equal if they are of the same counters.
-impl PartialEq for Ledger {
+impl PartialEq for UsageTracker {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Ledger {}
+impl Eq for UsageTracker {}
 
-/// The counters that all handles of a ledger share.
+/// The counters that all handles of a usage tracker share.
 #[derive(Debug)]
 struct Books {
     page_size: u64,
@@ -128,7 +128,7 @@ struct Books {
     large: Striped<Stripe>,
 }
 
-impl Ledger {
+impl UsageTracker {
     /// Counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; what is none
     /// counts as 4096.
     ///
@@ -142,10 +142,10 @@ impl Ledger {
     ///
     /// A counter that would pass `u64::MAX` stays there, and the charge remembers the smaller amount it really added.
     pub fn charge(&self, account: Account, bytes: u64) -> Charge {
-        Charge { ledger: self.clone(), entry: self.enter(account, bytes, false) }
+        Charge { tracker: self.clone(), entry: self.enter(account, bytes, false) }
     }
 
-    /// Charges a BO until the entry is [taken off](Ledger::remove); `None` for one that is in neither VRAM nor GTT, and
+    /// Charges a BO until the entry is [taken off](UsageTracker::remove); `None` for one that is in neither VRAM nor GTT, and
     /// takes none of either.
     #[inline]
     pub(in crate::winsys) fn enter_bo(
@@ -153,13 +153,13 @@ impl Ledger {
         domains: GemDomain,
         flags: GemCreateFlags,
         bytes: u64,
-    ) -> Option<LedgerEntry> {
+    ) -> Option<UsageEntry> {
         let is_always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
         Account::of_bo(domains, flags).map(|account| self.enter(account, bytes, is_always_valid))
     }
 
     #[inline]
-    fn enter(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
+    fn enter(&self, account: Account, bytes: u64, is_always_valid: bool) -> UsageEntry {
         // The page size is a power of two.
         let bytes = bytes.checked_add(self.0.page_size - 1).map_or(u64::MAX, |raised| raised & !(self.0.page_size - 1));
         if bytes >= LARGE || self.is_flooded(account) {
@@ -167,7 +167,7 @@ impl Ledger {
         }
         let stripe = stripe();
         self.0.stripes[stripe].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
-        LedgerEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
+        UsageEntry { bytes, account, place: Place::new(stripe, is_always_valid) }
     }
 
     /// Returns `true` if so much is charged that small charges could pass `u64::MAX` after all.
@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     #[cold]
-    fn enter_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> LedgerEntry {
+    fn enter_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> UsageEntry {
         let counter = self.0.large.0.counter(account, is_always_valid);
         let added = loop {
             let now = counter.load(Relaxed);
@@ -188,13 +188,13 @@ impl Ledger {
                 break after - now;
             }
         };
-        LedgerEntry { bytes: added, account, place: Place::new(STRIPES, is_always_valid) }
+        UsageEntry { bytes: added, account, place: Place::new(STRIPES, is_always_valid) }
     }
 
     /// Takes an entry off again.
     #[inline]
-    pub(in crate::winsys) fn remove(&self, entry: LedgerEntry) {
-        let LedgerEntry { bytes, account, place } = entry;
+    pub(in crate::winsys) fn remove(&self, entry: UsageEntry) {
+        let UsageEntry { bytes, account, place } = entry;
         let stripe = &self.0.stripes.get(place.stripe()).unwrap_or(&self.0.large).0;
         // Never below zero: this entry added as much, there, and no other takes it away.
         stripe.counter(account, place.is_always_valid()).fetch_sub(bytes, Relaxed);
@@ -235,9 +235,9 @@ impl Ledger {
     }
 }
 
-/// The charge of a BO on a [`Ledger`], which lives as long as the BO's handle.
+/// The charge of a BO on a [`UsageTracker`], which lives as long as the BO's handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedgerEntry {
+pub struct UsageEntry {
     bytes: u64,
     account: Account,
     place: Place,
@@ -267,7 +267,7 @@ impl Place {
     }
 }
 
-impl LedgerEntry {
+impl UsageEntry {
     /// Returns the account that it counts on.
     pub const fn account(self) -> Account {
         self.account
@@ -279,12 +279,12 @@ impl LedgerEntry {
     }
 }
 
-/// An entry in the [`Ledger`], for as long as it lives.
+/// An entry in the [`UsageTracker`], for as long as it lives.
 #[derive(Debug)]
-#[must_use = "dropping a charge takes it off the ledger"]
+#[must_use = "dropping a charge takes it off the usage tracker"]
 pub struct Charge {
-    ledger: Ledger,
-    entry: LedgerEntry,
+    tracker: UsageTracker,
+    entry: UsageEntry,
 }
 
 impl Charge {
@@ -301,6 +301,6 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.ledger.remove(self.entry);
+        self.tracker.remove(self.entry);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// The containers in which submissions are put together, kept between them.
 #[derive(Debug, Default)]
-pub(super) struct Sender {
+pub(super) struct SubmitBuffers {
     /// Job for the resources of the next submission.
     pub(super) spare: Option<Box<Job>>,
     pub(super) working_set: WorkingSet,

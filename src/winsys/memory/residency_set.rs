@@ -21,11 +21,11 @@ use crate::winsys::Binding;
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
-/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{Device, ResidentSet}};
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{Device, ResidencySet}};
 ///
 /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
 /// let memory = MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?;
-/// let set = ResidentSet::new();
+/// let set = ResidencySet::new();
 /// set.clone().add(memory.binding());
 /// assert_eq!(&*set.snapshot(), [memory.binding().clone()]);
 /// assert_eq!(set.snapshot(), set.snapshot());
@@ -43,18 +43,18 @@ use crate::winsys::Binding;
 /// during the ioctl (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_get_bo_list`;
 /// `radv_amdgpu_bo.c`, `radv_amdgpu_global_bo_list_del`).
 ///
-/// A `ResidentSet` is a handle: a clone of it is the same set, and equal to it.
+/// A `ResidencySet` is a handle: a clone of it is the same set, and equal to it.
 #[derive(Clone, Debug, Default)]
-pub struct ResidentSet(Arc<SetState>);
+pub struct ResidencySet(Arc<SetState>);
 
 /// Two handles are equal if they are of the same set.
-impl PartialEq for ResidentSet {
+impl PartialEq for ResidencySet {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for ResidentSet {}
+impl Eq for ResidencySet {}
 
 /// The state that all handles of a set share.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ struct SetState {
     current: AtomicUsize,
 }
 
-/// The members of a [`ResidentSet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
+/// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
 /// or went are equal.
 #[derive(Clone, Debug)]
 pub struct Residents(Arc<[Binding]>);
@@ -120,7 +120,7 @@ struct Members {
     snapshot: Option<Residents>,
 }
 
-impl ResidentSet {
+impl ResidencySet {
     /// An empty set.
     pub fn new() -> Self {
         Self::default()
@@ -187,7 +187,7 @@ impl ResidentSet {
     }
 }
 
-impl ResidentSet {
+impl ResidencySet {
     /// Takes the snapshot away, because the members change.
     fn take_snapshot(&self, members: &mut Members) -> Option<Residents> {
         self.0.current.store(0, Release);
