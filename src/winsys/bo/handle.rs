@@ -228,6 +228,7 @@ mod tests {
     };
 
     #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
     fn a_handle_is_listed_from_its_first_export_or_import_to_its_end() {
         let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
         let listed = || {
