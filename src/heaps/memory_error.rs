@@ -9,6 +9,22 @@ use crate::{
 };
 
 /// An error of the memory manager.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, ExternalHandleTypes, MemoryError, VkResult};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
+/// let error = memory.flush(0, 64).unwrap_err();
+/// assert_eq!(error, MemoryError::NotMapped { memory_type: 0 });
+/// let handle_type = ExternalHandleTypes::DMA_BUF;
+/// let error = memory.export(handle_type).unwrap_err();
+/// assert_eq!(error, MemoryError::NotExportable { memory_type: 0, handle_type });
+/// let error = manager.allocate(&AllocateInfo::new(0, u64::MAX)).unwrap_err();
+/// assert_eq!(error.vk_result(), VkResult::OutOfDeviceMemory);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {

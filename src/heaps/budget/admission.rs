@@ -15,6 +15,20 @@ use crate::{
 };
 
 /// Response to an allocation that would pass a limit.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Response};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let mut policy = AdmissionPolicy { quota: Response::Report, ..AdmissionPolicy::default() };
+/// policy.quotas[0] = Some(64 << 10); // bytes of heap 0
+/// let large = AllocateInfo::new(0, 128 << 10);
+/// assert!(manager.clone().with_admission(policy).allocate(&large).is_ok()); // an observer hears of it
+/// policy.quota = Response::Refuse;
+/// assert!(manager.with_admission(policy).allocate(&large).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Response {
     /// Nothing.
@@ -31,6 +45,21 @@ pub enum Response {
 /// Limits are compared with all that this file holds of a heap ([`HeapBudget::usage`]): also imports, user memory and the
 /// library's own BOs. RADV's check for VK_AMD_memory_overallocation_behavior counts only vkAllocateMemory (Mesa 25.0.7
 /// `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`).
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let policy = AdmissionPolicy::no_overallocation();
+/// assert_eq!((policy.heap_size, policy.budget, policy.quota), (Response::Refuse, Response::Ignore, Response::Ignore));
+/// let manager = manager.with_admission(policy);
+/// let most_of_the_heap = AllocateInfo::new(0, manager.properties().heaps()[0].size / 4 * 3);
+/// let memory = manager.allocate(&most_of_the_heap)?;
+/// let error = manager.allocate(&most_of_the_heap).unwrap_err();
+/// assert!(matches!(error, MemoryError::Refused(refusal) if refusal.limit == Limit::HeapSize));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AdmissionPolicy {
     /// When usage would pass the heap's size.

@@ -18,6 +18,21 @@ use crate::{
 };
 
 /// Formula of the reported figures.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{BudgetRule, MemoryProperties, OwnUsage, SystemUsage, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let facts = amdgpu_winsys::heaps::MemoryFacts::try_from(device.info())?;
+/// let memory = MemoryProperties::new(&facts, &TableOptions::default()); // behind a small BAR
+/// let own = OwnUsage { visible_vram: 64 << 20, ..OwnUsage::default() };
+/// let system = SystemUsage { vram: 64 << 20, visible_vram: 64 << 20, gtt: 0 };
+/// let budget = |rule| memory.budgets(&own, &system, rule).heaps()[0].budget;
+/// // Only visible VRAM is in use, and RADV counts it against the invisible heap as well.
+/// assert_eq!(budget(BudgetRule::Corrected), memory.heaps()[0].size);
+/// assert_eq!(budget(BudgetRule::Radv), memory.heaps()[0].size - (64 << 20));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BudgetRule {
     /// Those of RADV, to the byte.
@@ -32,6 +47,16 @@ pub enum BudgetRule {
 }
 
 /// `heapBudget` and `heapUsage` of one heap, in bytes.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::HeapBudget, winsys::PressureLevel};
+///
+/// let heap = HeapBudget { budget: 100 << 20, usage: 85 << 20 };
+/// assert_eq!(heap.available(), 15 << 20);
+/// assert_eq!(heap.pressure(PressureLevel::Low), PressureLevel::High); // from 80 MiB on
+/// let relieved = HeapBudget { usage: 78 << 20, ..heap };
+/// assert_eq!(relieved.pressure(PressureLevel::High), PressureLevel::High); // down to 75 MiB
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapBudget {
     /// Bytes that this process can expect to have in the heap, including those it has: never more than the heap's size.
@@ -63,6 +88,19 @@ impl HeapBudget {
 }
 
 /// The budgets of all heaps.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, BudgetRule};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 1 << 20))?;
+/// let budgets = manager.budgets(BudgetRule::default())?;
+/// assert_eq!(budgets.heaps().len(), manager.properties().heaps().len());
+/// assert_eq!(budgets.heaps()[0].usage, 1 << 20);
+/// assert!(budgets.heaps()[0].budget <= manager.properties().heaps()[0].size);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets(FixedList<HeapBudget, MOST_HEAPS>);
 

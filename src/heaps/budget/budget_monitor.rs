@@ -26,6 +26,18 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// CLOCK_MONOTONIC_COARSE: as exact as the kernel's tick, one to ten milliseconds, and read without asking the hardware.
 ///
 /// Reading an exact clock would cost more than everything else that a remembered budget does.
+///
+/// ```
+/// use std::time::Duration;
+/// use amdgpu_winsys::heaps::{BudgetRule, CoarseClock};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// // At most one ioctl a second for all calls of `cached_budgets`.
+/// let manager = manager.with_budget_interval(CoarseClock, Duration::from_secs(1));
+/// assert_eq!(manager.cached_budgets(BudgetRule::default())?.heaps().len(), manager.properties().heaps().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoarseClock;
 
@@ -37,6 +49,16 @@ impl Clock for CoarseClock {
 }
 
 /// An answer of the kernel, and which one it was.
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let first = manager.refresh_usage()?;
+/// let second = manager.refresh_usage()?;
+/// assert_eq!((first.generation, second.generation), (1, 2));
+/// assert_eq!(first.usage, second.usage); // nothing was allocated in between
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsageReading {
     /// Usage of the device's memory by all processes.

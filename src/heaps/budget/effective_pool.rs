@@ -38,6 +38,18 @@ impl HostMemory {
 }
 
 /// The limit of an effective pool.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{HostMemory, PoolLimit};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let plenty = HostMemory { total: 1 << 40, available: 1 << 40 };
+/// assert_eq!(manager.effective_pool(&plenty)?.limit, PoolLimit::Gpu);
+/// let little = HostMemory { total: 1 << 40, available: 64 << 20 };
+/// assert_eq!(manager.effective_pool(&little)?.limit, PoolLimit::Host);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolLimit {
     /// The sizes that the GPU's driver reports.
@@ -48,6 +60,20 @@ pub enum PoolLimit {
 
 /// All memory that a program can fill on a GPU, VRAM and GTT together, as one number: on an APU they are the same chips,
 /// on a card VRAM is the part that is fast. Bytes.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, HostMemory};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 1 << 20))?;
+/// let pool = manager.effective_pool(&HostMemory { total: 8 << 30, available: 1 << 30 })?;
+/// assert_eq!(pool.own, 1 << 20);
+/// // VRAM, and no more GTT than the host has memory.
+/// assert_eq!(pool.size, manager.properties().facts().reported_vram() + (8 << 30));
+/// assert!(pool.available < pool.size);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EffectivePool {
     /// VRAM, and as much GTT as there is system memory. On a machine of 128 GB never more than that.

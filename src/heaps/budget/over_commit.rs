@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// Memory that does not fit at once. A submission of it fails with ENOMEM.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{OverCommit, Pool};
+///
+/// let error = OverCommit { pool: Pool::Gtt, needed: 3 << 30, usable: 2 << 30 };
+/// let excess = error.needed - error.usable; // bytes that must leave the submission
+/// assert_eq!(excess, 1 << 30);
+/// assert!(error.to_string().contains("3221225472"), "{error}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a working set needs {needed} bytes of {pool} at once, which has {usable} usable")]
 pub struct OverCommit {
@@ -15,6 +24,22 @@ pub struct OverCommit {
 }
 
 /// Pools in which BOs can be resident.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, MemoryError, Pool, WorkingSet};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let properties = manager.properties();
+/// let (mut set, heap) = (WorkingSet::new(), properties.heaps()[0].size);
+/// let flags = AllocateFlags::LISTED | AllocateFlags::NO_SPILL;
+/// let half = AllocateInfo { flags, ..AllocateInfo::new(0, heap / 8 * 5) };
+/// let memories = [manager.allocate(&half)?, manager.allocate(&half)?];
+/// memories.iter().for_each(|memory| set.add(memory.binding()));
+/// let error = manager.check_working_set(&set).unwrap_err();
+/// assert!(matches!(error, MemoryError::DoesNotFit(over) if over.pool == Pool::Vram && over.needed == set.bytes()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pool {
     /// Video memory, for BOs that may be nowhere else.

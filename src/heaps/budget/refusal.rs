@@ -5,6 +5,23 @@ use std::fmt;
 use crate::heaps::{Budgets, HeapBudget};
 
 /// The limit that an allocation would pass.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let mut policy = AdmissionPolicy { quota: Response::Refuse, ..AdmissionPolicy::within_budget() };
+/// policy.quotas[0] = Some(4096);
+/// let error = manager.with_admission(policy).allocate(&AllocateInfo::new(0, 8192)).unwrap_err();
+/// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+/// let free_some = match refusal.limit {
+///     Limit::HeapSize | Limit::Budget => "memory of the whole device is short",
+///     Limit::Quota => "the program's own rule",
+/// };
+/// assert_eq!(free_some, "the program's own rule");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// The heap's size.
@@ -16,6 +33,21 @@ pub enum Limit {
 }
 
 /// An allocation that was not let in, with the figures of all heaps at that moment.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let mut policy = AdmissionPolicy { quota: Response::Refuse, ..AdmissionPolicy::default() };
+/// policy.quotas[0] = Some(64 << 10);
+/// let error = manager.with_admission(policy).allocate(&AllocateInfo::new(0, 100_000)).unwrap_err();
+/// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+/// assert_eq!((refusal.heap, refusal.size, refusal.usage), (0, 102_400, 0));
+/// assert_eq!((refusal.limit, refusal.most), (Limit::Quota, 64 << 10));
+/// assert_eq!(refusal.heaps.heaps()[0].usage, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{size} bytes would bring heap {heap} from {usage} to more than {limit} of {most} bytes; heaps: {}",

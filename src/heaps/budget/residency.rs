@@ -20,6 +20,18 @@ use crate::{
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_validate`. RADV makes all of
 /// it always valid (Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`), radeonsi nothing (`amdgpu_winsys.c`,
 /// `do_winsys_init`).
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, MemoryManager, MemoryPolicy, ResidencyPolicy, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let policy = MemoryPolicy { residency: ResidencyPolicy::UpTo { percent: 1 }, ..MemoryPolicy::default() };
+/// let manager = MemoryManager::with_policy(&device, &TableOptions::default(), policy)?;
+/// let first = manager.allocate(&AllocateInfo::new(0, manager.properties().heaps()[0].size / 50))?;
+/// let second = manager.allocate(&AllocateInfo::new(0, 4096))?;
+/// assert!(!second.is_always_valid()); // two percent are in use: submissions must list it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResidencyPolicy {
     /// Always valid, as in RADV.

@@ -12,6 +12,22 @@ use crate::{
 /// file is added when it is [checked](crate::heaps::MemoryManager::check_working_set).
 ///
 /// Bytes are sums over whole BOs: the kernel makes a BO resident as a whole, however little of it is bound.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, WorkingSet};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(0, 1 << 20) };
+/// let (texture, always_valid) = (manager.allocate(&listed)?, manager.allocate(&AllocateInfo::new(0, 1 << 20))?);
+/// let mut set = WorkingSet::new();
+/// set.add(texture.binding());
+/// set.add(texture.binding()); // each BO counts once
+/// set.add(always_valid.binding()); // and this one is resident anyway
+/// assert_eq!(set.bytes(), 1 << 20);
+/// manager.check_working_set(&set)?; // it fits: the submission can be made
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct WorkingSet {
     handles: HashSet<u32>,

@@ -37,7 +37,7 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 ///
 /// ```compile_fail,E0515
 /// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapping};
-/// fn kept_by_nobody<'a>(memory: DeviceMemory) -> Result<&'a Mapping, MemoryError> {
+/// fn outlives<'a>(memory: DeviceMemory) -> Result<&'a Mapping, MemoryError> {
 ///     memory.map()
 /// }
 /// ```

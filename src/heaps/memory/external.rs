@@ -10,6 +10,19 @@ use crate::{
 
 bitflags::bitflags! {
     /// `VkExternalMemoryHandleTypeFlags`, as far as there is something to say about them.
+    ///
+    /// ```
+    /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+    /// let shared = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(0, 4096) };
+    /// let memory = manager.allocate(&shared)?;
+    /// assert!(memory.exportable_as().contains(ExternalHandleTypes::DMA_BUF | ExternalHandleTypes::OPAQUE_FD));
+    /// let dma_buf = memory.export(ExternalHandleTypes::DMA_BUF)?;
+    /// assert!(manager.allocate(&AllocateInfo::new(0, 4096))?.exportable_as().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ExternalHandleTypes: u32 {
         /// `OPAQUE_FD`: a descriptor that only Vulkan drivers of the same kind read. It is a dma-buf here.
@@ -23,6 +36,14 @@ bitflags::bitflags! {
     }
 
     /// `VkExternalMemoryFeatureFlags`.
+    ///
+    /// ```
+    /// use amdgpu_winsys::heaps::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes};
+    ///
+    /// let host = ExternalBufferProperties::of(ExternalHandleTypes::HOST_ALLOCATION);
+    /// assert!(host.features.contains(ExternalFeatures::IMPORTABLE));
+    /// assert!(!host.features.contains(ExternalFeatures::EXPORTABLE)); // the process has its memory already
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ExternalFeatures: u32 {
         /// The resource needs memory of its own.
@@ -38,6 +59,16 @@ bitflags::bitflags! {
 const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(ExternalHandleTypes::DMA_BUF);
 
 /// `VkExternalMemoryProperties` of a buffer.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes};
+///
+/// let dma_buf = ExternalBufferProperties::of(ExternalHandleTypes::DMA_BUF);
+/// assert_eq!(dma_buf.features, ExternalFeatures::EXPORTABLE | ExternalFeatures::IMPORTABLE);
+/// assert!(dma_buf.export_from_imported.contains(ExternalHandleTypes::DMA_BUF));
+/// let foreign = ExternalBufferProperties::of(ExternalHandleTypes::HOST_MAPPED_FOREIGN);
+/// assert_eq!(foreign, ExternalBufferProperties::default()); // not supported
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalBufferProperties {
     /// Supported operations.
@@ -71,6 +102,15 @@ impl ExternalBufferProperties {
 }
 
 /// A resource that asks whether it needs memory of its own (`VkMemoryDedicatedRequirements`).
+///
+/// ```
+/// use amdgpu_winsys::heaps::{ExternalHandleTypes, Resource};
+///
+/// // The layout of a tiled image travels with its BO, so such an image needs a BO of its own.
+/// assert!(Resource::TiledImage.requires_dedicated(ExternalHandleTypes::DMA_BUF));
+/// assert!(!Resource::LinearImage.requires_dedicated(ExternalHandleTypes::DMA_BUF));
+/// assert!(!Resource::TiledImage.requires_dedicated(ExternalHandleTypes::empty())); // it is not shared
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// A buffer.

@@ -19,6 +19,22 @@ use crate::{
 const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 
 /// Properties of an imported allocation: the part of `VkMemoryAllocateInfo` that goes with an import.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryError};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let exported = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(0, 8192) };
+/// let memory = manager.allocate(&exported)?;
+/// let dma_buf = memory.export(ExternalHandleTypes::DMA_BUF)?;
+/// let memory_type = manager.fd_types(ExternalHandleTypes::DMA_BUF, &dma_buf)?.iter().next().ok_or("no type")?;
+/// let (dma_buf, error) = manager.import_fd(dma_buf, &ImportInfo::new(memory_type, 1 << 20)).unwrap_err();
+/// assert_eq!(error, MemoryError::TooSmall { size: 8192, wanted: 1 << 20 });
+/// let imported = manager.import_fd(dma_buf, &ImportInfo::new(memory_type, 8192)).map_err(|(_fd, error)| error)?;
+/// assert_eq!(imported.bo().handle(), memory.bo().handle()); // one BO, with an address for each
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImportInfo {
     /// Index of a type that [`MemoryManager::fd_types`](crate::heaps::MemoryManager::fd_types) or

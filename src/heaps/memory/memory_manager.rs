@@ -25,18 +25,17 @@ use crate::{
 
 /// Allocates device memory of one device and keeps account of it.
 ///
-/// ```no_run
-/// # use amdgpu_winsys::{heaps::*, winsys::Device};
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open("/dev/dri/renderD128")?;
+/// ```
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, MemoryUsage, TableOptions}, winsys::Device};
+///
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?; // or Device::open("/dev/dri/renderD128")
 /// let manager = MemoryManager::new(&device, &TableOptions::default())?;
-/// let properties = manager.properties();
-/// let usable = properties.buffer_types(Addressing::Bits64, false);
-/// let upload = properties.find_type(usable, MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::empty());
-/// let memory = manager.allocate(&AllocateInfo::new(upload.ok_or("no such type")?, 1 << 20))?;
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let memory = manager.allocate(&AllocateInfo::new(upload, 1 << 20))?;
 /// memory.map()?.write(0, b"hello")?;
-/// println!("the GPU finds it at {}", memory.address());
-/// # Ok(()) }
+/// assert_eq!((memory.size(), manager.usage_tracker().usage().gtt), (1 << 20, 1 << 20));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A `MemoryManager` is a handle: a clone of it is the same manager, and equal to it. The
@@ -70,6 +69,18 @@ impl PartialEq for MemoryManager {
 impl Eq for MemoryManager {}
 
 /// Policy of a manager. The default is RADV's.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, MemoryManager, MemoryPolicy, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let policy = MemoryPolicy { guard_gaps: true, ..MemoryPolicy::default() };
+/// let manager = MemoryManager::with_policy(&device, &TableOptions::default(), policy)?;
+/// let (first, second) = (manager.allocate(&AllocateInfo::new(0, 4096))?, manager.allocate(&AllocateInfo::new(0, 4096))?);
+/// let gap = second.address().as_u64() - (first.address().as_u64() + first.size());
+/// assert!(gap >= 64 << 10); // running over the end is a page fault
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPolicy {
     /// Decides which memory submissions need not list.

@@ -11,6 +11,19 @@ use crate::{
 
 bitflags::bitflags! {
     /// Options of an allocation besides its type and size.
+    ///
+    /// ```
+    /// use amdgpu_winsys::{heaps::{AllocateFlags, AllocateInfo}, uapi::VaFlags};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+    /// let flags = AllocateFlags::READ_ONLY | AllocateFlags::LISTED;
+    /// let shaders = AllocateInfo { flags, ..AllocateInfo::new(0, 4096) };
+    /// let memory = manager.allocate(&shaders)?;
+    /// assert!(!memory.binding().flags().contains(VaFlags::WRITEABLE));
+    /// assert!(!memory.is_always_valid());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct AllocateFlags: u32 {
         /// It will be exported as a file descriptor (`VkExportMemoryAllocateInfo` with a handle type).
@@ -49,6 +62,18 @@ bitflags::bitflags! {
 }
 
 /// Address capture and replay of an allocation.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, Replay};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let captured = manager.allocate(&AllocateInfo { replay: Replay::Capture, ..AllocateInfo::new(0, 4096) })?.address();
+/// // In a later run:
+/// let replayed = manager.allocate(&AllocateInfo { replay: Replay::At(captured), ..AllocateInfo::new(0, 4096) })?;
+/// assert_eq!(replayed.address(), captured);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replay {
     /// Any address.
@@ -62,6 +87,18 @@ pub enum Replay {
 }
 
 /// An allocation as Vulkan asks for it: the part of `VkMemoryAllocateInfo` that is not an import.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, MemoryUsage};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory_type = manager.properties().type_for(MemoryUsage::GpuOnly).ok_or("no such type")?;
+/// let info = AllocateInfo { priority: 1.0, flags: AllocateFlags::NO_EXECUTE, ..AllocateInfo::new(memory_type, 5000) };
+/// let memory = manager.allocate(&info)?;
+/// assert_eq!((memory.size(), memory.memory_type(), memory.priority()), (8192, memory_type, 27));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocateInfo {
     /// Index into [`MemoryProperties::types`].
@@ -85,6 +122,18 @@ impl AllocateInfo {
 }
 
 /// The requests to the kernel and to the VA manager for one allocation.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::AllocateInfo, uapi::{GemCreateFlags, GemDomain}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let plan = manager.properties().resolve(&AllocateInfo::new(0, 10_000))?; // nothing is allocated
+/// assert_eq!((plan.bo.size, plan.va_size, plan.heap), (12_288, 12_288, 0));
+/// assert_eq!(plan.bo.domains, GemDomain::VRAM | GemDomain::GTT);
+/// assert!(plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationPlan {
     /// Index of the memory type.
@@ -112,6 +161,22 @@ pub struct AllocationPlan {
 }
 
 /// The reason why a request is invalid.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateError, AllocateInfo};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let properties = manager.properties();
+/// let count = u32::try_from(properties.types().len())?;
+/// let refused = |info| properties.resolve(&info).unwrap_err();
+/// assert_eq!(refused(AllocateInfo::new(99, 4096)), AllocateError::NoSuchType { memory_type: 99, count });
+/// assert_eq!(refused(AllocateInfo::new(0, 0)), AllocateError::ZeroSize { memory_type: 0 });
+/// let heap_size = properties.heaps()[0].size;
+/// let beyond = AllocateError::BeyondHeap { size: heap_size + 1, heap: 0, heap_size };
+/// assert_eq!(refused(AllocateInfo::new(0, heap_size + 1)), beyond);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocateError {

@@ -22,6 +22,24 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A point of a sync object; 0 is its binary state.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{SparsePoint, SparseQueue, SparseSubmission},
+///     winsys::{Deadline, Syncobj},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let (binary, timeline) = (Syncobj::new(&device, true)?, Syncobj::new(&device, false)?);
+/// let submission = SparseSubmission {
+///     waits: vec![SparsePoint { syncobj: binary, point: 0 }],
+///     signals: vec![SparsePoint { syncobj: timeline.clone(), point: 7 }],
+///     ..SparseSubmission::default()
+/// };
+/// assert!(SparseQueue::new(&device)?.submit(submission)?.wait(Deadline::NEVER)?);
+/// assert_eq!(timeline.query()?, 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SparsePoint {
     /// The sync object.
@@ -31,6 +49,25 @@ pub struct SparsePoint {
 }
 
 /// One submission to a [`SparseQueue`]; its parts are executed in this order.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{AllocateInfo, Backing, SparseBind, SparseQueue, SparseRange, SparseSubmission},
+///     vamgr::VaRequest,
+///     winsys::Deadline,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 64 << 10))?;
+/// let range = SparseRange::new(&device, VaRequest::new(1 << 20).aligned(64 << 10))?;
+/// let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
+/// let binds = vec![(range.clone(), vec![SparseBind { offset: 0, len: 64 << 10, backing }])];
+/// let queue = SparseQueue::new(&device)?;
+/// assert!(queue.submit(SparseSubmission { binds, ..SparseSubmission::default() })?.wait(Deadline::NEVER)?);
+/// assert_eq!(range.bound_bytes(), 64 << 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SparseSubmission {
     /// Must all have signalled first. One that nothing was submitted for yet is waited for too.
@@ -49,6 +86,23 @@ pub struct SparseSubmission {
 ///
 /// A change that the kernel refuses ends the queue: later submissions fail with the same error and signal nothing, as
 /// on a lost device. Dropping the queue abandons what still waits, and ends what runs.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{SparsePoint, SparseQueue, SparseSubmission},
+///     winsys::{Deadline, Syncobj},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let queue = SparseQueue::new(&device)?;
+/// let rendered = Syncobj::new(&device, false)?;
+/// let waits = vec![SparsePoint { syncobj: rendered.clone(), point: 0 }];
+/// let fence = queue.submit(SparseSubmission { waits, ..SparseSubmission::default() })?; // returns at once
+/// assert!(!fence.wait(Deadline::POLL)?);
+/// rendered.signal()?;
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct SparseQueue {
     device: Device,
@@ -71,6 +125,21 @@ struct Outcome {
 }
 
 /// The end of a submission to a [`SparseQueue`].
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{MemoryError, SparsePoint, SparseQueue, SparseSubmission},
+///     winsys::{Deadline, Syncobj},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let queue = SparseQueue::new(&device)?;
+/// let never = SparsePoint { syncobj: Syncobj::new(&device, false)?, point: 0 };
+/// let fence = queue.submit(SparseSubmission { waits: vec![never], ..SparseSubmission::default() })?;
+/// drop(queue); // abandons what still waits
+/// assert_eq!(fence.wait(Deadline::NEVER), Err(MemoryError::Abandoned));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SparseFence {
     outcome: Arc<Outcome>,

@@ -11,6 +11,23 @@ use crate::{
 };
 
 /// Part of device memory, as what a sparse range is bound to.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{AllocateInfo, Backing, SparseBind, SparseRange},
+///     vamgr::VaRequest,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 128 << 10))?;
+/// let range = SparseRange::new(&device, VaRequest::new(1 << 20).aligned(64 << 10))?;
+/// let second_half = Backing { memory: memory.binding().clone(), offset: 64 << 10 };
+/// range.bind(&[SparseBind { offset: 0, len: 64 << 10, backing: Some(second_half) }])?;
+/// let (piece, backing) = range.lookup(4096).ok_or("nothing is bound")?;
+/// assert_eq!((piece, backing.offset), (0..64 << 10, 64 << 10));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Backing {
     /// The memory: [`DeviceMemory::binding`](super::super::DeviceMemory::binding). Kept alive while bound.
@@ -30,6 +47,23 @@ impl Run for Backing {
 }
 
 /// One change of a sparse range. All numbers are bytes, and multiples of the 4 KiB page.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     heaps::{AllocateInfo, Backing, SparseBind, SparseRange},
+///     vamgr::VaRequest,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 128 << 10))?;
+/// let range = SparseRange::new(&device, VaRequest::new(1 << 20).aligned(64 << 10))?;
+/// let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
+/// range.bind(&[SparseBind { offset: 0, len: 128 << 10, backing }])?;
+/// range.bind(&[SparseBind { offset: 64 << 10, len: 64 << 10, backing: None }])?; // reads as zero again
+/// assert_eq!(range.bound_bytes(), 64 << 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SparseBind {
     /// Offset in the range, bytes.

@@ -8,6 +8,22 @@ use crate::{
 };
 
 /// An error of the slabs or the upload ring.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::{SizeClass, SlabPool, SuballocationError};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let pool = SlabPool::new(&cache);
+/// let size = SizeClass::LARGEST + 1;
+/// assert_eq!(pool.allocate(0, size, 256).unwrap_err(), SuballocationError::TooLarge { size });
+/// assert_eq!(pool.allocate(0, 0, 256).unwrap_err(), SuballocationError::ZeroSize);
+/// let count = u32::try_from(manager.properties().types().len())?;
+/// let error = pool.allocate(99, 256, 256).unwrap_err();
+/// assert_eq!(error, SuballocationError::NoSuchType { memory_type: 99, count });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuballocationError {

@@ -19,6 +19,18 @@ use crate::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryE
 ///
 /// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_winsys.c`, `amdgpu_winsys_create`, where the eighth is of
 /// VRAM and GTT together.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, suballocation::{CacheLimits, MemoryCache}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let nothing_kept = CacheLimits { heap_divisor: 0, ..CacheLimits::default() };
+/// let cache = MemoryCache::new(&manager, nothing_kept);
+/// drop(cache.allocate(&AllocateInfo::new(0, 64 << 10))?);
+/// assert_eq!(cache.stats().entries, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimits {
     /// Idle time after which memory is freed.
@@ -34,6 +46,21 @@ impl Default for CacheLimits {
 }
 
 /// Figures of a cache.
+///
+/// ```
+/// use amdgpu_winsys::heaps::AllocateInfo;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let info = AllocateInfo::new(0, 64 << 10);
+/// drop(cache.allocate(&info)?);
+/// drop(cache.allocate(&info)?);
+/// let stats = cache.stats();
+/// assert_eq!((stats.hits, stats.misses), (1, 1)); // the second allocation made no ioctl
+/// assert_eq!((stats.entries, stats.bytes, stats.busy), (1, 64 << 10, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
     /// Pieces of memory kept now.
@@ -58,6 +85,19 @@ pub struct CacheStats {
 /// its binding. What is exportable, discardable, replayable or to be zeroed is not reused.
 ///
 /// The GPU must be done with everything when the last handle goes, as before vkDestroyDevice.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{AllocateInfo, suballocation::{CacheLimits, MemoryCache}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let cache = MemoryCache::new(&manager, CacheLimits::default());
+/// let info = AllocateInfo::new(0, 64 << 10);
+/// let address = cache.allocate(&info)?.address(); // and freed again
+/// assert_eq!(cache.allocate(&info)?.address(), address);
+/// assert_eq!(cache.flush(), 64 << 10); // the kernel has it back
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MemoryCache {
     shared: Arc<Shared>,
@@ -302,6 +342,23 @@ impl Kept {
 }
 
 /// Device memory on loan from a cache, which gets it back on drop.
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+/// use amdgpu_winsys::heaps::AllocateInfo;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let memory = cache.allocate(&AllocateInfo::new(0, 64 << 10))?;
+/// let done = Arc::new(AtomicBool::new(false));
+/// let seen = Arc::clone(&done);
+/// memory.free_after(move || seen.load(Ordering::Acquire)); // with a fence: move || fence.is_signalled()
+/// assert_eq!(cache.stats().busy, 1);
+/// done.store(true, Ordering::Release);
+/// assert_eq!(cache.stats().busy, 0); // the next allocation may have it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CachedMemory {
     /// Some until `Drop` takes it.

@@ -13,6 +13,17 @@ const MAX_ORDER: u32 = 20;
 ///
 /// Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_bo.c`, `get_slab_entry_alignment` and
 /// `amdgpu_bo_slab_alloc`; `src/gallium/auxiliary/pipebuffer/pb_slab.c`, `pb_slab_alloc_reclaimed`.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::SizeClass;
+///
+/// let class = SizeClass::fitting(600, 256).ok_or("no class")?;
+/// assert_eq!((class.entry_size(), class.alignment()), (768, 256)); // three quarters of 1024
+/// assert_eq!(SizeClass::fitting(600, 512).map(SizeClass::entry_size), Some(1024));
+/// assert_eq!(SizeClass::fitting(SizeClass::LARGEST + 1, 1), None);
+/// assert_eq!(SizeClass::all().count(), SizeClass::COUNT);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SizeClass(u8);
 

@@ -26,6 +26,21 @@ use crate::{
 /// [freed after](SubAllocation::free_after) something. Cloning is cheap and gives another handle to the same pool.
 ///
 /// Source of the rules: Mesa 25.0.7 `src/gallium/auxiliary/pipebuffer/pb_slab.c`.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::SlabPool};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let pool = SlabPool::new(&cache);
+/// let (first, second) = (pool.allocate(upload, 256, 256)?, pool.allocate(upload, 256, 256)?);
+/// first.view()?.write_dwords(0, &[1, 2, 3])?;
+/// assert_eq!(first.binding(), second.binding()); // two pieces of one slab, so one BO
+/// assert_ne!(first.address(), second.address());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SlabPool {
     shared: Arc<Shared>,
@@ -48,6 +63,20 @@ struct TypeSlabs {
 }
 
 /// Figures of a pool.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::SlabPool;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let pool = SlabPool::new(&cache);
+/// let _entries = [pool.allocate(0, 300, 1)?, pool.allocate(0, 300, 1)?];
+/// let stats = pool.stats();
+/// assert_eq!((stats.slabs, stats.entries, stats.parked), (1, 2, 0));
+/// assert_eq!((stats.slab_bytes, stats.entry_bytes), (2 << 20, 2 * 384)); // entries of the next size class
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlabStats {
     /// Slabs.
@@ -212,6 +241,21 @@ impl Drop for Shared {
 /// A piece of a slab, given back on drop.
 ///
 /// A plain drop says that the GPU is done with it, or never used it; [`SubAllocation::free_after`] says when it will be.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::SlabPool};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let pool = SlabPool::new(&cache);
+/// let constants = pool.allocate(upload, 600, 256)?;
+/// assert_eq!((constants.size(), constants.class().entry_size()), (600, 768));
+/// assert_eq!(constants.address().as_u64(), constants.memory().address().as_u64() + constants.offset());
+/// constants.view()?.write(0, b"for the GPU")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct SubAllocation {
     /// Some until `Drop` takes it, so that it never outlives the slab's place in the pool.

@@ -17,6 +17,22 @@ use crate::{
 /// as soon as the submission is done, in the order they were taken. A batch that is dropped gives its pieces back at once,
 /// as nothing was submitted. Any number of batches may be open, in any threads; the ring comes free up to the oldest one
 /// that is not done, so a batch left open stops it.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::{SuballocationError, UploadRing}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let ring = UploadRing::new(&cache, upload, 64 << 10)?;
+/// let batch = ring.batch();
+/// batch.allocate(40 << 10, 256)?;
+/// assert!(matches!(batch.allocate(40 << 10, 256), Err(SuballocationError::RingFull { .. })));
+/// batch.finish(|| true); // the submission is done already
+/// ring.batch().allocate(40 << 10, 256)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct UploadRing {
     // Batches hold the ring, so at drop the only users left are the GPU's.
@@ -25,6 +41,21 @@ pub struct UploadRing {
 }
 
 /// Figures of a ring, bytes.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let ring = UploadRing::new(&cache, upload, 64 << 10)?;
+/// let batch = ring.batch();
+/// batch.allocate(1024, 256)?;
+/// let stats = ring.stats();
+/// assert_eq!((stats.used, stats.capacity), (1024, ring.memory().size()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingStats {
     /// The whole ring.
@@ -119,6 +150,23 @@ impl Drop for UploadRing {
 }
 
 /// The pieces that one submission will use.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let ring = UploadRing::new(&cache, upload, 64 << 10)?;
+/// let batch = ring.batch();
+/// let vertices = batch.allocate(3 * 16, 16)?;
+/// vertices.view().write_dwords(0, &[0; 12])?;
+/// batch.finish(|| true); // with a fence: move || fence.is_signalled()
+/// ring.reclaim();
+/// assert_eq!(ring.stats().used, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping a batch gives its pieces back"]
 pub struct Batch<'a> {
@@ -168,6 +216,22 @@ impl Drop for Batch<'_> {
 }
 
 /// A piece of an upload ring.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryUsage, suballocation::UploadRing};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let ring = UploadRing::new(&cache, upload, 64 << 10)?;
+/// let batch = ring.batch();
+/// let constants = batch.allocate(100, 256)?;
+/// constants.view().write(0, &[7; 100])?;
+/// assert_eq!(constants.address().as_u64(), ring.memory().address().as_u64() + constants.offset());
+/// assert_eq!(constants.binding(), ring.memory().binding()); // which the submission lists
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Upload<'a> {
     ring: &'a UploadRing,

@@ -7,6 +7,23 @@ use amdgpu_hw::num::wide;
 use crate::winsys::{Error, Mapping, Result};
 
 /// A part of a mapping. Offsets count from its start, and nothing outside it can be reached but through the pointer.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::{MemoryUsage, suballocation::SlabPool}, winsys::Error};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let cache = amdgpu_winsys::heaps::suballocation::MemoryCache::new(&manager, amdgpu_winsys::heaps::suballocation::CacheLimits::default());
+/// let upload = manager.properties().type_for(MemoryUsage::Upload).ok_or("no such type")?;
+/// let piece = SlabPool::new(&cache).allocate(upload, 512, 256)?;
+/// let view = piece.view()?;
+/// view.write(508, &[1, 2, 3, 4])?;
+/// assert!(matches!(view.write(509, &[1, 2, 3, 4]), Err(Error::Range { .. }))); // never into the neighbour
+/// let mut bytes = [0; 4];
+/// view.read(508, &mut bytes)?;
+/// assert_eq!((bytes, view.len()), ([1, 2, 3, 4], 512));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryView<'a> {
     mapping: &'a Mapping,

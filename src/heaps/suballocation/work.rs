@@ -8,6 +8,22 @@ use std::fmt;
 ///
 /// It is asked while locks are held, so it must be quick, must not block, and must not call what asks it. Once it has
 /// answered true it must not take it back.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::GpuWork;
+///
+/// struct Steps { timeline: std::sync::atomic::AtomicU64, wanted: u64 }
+/// impl GpuWork for Steps {
+///     fn is_done(&self) -> bool {
+///         self.timeline.load(std::sync::atomic::Ordering::Acquire) >= self.wanted
+///     }
+/// }
+/// let work = Steps { timeline: 4.into(), wanted: 5 };
+/// assert!(!work.is_done());
+/// work.timeline.store(5, std::sync::atomic::Ordering::Release);
+/// assert!(work.is_done());
+/// assert!((|| true).is_done()); // so is any closure
+/// ```
 pub trait GpuWork: Send + Sync {
     /// Returns `true` if the GPU has finished.
     fn is_done(&self) -> bool;

@@ -8,6 +8,17 @@ use crate::winsys::{Capabilities, Chip, GfxLevel, GpuInfo, TilingRegisters, inst
 /// The facts as the kernel reports them, before any of them is judged. Sizes are bytes.
 ///
 /// [`GpuInfo`] has them all; written out, they describe a device that need not exist.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryFacts, RawMemoryFacts};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let raw = RawMemoryFacts::from(device.info());
+/// // The same card behind a BAR of 256 MiB:
+/// let facts = MemoryFacts::new(&RawMemoryFacts { visible_vram: 256 << 20, ..raw })?;
+/// assert_eq!((facts.visible_vram(), facts.has_all_vram_visible()), (256 << 20, false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawMemoryFacts {
     /// `vram.total_heap_size`. The other sizes of the heap (`usable_heap_size`, `max_allocation`) are not used.
@@ -35,6 +46,18 @@ pub struct RawMemoryFacts {
 }
 
 /// A number that no device can mean.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{FactsError, MemoryFacts, RawMemoryFacts};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let raw = RawMemoryFacts::from(device.info());
+/// let nothing = RawMemoryFacts { vram: 0, visible_vram: 0, gtt: 0, ..raw };
+/// assert_eq!(MemoryFacts::new(&nothing), Err(FactsError::NoMemory));
+/// let odd = RawMemoryFacts { gart_page_size: 5000, ..raw };
+/// assert_eq!(MemoryFacts::new(&odd), Err(FactsError::PageSize { bytes: 5000 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactsError {
@@ -61,6 +84,17 @@ pub enum FactsError {
 }
 
 /// Judged facts: every size is below 2^49 and the page size is a power of two, so the arithmetic on them cannot overflow.
+///
+/// ```
+/// use amdgpu_winsys::heaps::MemoryFacts;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let facts = MemoryFacts::try_from(device.info())?;
+/// assert_eq!(facts.vram(), facts.reported_vram().next_multiple_of(256 << 20)); // the size on the box
+/// assert!(facts.has_dedicated_vram() && facts.has_uncached_l2());
+/// assert_eq!(facts.page_size(), 4096);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryFacts {
     raw: RawMemoryFacts,

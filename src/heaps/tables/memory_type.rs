@@ -12,6 +12,18 @@ pub const MAX_HEAPS: usize = 16;
 pub const MAX_TYPES: usize = 32;
 
 /// One memory heap: `VkMemoryHeap`, and what it is made of.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{HeapFlags, HeapKind};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let heaps = manager.properties().heaps();
+/// let gtt = heaps.iter().find(|heap| heap.kind == HeapKind::Gtt).ok_or("no GTT")?;
+/// assert!(!gtt.flags.contains(HeapFlags::DEVICE_LOCAL));
+/// assert_eq!(gtt.size, manager.properties().facts().gtt());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryHeap {
     /// Bytes.
@@ -23,6 +35,20 @@ pub struct MemoryHeap {
 }
 
 /// Width of an allocation's GPU addresses.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{Addressing, AllocateInfo};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let descriptors = manager.properties().buffer_types(Addressing::Bits32, false).iter().next().ok_or("no such type")?;
+/// let (first, second) = (
+///     manager.allocate(&AllocateInfo::new(descriptors, 4096))?.address(),
+///     manager.allocate(&AllocateInfo::new(descriptors, 1 << 20))?.address(),
+/// );
+/// assert_eq!(first.as_u64() >> 32, second.as_u64() >> 32); // shaders know the upper half
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Addressing {
     /// Anywhere. Taken from the general window, which starts 4 GiB above the start of its half.
@@ -33,6 +59,19 @@ pub enum Addressing {
 }
 
 /// One memory type: `VkMemoryType`, and what its allocations ask of the kernel.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::MemoryPropertyFlags, uapi::GemDomain};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let properties = manager.properties();
+/// let first = &properties.types()[0];
+/// assert_eq!(first.properties, MemoryPropertyFlags::DEVICE_LOCAL); // for the GPU alone
+/// assert!(first.domains.contains(GemDomain::VRAM) && !first.is_protected());
+/// assert!(usize::try_from(first.heap)? < properties.heaps().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryType {
     /// Index of the heap it takes from.

@@ -4,6 +4,18 @@
 ///
 /// All three come from the same rules; a profile only says which of them apply. Applications, tests and recorded traces
 /// refer to each.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{MemoryProperties, Profile, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let facts = amdgpu_winsys::heaps::MemoryFacts::try_from(device.info())?;
+/// let types = |profile| {
+///     MemoryProperties::new(&facts, &TableOptions { profile, no_tmz: true, ..TableOptions::default() }).types().len()
+/// };
+/// assert_eq!([types(Profile::Radv), types(Profile::EightTypes), types(Profile::FourTypes)], [11, 8, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
@@ -19,6 +31,18 @@ pub enum Profile {
 }
 
 /// Options of the tables besides the device. The default is RADV's.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{HeapFlags, MemoryManager, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let options = TableOptions { override_vram_mib: Some(1024), ..TableOptions::default() };
+/// let manager = MemoryManager::new(&device, &options)?;
+/// assert_eq!(manager.properties().facts().vram(), 16 << 30); // the card has more
+/// let local = manager.properties().heaps().iter().filter(|heap| heap.flags.contains(HeapFlags::DEVICE_LOCAL));
+/// assert_eq!(local.map(|heap| heap.size).sum::<u64>(), 1 << 30);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "one switch per option of the driver, each with a name of its own")]
 pub struct TableOptions {

@@ -3,6 +3,19 @@
 use crate::heaps::{MemoryFacts, TableOptions};
 
 /// Kind of memory that a heap consists of.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::{HeapKind, MemoryManager, TableOptions}, winsys::Device};
+///
+/// let kinds = |chip| -> Result<Vec<_>, Box<dyn std::error::Error>> {
+///     let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile(chip).ok_or("no such chip")?);
+///     let manager = MemoryManager::new(&Device::new(kernel)?, &TableOptions::default())?;
+///     Ok(manager.properties().heaps().iter().map(|heap| heap.kind).collect())
+/// };
+/// assert_eq!(kinds("navi21")?, [HeapKind::InvisibleVram, HeapKind::Gtt, HeapKind::VisibleVram]); // a small BAR
+/// assert_eq!(kinds("renoir")?, [HeapKind::Gtt, HeapKind::VisibleVram]); // an APU
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeapKind {
     /// VRAM that the CPU cannot map: behind a small BAR, or pretended to be.
@@ -14,6 +27,21 @@ pub enum HeapKind {
 }
 
 /// Accounting of usage against the heaps; it decides the [budget formula](crate::heaps::MemoryProperties::budgets).
+///
+/// ```
+/// use amdgpu_winsys::{heaps::{Accounting, MemoryManager, TableOptions}, winsys::Device};
+///
+/// let accounting = |chip, options: &TableOptions| -> Result<_, Box<dyn std::error::Error>> {
+///     let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile(chip).ok_or("no such chip")?);
+///     Ok(MemoryManager::new(&Device::new(kernel)?, options)?.properties().accounting())
+/// };
+/// let split = TableOptions::default();
+/// let unified = TableOptions { unified_heap_on_apu: true, ..split };
+/// assert_eq!(accounting("navi21", &split)?, Accounting::PerHeap);
+/// assert_eq!(accounting("renoir", &split)?, Accounting::SplitPool);
+/// assert_eq!(accounting("renoir", &unified)?, Accounting::OnePool);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accounting {
     /// Each heap is a memory of its own.

@@ -14,6 +14,19 @@ use crate::{
 /// The heaps and memory types of a device: `VkPhysicalDeviceMemoryProperties` and more.
 ///
 /// Built once per device and never changed. It needs no allocation, and less than two KiB.
+///
+/// ```
+/// use amdgpu_winsys::heaps::{Addressing, MemoryProperties, MemoryPropertyFlags, TableOptions};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let facts = amdgpu_winsys::heaps::MemoryFacts::try_from(device.info())?;
+/// let memory = MemoryProperties::new(&facts, &TableOptions::default());
+/// let usable = memory.buffer_types(Addressing::Bits64, false);
+/// let index = memory.find_type(usable, MemoryPropertyFlags::HOST_CACHED, MemoryPropertyFlags::empty());
+/// let readback = &memory.types()[usize::try_from(index.ok_or("no such type")?)?];
+/// assert!(readback.properties.contains(MemoryPropertyFlags::HOST_VISIBLE | MemoryPropertyFlags::HOST_COHERENT));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryProperties {
     facts: MemoryFacts,

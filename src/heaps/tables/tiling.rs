@@ -6,6 +6,15 @@
 use crate::winsys::{GfxLevel, TilingRegisters};
 
 /// GB_TILE_MODE0 names a pipe configuration that no chip has.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::{UnknownPipeConfig, max_alignment}, winsys::{GfxLevel, TilingRegisters}};
+///
+/// let mut registers = TilingRegisters::default();
+/// registers.tile_modes[0] = 31 << 6;
+/// let error = max_alignment(GfxLevel::Gfx8, &registers);
+/// assert_eq!(error, Err(UnknownPipeConfig { tile_mode: 31 << 6, config: 31 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("GB_TILE_MODE0 {tile_mode:#x} has the unknown pipe configuration {config}")]
 pub struct UnknownPipeConfig {

@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// A set of memory-type indices, 0 to 31: Vulkan's `memoryTypeBits`.
+///
+/// ```
+/// use amdgpu_winsys::heaps::TypeMask;
+///
+/// let allowed = TypeMask::from_bits(0b1011); // from VkMemoryRequirements
+/// let wanted = TypeMask::from_iter([1, 2, 3]);
+/// assert_eq!(allowed.intersection(wanted).iter().collect::<Vec<_>>(), [1, 3]);
+/// assert!(allowed.contains(0) && !allowed.contains(2));
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct TypeMask(u32);

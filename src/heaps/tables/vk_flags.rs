@@ -4,6 +4,17 @@
 
 bitflags::bitflags! {
     /// `VkMemoryHeapFlags`.
+    ///
+    /// ```
+    /// use amdgpu_winsys::heaps::{HeapFlags, HeapKind};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+    /// for heap in manager.properties().heaps() {
+    ///     assert_eq!(heap.flags.contains(HeapFlags::DEVICE_LOCAL), heap.kind != HeapKind::Gtt);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct HeapFlags: u32 {
         /// The heap is the GPU's own memory, or (on an APU) the share of system memory that is presented as such.
@@ -11,6 +22,20 @@ bitflags::bitflags! {
     }
 
     /// `VkMemoryPropertyFlags`.
+    ///
+    /// ```
+    /// use amdgpu_winsys::heaps::{Addressing, MemoryPropertyFlags};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+    /// let memory = manager.properties();
+    /// let usable = memory.buffer_types(Addressing::Bits64, false);
+    /// let (mapped, cached) = (MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::HOST_CACHED);
+    /// let written = memory.find_type(usable, mapped, MemoryPropertyFlags::DEVICE_LOCAL); // the CPU writes, the GPU reads
+    /// let read = memory.find_type(usable, mapped | cached, MemoryPropertyFlags::empty()); // the other way round
+    /// assert_ne!(written, read);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct MemoryPropertyFlags: u32 {
         /// Fastest for the GPU. Set exactly where the heap has [`HeapFlags::DEVICE_LOCAL`].

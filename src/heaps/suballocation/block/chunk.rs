@@ -12,6 +12,19 @@ use std::{
 /// # Invariants
 ///
 /// Made by the block that `owner` names, where `node` is its node for as long as the chunk lives.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
+///
+/// let mut block = VirtualBlock::new(1 << 20, 256)?;
+/// let chunk = block.allocate(1000, 4096)?;
+/// assert_eq!((chunk.offset() % 4096, block.len_of(&chunk)), (0, Some(1024)));
+/// let mut other = VirtualBlock::new(1 << 20, 256)?;
+/// assert_eq!(other.len_of(&chunk), None);
+/// block.free(chunk)?; // takes it: there is nothing left to free twice
+/// assert!(block.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use = "a chunk that is dropped is lost until the block is cleared"]
 pub struct Chunk {

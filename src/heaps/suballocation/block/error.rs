@@ -3,6 +3,13 @@
 use super::Chunk;
 
 /// A block that cannot be.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::{BlockError, VirtualBlock};
+///
+/// assert_eq!(VirtualBlock::new(1 << 20, 100).unwrap_err(), BlockError::Granule { granule: 100 });
+/// assert_eq!(VirtualBlock::new(1000, 256).unwrap_err(), BlockError::Size { size: 1000, granule: 256 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
@@ -23,6 +30,17 @@ pub enum BlockError {
 }
 
 /// The reason why there is no chunk.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::{ChunkError, VirtualBlock};
+///
+/// let mut block = VirtualBlock::new(1024, 256)?;
+/// assert_eq!(block.allocate(0, 256), Err(ChunkError::ZeroSize));
+/// assert_eq!(block.allocate(256, 3), Err(ChunkError::Alignment { alignment: 3 }));
+/// let chunk = block.allocate(512, 256)?;
+/// assert_eq!(block.allocate(768, 256), Err(ChunkError::NoSpace { size: 768, alignment: 256, free: 512 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
@@ -54,6 +72,17 @@ pub enum ChunkError {
 }
 
 /// A chunk of another block, or of a time before the block was [cleared](super::VirtualBlock::clear), handed back.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
+///
+/// let (mut vertices, mut indices) = (VirtualBlock::new(1 << 20, 256)?, VirtualBlock::new(1 << 20, 256)?);
+/// let chunk = vertices.allocate(4096, 256)?;
+/// let refused = indices.free(chunk).unwrap_err();
+/// vertices.free(refused.chunk)?; // the chunk came back with the error
+/// assert!(vertices.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chunk at {:#x} is not of this block", chunk.offset())]
 pub struct NotOfThisBlock {

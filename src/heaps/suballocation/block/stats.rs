@@ -3,6 +3,18 @@
 use super::{bins::NONE, block::VirtualBlock};
 
 /// Figures of a block. Bytes where not said otherwise.
+///
+/// ```
+/// use amdgpu_winsys::heaps::suballocation::VirtualBlock;
+///
+/// let mut block = VirtualBlock::new(4096, 256)?;
+/// let (first, _second) = (block.allocate(1024, 256)?, block.allocate(1024, 256)?);
+/// block.free(first)?;
+/// let stats = block.stats();
+/// assert_eq!((stats.used, stats.free, stats.chunks, stats.holes), (1024, 3072, 1, 2));
+/// assert_eq!((stats.largest_hole, stats.fragmentation_permille()), (2048, 333));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockStats {
     /// Bytes in chunks.
