@@ -13,6 +13,21 @@ use crate::{
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the command-submission layer.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Error, Queue, Submission}, heaps::VkResult, winsys::Ip};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// let error = Queue::new(&context, Ip::Gfx, 3).unwrap_err();
+/// assert_eq!(error, Error::NoSuchRing { ip: Ip::Gfx, ring: 3, rings: 1 });
+/// let error = Queue::new(&context, Ip::Gfx, 0).unwrap_err(); // there is one already
+/// assert_eq!(error, Error::QueueTaken { context: context.id(), ip: Ip::Gfx, ring: 0 });
+/// let error = queue.submit(&Submission::default()).unwrap_err();
+/// assert_eq!((error.loss(), error), (None, Error::NothingToSubmit)); // nothing is lost: try another one
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -9,6 +9,28 @@ use crate::{
 /// An atomic operation on a dword or qword in memory.
 ///
 /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `TC_OP`; Linux 6.12 `cikd.h`, `TC_OP_*`.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, Submission, commands::{Atomic, AtomicOp, Commands, Recorder}},
+///     winsys::Deadline,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// memory.map()?.store_u32(0, 40)?;
+/// let mut recorder = Recorder::new(Stream::new(&device, target, 64)?);
+/// recorder.atomic(memory.address(), Atomic::dword(AtomicOp::Add, 2))?;
+/// let (list, used) = (recorder.finish()?, [memory.binding().clone()]);
+/// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
+/// assert_eq!(memory.map()?.load_u32(0)?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
     /// It becomes the operand.
@@ -40,6 +62,23 @@ pub enum AtomicOp {
 }
 
 /// An operation, its operand and its width.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, commands::{Atomic, AtomicOp, CommandError, Commands, Recorder}},
+///     vamgr::GpuVa,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let swap = Atomic::qword(AtomicOp::CompareSwap(7), 9); // 9 where there is 7
+/// assert_eq!((swap.bytes(), swap.is_wide, Atomic::dword(AtomicOp::Or, 1).bytes()), (8, true, 4));
+/// let mut recorder = Recorder::new(Stream::new(&device, target, 64)?);
+/// let odd = GpuVa::new(0x1004)?;
+/// let error = recorder.atomic(odd, swap).unwrap_err();
+/// assert!(matches!(error, CommandError::Misaligned { value: 0x1004, multiple: 8, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
     /// The operation.

@@ -9,6 +9,17 @@ use crate::{
 
 bitflags! {
     /// Those who work.
+    ///
+    /// ```
+    /// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+    /// let shaders = Scope::new(Stages::COMPUTE | Stages::FRAGMENT, Access::SHADER_WRITE);
+    /// let flushes = Barrier::new(shaders, Scope::TRANSFER).flushes(target);
+    /// assert_eq!(flushes.waits, Stages::COMPUTE | Stages::FRAGMENT); // no wait for the copies of CP DMA
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Stages: u32 {
         /// The command processor, reading arguments and conditions.
@@ -28,6 +39,18 @@ bitflags! {
 
 bitflags! {
     /// Kinds of memory access.
+    ///
+    /// ```
+    /// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+    /// let caches = |access| Barrier::new(Scope::new(Stages::COMPUTE, access), Scope::COMPUTE).flushes(target).caches;
+    /// assert!(caches(Access::SHADER_READ).is_empty()); // nothing was written
+    /// assert!(!caches(Access::SHADER_WRITE).is_empty());
+    /// assert!(Access::WRITES.contains(Access::SHADER_WRITE));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Access: u32 {
         /// The command processor reads arguments and conditions.
@@ -64,6 +87,16 @@ impl Access {
 }
 
 /// One side of a barrier.
+///
+/// ```
+/// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
+///
+/// let readback = Scope::new(Stages::HOST, Access::HOST_READ);
+/// assert!(!Barrier::new(Scope::COMPUTE, readback).is_empty());
+/// let nothing = Scope::new(Stages::empty(), Access::empty());
+/// assert!(Barrier::new(nothing, nothing).is_empty());
+/// assert!(Scope::ALL.access.contains(Scope::TRANSFER.access));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// Pipeline stages.
@@ -92,6 +125,30 @@ impl Scope {
 ///
 /// There are no render targets here, and so no flushes of the colour and depth caches: a driver that draws records those, see
 /// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, Submission, commands::{Barrier, Commands, Recorder, Span}},
+///     winsys::Deadline,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let (first, second) = (Span::of(memory.binding(), 0, 1024)?, Span::of(memory.binding(), 1024, 1024)?);
+/// let mut recorder = Recorder::new(Stream::new(&device, target, 256)?);
+/// recorder.fill(first, 7)?;
+/// recorder.barrier(Barrier::TRANSFER)?; // the copy reads what was filled
+/// recorder.copy(second, first)?;
+/// let (list, used) = (recorder.finish()?, [memory.binding().clone()]);
+/// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
+/// assert_eq!(memory.map()?.load_u32(2044)?, 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Barrier {
     /// Work before the barrier.
@@ -101,6 +158,18 @@ pub struct Barrier {
 }
 
 /// The waits and cache operations with which a ring executes a [`Barrier`].
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{commands::{Barrier, Scope, Stages}, pm4::{CacheActions, Target}},
+///     winsys::GfxLevel,
+/// };
+///
+/// let flushes = Barrier::new(Scope::COMPUTE, Scope::COMPUTE).flushes(Target::compute(GfxLevel::Gfx10));
+/// assert_eq!(flushes.waits, Stages::COMPUTE);
+/// assert!(flushes.caches.contains(CacheActions::INVALIDATE_VECTOR));
+/// assert!(!flushes.caches.contains(CacheActions::WRITE_BACK_L2)); // both sides go through L2
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flushes {
     /// Stages waited for: shaders, and CP DMA for [`Stages::TRANSFER`].

@@ -9,6 +9,27 @@ use crate::{
 pub type Result<T, E = CommandError> = std::result::Result<T, E>;
 
 /// The reason why a command was not recorded. Except for [`CommandError::Stream`] the stream is unchanged.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Stream, commands::{CommandError, Commands, Recorder, Span}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let error = Span::of(memory.binding(), 4000, 200).unwrap_err();
+/// assert_eq!(error, CommandError::OutOfBounds { offset: 4000, bytes: 200, size: 4096 });
+/// let mut recorder = Recorder::new(Stream::new(&device, target, 64)?);
+/// let error = recorder.fill(Span::of(memory.binding(), 2, 16)?, 0).unwrap_err();
+/// assert!(matches!(error, CommandError::Misaligned { multiple: 4, .. }));
+/// let (to, from) = (Span::of(memory.binding(), 0, 16)?, Span::of(memory.binding(), 64, 32)?);
+/// assert!(matches!(recorder.copy(to, from), Err(CommandError::Lengths { from: 32, to: 16, .. })));
+/// assert!(recorder.stream().is_empty()); // nothing was recorded
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

@@ -7,6 +7,31 @@ use crate::{
 };
 
 /// A point in the pipeline that earlier work must have passed.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, Submission, commands::{Barrier, Commands, Point, Recorder, Span}},
+///     winsys::Deadline,
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let at = memory.address();
+/// let mut recorder = Recorder::new(Stream::new(&device, target, 256)?);
+/// recorder.timestamp(at, Point::Top)?; // as soon as the command is fetched
+/// recorder.fill(Span::of(memory.binding(), 1024, 1024)?, 7)?;
+/// recorder.barrier(Barrier::TRANSFER)?;
+/// recorder.timestamp(at.checked_add(8).ok_or("no address")?, Point::Bottom)?; // when the fill is done
+/// let (list, used) = (recorder.finish()?, [memory.binding().clone()]);
+/// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
+/// assert!(memory.map()?.load_u64(0)? <= memory.map()?.load_u64(8)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
     /// Nowhere: as soon as the command is fetched, by PFP on the graphics ring.
@@ -31,6 +56,32 @@ pub const EVENT_RESET: u32 = 0;
 ///
 /// Every method can answer [`CommandError::Stream`](super::CommandError::Stream) with what
 /// [`Stream::push`](crate::cs::Stream::push) answers; the other errors are named.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, commands::{self, Commands, Recorder, Span}, pm4, sdma},
+///     winsys::Binding,
+/// };
+///
+/// /// Clears a buffer on a ring of any kind.
+/// fn clear(commands: &mut impl Commands, buffer: &Binding) -> commands::Result<()> {
+///     commands.fill(Span::of(buffer, 0, buffer.len())?, 0)
+/// }
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let level = device.info().gfx_level;
+/// let mut graphics = Recorder::new(Stream::new(&device, pm4::Target::gfx(level), 64)?);
+/// let mut copies = Recorder::new(Stream::new(&device, sdma::Version::of(level), 64)?);
+/// clear(&mut graphics, memory.binding())?;
+/// clear(&mut copies, memory.binding())?;
+/// assert!(!graphics.stream().is_empty() && !copies.stream().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Commands {
     /// Returns the ring and generation that the packets are for.
     fn target(&self) -> Target;

@@ -21,15 +21,20 @@
 //!
 //! What RADV does with shaders (copies and fills from 4 KiB on) is done with CP DMA here.
 //!
-//! ```no_run
-//! # use std::{path::Path, sync::Arc};
-//! # use amdgpu_winsys::{cs::{commands::*, Stream, sdma}, winsys::{Binding, Device}};
-//! # fn copied(device: &Device, to: &Binding, from: &Binding) -> Result<(), Box<dyn std::error::Error>> {
-//! let stream = Stream::new(device, sdma::Version::of(device.info().gfx_level), 64)?;
+//! ```
+//! use amdgpu_winsys::{
+//!     cs::{Stream, commands::{Commands, Recorder, Span}, sdma},
+//!     heaps::{AllocateInfo, MemoryManager, TableOptions},
+//! };
+//!
+//! # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+//! let manager = MemoryManager::new(&device, &TableOptions::default())?;
+//! let (to, from) = (manager.allocate(&AllocateInfo::new(0, 4096))?, manager.allocate(&AllocateInfo::new(0, 4096))?);
+//! let stream = Stream::new(&device, sdma::Version::of(device.info().gfx_level), 64)?;
 //! let mut recorder = Recorder::new(stream);
-//! recorder.copy(Span::of(to, 0, 4096)?, Span::of(from, 0, 4096)?)?;
-//! let list = recorder.finish()?;
-//! # Ok(()) }
+//! recorder.copy(Span::of(to.binding(), 0, 4096)?, Span::of(from.binding(), 0, 4096)?)?;
+//! assert!(!recorder.finish()?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 mod atomic;
 mod barrier;

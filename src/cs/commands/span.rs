@@ -4,6 +4,23 @@ use super::{CommandError, Result};
 use crate::{vamgr::GpuVa, winsys::Binding};
 
 /// A range of GPU addresses: at least one byte, all in one half of the address space.
+///
+/// ```
+/// use amdgpu_winsys::cs::commands::Span;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let header = Span::of(memory.binding(), 0, 64)?;
+/// let body = Span::of(memory.binding(), 64, 1024)?;
+/// assert_eq!((header.address(), header.len()), (memory.address(), 64));
+/// assert!(!header.overlaps(body) && body.overlaps(Span::new(body.address(), 1)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     va: GpuVa,

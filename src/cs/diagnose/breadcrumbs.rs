@@ -10,12 +10,56 @@ use crate::{
 /// which everything is done. When a GPU hangs, what hangs is between the two.
 ///
 /// One for each queue. Its [binding](Breadcrumbs::binding) is part of each submission that writes marks.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Breadcrumbs, Progress, Stream, Submission}, winsys::Deadline};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let crumbs = Breadcrumbs::new(&device)?;
+/// let mut stream = Stream::new(&device, target, 64)?;
+/// for draw in 1..=3 {
+///     crumbs.begin(&mut stream, draw)?;
+///     crumbs.end(&mut stream, draw)?;
+/// }
+/// let (list, used) = (stream.finish()?, [crumbs.binding().clone()]);
+/// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
+/// assert_eq!(crumbs.progress(), Progress { begun: 3, done: 3 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Breadcrumbs {
     page: MarkerPage,
 }
 
 /// Progress of a ring, by its marks; 0 before the first.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Breadcrumbs, Progress, Stream, Submission}, winsys::Deadline};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let crumbs = Breadcrumbs::new(&device)?;
+/// let mut stream = Stream::new(&device, target, 64)?;
+/// crumbs.begin(&mut stream, 1)?;
+/// crumbs.end(&mut stream, 1)?;
+/// crumbs.begin(&mut stream, 2)?; // and no end
+/// let (list, used) = (stream.finish()?, [crumbs.binding().clone()]);
+/// queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?.wait(Deadline::NEVER)?;
+/// let Progress { begun, done } = crumbs.progress();
+/// assert_eq!((begun, done), (2, 1)); // whatever hangs is behind mark 1, and not behind mark 2
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The last mark that the ring has come to.

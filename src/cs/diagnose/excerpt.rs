@@ -24,6 +24,30 @@ const BETWEEN: usize = 1024;
 const LIMITS: Limits = Limits { depth: 2, ibs: 8, dwords: 4096 };
 
 /// Part of an IB.
+///
+/// ```
+/// use amdgpu_winsys::cs::HangReport;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// // The queue waits for a dword that is not written yet.
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// let excerpt = report.queues[0].excerpt.as_ref().ok_or("the queue is idle")?;
+/// assert_eq!((excerpt.sequence, excerpt.first, excerpt.last_mark), (1, 0, None)); // no breadcrumbs
+/// assert_eq!(waits.ibs().next().map(|(address, _)| address), Some(excerpt.ib));
+/// assert!(report.to_string().contains("WAIT_REG_MEM"), "{report}");
+/// # memory.map()?.store_u32(0, 1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The submission that it belongs to.

@@ -8,6 +8,33 @@ use crate::cs::{
 };
 
 /// Prints commands: a disassembler.
+///
+/// ```
+/// use std::fmt;
+/// use amdgpu_winsys::cs::{Excerpt, HangReport, IbPrinter};
+///
+/// struct Count;
+/// impl IbPrinter for Count {
+///     fn print(&self, excerpt: &Excerpt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         writeln!(f, "{} dwords of submission {}", excerpt.dwords.len(), excerpt.sequence)
+///     }
+/// }
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// assert!(report.printed_by(&Count).to_string().contains("dwords of submission 1"));
+/// # memory.map()?.store_u32(0, 1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait IbPrinter {
     /// Prints an excerpt, each line ended.
     ///

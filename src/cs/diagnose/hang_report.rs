@@ -36,6 +36,31 @@ pub struct HangReport {
 }
 
 /// Progress of a queue.
+///
+/// ```
+/// use amdgpu_winsys::cs::HangReport;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// // The queue waits for a dword that is not written yet.
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// let trace = &report.queues[0];
+/// assert_eq!((trace.done, trace.submitted, trace.state.is_ok()), (0, 1, true));
+/// memory.map()?.store_u32(0, 1)?;
+/// assert!(fence.wait(amdgpu_winsys::winsys::Deadline::NEVER)?);
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// assert!(report.queues[0].done == 1 && report.queues[0].excerpt.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct QueueTrace {
     /// The kernel's name of the context.
@@ -57,10 +82,55 @@ pub struct QueueTrace {
 }
 
 /// Prints the packets with their fields, as [`Dumper`](crate::cs::dump::Dumper) does: what [`HangReport`] is displayed with.
+///
+/// ```
+/// use amdgpu_winsys::cs::{DecodedPrinter, HangReport};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// // The queue waits for a dword that is not written yet.
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// let text = report.printed_by(&DecodedPrinter).to_string();
+/// assert_eq!(text, report.to_string());
+/// assert!(text.contains("equal"), "{text}"); // a field of the packet by its meaning
+/// # memory.map()?.store_u32(0, 1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DecodedPrinter;
 
 /// Prints the packets' names and their dwords, a line each.
+///
+/// ```
+/// use amdgpu_winsys::cs::{HangReport, RawPrinter};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// // The queue waits for a dword that is not written yet.
+/// let report = HangReport::new(&device).with_queue(&queue, None);
+/// let text = report.printed_by(&RawPrinter).to_string();
+/// assert!(text.contains("WAIT_REG_MEM") && !text.contains("equal"), "{text}"); // the name, and no fields
+/// # memory.map()?.store_u32(0, 1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawPrinter;
 

@@ -6,6 +6,19 @@ use crate::{
 };
 
 /// The memory that IBs are allocated in.
+///
+/// ```
+/// use amdgpu_winsys::cs::{IbPlacement, Stream};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// // With nothing left of the VRAM that the CPU reaches, IBs go to system memory.
+/// assert_eq!(IbPlacement::of(device.info(), u64::MAX), IbPlacement::System);
+/// // A list that will be read back, as for a copy into another stream, is recorded in cached memory:
+/// let stream = Stream::with_placement(&device, target, 64, IbPlacement::Cached)?;
+/// assert!(stream.remaining() >= 64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IbPlacement {
     /// Write-combined system memory: the CPU stores at full speed, the GPU fetches over the bus.

@@ -23,16 +23,16 @@ use crate::{
 /// RADV frees all IBs of a command buffer but the newest whenever it is reset (Mesa 25.0.7
 /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_reset`).
 ///
-/// ```no_run
-/// # use amdgpu_winsys::{cs::{IbPlacement, IbPool, pm4}, winsys::Device};
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open("/dev/dri/renderD128")?;
+/// ```
+/// use amdgpu_winsys::cs::{IbPlacement, IbPool, pm4};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let pool = IbPool::new(&device, IbPlacement::of(device.info(), 0), 1 << 20);
 /// let mut stream = pool.stream(pm4::Target::gfx(device.info().gfx_level), 1024)?;
 /// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
 /// drop(stream.finish()?); // or submit it first
 /// assert!(pool.idle_dwords() >= 1024);
-/// # Ok(()) }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct IbPool {

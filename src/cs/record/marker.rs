@@ -7,6 +7,29 @@ use crate::{
 };
 
 /// A language with stores and waits: both have them, in packets of their own.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Marker, Result, Stream, pm4, sdma}, vamgr::GpuVa};
+///
+/// /// Stores 1 when everything before is done, on a ring of any kind.
+/// fn set<L: Marker>(stream: &mut Stream<L>, at: GpuVa) -> Result<()> {
+///     L::store(stream, at, 1)
+/// }
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let level = device.info().gfx_level;
+/// let mut graphics = Stream::new(&device, pm4::Target::gfx(level), 64)?;
+/// let mut copies = Stream::new(&device, sdma::Version::of(level), 64)?;
+/// set(&mut graphics, memory.address())?;
+/// set(&mut copies, memory.address())?;
+/// assert!(graphics.len() > copies.len()); // an end of pipe, and a fence packet of four dwords
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Marker: Language {
     /// Stores a dword as soon as the ring comes to it. What was recorded before may still run.
     ///

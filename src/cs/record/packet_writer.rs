@@ -7,15 +7,21 @@ use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
 /// Room in a stream that is filled piece by piece, with its place in a register instead of in memory: the fastest way to
 /// record many small packets. Made by [`Stream::packet_writer`]; what was put counts as recorded when it is dropped.
 ///
-/// ```no_run
-/// # use amdgpu_winsys::cs::{Error, Stream, pm4};
-/// # fn registers(stream: &mut Stream<pm4::Target>, values: &[u32]) -> Result<(), Error> {
+/// ```
+/// use amdgpu_winsys::cs::{Stream, pm4};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?;
+/// let values = [1, 2, 3];
 /// let mut writer = stream.packet_writer(3 * values.len() + 2)?;
-/// for (offset, &value) in (0x200..).zip(values) {
-///     writer.put([0xc001_7600, offset, value])?;
+/// for (offset, value) in (0x200..).zip(values) {
+///     writer.put([0xc001_7600, offset, value])?; // SET_SH_REG
 /// }
 /// writer.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
-/// # Ok(()) }
+/// assert_eq!(writer.left(), 0);
+/// drop(writer);
+/// assert_eq!(stream.len(), 11);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct PacketWriter<'s, L> {

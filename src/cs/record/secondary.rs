@@ -13,6 +13,20 @@ use crate::{
 };
 
 /// Ways in which [`Stream::execute`] may include a list.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Execution, Inclusion, Stream, pm4};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let mut secondary = Stream::secondary(&device, target, 64)?;
+/// secondary.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// let secondary = secondary.finish()?;
+/// let mut primary = Stream::new(&device, target, 64)?;
+/// assert_eq!(primary.execute(&secondary, Inclusion::Auto)?, Execution::Called);
+/// assert_eq!(primary.execute(&secondary, Inclusion::Copy)?, Execution::Copied);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inclusion {
     /// By a call where that is possible, else by a copy.
@@ -23,6 +37,19 @@ pub enum Inclusion {
 }
 
 /// The way in which [`Stream::execute`] included a list.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Execution, Inclusion, Stream, pm4};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let compute = pm4::Target::compute(device.info().gfx_level);
+/// let secondary = Stream::secondary(&device, compute, 64)?.finish()?;
+/// let mut primary = Stream::new(&device, compute, 64)?;
+/// let execution = primary.execute(&secondary, Inclusion::Auto)?;
+/// assert_eq!(execution, Execution::Copied); // a compute ring calls no lists
+/// let stream = secondary.record_again(compute).map_err(|_list| "it is in use")?; // so this one is free
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// By a packet that calls it; the list stays alive with the stream's.

@@ -39,15 +39,16 @@ const SINK_DWORDS: usize = 1024;
 /// RADV lets IBs grow to a quarter of this, for want of a unit, and writes in front of its mapping when growing fails
 /// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
 ///
-/// ```no_run
-/// # use amdgpu_winsys::{cs::{Stream, pm4}, winsys::{Device, Ip}};
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let device = Device::open("/dev/dri/renderD128")?;
+/// ```
+/// use amdgpu_winsys::cs::{Stream, pm4};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 256)?;
-/// stream.push(&pm4::Nop::Skip(&[0; 7]))?;
-/// *stream.room() = [0xc000_1000, 0]; // the same, encoded by hand
+/// stream.push(&pm4::EventWrite::new(pm4::Event::CS_PARTIAL_FLUSH))?;
+/// *stream.room() = [0xc000_4600, 0x407]; // the same, encoded by hand
+/// assert_eq!(stream.len(), 4);
 /// let list = stream.finish()?;
-/// # Ok(()) }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Stream<L: Language> {

@@ -19,6 +19,22 @@ use crate::{
 };
 
 /// A submission's place on its queue. It has signalled once the submission and all before it are done.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Fence, Submission}, winsys::{Deadline, WaitFor}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let first = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+/// let second = queue.submit(&Submission { lists: &[&list], after: &[&first], ..Submission::default() })?;
+/// assert_eq!((first.sequence(), second.sequence()), (1, 2));
+/// assert!(Fence::wait_many(&[&first, &second], WaitFor::All, Deadline::NEVER)?.is_some());
+/// assert!(first.is_signalled() && second.outcome()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Fence {
     shared: Arc<Shared>,
@@ -151,6 +167,23 @@ impl Fence {
 
 /// A fence that poll, epoll and any reactor understands: its descriptor is readable once the submission has ended, and
 /// stays so. [`Fence::wait`] then reports how it ended, without waiting.
+///
+/// ```
+/// use std::os::fd::AsFd;
+/// use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+/// use amdgpu_winsys::{cs::Submission, winsys::Deadline};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?.to_pollable()?;
+/// let mut polled = [PollFd::new(fence.as_fd(), PollFlags::POLLIN)];
+/// assert_eq!(poll(&mut polled, PollTimeout::NONE)?, 1);
+/// assert!(fence.fence().wait(Deadline::POLL)?); // how it ended, without waiting
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct PollableFence {
     fence: Fence,

@@ -26,6 +26,25 @@ use crate::{
 ///
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_pass1`, `amdgpu_cs_submit`; Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`,
 /// `radv_create_gang_wait_preambles_postambles`.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{AnyStream, Gang, Queue, Submission},
+///     winsys::{Deadline, Ip},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// let compute = Queue::new(&context, Ip::Compute, 0)?;
+/// let list = |queue: &Queue| AnyStream::new(&device, queue.target(), 64)?.finish();
+/// let (mesh_shaders, task_shaders) = (list(&queue)?, list(&compute)?);
+/// let gang = Gang::new(&queue, &[&compute])?;
+/// let submission = Submission { lists: &[&mesh_shaders], ..Submission::default() };
+/// let fence = gang.submit(&[&[&task_shaders]], &submission)?; // of both
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Gang {
     leader: Arc<Shared>,

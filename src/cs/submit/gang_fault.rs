@@ -6,6 +6,19 @@
 pub const MAX_GANG: usize = 4;
 
 /// The reason why queues cannot form a gang.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Error, Gang, GangFault};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// assert_eq!(Gang::new(&queue, &[]).unwrap_err(), Error::NoGang(GangFault::NoFollowers));
+/// let five = Gang::new(&queue, &[&queue; 4]).unwrap_err();
+/// assert_eq!(five, Error::NoGang(GangFault::TooMany { count: 5 }));
+/// assert_eq!(Gang::new(&queue, &[&queue]).unwrap_err(), Error::NoGang(GangFault::Twice { at: 0 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GangFault {

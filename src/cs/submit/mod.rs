@@ -6,6 +6,7 @@ mod gang;
 mod gang_fault;
 mod planner;
 mod queue;
+mod queue_kind;
 mod queue_options;
 mod queues;
 pub(super) mod shared;
@@ -18,7 +19,8 @@ pub use self::{
     gang::Gang,
     gang_fault::{GangFault, MAX_GANG},
     planner::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
-    queue::{Queue, QueueKind},
+    queue::Queue,
+    queue_kind::QueueKind,
     queue_options::{BoListMode, QueueOptions, RetryPolicy},
     queues::Queues,
     submission::{Keep, Submission, SyncPoint},

@@ -9,6 +9,16 @@ use std::ops::Range;
 pub const MAX_IBS_PER_CALL: usize = 192;
 
 /// Limits of IBs in a call.
+///
+/// ```
+/// use amdgpu_winsys::cs::{CallLimits, plan};
+///
+/// let calls = |limits| plan([1, 1, 1, 1].into_iter(), limits).map(Iterator::count);
+/// let bare = CallLimits { per_call: 4, around_first: 0, around_further: 0 };
+/// assert_eq!(calls(bare)?, 1);
+/// assert_eq!(calls(CallLimits { around_first: 2, around_further: 2, ..bare })?, 2); // preambles take room
+/// # Ok::<(), amdgpu_winsys::cs::NoRoomForIbs>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
     /// IBs of one call, those around included: what the queue takes, at most [`MAX_IBS_PER_CALL`].
@@ -32,6 +42,14 @@ impl CallLimits {
 }
 
 /// A call without room for a single IB.
+///
+/// ```
+/// use amdgpu_winsys::cs::{CallLimits, NoRoomForIbs, plan};
+///
+/// let limits = CallLimits { per_call: 4, around_first: 4, around_further: 1 };
+/// let error = plan([1].into_iter(), limits).err();
+/// assert_eq!(error, Some(NoRoomForIbs { around: 4, per_call: 4 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{around} IBs go around those of a submission, and a call of the kernel takes {per_call}")]
 pub struct NoRoomForIbs {
@@ -42,6 +60,17 @@ pub struct NoRoomForIbs {
 }
 
 /// The part of a submission that goes into one call.
+///
+/// ```
+/// use amdgpu_winsys::cs::{Call, CallLimits, plan};
+///
+/// let limits = CallLimits { per_call: 3, around_first: 1, around_further: 1 };
+/// for Call { ibs, index, is_last } in plan([2, 2, 1].into_iter(), limits)? {
+///     let (waits, signals) = (index == 0, is_last); // the first call waits, the last one signals
+///     assert_eq!((waits, signals), (ibs.start == 0, ibs.end == 5));
+/// }
+/// # Ok::<(), amdgpu_winsys::cs::NoRoomForIbs>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Range of IBs, counted over all lists.
@@ -57,6 +86,15 @@ pub struct Call {
 ///
 /// RADV does not count what goes behind, and submits calls without IBs, or for ever, when one list is too long (Mesa
 /// 25.0.7 `radv_amdgpu_cs.c`, `radv_amdgpu_winsys_cs_submit_internal`).
+///
+/// ```
+/// use amdgpu_winsys::cs::{CallLimits, plan};
+///
+/// let limits = CallLimits { per_call: 4, around_first: 0, around_further: 0 };
+/// let calls: Vec<_> = plan([3, 6, 1].into_iter(), limits)?.map(|call| call.ibs).collect();
+/// assert_eq!(calls, [0..3, 3..7, 7..10]); // only the list of 6 IBs is cut in two
+/// # Ok::<(), amdgpu_winsys::cs::NoRoomForIbs>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Calls<I> {
     /// Numbers of IBs of the lists not begun yet.

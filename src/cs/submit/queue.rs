@@ -8,7 +8,7 @@ use std::{
 use super::{shared::Shared, submit_buffers::SubmitBuffers};
 use crate::{
     cs::{
-        CommandList, Error, Fence, Keep, QueueOptions, Result, Submission, SyncPoint, Target,
+        CommandList, Error, Fence, Keep, QueueKind, QueueOptions, Result, Submission, SyncPoint, Target,
         record::marker,
         retire::jobs::{Ended, Job, Over, Unkept},
     },
@@ -21,15 +21,6 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// Interval at which a thread that waits for another's submission looks whether that one may take long.
 const LOOK: Duration = Duration::from_millis(1);
-
-/// Kind of hardware queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum QueueKind {
-    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. User
-    /// queues, whose submissions are a store to a doorbell, would be another kind; Linux 6.12 has none.
-    Kernel,
-}
 
 /// One queue of a context: the entity (context, IP, ring). Submissions to it run one after the other.
 ///
@@ -51,6 +42,18 @@ pub enum QueueKind {
 ///
 /// A `Queue` is a handle: a clone of it is the same queue, and equal to it. What is said of dropping a queue holds for the
 /// last one.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Queue, Stream, Submission, pm4}, winsys::{Context, Deadline, Ip, Priority}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let queue = Queue::new(&Context::new(&device, Priority::Normal)?, Ip::Compute, 1)?;
+/// let list = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64)?.finish()?;
+/// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+/// assert!(queue.wait_idle(Deadline::NEVER)? && fence.is_signalled());
+/// assert_eq!((queue.ip(), queue.ring(), queue.in_flight()), (Ip::Compute, 1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Queue {
     shared: Arc<Shared>,

@@ -3,6 +3,19 @@
 use std::time::Duration;
 
 /// Time for which a submission that does not fit into memory is retried: other processes may free some.
+///
+/// ```
+/// use std::time::Duration;
+/// use amdgpu_winsys::{cs::{Queue, QueueOptions, RetryPolicy}, winsys::{Context, Ip, Priority}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let context = Context::new(&device, Priority::Normal)?;
+/// // A compositor would rather drop a frame than wait a second for memory:
+/// let retry = RetryPolicy { total: Duration::from_millis(4), pause: Duration::from_millis(1) };
+/// let queue = Queue::with_options(&context, Ip::Gfx, 0, QueueOptions { retry, ..QueueOptions::default() })?;
+/// assert_eq!(RetryPolicy::default().total, Duration::from_secs(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// From the first refusal to the last attempt.
@@ -24,6 +37,31 @@ impl RetryPolicy {
 }
 
 /// The way a queue lists the memory of a submission to the kernel.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{BoListMode, Queue, QueueOptions, Submission},
+///     winsys::{Deadline, Ip},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # drop(queue);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let options = QueueOptions { bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
+/// let (queue, used) = (Queue::with_options(&context, Ip::Gfx, 0, options)?, [memory.binding().clone()]);
+/// for frame in 1..=3 {
+///     let fence = queue.submit(&Submission { lists: &[&list], memory: &used, ..Submission::default() })?;
+///     assert!(fence.wait(Deadline::NEVER)? && fence.sequence() == frame);
+/// }
+/// queue.forget_memory(); // from here on memory that is freed goes at once
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoListMode {
@@ -38,6 +76,19 @@ pub enum BoListMode {
 }
 
 /// Options of a queue.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Queues, QueueOptions, RetryPolicy},
+///     winsys::{Context, Ip, Priority},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let options = QueueOptions { retry: RetryPolicy::NONE, ..QueueOptions::default() };
+/// let queues = Queues::with_options(&Context::new(&device, Priority::Normal)?, options);
+/// assert_eq!(queues.of_ip(Ip::Sdma)?.len(), 2); // both with these options
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueOptions {
     /// Retries if memory is short.

@@ -6,6 +6,21 @@ use crate::{
 };
 
 /// A point of a sync object: 0 is its binary state, anything else a point of its timeline.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Submission, SyncPoint}, winsys::{Deadline, Syncobj}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let (acquired, frames) = (Syncobj::new(&device, true)?, Syncobj::new(&device, false)?);
+/// let (waits, signals) = ([SyncPoint::binary(&acquired)], [SyncPoint::timeline(&frames, 1)]);
+/// queue.submit(&Submission { lists: &[&list], waits: &waits, signals: &signals, ..Submission::default() })?;
+/// assert!(frames.wait_point(1, Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SyncPoint<'a> {
     /// The sync object.
@@ -73,6 +88,33 @@ pub enum Keep {
 /// A list may be submitted as often as one likes, and several times in one submission: it does not change any more.
 /// Recording it again takes it back by value, and is refused while a queue runs it
 /// ([`CommandList::record_again`]).
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Stream, Submission, SyncPoint, pm4},
+///     winsys::{Deadline, Syncobj},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let mut stream = Stream::new(&device, target, 64)?;
+/// stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;
+/// let (list, done) = (stream.finish()?, Syncobj::new(&device, false)?);
+/// queue.submit(&Submission {
+///     lists: &[&list],
+///     memory: &[memory.binding().clone()],
+///     signals: &[SyncPoint::binary(&done)],
+///     ..Submission::default()
+/// })?;
+/// assert!(done.wait(Deadline::NEVER)?);
+/// assert_eq!(memory.map()?.load_u32(0)?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Default)]
 pub struct Submission<'a> {
     /// Lists to execute. May be empty if the submission waits for something or signals something.

@@ -21,6 +21,22 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A [`Submission`] that owns what it names, so that it can wait its turn.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{OwnedSubmission, Submitter}, winsys::{Deadline, Syncobj}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let rendered = Syncobj::new(&device, false)?;
+/// let submission = OwnedSubmission { lists: vec![list], signals: vec![(rendered.clone(), 0)], ..Default::default() };
+/// let submitter = Submitter::new(&queue)?;
+/// submitter.submit(submission)?; // nothing of it is borrowed
+/// assert!(rendered.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct OwnedSubmission {
     /// See [`Submission::lists`].
@@ -54,6 +70,24 @@ pub struct OwnedSubmission {
 /// `drm_syncobj_find_fence`). This waits first, as long as it takes, and holds no lock meanwhile.
 ///
 /// A direct submission to the queue overtakes what waits here. Dropping the submitter abandons what still waits.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{OwnedSubmission, Submitter}, winsys::{Deadline, Syncobj}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let timeline = Syncobj::new(&device, false)?;
+/// let submitter = Submitter::new(&queue)?;
+/// let waits = vec![(timeline.clone(), 5)]; // nothing was submitted for this point yet
+/// let pending = submitter.submit(OwnedSubmission { lists: vec![list], waits, ..Default::default() })?;
+/// assert!(pending.submitted(Deadline::POLL)?.is_none());
+/// timeline.signal_point(5)?;
+/// assert!(pending.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Submitter {
     queue: Queue,
@@ -84,6 +118,28 @@ impl Drop for Job {
 }
 
 /// A submission that may still wait to be made.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     cs::{Error, OwnedSubmission, Submitter},
+///     winsys::{Deadline, Syncobj},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let never = Syncobj::new(&device, false)?;
+/// let submitter = Submitter::new(&queue)?;
+/// let first = submitter.submit(OwnedSubmission { lists: vec![list.clone()], ..Default::default() })?;
+/// let fence = first.submitted(Deadline::NEVER)?.ok_or("not submitted")?;
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// let second = submitter.submit(OwnedSubmission { lists: vec![list], waits: vec![(never, 0)], ..Default::default() })?;
+/// drop(submitter); // what still waits is never submitted
+/// assert_eq!(second.wait(Deadline::NEVER), Err(Error::Abandoned));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PendingFence {
     outcome: Arc<Outcome>,

@@ -9,6 +9,20 @@ use super::{
 use crate::cs::{EncodeError, Target};
 
 /// The reason why a list was not chained, or not taken off its chain.
+///
+/// ```
+/// use amdgpu_winsys::cs::{ChainFault, Stream};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let list = || Stream::new(&device, target, 64)?.finish();
+/// let (first, second, third) = (list()?, list()?, list()?);
+/// first.chain(&second)?;
+/// assert_eq!(first.chain(&third), Err(ChainFault::Chained));
+/// assert_eq!(third.chain(&second), Err(ChainFault::Behind));
+/// assert_eq!(second.chain(&first), Err(ChainFault::Circle));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainFault {

@@ -17,6 +17,27 @@ use crate::{cs::Target, vamgr::GpuVa};
 /// [`Language::PAD_DWORDS`](crate::cs::Language::PAD_DWORDS). They are a jump to the next IB of the list; in the last one they are a filler, which
 /// [`CommandList::chain`] turns into a jump to another list. An IB for the copy engine ends with its last packet and
 /// padding.
+///
+/// ```
+/// use amdgpu_winsys::{cs::{Stream, Submission, pm4}, winsys::Deadline};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let mut stream = Stream::new(&device, target, 64)?;
+/// stream.push(&pm4::EndOfPipe::fence(memory.address(), 42))?;
+/// let list = stream.finish()?;
+/// assert_eq!((list.target(), list.ibs().len(), list.len() % 8), (target.into(), 1, 0)); // padded
+/// let used = [memory.binding().clone()];
+/// let fence = queue.submit(&Submission { lists: &[&list, &list], memory: &used, ..Submission::default() })?;
+/// drop(list); // the queue keeps it
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CommandList {
     recorded: Arc<Recorded>,

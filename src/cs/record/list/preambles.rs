@@ -46,6 +46,19 @@ pub struct Preambles {
 }
 
 /// A list that is no preamble.
+///
+/// ```
+/// use amdgpu_winsys::cs::{NotOneIb, Preambles, Stream, sdma};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// let graphics = Stream::new(&device, target, 64)?.finish()?;
+/// let copies = Stream::new(&device, sdma::Version::of(device.info().gfx_level), 64)?.finish()?;
+/// let expected = NotOneIb::OtherRing { target: copies.target(), others: graphics.target() };
+/// let error = Preambles::new().with_postamble(graphics)?.with_further(copies).unwrap_err();
+/// assert_eq!(error, expected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOneIb {

@@ -1,0 +1,23 @@
+//! Kinds of hardware queues.
+
+/// Kind of hardware queue.
+///
+/// ```
+/// use amdgpu_winsys::cs::QueueKind;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// match queue.kind() {
+///     QueueKind::Kernel => assert_eq!(queue.ring(), 0), // submissions are ioctls
+///     _ => return Err("a kind that this program does not know".into()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueueKind {
+    /// One of the kernel's: each submission is a CS ioctl, and the kernel's scheduler gives it a hardware ring. User
+    /// queues, whose submissions are a store to a doorbell, would be another kind; Linux 6.12 has none.
+    Kernel,
+}
