@@ -14,6 +14,23 @@ use crate::{
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the winsys layer. Each variant holds what the caller needs to act on it.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     uapi::{GemCreateFlags, GemDomain},
+///     winsys::{Bo, BoRequest, BoRuleError, Error, Mapping},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let flags = GemCreateFlags::NO_CPU_ACCESS;
+/// let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::VRAM, flags };
+/// let bo = Bo::create(&device, request)?;
+/// assert_eq!(Mapping::new(&bo).unwrap_err(), Error::NotMappable { handle: bo.handle() });
+/// let error = Bo::create(&device, BoRequest { size: 0, ..request }).unwrap_err();
+/// assert!(matches!(error, Error::BoRule { size: 0, rule: BoRuleError::ZeroSize, .. }));
+/// assert_eq!(error.loss(), None); // the device goes on
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,6 +13,20 @@ use crate::{
 ///
 /// The kernel keeps them with the BO, not with a handle: an importer on the same GPU sees them in any process. A BO that
 /// comes from another GPU starts without.
+///
+/// ```
+/// use amdgpu_winsys::winsys::BoMetadata;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// let layout = BoMetadata { tiling: 0x1b, flags: 0, data: vec![1, 2, 3, 4] };
+/// bo.set_metadata(&layout)?;
+/// assert_eq!(bo.metadata()?, layout); // in every process that imports the BO
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoMetadata {
     /// The tiling word; its layout depends on the generation: see [`Tiling`](super::Tiling).
@@ -27,6 +41,19 @@ pub struct BoMetadata {
 const MOST_BYTES: usize = 256;
 
 /// The words that travel with a BO, with data that lies elsewhere: see [`Bo::metadata_into`].
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// bo.set_metadata_from(0, 0, &[1, 2, 3, 4, 5, 6])?;
+/// let mut data = [0; 4];
+/// let words = bo.metadata_into(&mut data)?;
+/// assert_eq!((data, words.data_len > data.len()), ([1, 2, 3, 4], true)); // two bytes were left out
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BoWords {
     /// The tiling word, as in [`BoMetadata::tiling`].

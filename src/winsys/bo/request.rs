@@ -9,6 +9,16 @@ pub const PAGE_SIZE: u64 = 4096;
 pub(super) const ALIGNMENT_LIMIT: u64 = 1 << 31;
 
 /// A request of GEM_CREATE.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let request = BoRequest { size: 5000, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// request.check(device.info())?; // no rule is broken; only the kernel knows whether there is room
+/// assert_eq!(Bo::create(&device, request)?.size(), 8192);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoRequest {
     /// Size in bytes, at least 1; the kernel rounds it up to a page.

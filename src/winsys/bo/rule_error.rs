@@ -7,6 +7,19 @@ use crate::uapi::{GemCreateFlags, GemDomain};
 /// A rule of GEM_CREATE that a request breaks. The kernel says EINVAL to nearly all of them; this says which.
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_object.c`, `amdgpu_bo_create`.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{BoRequest, BoRuleError}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let good = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// let broken = |request: BoRequest| request.check(device.info()).unwrap_err();
+/// assert_eq!(broken(BoRequest { size: 0, ..good }), BoRuleError::ZeroSize);
+/// assert_eq!(broken(BoRequest { alignment: 3, ..good }), BoRuleError::Alignment { alignment: 3 });
+/// let mixed = GemDomain::GDS | GemDomain::GWS;
+/// assert_eq!(broken(BoRequest { domains: mixed, ..good }), BoRuleError::MixedDomains(mixed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoRuleError {

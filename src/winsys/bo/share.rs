@@ -95,6 +95,22 @@ impl Bo {
 }
 
 /// Origin of a BO's memory.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Mapping, Origin};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// // The CPU cannot map another GPU's memory through this one.
+/// match bo.origin() {
+///     Origin::SameGpu | Origin::Unknown => assert_eq!(Mapping::new(&bo)?.len(), 64 << 10),
+///     Origin::Elsewhere => return Err("map the dma-buf itself".into()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// This GPU's driver made it, in this process or another.

@@ -36,6 +36,14 @@ impl Bits {
 }
 
 /// A field of a tiling description has no room for its value.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{GfxLevel, LegacyTiling, Tiling};
+///
+/// let Tiling::Legacy(tiling) = Tiling::decode(GfxLevel::Gfx8, 0) else { return };
+/// let error = Tiling::Legacy(LegacyTiling { tile_split: 9, ..tiling }).encode().unwrap_err();
+/// assert_eq!((error.field, error.value, error.bits), ("tile_split", 9, 3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {value:#x} does not fit its {bits} bits")]
 pub struct TilingFieldError {
@@ -49,7 +57,7 @@ pub struct TilingFieldError {
 
 /// One description of a generation's fields makes the structure, the reader, the writer and the mask of known bits.
 macro_rules! tiling {
-    ($(#[$docs:meta])* $name:ident { $($(#[$field_docs:meta])* $field:ident: $type:ty = $highest:literal, $lowest:literal;)* }) => {
+    ($(#[$docs:meta])* pub struct $name:ident { $($(#[$field_docs:meta])* $field:ident: $type:ty = $highest:literal, $lowest:literal;)* }) => {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $name {
@@ -109,7 +117,15 @@ impl Raw for bool {
 
 tiling! {
     /// GFX6 to GFX8: macro and micro tiles over pipes and banks. The values are those of the GB_TILE_MODE registers.
-    LegacyTiling {
+    ///
+    /// ```
+    /// use amdgpu_winsys::winsys::LegacyTiling;
+    ///
+    /// let thin = LegacyTiling { array_mode: 4, tile_split: 4, micro_tile_mode: 1, ..LegacyTiling::default() };
+    /// assert_eq!((thin.encode(), thin.tile_split_bytes()), (Ok(0x1804), 1024));
+    /// assert_eq!(LegacyTiling::decode(0x1804), thin);
+    /// ```
+    pub struct LegacyTiling {
         /// 1 linear, 2 micro tiles, 4 macro tiles.
         array_mode: u32 = 3, 0;
         /// The pipe configuration.
@@ -131,7 +147,16 @@ tiling! {
 
 tiling! {
     /// GFX9 to GFX11.5: a swizzle mode, and where the colour compression's own data lies.
-    SwizzleTiling {
+    ///
+    /// ```
+    /// use amdgpu_winsys::winsys::SwizzleTiling;
+    ///
+    /// let shown = SwizzleTiling { swizzle_mode: 27, scanout: true, ..SwizzleTiling::default() };
+    /// assert_eq!(shown.encode(), Ok(1 << 63 | 27));
+    /// let too_large = SwizzleTiling { swizzle_mode: 32, ..shown };
+    /// assert_eq!(too_large.encode().map_err(|error| error.field), Err("swizzle_mode"));
+    /// ```
+    pub struct SwizzleTiling {
         /// The address library's swizzle mode; 0 is linear.
         swizzle_mode: u32 = 4, 0;
         /// Offset of the display's compression data from the image's start, in units of 256 bytes; 0: there is none.
@@ -154,7 +179,15 @@ tiling! {
     ///
     /// A BO created with GFX12_DCC needs this word set: the kernel moves it with the format that stands here, and with the
     /// wrong one it compresses raw data.
-    Gfx12Tiling {
+    ///
+    /// ```
+    /// use amdgpu_winsys::winsys::Gfx12Tiling;
+    ///
+    /// let word = Gfx12Tiling::RAW_MEMORY.encode()?; // for memory that holds no image
+    /// assert_eq!(Gfx12Tiling::decode(word), Gfx12Tiling::RAW_MEMORY);
+    /// # Ok::<(), amdgpu_winsys::winsys::TilingFieldError>(())
+    /// ```
+    pub struct Gfx12Tiling {
         /// The swizzle mode; 0 is linear.
         swizzle_mode: u32 = 2, 0;
         /// The largest compressed block: 0 is 64, 1 is 128, 2 is 256 bytes.
@@ -194,6 +227,15 @@ impl Gfx12Tiling {
 }
 
 /// A tiling word in its generation's terms.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{GfxLevel, SwizzleTiling, Tiling};
+///
+/// // The word of an imported BO, in the terms of the chip:
+/// let tiling = Tiling::decode(GfxLevel::Gfx10, 0x1b);
+/// assert!(matches!(tiling, Tiling::Swizzle(SwizzleTiling { swizzle_mode: 27, .. })));
+/// assert_eq!((tiling.encode(), tiling.is_scanout()), (Ok(0x1b), false));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tiling {
     /// GFX6 to GFX8.

@@ -11,6 +11,23 @@ use crate::{
 };
 
 /// Pages of this process that the GPU is to use.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Bo, UserMemory};
+/// use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let (len, protection) = (4096.try_into()?, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE);
+/// // SAFETY: no address is asked for, so nothing that exists is replaced.
+/// let pages = unsafe { mmap_anonymous(None, len, protection, MapFlags::MAP_PRIVATE) }?;
+/// // SAFETY: nothing else uses the pages, which outlive the BO.
+/// let bo = unsafe { Bo::from_user_memory(&device, UserMemory::new(pages.cast(), 4096)) }?;
+/// assert_eq!(bo.size(), 4096);
+/// drop(bo);
+/// // SAFETY: nothing uses the pages any more.
+/// unsafe { munmap(pages, 4096) }?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserMemory {
     /// The first byte, at the start of a page.

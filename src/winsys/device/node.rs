@@ -14,6 +14,24 @@ const AMD: u16 = 0x1002;
 const DRM_MAJOR: u32 = 226;
 
 /// A render node of an AMD GPU, known from sysfs alone: nothing was opened, so a sleeping GPU sleeps on.
+///
+/// ```
+/// use amdgpu_winsys::winsys::Node;
+///
+/// let root = std::env::temp_dir().join(format!("amdgpu-nodes-{}", std::process::id())); // `/` on a real computer
+/// # let place = root.join("sys/dev/char/226:128/device");
+/// # std::fs::create_dir_all(&place)?;
+/// # std::fs::create_dir_all(root.join("dev/dri"))?;
+/// # std::fs::write(root.join("dev/dri/renderD128"), "")?;
+/// # for (name, text) in [("vendor", "0x1002"), ("device", "0x73bf"), ("revision", "0xc3"), ("uevent", "PCI_SLOT_NAME=0000:0b:00.0")] {
+/// #     std::fs::write(place.join(name), text)?;
+/// # }
+/// let nodes = Node::enumerate(&root)?;
+/// # std::fs::remove_dir_all(&root)?;
+/// assert_eq!((nodes.len(), nodes[0].minor, nodes[0].device_id), (1, 128, 0x73bf));
+/// assert_eq!(nodes[0].path, root.join("dev/dri/renderD128")); // for Device::open
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// The node, such as `/dev/dri/renderD128`.

@@ -22,6 +22,17 @@ use crate::{
 ///
 /// Every call goes through libc's symbols, never through a system-call instruction of our own, so that a preloaded
 /// library can stand in for the kernel (Mesa's `libamdgpu_noop_drm_shim.so`, or one over our simulator).
+///
+/// ```
+/// use std::{fs::File, os::fd::OwnedFd};
+/// use amdgpu_winsys::winsys::{Device, Error, RenderNode};
+///
+/// // A descriptor that came from elsewhere, and is no render node:
+/// let file = OwnedFd::from(File::open("/dev/null")?);
+/// let error = Device::new(RenderNode::from_fd(file)).unwrap_err();
+/// assert!(matches!(error, Error::Ioctl { request: "VERSION", .. }), "{error}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct RenderNode {
     fd: OwnedFd,

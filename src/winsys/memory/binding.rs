@@ -48,6 +48,17 @@ use crate::{
 pub struct Binding(Arc<BindingState>);
 
 /// A [`Binding`] that does not keep it bound.
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(0, 4096))?;
+/// let watched = memory.binding().downgrade();
+/// assert_eq!(watched.upgrade().as_ref(), Some(memory.binding()));
+/// drop(memory);
+/// assert_eq!((watched.handle_count(), watched.upgrade()), (0, None)); // unbound
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WeakBinding(Weak<BindingState>);
 

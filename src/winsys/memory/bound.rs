@@ -7,6 +7,27 @@ use crate::{
 };
 
 /// A request of [`Bo::create_bound`].
+///
+/// ```
+/// use amdgpu_winsys::{
+///     uapi::{GemCreateFlags, GemDomain, VaFlags},
+///     vamgr::VaRequest,
+///     winsys::{Bo, BoRequest, BoundRequest},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let flags = GemCreateFlags::empty();
+/// let shader_code = BoundRequest {
+///     bo: BoRequest { size: 4096, alignment: 0, domains: GemDomain::VRAM, flags },
+///     addresses: VaRequest::new(8192), // a page more, for the guard page
+///     flags: VaFlags::READABLE | VaFlags::EXECUTABLE,
+///     priority: 20,
+///     guard_page: true,
+/// };
+/// let binding = Bo::create_bound(&device, &shader_code)?;
+/// assert!(binding.has_guard_page() && binding.len() == 4096);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BoundRequest {
     /// The BO.

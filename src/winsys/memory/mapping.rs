@@ -24,6 +24,22 @@ use crate::{
 /// `base` is the start of `len` mapped bytes, page-aligned. Either the device's kernel made the mapping, and only `Drop`
 /// and [`Mapping::unmap_reserving`] remove it; or the bytes are lent, and the lender keeps them mapped longer than
 /// this lives.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Error, Mapping};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// let mapping = Mapping::new(&bo)?;
+/// mapping.write_dwords(16, &[1, 2])?;
+/// assert_eq!((mapping.load_u32(20)?, mapping.load_u64(16)?), (2, 0x2_0000_0001));
+/// let outside = Error::Range { handle: bo.handle(), offset: 64 << 10, len: 4, size: 64 << 10 };
+/// assert_eq!(mapping.load_u32(64 << 10), Err(outside));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,

@@ -21,6 +21,22 @@ use crate::{
 ///
 /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`, and `amdgpu_vm.c`, `amdgpu_vm_bo_replace_map` and
 /// `amdgpu_vm_bo_clear_mappings`.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::VaFlags, vamgr::VaRequest, winsys::Reservation};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// let lease = device.addresses().allocate(VaRequest::new(1 << 20).aligned(64 << 10))?;
+/// let reservation = Reservation::new(&device, lease).map_err(|(_lease, error)| error)?;
+/// reservation.bind(128 << 10, 64 << 10, &bo, 0, VaFlags::READABLE | VaFlags::WRITEABLE)?;
+/// reservation.unbind(128 << 10, 64 << 10)?; // reads there give zero again
+/// assert_eq!(reservation.range().len(), 1 << 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Reservation {
     device: Device,

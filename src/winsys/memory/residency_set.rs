@@ -66,6 +66,21 @@ struct SetState {
 
 /// The members of a [`ResidencySet`] at one time, as a slice that clones cheaply. Two snapshots between which nothing came
 /// or went are equal.
+///
+/// ```
+/// use amdgpu_winsys::winsys::ResidencySet;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(0, 4096))?;
+/// let set = ResidencySet::new();
+/// let before = set.snapshot();
+/// set.add(memory.binding());
+/// let after = set.snapshot();
+/// assert!(before.is_empty() && before != after); // a snapshot does not change
+/// assert!(after.contains(memory.binding()) && after == set.snapshot());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Residents(Arc<[Binding]>);
 

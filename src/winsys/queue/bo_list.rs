@@ -15,6 +15,23 @@ use crate::{
 /// all the same.)
 ///
 /// Source: Linux 6.12 `amdgpu_bo_list.c`, `amdgpu_bo_list_ioctl`.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::BoListEntry, winsys::BoList};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// let entry = BoListEntry { bo_handle: bo.handle(), bo_priority: 14 };
+/// let mut list = BoList::new(&device, &[entry])?;
+/// assert_ne!(list.handle(), 0); // for `Chunks::bo_list`
+/// list.update(&[])?;
+/// let unknown = BoListEntry { bo_handle: 99, bo_priority: 0 };
+/// assert!(list.update(&[unknown]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct BoList {
     device: Device,

@@ -10,6 +10,17 @@ use crate::{
 /// A level at which the clocks stay.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_CTX_STABLE_PSTATE_*`.
+///
+/// ```
+/// use amdgpu_winsys::winsys::StablePstate;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// assert_eq!(context.stable_pstate()?, StablePstate::None); // clocks move with the load
+/// let pinned = context.pin_clocks(StablePstate::Peak)?; // for a measurement
+/// assert_eq!(context.stable_pstate()?, StablePstate::Peak);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum StablePstate {
@@ -30,6 +41,19 @@ impl StablePstate {
 }
 
 /// Clocks that stay where they are until this is dropped.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Context, Error, Priority, StablePstate};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// let other = Context::new(&device, Priority::Normal)?;
+/// let pinned = context.pin_clocks(StablePstate::Standard)?;
+/// assert_eq!(other.pin_clocks(StablePstate::Peak).unwrap_err(), Error::ClocksTaken);
+/// drop(pinned);
+/// assert_eq!(other.stable_pstate()?, StablePstate::None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it lets the clocks move again"]
 pub struct PinnedClocks {

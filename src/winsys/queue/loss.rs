@@ -7,6 +7,19 @@ use nix::errno::Errno;
 use crate::uapi::CtxStateFlags;
 
 /// The reason why a GPU did not finish its work.
+///
+/// ```
+/// use amdgpu_winsys::winsys::LossReason;
+///
+/// # let gpu = amdgpu_sim::SimDevice::new(amdgpu_sim::profile("navi21").ok_or("no such chip")?, amdgpu_sim::SimOptions::default());
+/// # let device = amdgpu_winsys::winsys::Device::new(gpu.open())?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// gpu.unplug();
+/// let loss = queue.check().unwrap_err().loss().ok_or("no loss")?;
+/// assert_eq!(loss.reason, LossReason::Unplugged);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LossReason {
@@ -23,6 +36,23 @@ pub enum LossReason {
 }
 
 /// The culprit of a loss, as far as the kernel reports it.
+///
+/// ```
+/// use std::time::Duration;
+/// use amdgpu_winsys::{cs::{Stream, Submission, pm4}, winsys::{Blame, Deadline, Ip}};
+///
+/// # let options = amdgpu_sim::SimOptions::hanging_for(Duration::from_millis(5));
+/// # let gpu = amdgpu_sim::SimDevice::new(amdgpu_sim::profile("navi21").ok_or("no such chip")?, options);
+/// # let device = amdgpu_winsys::winsys::Device::new(gpu.open())?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, Ip::Gfx, 0)?;
+/// let list = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 64)?.finish()?;
+/// gpu.hang_next_job(Ip::Gfx, 0);
+/// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+/// let loss = fence.wait(Deadline::NEVER).unwrap_err().loss().ok_or("no loss")?;
+/// assert_eq!(loss.blame, Blame::Guilty); // the job was this context's
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Blame {
     /// A job of this context was the cause.
@@ -35,6 +65,19 @@ pub enum Blame {
 }
 
 /// The kernel's account of lost work.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Blame, Loss, LossReason};
+///
+/// # let gpu = amdgpu_sim::SimDevice::new(amdgpu_sim::profile("navi21").ok_or("no such chip")?, amdgpu_sim::SimOptions::default());
+/// # let device = amdgpu_winsys::winsys::Device::new(gpu.open())?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// gpu.reset_and_lose_vram();
+/// let Loss { reason, blame, vram_lost, .. } = queue.check().unwrap_err().loss().ok_or("no loss")?;
+/// assert_eq!((reason, blame, vram_lost), (LossReason::VramLost, Blame::Innocent, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loss {
     /// The reason.

@@ -3,6 +3,16 @@
 use crate::uapi::priority;
 
 /// Scheduling priority of a context. Above normal needs CAP_SYS_NICE or the DRM master.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Context, Priority};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let context = Context::new_at_most(&device, Priority::VeryHigh)?; // or what the process may have
+/// assert!(context.priority() <= Priority::VeryHigh);
+/// assert_eq!(Context::new(&device, Priority::Low)?.priority(), Priority::Low); // needs no privilege
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Priority {

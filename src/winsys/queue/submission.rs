@@ -13,6 +13,25 @@ use crate::{
 };
 
 /// The chunks of one CS ioctl, borrowed from the caller for its duration.
+///
+/// ```
+/// use amdgpu_winsys::{
+///     uapi::CsChunkIb,
+///     winsys::{ChunkScratch, Chunks, Deadline, Ip},
+/// };
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let upload = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Upload).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(upload, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// // What `Queue::submit` does for its callers: here `memory` must live until the submission is done.
+/// memory.map()?.write_dwords(0, &[0xffff_1000; 8])?; // an IB of fillers
+/// let ib = CsChunkIb { va_start: memory.address().as_u64(), ib_bytes: 32, ..CsChunkIb::default() };
+/// let sequence = context.submit(Chunks { ibs: &[ib], ..Chunks::default() }, &mut ChunkScratch::default())?;
+/// assert!(context.wait(Ip::Gfx, 0, sequence, Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chunks<'a> {
     /// IBs, at least one; the queue of the last one leads.
@@ -42,6 +61,25 @@ pub struct Chunks<'a> {
 }
 
 /// Room for chunk headers, kept between submissions so that a steady stream of them allocates nothing.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::CsChunkIb, winsys::{ChunkScratch, Chunks, Deadline, Ip}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let upload = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Upload).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(upload, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # memory.map()?.write_dwords(0, &[0xffff_1000; 8])?;
+/// # let ib = CsChunkIb { va_start: memory.address().as_u64(), ib_bytes: 32, ..CsChunkIb::default() };
+/// let mut scratch = ChunkScratch::default();
+/// for expected in 1..=3 {
+///     let sequence = context.submit(Chunks { ibs: &[ib], ..Chunks::default() }, &mut scratch)?;
+///     assert_eq!(sequence, expected);
+/// }
+/// assert!(context.wait(Ip::Gfx, 0, 3, Deadline::NEVER)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ChunkScratch {
     headers: Vec<CsChunk>,

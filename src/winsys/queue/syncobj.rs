@@ -62,6 +62,16 @@ impl PartialEq for Syncobj {
 impl Eq for Syncobj {}
 
 /// The number of sync objects that a wait over several wants: all of them or any.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Deadline, Syncobj, WaitFor};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let (done, not_done) = (Syncobj::new(&device, true)?, Syncobj::new(&device, false)?);
+/// assert!(Syncobj::wait_many(&[&not_done, &done], WaitFor::Any, Deadline::POLL)?);
+/// assert!(!Syncobj::wait_many(&[&not_done, &done], WaitFor::All, Deadline::POLL)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
     /// All.
@@ -71,6 +81,28 @@ pub enum WaitFor {
 }
 
 /// The state that a wait for a point of a sync object waits for.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Deadline, Syncobj, Until, WaitFor};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let readback = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Readback).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(readback, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let mut stream = amdgpu_winsys::cs::Stream::new(&device, target, 64)?;
+/// # stream.push(&amdgpu_winsys::cs::pm4::WaitRegMem::new(memory.address(), amdgpu_winsys::cs::pm4::Compare::Equal, 1))?;
+/// # let (waits, used) = (stream.finish()?, [memory.binding().clone()]);
+/// # let fence = queue.submit(&amdgpu_winsys::cs::Submission { lists: &[&waits], memory: &used, ..Default::default() })?;
+/// let unfinished = fence.to_syncobj()?; // submitted, and waiting for a dword
+/// let poll = |until| Syncobj::wait_points(&[(&unfinished, 0)], WaitFor::All, until, Deadline::POLL);
+/// assert_eq!(poll(Until::Submitted)?, Some(0)); // other work can be submitted behind it
+/// assert_eq!(poll(Until::Signalled)?, None);
+/// # memory.map()?.store_u32(0, 1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// There is a fence for the point: work that signals it has been submitted. This is what a submission must be able

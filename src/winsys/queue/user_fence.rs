@@ -14,6 +14,25 @@ use crate::{
 ///
 /// The kernel wants a BO of exactly one page that is neither bound nor listed; it writes 8 bytes, and up to 24 more
 /// when a job is preempted (Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_p1_user_fence`).
+///
+/// ```
+/// use amdgpu_winsys::winsys::{ChunkScratch, Chunks, Deadline, UserFence};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let upload = manager.properties().type_for(amdgpu_winsys::heaps::MemoryUsage::Upload).ok_or("no such type")?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(upload, 4096))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # memory.map()?.write_dwords(0, &[0xffff_1000; 8])?;
+/// # let va_start = memory.address().as_u64();
+/// # let ib = amdgpu_winsys::uapi::CsChunkIb { va_start, ib_bytes: 32, ..Default::default() };
+/// let fence = UserFence::new(&device)?;
+/// let chunks = Chunks { ibs: &[ib], user_fence: Some(&fence), ..Chunks::default() };
+/// let sequence = context.submit(chunks, &mut ChunkScratch::default())?;
+/// assert!(fence.wait_idle(Deadline::NEVER)?);
+/// assert_eq!(fence.value(), sequence); // read without an ioctl
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct UserFence {
     mapping: Mapping,

@@ -16,6 +16,22 @@ use crate::{
 /// are refused on chips that cannot flush two VMIDs at a time (before Vega10; Navi10 and Navi14).
 ///
 /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_ioctl`; `amdgpu_cs.c`, `amdgpu_cs_vm_handling`.
+///
+/// ```
+/// use amdgpu_winsys::{cs::Submission, winsys::{Deadline, VmidReservation}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+/// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+/// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
+/// # let list = amdgpu_winsys::cs::Stream::new(&device, target, 64)?.finish()?;
+/// let reservation = VmidReservation::new(&device)?;
+/// // All jobs of the device's file run on one VMID now, where a debugger finds them.
+/// let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() })?;
+/// assert!(fence.wait(Deadline::NEVER)?);
+/// drop(reservation);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it gives the VMID back"]
 pub struct VmidReservation {

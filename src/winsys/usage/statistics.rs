@@ -13,6 +13,16 @@ use crate::{
 };
 
 /// Bytes in use by all processes and the kernel, as INFO_MEMORY reports them (`heap_usage`). Zero where unknown.
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// # let memory = manager.allocate(&amdgpu_winsys::heaps::AllocateInfo::new(0, 4096))?;
+/// let usage = device.system_usage()?;
+/// assert!(usage.vram >= memory.size() && usage.visible_vram <= usage.vram);
+/// assert_eq!(usage.vram, device.vram_usage()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemUsage {
     /// Of all VRAM, visible or not.
@@ -34,6 +44,17 @@ impl From<&MemoryInfo> for SystemUsage {
 }
 
 /// Bytes moved since the driver was loaded. The counters only grow.
+///
+/// ```
+/// use amdgpu_winsys::winsys::MoveCounters;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let before = device.move_counters()?;
+/// // A frame later:
+/// let moved = device.move_counters()?.since(before);
+/// assert_eq!(moved, MoveCounters { evictions: 0, bytes_moved: 0 }); // everything fits
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCounters {
     /// BOs that were thrown out of where they were, and copied.
@@ -59,6 +80,19 @@ impl MoveCounters {
 /// Something the GPU measures. A query says which ones a chip has.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_SENSOR_*`.
+///
+/// ```
+/// use amdgpu_winsys::winsys::Sensor;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// for sensor in Sensor::ALL {
+///     if let Some(value) = device.sensor(sensor)? {
+///         println!("{sensor:?}: {value}"); // in the unit of the sensor
+///     }
+/// }
+/// assert_eq!(device.sensor(Sensor::NorthbridgeVoltage)?, None); // a card has none
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Sensor {

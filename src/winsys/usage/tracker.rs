@@ -22,6 +22,15 @@ use crate::{
 };
 
 /// The counter that a BO is charged to.
+///
+/// ```
+/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::Account};
+///
+/// let (both, none) = (GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::empty());
+/// assert_eq!(Account::of_bo(both, none), Some(Account::VisibleVram)); // VRAM that may spill
+/// assert_eq!(Account::of_bo(both, GemCreateFlags::NO_CPU_ACCESS), Some(Account::InvisibleVram));
+/// assert_eq!(Account::of_bo(GemDomain::GDS, none), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
     /// VRAM that the CPU never maps.
@@ -51,6 +60,16 @@ impl Account {
 }
 
 /// Bytes this file holds, by account.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Account, OwnUsage, UsageTracker};
+///
+/// let tracker = UsageTracker::new(4096);
+/// let (_image, _buffer) = (tracker.charge(Account::InvisibleVram, 1 << 20), tracker.charge(Account::Gtt, 4096));
+/// let usage = tracker.usage();
+/// assert_eq!(usage, OwnUsage { invisible_vram: 1 << 20, visible_vram: 0, gtt: 4096 });
+/// assert_eq!(usage.total(), (1 << 20) + 4096);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnUsage {
     /// Of [`Account::InvisibleVram`].
@@ -236,6 +255,20 @@ impl UsageTracker {
 }
 
 /// The charge of a BO on a [`UsageTracker`], which lives as long as the BO's handle.
+///
+/// ```
+/// use amdgpu_winsys::winsys::Account;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// # let request = amdgpu_winsys::winsys::BoRequest {
+/// #     size: 64 << 10, alignment: 0, domains: amdgpu_winsys::uapi::GemDomain::GTT, flags: amdgpu_winsys::uapi::GemCreateFlags::empty(),
+/// # };
+/// # let bo = amdgpu_winsys::winsys::Bo::create(&device, request)?;
+/// let charge = bo.charge().ok_or("neither in VRAM nor in GTT")?;
+/// assert_eq!((charge.account(), charge.bytes()), (Account::Gtt, bo.size()));
+/// assert_eq!(device.usage_tracker().usage().gtt, charge.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageEntry {
     bytes: u64,
@@ -280,6 +313,16 @@ impl UsageEntry {
 }
 
 /// An entry in the [`UsageTracker`], for as long as it lives.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Account, UsageTracker};
+///
+/// let tracker = UsageTracker::new(4096);
+/// let charge = tracker.charge(Account::VisibleVram, 100); // memory that no `Bo` stands for
+/// assert_eq!((charge.account(), charge.bytes()), (Account::VisibleVram, 4096));
+/// drop(charge);
+/// assert_eq!(tracker.usage().visible_vram, 0);
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping a charge takes it off the usage tracker"]
 pub struct Charge {

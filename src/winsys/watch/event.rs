@@ -6,6 +6,23 @@ use crate::{
 };
 
 /// Something that has just happened: the kernel has agreed to it, or it has reported it.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{BoHistory, Device, Event};
+/// # use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest}};
+///
+/// let history = BoHistory::new(16);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::with_observer(kernel, history.clone())?;
+/// # let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// drop(Bo::create(&device, request)?);
+/// let events: Vec<_> = history.entries().into_iter().map(|entry| entry.event).collect();
+/// let [Event::BoOpened { handle, size: 4096, .. }, Event::BoClosed { .. }] = events[..] else {
+///     return Err(format!("{events:?}").into());
+/// };
+/// assert_eq!(events[1].handle(), Some(handle));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -128,6 +145,17 @@ pub enum Event {
 }
 
 /// Share of its budget of a heap that this process has used.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::HeapBudget, winsys::PressureLevel};
+///
+/// let level = |usage| HeapBudget { budget: 1000, usage }.pressure(PressureLevel::Low);
+/// assert_eq!([level(700), level(800), level(1001)], [
+///     PressureLevel::Low,      // go on
+///     PressureLevel::High,     // drop caches
+///     PressureLevel::Exceeded, // the kernel moves memory about
+/// ]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PressureLevel {
     /// Less than the rest.

@@ -8,6 +8,17 @@ use crate::{
 };
 
 /// The kind of access.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{FaultAccess, FaultStatus, GfxLevel};
+///
+/// let access = |status| FaultStatus::new(status, GfxLevel::Gfx10).access;
+/// assert_eq!([access(0), access(1 << 18), access(1 << 19)], [
+///     FaultAccess::Read,
+///     FaultAccess::Write,
+///     FaultAccess::Atomic,
+/// ]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultAccess {
     /// A load, or an instruction fetch.
@@ -19,6 +30,14 @@ pub enum FaultAccess {
 }
 
 /// The part of the GPU that translates addresses for the client that faulted.
+///
+/// ```
+/// use amdgpu_winsys::{vamgr::GpuVa, winsys::{FaultHub, PageFault}};
+///
+/// let hub = |hub| PageFault { page: GpuVa::NULL, status: 0, hub }.hub();
+/// assert_eq!(hub(0), FaultHub::Graphics(0));
+/// assert_eq!(hub(0x0301), FaultHub::Multimedia(3)); // of the fourth die
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultHub {
     /// Graphics, compute, and since GFX10 the copy engines; the number is that of the accelerator die.
@@ -36,6 +55,14 @@ pub enum FaultHub {
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/include/asic_reg`: VM_L2_PROTECTION_FAULT_STATUS of `gc/gc_9_0_sh_mask.h`, the
 /// same bits in GCVM_L2_PROTECTION_FAULT_STATUS of `gc/gc_10_1_0_sh_mask.h` and later; before GFX9
 /// VM_CONTEXT1_PROTECTION_FAULT_STATUS of `gmc/gmc_8_1_sh_mask.h`.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{FaultAccess, FaultHub, FaultStatus, GfxLevel};
+///
+/// let status = FaultStatus::new(1 << 18 | 8 << 9 | 3 << 20, GfxLevel::Gfx10_3);
+/// assert_eq!((status.access, status.client, status.vmid), (FaultAccess::Write, 8, 3));
+/// assert_eq!(status.client_name(GfxLevel::Gfx10_3, FaultHub::Graphics(0)), Some("TCP"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultStatus {
     /// The kind of access.
@@ -149,6 +176,23 @@ impl PageFault {
 }
 
 /// The fault of the access.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::AllocateInfo, winsys::{FaultAccess, Verdict}};
+///
+/// # let map = amdgpu_winsys::winsys::VaMap::new(64);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// # let device = amdgpu_winsys::winsys::Device::with_observer(kernel, map.clone())?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
+/// let start = memory.address().as_u64();
+/// let judge = |address| Verdict::new(&map.lookup(address), FaultAccess::Write);
+/// assert_eq!(judge(start + 4096 + 256), Verdict::Overrun { beyond: 256 });
+/// drop(memory);
+/// assert_eq!(judge(start), Verdict::UseAfterFree);
+/// assert_eq!(judge(start + (1 << 30)), Verdict::Wild);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A store to addresses that are bound read-only.
@@ -195,6 +239,23 @@ impl Verdict {
 }
 
 /// A page fault with everything that is known about it.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::AllocateInfo, winsys::{FaultReport, PageFault, Verdict}};
+///
+/// # let map = amdgpu_winsys::winsys::VaMap::new(64);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// # let device = amdgpu_winsys::winsys::Device::with_observer(kernel, map.clone())?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
+/// map.name(memory.bo().handle(), "vertices");
+/// let fault = PageFault { page: memory.address(), status: 1 << 18, hub: 0 }; // as `Device::page_fault` answers
+/// drop(memory);
+/// let report = FaultReport::new(fault, device.info().gfx_level, &map, None);
+/// assert_eq!(report.verdict, Verdict::UseAfterFree);
+/// assert!(report.to_string().contains("\"vertices\""), "{report}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
     /// The kernel's report.

@@ -13,6 +13,19 @@ use parking_lot::Mutex;
 use crate::{vamgr::GpuVa, winsys::Event};
 
 /// One thing that happened.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::{AllocateInfo, MemoryManager, TableOptions}, winsys::{BoHistory, Device}};
+///
+/// let history = BoHistory::new(2);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::with_observer(kernel, history.clone())?;
+/// drop(MemoryManager::new(&device, &TableOptions::default())?.allocate(&AllocateInfo::new(0, 4096))?);
+/// let entries = history.entries(); // the last two
+/// assert_eq!(entries[0].number, history.forgotten());
+/// assert!(entries[0].at <= entries[1].at);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
     /// Counts what happened to BOs from 0.

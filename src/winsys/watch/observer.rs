@@ -12,6 +12,29 @@ use crate::winsys::{BoHistory, Event, VaMap};
 /// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
 ///
 /// A `Vec` of observers is one, and so is what points to one (`Box`, `Arc`).
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+/// use amdgpu_winsys::winsys::{Device, Event, Observer};
+/// # use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest}};
+///
+/// #[derive(Debug, Default)]
+/// struct LargestBo(AtomicU64);
+/// impl Observer for LargestBo {
+///     fn observe(&self, event: &Event) {
+///         if let Event::BoOpened { size, .. } = event {
+///             self.0.fetch_max(*size, Ordering::Relaxed);
+///         }
+///     }
+/// }
+/// let largest = Arc::new(LargestBo::default());
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::with_observer(kernel, Arc::clone(&largest))?;
+/// # let request = BoRequest { size: 8192, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// let bo = Bo::create(&device, request)?;
+/// assert_eq!(largest.0.load(Ordering::Relaxed), bo.size());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Observer: Send + Sync + fmt::Debug {
     /// Hears of an event.
     fn observe(&self, event: &Event);

@@ -3,6 +3,17 @@
 use crate::vamgr::GpuVa;
 
 /// The last page fault of a file's address space.
+///
+/// ```
+/// use amdgpu_winsys::{vamgr::GpuVa, winsys::{FaultAccess, FaultStatus, GfxLevel, PageFault}};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// assert_eq!(device.page_fault()?, None); // so far
+/// let fault = PageFault { page: GpuVa::new(0x1000_0000)?, status: 1 << 18, hub: 0 };
+/// let status = FaultStatus::new(fault.status, GfxLevel::Gfx10_3);
+/// assert_eq!((status.access, fault.page.as_u64()), (FaultAccess::Write, 0x1000_0000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageFault {
     /// The faulting page, in canonical form.

@@ -97,6 +97,20 @@ impl Run for Bound {
 }
 
 /// Part of a BO at an address.
+///
+/// ```
+/// use amdgpu_winsys::{heaps::AllocateInfo, winsys::VaLookup};
+///
+/// # let map = amdgpu_winsys::winsys::VaMap::new(64);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// # let device = amdgpu_winsys::winsys::Device::with_observer(kernel, map.clone())?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 8192))?;
+/// let VaLookup::Live(place) = map.lookup(memory.address().as_u64() + 5000) else { return Err("not bound".into()) };
+/// assert_eq!((place.handle, place.offset, place.size), (memory.bo().handle(), 5000, 8192));
+/// assert_eq!((place.range.start(), place.range.len()), (memory.address(), 8192));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedRange {
     /// The BO's handle, as it was.
@@ -116,6 +130,21 @@ pub struct MappedRange {
 }
 
 /// A BO that an [`VaMap`] knows.
+///
+/// ```
+/// use amdgpu_winsys::heaps::AllocateInfo;
+///
+/// # let map = amdgpu_winsys::winsys::VaMap::new(64);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// # let device = amdgpu_winsys::winsys::Device::with_observer(kernel, map.clone())?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 8192))?;
+/// map.name(memory.bo().handle(), "vertices");
+/// let bos = map.bos();
+/// assert_eq!((bos.len(), bos[0].handle, bos[0].size), (1, memory.bo().handle(), 8192));
+/// assert_eq!((bos[0].name.as_deref(), bos[0].memory_type), (Some("vertices"), Some(0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoEntry {
     /// Its handle.
@@ -131,6 +160,22 @@ pub struct BoEntry {
 }
 
 /// Result of a lookup in an [`VaMap`].
+///
+/// ```
+/// use amdgpu_winsys::{heaps::AllocateInfo, winsys::VaLookup};
+///
+/// # let map = amdgpu_winsys::winsys::VaMap::new(64);
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// # let device = amdgpu_winsys::winsys::Device::with_observer(kernel, map.clone())?;
+/// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
+/// let memory = manager.allocate(&AllocateInfo::new(0, 4096))?;
+/// let address = memory.address().as_u64();
+/// assert!(matches!(map.lookup(address), VaLookup::Live(_)));
+/// assert!(matches!(map.lookup(address + 4096), VaLookup::Nowhere { below: Some((_, 0)), above: None }));
+/// drop(memory);
+/// assert!(matches!(map.lookup(address), VaLookup::Freed { changes_ago: 0, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VaLookup {
     /// A BO is bound there.

@@ -9,6 +9,18 @@ bitflags::bitflags! {
     /// Features that depend on the driver's version, the chip or both.
     ///
     /// Source: Mesa `src/amd/common/ac_gpu_info.c`, and the version history in Linux 6.12 `amdgpu_drv.c`.
+    ///
+    /// ```
+    /// use amdgpu_winsys::{cs::{Gang, Queue}, winsys::{Capabilities, Ip}};
+    ///
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
+    /// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
+    /// let compute = Queue::new(&context, Ip::Compute, 0)?;
+    /// let has_gangs = device.info().capabilities.contains(Capabilities::GANG_SUBMIT);
+    /// assert_eq!(Gang::new(&queue, &[&compute]).is_ok(), has_gangs);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Capabilities: u32 {
         /// Pages of the process as BOs.

@@ -6,6 +6,15 @@ use crate::{
 };
 
 /// Version of one microcode image; both numbers are 0 when the chip has none.
+///
+/// ```
+/// use amdgpu_winsys::winsys::Firmware;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let Firmware { version, feature } = device.info().mec_firmware;
+/// assert!((version, feature) != (0, 0)); // the chip has a compute engine
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firmware {
     /// Version.

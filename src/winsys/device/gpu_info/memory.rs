@@ -15,6 +15,15 @@ const LARGEST_POOL: u64 = 1 << 48;
 ///
 /// Source: Mesa `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`. Only `total_heap_size` of AMDGPU_INFO_MEMORY is
 /// used: what is usable changes with what the kernel has pinned.
+///
+/// ```
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let memory = device.info().memory;
+/// assert_eq!(memory.vram, memory.vram_reported.next_multiple_of(256 << 20)); // what the board carries
+/// assert!(memory.visible_vram <= memory.vram_reported);
+/// assert_eq!(memory.all_vram_visible(), memory.visible_vram > memory.vram / 10 * 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySizes {
     /// Video memory as the kernel reports it.

@@ -34,6 +34,17 @@ use crate::{
 };
 
 /// Everything the library knows about one GPU.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{GfxLevel, Ip};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let info = device.info();
+/// assert_eq!((info.chip_name(), info.gfx_level), ("NAVI21", GfxLevel::Gfx10_3));
+/// assert_eq!([Ip::Gfx, Ip::Compute, Ip::Sdma].map(|ip| info.ring_count(ip)), [1, 4, 2]);
+/// assert!(info.has_dedicated_vram);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GpuInfo {
     /// Version of the kernel's driver.

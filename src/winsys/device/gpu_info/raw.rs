@@ -49,6 +49,16 @@ pub struct RawInfo {
 }
 
 /// A register that READ_MMR_REG answered.
+///
+/// ```
+/// use amdgpu_winsys::winsys::RawInfo;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let raw = RawInfo::query(device.kernel())?;
+/// let config = raw.registers.iter().find(|register| register.name == "GB_ADDR_CONFIG").ok_or("not read")?;
+/// assert_eq!((config.index, config.value), (None, device.info().tiling.gb_addr_config));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterValue {
     /// The register's name; of an array of registers, that of all.

@@ -9,6 +9,15 @@ use crate::{
 };
 
 /// Version of an IP block.
+///
+/// ```
+/// use amdgpu_winsys::winsys::{Ip, IpVersion};
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let sdma = device.info().ip_block(Ip::Sdma).ok_or("no copy engine")?;
+/// assert_eq!(sdma.version, IpVersion { major: 5, minor: 2, revision: 0 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IpVersion {
     /// Major.
@@ -20,6 +29,17 @@ pub struct IpVersion {
 }
 
 /// One IP block with at least one ring.
+///
+/// ```
+/// use amdgpu_winsys::winsys::Ip;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let compute = device.info().ip_block(Ip::Compute).ok_or("no compute rings")?;
+/// assert_eq!((compute.ip, compute.rings), (Ip::Compute, 4));
+/// assert!(compute.ib_alignment >= 256);
+/// assert_eq!(compute.ib_pad_dword_mask, 7); // an IB's length is a multiple of 8 dwords
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpBlock {
     /// The IP block.

@@ -8,6 +8,16 @@ use crate::{
 /// Tiling registers. Only `gb_addr_config` exists on every generation; the rest is zero from GFX9 on.
 ///
 /// Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
+///
+/// ```
+/// use amdgpu_winsys::heaps::max_alignment;
+///
+/// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+/// let registers = device.info().tiling;
+/// assert!(registers.gb_addr_config != 0 && registers.tile_modes == [0; 32]); // tile tables ended with GFX8
+/// assert!(max_alignment(device.info().gfx_level, &registers)?.is_power_of_two());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TilingRegisters {
     /// GB_ADDR_CONFIG: pipes, interleave, packers.
