@@ -9,6 +9,27 @@ use super::{GpuVa, VaRange, VaWindow};
 /// variants are mistakes of the caller, save [`VaError::HostMemory`] (`VK_ERROR_OUT_OF_HOST_MEMORY`).
 ///
 /// Source: Mesa 25.0.7, `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`.
+///
+/// ```
+/// use amdgpu_va::{VaError, VaRequest};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// assert_eq!(manager.allocate(VaRequest::new(0)).unwrap_err(), VaError::ZeroSize);
+/// let lease = manager.allocate(VaRequest::new(8192))?;
+/// let error = manager.allocate(VaRequest::new(4096).at(lease.start())).unwrap_err();
+/// assert_eq!(error, VaError::Taken { start: lease.start(), size: 4096, taken: lease.range() });
+/// assert!(error.is_about_the_address() && !error.is_out_of_space()); // another address will do
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VaError {

@@ -3,6 +3,26 @@
 use std::{collections::BTreeMap, ops::Range};
 
 /// A value that covers an interval and goes on along it, as a part of a BO does.
+///
+/// ```
+/// use amdgpu_va::{IntervalMap, Run};
+///
+/// /// Part of a file.
+/// #[derive(Clone)]
+/// struct Part(u64);
+/// impl Run for Part {
+///     fn skip(&self, by: u64) -> Self {
+///         Self(self.0 + by)
+///     }
+///     fn continues(&self, len: u64, next: &Self) -> bool {
+///         self.0 + len == next.0
+///     }
+/// }
+/// let mut map = IntervalMap::new();
+/// map.set(0..10, Some(Part(100)), |_, _| {});
+/// map.set(10..20, Some(Part(110)), |_, _| {}); // goes on where the first one ends
+/// assert_eq!(map.len(), 1);
+/// ```
 pub trait Run: Clone {
     /// Returns the value `by` further on.
     #[must_use]
@@ -30,6 +50,24 @@ impl<T: Run> Run for Option<T> {
 /// Disjoint intervals with their values. Neighbours that continue each other are one.
 ///
 /// A change costs O(log n), and O(log n) for every interval that it covers.
+///
+/// ```
+/// use amdgpu_va::{IntervalMap, Run};
+/// # #[derive(Clone, Debug, PartialEq)]
+/// # struct Part(u64);
+/// # impl Run for Part {
+/// #     fn skip(&self, by: u64) -> Self { Self(self.0 + by) }
+/// #     fn continues(&self, len: u64, next: &Self) -> bool { self.0 + len == next.0 }
+/// # }
+///
+/// let mut map = IntervalMap::new();
+/// map.set(0..30, Some(Part(100)), |_, _| {});
+/// let mut removed = Vec::new();
+/// map.set(10..20, None, |range, _| removed.push(range));
+/// assert_eq!(removed, [10..20]);
+/// assert_eq!(map.get(25), Some((20..30, &Part(120)))); // the rest still stands for the same bytes
+/// assert_eq!(map.get(15), None);
+/// ```
 #[derive(Clone, Debug)]
 pub struct IntervalMap<T> {
     /// Ends and values by start.

@@ -13,6 +13,27 @@ use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 ///
 /// `range` is non-empty, a multiple of the manager's granule at both ends, inside the window, and disjoint from every
 /// other live lease of the window.
+///
+/// ```
+/// use amdgpu_va::VaRequest;
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let lease = manager.allocate(VaRequest::new(5000))?;
+/// let (start, len) = (lease.start(), lease.len());
+/// assert_eq!((len, manager.leased_bytes()), (8192, 8192));
+/// drop(lease); // the addresses are free again
+/// assert_eq!((manager.leased_bytes(), manager.allocate(VaRequest::new(5000))?.start()), (0, start));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "dropping a lease gives its addresses back"]
 pub struct VaLease {
     home: Arc<Arena>,

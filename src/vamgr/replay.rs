@@ -18,6 +18,28 @@ const EIGHTH: u32 = 3;
 /// RADV only searches from the other end: addresses of both kinds meet when a window fills, and an ordinary buffer can
 /// hold a captured address (Mesa 25.0.7, `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`; libdrm 2.4.124,
 /// `amdgpu_vamgr.c`, `amdgpu_vamgr_find_va`). The first replayable address is the same here as there, the window's top.
+///
+/// ```
+/// use amdgpu_va::{VaManager, VaRequest, VaWindow};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// # let limits_of_the_device = limits;
+/// let manager = VaManager::with_replay_windows(&limits_of_the_device)?;
+/// let kept = manager.replay_windows().ok_or("none")?.range(VaWindow::High);
+/// let replayable = manager.allocate(VaRequest::new(1 << 20).highest())?;
+/// let ordinary = manager.allocate(VaRequest::new(1 << 20))?;
+/// assert!(kept.includes(replayable.range()) && !kept.contains(ordinary.start()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayWindows {
     ranges: [VaRange; 4],

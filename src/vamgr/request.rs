@@ -6,6 +6,28 @@ use super::{GpuVa, VaWindow};
 use amdgpu_hw::GfxLevel;
 
 /// Placement of a lease in its window.
+///
+/// ```
+/// use amdgpu_va::VaRequest;
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let lowest = manager.allocate(VaRequest::new(4096))?; // Placement::Lowest
+/// let highest = manager.allocate(VaRequest::new(4096).highest())?; // Placement::Highest
+/// assert!(lowest.start() < highest.start());
+/// let captured = highest.start();
+/// drop(highest);
+/// assert_eq!(manager.allocate(VaRequest::new(4096).at(captured))?.start(), captured); // Placement::At
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// At the lowest address that fits: for all ordinary leases.
@@ -19,6 +41,28 @@ pub enum Placement {
 }
 
 /// Alternative if the requested window has no room.
+///
+/// ```
+/// use amdgpu_va::{VaRequest, VaWindow};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let everything = manager.stats(VaWindow::High).largest_hole;
+/// let _everything = manager.allocate(VaRequest::new(everything))?;
+/// let request = VaRequest::new(4096);
+/// assert!(manager.allocate(request).is_err()); // Fallback::None
+/// let lease = manager.allocate(request.or_in_32_bits())?; // Fallback::In32Bits
+/// assert_eq!(lease.window(), VaWindow::High32);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// Refuse.

@@ -49,6 +49,27 @@ impl FromIterator<u64> for HoleHistogram {
 }
 
 /// Current statistics of a window, in bytes unless stated otherwise.
+///
+/// ```
+/// use amdgpu_va::{VaRequest, VaWindow};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let (first, _second) = (manager.allocate(VaRequest::new(4096))?, manager.allocate(VaRequest::new(8192))?);
+/// drop(first);
+/// let stats = manager.stats(VaWindow::High);
+/// assert_eq!((stats.leases, stats.leased, stats.holes), (1, 8192, 2));
+/// assert_eq!(stats.free - stats.largest_hole, 4096); // the hole in front
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowStats {
     /// Number of leases.

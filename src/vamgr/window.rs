@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::GpuVa;
-use amdgpu_hw::GfxLevel;
+use super::{GpuVa, Half, LimitsError, VaLimits};
 
 const GIB_4: u64 = 1 << 32;
 /// One past the low half.
@@ -19,6 +18,26 @@ const GPU_PAGE: u64 = 4096;
 /// A window of GPU addresses that leases are taken from.
 ///
 /// Source of the division: libdrm 2.4.134, `amdgpu/amdgpu_vamgr.c`, `amdgpu_va_manager_init2`.
+///
+/// ```
+/// use amdgpu_va::{VaRequest, VaWindow};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let shader = manager.allocate(VaRequest::new(4096).within(VaWindow::High32))?;
+/// assert_eq!(shader.window(), VaWindow::High32);
+/// let upper_half = u64::from(manager.windows().address32_hi());
+/// assert_eq!(shader.start().as_u64() >> 32, upper_half); // a shader needs the lower 32 bits only
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VaWindow {
     /// The first 4 GiB of the low half, for addresses of 32 bits.
@@ -72,6 +91,16 @@ impl fmt::Display for VaWindow {
 }
 
 /// The GPU addresses `[start, start + len)`, all in one half.
+///
+/// ```
+/// use amdgpu_va::{GpuVa, VaRange};
+///
+/// let start = GpuVa::new(0x10_0000)?;
+/// let range = VaRange::new(start, 0x2000).ok_or("leaves the half")?;
+/// assert!(range.contains(start) && !range.contains(GpuVa::new(range.end())?));
+/// assert_eq!(VaRange::new(start, 1 << 47), None); // into the hole between the halves
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VaRange {
     start: GpuVa,
@@ -131,113 +160,30 @@ impl fmt::Debug for VaRange {
     }
 }
 
-/// The GPU's address space as the kernel's `drm_amdgpu_info_device` reports it. All in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VaLimits {
-    /// `virtual_address_offset`: the first usable address of the low half.
-    pub low_offset: u64,
-    /// `virtual_address_max`: one past the last.
-    pub low_max: u64,
-    /// `high_va_offset`: the first address of the high half, 0 without one (GFX6 to GFX8).
-    pub high_offset: u64,
-    /// `high_va_max`: one past the last, 0 without a high half.
-    pub high_max: u64,
-    /// `virtual_address_alignment`: what every binding's address and size are multiples of. A power of two, at least
-    /// 4096.
-    pub alignment: u64,
-    /// `pte_fragment_size`: the size and alignment from which one TLB entry covers a whole fragment. A power of two.
-    pub pte_fragment: u64,
-    /// `true` if half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
-    pub half_for_sparse: bool,
-}
-
-impl VaLimits {
-    /// Returns `true` if a chip needs half of its address space for sparse buffers.
-    ///
-    /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as it
-    /// must. So a sparse buffer has two addresses that differ in one bit, the [control bit](Windows::prt_control_bit):
-    /// with the bit set pages are partially resident, with the bit clear the unbound ones are bound to a buffer of
-    /// zeros, and shaders clear the bit in the addresses of scalar loads. No other allocation may have the bit set.
-    ///
-    /// All chips but GFX9 need it. Source: RADV of Mesa 26.2.6 with libdrm 2.4.134, as captured for twelve devices;
-    /// older versions (Mesa 25.0, libdrm 2.4.124) do without, and so may a driver that has no sparse buffers.
-    pub const fn halves_for_sparse(level: GfxLevel) -> bool {
-        !matches!(level, GfxLevel::Gfx9)
-    }
-}
-
-/// The limit that a [`LimitsError`] is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// [`VaLimits::low_offset`] and [`VaLimits::low_max`].
-    Low,
-    /// [`VaLimits::high_offset`] and [`VaLimits::high_max`].
-    High,
-}
-
-impl fmt::Display for Half {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, Self::Low) { "low" } else { "high" })
-    }
-}
-
-/// Limits that no kernel reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LimitsError {
-    /// The alignment is no power of two, or less than a GPU page.
-    #[error("address alignment {alignment:#x} is no power of two of 4096 or more")]
-    Alignment {
-        /// [`VaLimits::alignment`].
-        alignment: u64,
-    },
-    /// The fragment is no power of two.
-    #[error("page-table fragment {pte_fragment:#x} is no power of two")]
-    Fragment {
-        /// [`VaLimits::pte_fragment`].
-        pte_fragment: u64,
-    },
-    /// A half has no addresses.
-    #[error("the {half} half is empty or reversed: {offset:#x}..{max:#x}")]
-    Empty {
-        /// The half.
-        half: Half,
-        /// Its first address.
-        offset: u64,
-        /// One past its last.
-        max: u64,
-    },
-    /// A half leaves its half of the address space, and so touches the hole.
-    #[error("the {half} half {offset:#x}..{max:#x} has addresses outside {first:#x}..={last:#x}")]
-    Outside {
-        /// The half.
-        half: Half,
-        /// Its first address.
-        offset: u64,
-        /// One past its last.
-        max: u64,
-        /// The first canonical address of the half.
-        first: u64,
-        /// The last one.
-        last: u64,
-    },
-    /// A bound of a half is no multiple of the alignment.
-    #[error("the {half} half {offset:#x}..{max:#x} is not aligned to {alignment:#x}")]
-    Unaligned {
-        /// The half.
-        half: Half,
-        /// Its first address.
-        offset: u64,
-        /// One past its last.
-        max: u64,
-        /// [`VaLimits::alignment`].
-        alignment: u64,
-    },
-}
-
 /// The address windows of a device.
 ///
 /// A device without a high half has two; asked for the others it answers with those of the low half.
+///
+/// ```
+/// use amdgpu_va::{VaWindow, Windows};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let windows = Windows::new(&limits)?;
+/// let (narrow, wide) = (windows.range(VaWindow::High32), windows.range(VaWindow::High));
+/// assert_eq!(narrow.end(), wide.start().as_u64()); // side by side
+/// assert_eq!(windows.containing(narrow.start()), Some(VaWindow::High32));
+/// assert_eq!(windows.address32_hi(), 0xffff_8000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
     ranges: [VaRange; 4],

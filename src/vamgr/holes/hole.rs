@@ -3,6 +3,16 @@
 use super::Step;
 
 /// The free cells `[start, end)`; never empty.
+///
+/// ```
+/// use amdgpu_va::{Hole, Holes};
+///
+/// let mut holes = Holes::new(0..16)?;
+/// holes.take_at(4, 8)?;
+/// assert!(holes.iter().eq([Hole { start: 0, end: 4 }, Hole { start: 12, end: 16 }]));
+/// assert_eq!(holes.iter().map(Hole::cells).sum::<u64>(), holes.free());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hole {
     /// The first free cell.

@@ -5,6 +5,17 @@ use std::num::NonZeroU64;
 use super::CELLS_END;
 
 /// Starts are multiples of this many cells, which need not be a power of two.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use amdgpu_va::{Holes, Step};
+///
+/// let six = Step::new(NonZeroU64::new(6).ok_or("zero")?); // no power of two
+/// let mut holes = Holes::new(4..32)?;
+/// let start = holes.take_lowest(2, six)?;
+/// assert!(start == 6 && six.divides(start) && !six.divides(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// At most [`CELLS_END`]: beyond it only cell 0 is a multiple, and it stays one.

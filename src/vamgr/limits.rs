@@ -1,0 +1,167 @@
+//! The limits of the address space that the kernel reports, and the reasons to refuse them.
+
+use std::fmt;
+
+use amdgpu_hw::GfxLevel;
+
+/// The GPU's address space as the kernel's `drm_amdgpu_info_device` reports it. All in bytes.
+///
+/// ```
+/// use amdgpu_va::{VaLimits, VaManager, VaWindow};
+///
+/// // GFX8: no high half, and the low one ends at 2^40.
+/// let manager = VaManager::new(&VaLimits {
+///     low_offset: 0x20_0000,
+///     low_max: 1 << 40,
+///     high_offset: 0,
+///     high_max: 0,
+///     alignment: 4096,
+///     pte_fragment: 2 << 20,
+///     half_for_sparse: false,
+/// })?;
+/// assert!(!manager.windows().has_high());
+/// assert_eq!(manager.windows().serving(VaWindow::High), VaWindow::Low);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VaLimits {
+    /// `virtual_address_offset`: the first usable address of the low half.
+    pub low_offset: u64,
+    /// `virtual_address_max`: one past the last.
+    pub low_max: u64,
+    /// `high_va_offset`: the first address of the high half, 0 without one (GFX6 to GFX8).
+    pub high_offset: u64,
+    /// `high_va_max`: one past the last, 0 without a high half.
+    pub high_max: u64,
+    /// `virtual_address_alignment`: what every binding's address and size are multiples of. A power of two, at least
+    /// 4096.
+    pub alignment: u64,
+    /// `pte_fragment_size`: the size and alignment from which one TLB entry covers a whole fragment. A power of two.
+    pub pte_fragment: u64,
+    /// `true` if half of the topmost half is kept for sparse buffers: see [`VaLimits::halves_for_sparse`].
+    pub half_for_sparse: bool,
+}
+
+impl VaLimits {
+    /// Returns `true` if a chip needs half of its address space for sparse buffers.
+    ///
+    /// On these chips a scalar load from an unbound page of a partially resident buffer does not return zeros as it
+    /// must. So a sparse buffer has two addresses that differ in one bit, the [control bit](super::Windows::prt_control_bit):
+    /// with the bit set pages are partially resident, with the bit clear the unbound ones are bound to a buffer of
+    /// zeros, and shaders clear the bit in the addresses of scalar loads. No other allocation may have the bit set.
+    ///
+    /// All chips but GFX9 need it. Source: RADV of Mesa 26.2.6 with libdrm 2.4.134, as captured for twelve devices;
+    /// older versions (Mesa 25.0, libdrm 2.4.124) do without, and so may a driver that has no sparse buffers.
+    pub const fn halves_for_sparse(level: GfxLevel) -> bool {
+        !matches!(level, GfxLevel::Gfx9)
+    }
+}
+
+/// The limit that a [`LimitsError`] is about.
+///
+/// ```
+/// use amdgpu_va::{Half, LimitsError, VaLimits, VaManager};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let error = VaManager::new(&VaLimits { high_max: 0x1000, ..limits }).unwrap_err();
+/// let LimitsError::Empty { half, .. } = error else { return Err(error.into()) };
+/// assert_eq!(half, Half::High); // which of the two the numbers are about
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// [`VaLimits::low_offset`] and [`VaLimits::low_max`].
+    Low,
+    /// [`VaLimits::high_offset`] and [`VaLimits::high_max`].
+    High,
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Low) { "low" } else { "high" })
+    }
+}
+
+/// Limits that no kernel reports.
+///
+/// ```
+/// use amdgpu_va::{LimitsError, VaLimits, VaManager};
+///
+/// # let limits = amdgpu_va::VaLimits {
+/// #     low_offset: 0x1_0000,
+/// #     low_max: 0x8000_0000_0000,
+/// #     high_offset: 0xffff_8000_0000_0000,
+/// #     high_max: 0xffff_ffff_ffbf_0000,
+/// #     alignment: 4096,
+/// #     pte_fragment: 2 << 20,
+/// #     half_for_sparse: false,
+/// # };
+/// # let manager = amdgpu_va::VaManager::new(&limits)?;
+/// let refused = |limits| VaManager::new(&limits).unwrap_err();
+/// let error = refused(VaLimits { alignment: 100, ..limits });
+/// assert_eq!(error, LimitsError::Alignment { alignment: 100 });
+/// let error = refused(VaLimits { pte_fragment: 3, ..limits });
+/// assert_eq!(error, LimitsError::Fragment { pte_fragment: 3 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitsError {
+    /// The alignment is no power of two, or less than a GPU page.
+    #[error("address alignment {alignment:#x} is no power of two of 4096 or more")]
+    Alignment {
+        /// [`VaLimits::alignment`].
+        alignment: u64,
+    },
+    /// The fragment is no power of two.
+    #[error("page-table fragment {pte_fragment:#x} is no power of two")]
+    Fragment {
+        /// [`VaLimits::pte_fragment`].
+        pte_fragment: u64,
+    },
+    /// A half has no addresses.
+    #[error("the {half} half is empty or reversed: {offset:#x}..{max:#x}")]
+    Empty {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+    },
+    /// A half leaves its half of the address space, and so touches the hole.
+    #[error("the {half} half {offset:#x}..{max:#x} has addresses outside {first:#x}..={last:#x}")]
+    Outside {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+        /// The first canonical address of the half.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// A bound of a half is no multiple of the alignment.
+    #[error("the {half} half {offset:#x}..{max:#x} is not aligned to {alignment:#x}")]
+    Unaligned {
+        /// The half.
+        half: Half,
+        /// Its first address.
+        offset: u64,
+        /// One past its last.
+        max: u64,
+        /// [`VaLimits::alignment`].
+        alignment: u64,
+    },
+}
