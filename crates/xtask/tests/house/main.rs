@@ -2,6 +2,7 @@
 //! it, and ARCHITECTURE.md shows which uses which. Folders are small, and ARCHITECTURE.md says what is in them.
 
 mod casts;
+mod examples;
 mod graph;
 mod handles;
 mod map;
