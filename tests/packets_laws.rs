@@ -162,7 +162,7 @@ fn flow() -> impl Strategy<Value = pm4::Command<'static>> {
             Command::from(WaitRegMem { engine, function, va, reference, mask, poll_interval, caching })
         },
     );
-    let event = (any::<u8>(), prop::option::of(va()))
+    let event = (0..256_u32, prop::option::of(va()))
         .prop_map(|(number, at)| Command::from(EventWrite { event: pm4::Event::new(number), at }));
     let nop = prop_oneof![Just(Nop::Filler), Just(Nop::Bare), payload().prop_map(Nop::Skip)].prop_map(Command::Nop);
     prop_oneof![ib, wait, event, nop, Just(pm4::PfpSyncMe.into())]

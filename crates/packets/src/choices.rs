@@ -1,30 +1,30 @@
 //! Enums over the values of the tables' selectors.
 
-/// Declares an enum, with the number of each variant on the wire.
+/// Declares an enum of values of a selector, each with its name in the tables.
 macro_rules! choices {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $value:expr,)+ }) => {
+    ($(#[$meta:meta])* pub enum $name:ident: $wire:ident { $($(#[$doc:meta])* $variant:ident = $value:ident,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u32)]
-        pub enum $name { $($(#[$doc])* $variant = $value,)+ }
+        pub enum $name { $($(#[$doc])* $variant = $wire::$value.number(),)+ }
 
         impl $name {
             /// Every value, by its number on the wire.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// Returns the number on the wire.
+            /// Returns the value on the wire.
             #[inline]
-            pub(crate) const fn raw(self) -> u32 {
-                self as u32
+            pub(crate) const fn raw(self) -> $wire {
+                $wire::new(self as u32)
             }
 
             /// Returns the value that a field holds.
             #[inline]
-            pub(crate) const fn read(field: &'static str, raw: u32) -> Result<Self, $crate::FieldError> {
-                $(if raw == $value {
+            pub(crate) const fn read(field: &'static str, raw: $wire) -> Result<Self, $crate::FieldError> {
+                $(if raw.number() == $wire::$value.number() {
                     return Ok(Self::$variant);
                 })+
-                Err($crate::FieldError::Unknown { field, value: raw })
+                Err($crate::FieldError::Unknown { field, value: raw.number() })
             }
         }
     };

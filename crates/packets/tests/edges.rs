@@ -1,7 +1,7 @@
 //! The values on either side of each limit that a packet's fields have.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_packets::{DecodeFault, FieldError, Packet, pm4, registers, sdma};
+use amdgpu_packets::{DecodeFault, FieldError, Packet, dump::Dumper, pm4, registers, sdma};
 
 fn va(raw: u64) -> GpuVa {
     GpuVa::new(raw).unwrap()
@@ -240,4 +240,20 @@ fn a_linear_write_takes_the_dwords_that_its_count_can_say() {
         assert!(write(&data).is_err(), "{version}");
         assert!(write(&[]).is_err(), "{version}");
     }
+}
+
+#[test]
+fn a_dump_names_the_cache_actions_of_every_generation() {
+    let shown = |level| {
+        let target = pm4::Target::gfx(level);
+        let mut ib = [0; 8];
+        let len = pm4::AcquireMem::all(target, pm4::CacheActions::ACQUIRE).encode(target, &mut ib).unwrap();
+        Dumper::new(target).dump(&ib[..len], None).to_string()
+    };
+    let text = shown(GfxLevel::Gfx10);
+    let fields =
+        "gli_inv = 1 (all), glm_wb = 1, glm_inv = 1, glk_inv = 1, glv_inv = 1, gl1_inv = 1, gl2_inv = 1, gl2_wb = 1";
+    assert!(text.contains(&format!("gcr_cntl = 0xc3b1  {{{fields}}}")), "{text}");
+    let text = shown(GfxLevel::Gfx9);
+    assert!(text.contains("tc_action_ena = 1") && !text.contains("gcr_cntl"), "{text}");
 }

@@ -73,8 +73,10 @@ pub fn vulkan() -> Result<Vec<Source>, Error> {
 /// [`Error`] where a table cannot be read or is wrong.
 pub fn packets() -> Result<Vec<Source>, Error> {
     let home = workspace().join("crates/packets");
-    let spec = packets::spec::read(&home.join("spec"))?;
-    packets::emit::sources(&spec, &home.join("src/layout/generated"))
+    let registers = registers::spec::read(&workspace().join("crates/registers/spec"))?;
+    let spec = packets::spec::read(&home.join("spec"), &registers)?;
+    let flags = packets::flags::source(&home.join("spec"), &spec, &registers)?;
+    packets::emit::sources(&spec, flags, &home.join("src/layout/generated"))
 }
 
 /// Writes generated files.

@@ -3,6 +3,7 @@
 use super::content::{Field, Meaning, Next, Note, Packet, Register, Shown};
 use super::settings::Settings;
 use crate::annotation::skipped;
+use crate::layout::flags::{GCR, Gcr};
 use crate::layout::names;
 use crate::layout::records::pm4::Packet as Record;
 use crate::layout::{FieldName, Fields, Half, Listed};
@@ -196,6 +197,20 @@ fn held(key: FieldName) -> Option<registers::Register> {
     }
 }
 
+/// Returns GCR_CNTL, which is no register but is read like one.
+fn cache_control(value: u32) -> Register {
+    let fields = GCR.iter().map(|bits| (bits.name(), bits.of(value)));
+    let fields = fields.filter(|(_, (value, _))| *value != 0).map(|(name, (value, choice))| (name, value, choice));
+    Register {
+        offset: 0,
+        name: Some("GCR_CNTL"),
+        value: Some(value),
+        fields: fields.collect(),
+        unnamed: value & !Gcr::all().bits(),
+        shader: None,
+    }
+}
+
 /// Returns `true` if a field holds the index of a register.
 fn is_register(key: FieldName) -> bool {
     matches!(
@@ -209,6 +224,9 @@ fn meaning(settings: &Settings<'_>, fields: &Fields<'_>, field: &crate::layout::
         return Meaning::Choice(choice);
     }
     let Some(set) = settings.registers() else { return Meaning::Number };
+    if field.key() == names::gcr_cntl {
+        return Meaning::Register(cache_control(value));
+    }
     if let Some(register) = held(field.key()) {
         let offset = register.offset(set).unwrap_or_default();
         return Meaning::Register(content(register, offset, Some(value), set));

@@ -27,7 +27,7 @@ mod fields;
 #[rustfmt::skip]
 mod generated;
 mod packets;
-mod parts;
+pub(crate) mod parts;
 mod reader;
 pub(crate) mod record;
 #[cfg(test)]
@@ -36,6 +36,7 @@ mod record_tests;
 mod refusal_tests;
 mod shape;
 mod tables;
+mod value;
 
 use bits::{bits, on, wide};
 pub(crate) use parts::Half;
@@ -88,12 +89,12 @@ pub mod dma {
 ///
 /// ```
 /// use amdgpu_hw::GfxLevel;
-/// use amdgpu_packets::{layout::{self, records::pm4::Packet, values::event_type}, pm4};
+/// use amdgpu_packets::{layout::{self, records::pm4::Packet, values::{EventIndex, EventType}}, pm4};
 ///
 /// let ib = [0xc000_4600, 0x407];
 /// let flush = layout::packets(&ib, pm4::Target::gfx(GfxLevel::Gfx9)).next().unwrap().content?.unwrap();
 /// let Some(Packet::EventWrite(event)) = Packet::read(&flush) else { panic!("{flush:?}") };
-/// assert_eq!((event.event_type, event.event_index), (event_type::CS_PARTIAL_FLUSH, 4));
+/// assert_eq!((event.event_type, event.event_index), (EventType::CS_PARTIAL_FLUSH, EventIndex::PARTIAL_FLUSH));
 /// # Ok::<(), amdgpu_packets::DecodeError>(())
 /// ```
 pub mod records {
@@ -102,8 +103,9 @@ pub mod records {
 }
 
 pub use generated::names::fields as names;
+pub(crate) use generated::selectors as choices;
 pub use generated::selectors::values;
-pub(crate) use generated::{opcodes, written};
+pub(crate) use generated::{flags, opcodes, written};
 pub(crate) use packets::copy_opcode;
 
 #[cfg(test)]

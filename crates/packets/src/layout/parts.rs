@@ -1,5 +1,7 @@
 //! The fields of packets: where they are, and what they may hold.
 
+use amdgpu_hw::GfxLevel;
+
 use super::generated::texts::NAMES;
 
 /// A set of generations or versions, one bit for each.
@@ -32,6 +34,11 @@ impl Choice {
     /// Returns the name.
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Returns `true` if a generation has the value.
+    pub(crate) const fn is_on(&self, level: GfxLevel) -> bool {
+        self.levels.has(level as u8)
     }
 }
 
@@ -164,6 +171,33 @@ impl Field {
         let same = self.choices.get(from..)?.iter().take_while(|choice| choice.value == value);
         same.into_iter().find(|choice| choice.levels.has(level))
     }
+}
+
+/// Bits of a number that are a field of it.
+#[derive(Debug)]
+pub(crate) struct NamedBits {
+    name: &'static str,
+    high: u8,
+    low: u8,
+    choices: &'static [Choice],
+}
+
+impl NamedBits {
+    /// Returns the name.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns what a number holds in these bits, and the name of that.
+    pub(crate) fn of(&self, number: u32) -> (u32, Option<&'static str>) {
+        let value = number << (31 - self.high) >> (31 - self.high + self.low);
+        (value, self.choices.iter().find(|choice| choice.value == value).map(Choice::name))
+    }
+}
+
+/// Creates a field of a number of the generated tables.
+pub(super) const fn named(name: &'static str, high: u8, low: u8, choices: &'static [Choice]) -> NamedBits {
+    NamedBits { name, high, low, choices }
 }
 
 /// Creates a choice of the generated tables.

@@ -160,6 +160,8 @@ fn compare(fields: &Fields<'_>, wide: &[(&'static str, &'static str)]) -> u16 {
                 assert_eq!(flag == "true", expected(fields, form, name, false) != 0, "{}", context());
             }
             (_, number) => {
+                // The values of selectors have their names in front.
+                let number = number.rsplit_once(" (").map_or(number, |(_, number)| number.trim_end_matches(')'));
                 let is_wide = wide.contains(&(layout.name, name));
                 // The header's constant fields are no members.
                 let is_constant = form.fields.iter().any(|field| field.name() == name && field.choices.len() == 1);

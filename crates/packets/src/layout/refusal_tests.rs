@@ -7,7 +7,7 @@ use super::*;
 use crate::pm4 as language;
 
 /// The type of a member.
-trait Value {
+pub(super) trait Value {
     fn of(number: u64) -> Self;
 }
 

@@ -3,7 +3,7 @@
 use crate::FieldError;
 use crate::choices::choices;
 use crate::error::require;
-use crate::layout::values::{cache_policy, compare, engine_sel};
+use crate::layout::values::{CachePolicy, Compare as CompareWith, DmaEngine, EngineSel, EngineSelIb, Temporal};
 use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
@@ -11,12 +11,12 @@ choices! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `S_370_ENGINE_SEL` and its like.
     #[derive(Default)]
-    pub enum Engine {
+    pub enum Engine: EngineSel {
         /// The micro engine, in order with draws and dispatches.
         #[default]
-        Me = engine_sel::ME,
+        Me = ME,
         /// The prefetch parser, which runs ahead of ME.
-        Pfp = engine_sel::PFP,
+        Pfp = PFP,
     }
 }
 
@@ -26,16 +26,64 @@ choices! {
     /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `CACHE_POLICY`; on GFX12 the same two bits are the temporal
     /// hint.
     #[derive(Default)]
-    pub enum Policy {
+    pub enum Policy: CachePolicy {
         /// Kept as long as it is used (GFX12: regular).
         #[default]
-        Lru = cache_policy::LRU,
+        Lru = LRU,
         /// Thrown out early (GFX12: not temporal).
-        Stream = cache_policy::STREAM,
+        Stream = STREAM,
         /// Not allocated (GFX12: highly temporal). GFX10 and later.
-        NoAllocate = cache_policy::NOA,
+        NoAllocate = NOA,
         /// Passed by (GFX12: last use).
-        Bypass = cache_policy::BYPASS,
+        Bypass = BYPASS,
+    }
+}
+
+impl Engine {
+    /// Returns the engine of a CP DMA.
+    #[inline]
+    pub(super) const fn of_dma(self) -> DmaEngine {
+        match self {
+            Self::Me => DmaEngine::ME,
+            Self::Pfp => DmaEngine::PFP,
+        }
+    }
+
+    /// Returns the engine of a wait.
+    #[inline]
+    pub(super) const fn of_wait(self) -> EngineSelIb {
+        match self {
+            Self::Me => EngineSelIb::ME,
+            Self::Pfp => EngineSelIb::PFP,
+        }
+    }
+
+    /// Returns the engine that a CP DMA names.
+    #[inline]
+    pub(super) const fn read_dma(raw: DmaEngine) -> Result<Self, FieldError> {
+        match raw {
+            DmaEngine::ME => Ok(Self::Me),
+            DmaEngine::PFP => Ok(Self::Pfp),
+            other => Err(FieldError::Unknown { field: "engine_sel", value: other.number() }),
+        }
+    }
+
+    /// Returns the engine that a wait names.
+    #[inline]
+    pub(super) const fn read_wait(raw: EngineSelIb) -> Result<Self, FieldError> {
+        match raw {
+            EngineSelIb::ME => Ok(Self::Me),
+            EngineSelIb::PFP => Ok(Self::Pfp),
+            other => Err(FieldError::Unknown { field: "engine_sel", value: other.number() }),
+        }
+    }
+}
+
+impl Policy {
+    /// Returns what a packet says, of whose two fields a generation has one.
+    #[inline]
+    pub(super) const fn of(policy: CachePolicy, temporal: Temporal) -> Result<Self, FieldError> {
+        Self::read("cache_policy", CachePolicy::new(policy.number() | temporal.number()))
     }
 }
 
@@ -56,17 +104,17 @@ impl Caching {
 
     /// Returns the cache policy of the generations up to GFX11_5, and the temporal hint of GFX12.
     #[inline(always)]
-    pub(super) const fn policies(self, level: GfxLevel) -> (u32, u32) {
+    pub(super) const fn policies(self, level: GfxLevel) -> (CachePolicy, Temporal) {
         match level {
-            GfxLevel::Gfx12 => (0, self.policy.raw()),
-            _ => (self.policy.raw(), 0),
+            GfxLevel::Gfx12 => (CachePolicy::LRU, Temporal::new(self.policy as u32)),
+            _ => (self.policy.raw(), Temporal::RT),
         }
     }
 
     /// Returns what the fields of a packet hold, of which a generation has one policy at most.
     #[inline]
-    pub(super) fn read(atc: bool, cache_policy: u32, temporal: u32, volatile: bool) -> Result<Self, FieldError> {
-        Ok(Self { policy: Policy::read("cache_policy", cache_policy | temporal)?, atc, volatile })
+    pub(super) fn read(atc: bool, policy: CachePolicy, temporal: Temporal, volatile: bool) -> Result<Self, FieldError> {
+        Ok(Self { policy: Policy::of(policy, temporal)?, atc, volatile })
     }
 }
 
@@ -75,22 +123,22 @@ choices! {
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `WAIT_REG_MEM_*`; Linux 6.12 `soc15d.h`, `WAIT_REG_MEM_FUNCTION`.
     #[derive(Default)]
-    pub enum Compare {
+    pub enum Compare: CompareWith {
         /// Passes at once.
-        Always = compare::ALWAYS,
+        Always = ALWAYS,
         /// The value is below the reference.
-        Less = compare::LESS,
+        Less = LESS,
         /// The value is not above the reference.
-        LessOrEqual = compare::LESS_EQUAL,
+        LessOrEqual = LESS_EQUAL,
         /// The value is the reference.
         #[default]
-        Equal = compare::EQUAL,
+        Equal = EQUAL,
         /// The value is not the reference.
-        NotEqual = compare::NOT_EQUAL,
+        NotEqual = NOT_EQUAL,
         /// The value is not below the reference.
-        GreaterOrEqual = compare::GREATER_EQUAL,
+        GreaterOrEqual = GREATER_EQUAL,
         /// The value is above the reference.
-        Greater = compare::GREATER,
+        Greater = GREATER,
     }
 }
 

@@ -100,7 +100,7 @@ impl IndirectBuffer {
             chain: record.chain,
             valid: record.valid,
             preamble: record.pre_ena,
-            policy: Policy::read("cache_policy", record.cache_policy | record.temporal)?,
+            policy: Policy::of(record.cache_policy, record.temporal)?,
         })
     }
 }

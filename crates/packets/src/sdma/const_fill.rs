@@ -5,18 +5,18 @@ use super::version::Version;
 use crate::choices::choices;
 use crate::error::{address, require, require_form, require_multiple};
 use crate::layout::records::sdma as records;
-use crate::layout::values::fill_size;
+use crate::layout::values::FillSize as Size;
 use crate::{EncodeError, FieldError};
 use amdgpu_hw::GpuVa;
 
 choices! {
     /// The unit in which CONST_FILL works.
-    pub enum FillSize {
+    pub enum FillSize: Size {
         /// Any length and alignment. What a pattern whose four bytes differ gives is nowhere documented; the kernel
         /// uses it for patterns of equal bytes.
-        Byte = fill_size::BYTE,
+        Byte = BYTE,
         /// Whole dwords at a multiple of 4.
-        Dword = fill_size::DWORD,
+        Dword = DWORD,
     }
 }
 

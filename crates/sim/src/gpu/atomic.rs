@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::values::TcOp;
 
 use super::port::Port;
 
@@ -50,29 +51,30 @@ pub(super) struct Done {
 }
 
 impl Atomic {
-    /// An operation by its number: 0x20 stands for qwords, 0x40 for "without return".
+    /// An operation by its value on the wire: 0x20 stands for qwords, 0x40 for "without return".
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/pkt3.json`, `TC_OP`; Linux 6.12 `cikd.h`, `TC_OP_*`.
-    pub(super) const fn new(number: u32, source: u64, compare: u64) -> Option<Self> {
-        let operation = match number & 0x1f {
-            1 => Operation::FloatCompareSwap,
-            2 => Operation::FloatMin,
-            3 => Operation::FloatMax,
-            7 => Operation::Swap,
-            8 => Operation::CompareSwap,
-            15 => Operation::Add,
-            16 => Operation::Sub,
-            17 => Operation::SignedMin,
-            18 => Operation::UnsignedMin,
-            19 => Operation::SignedMax,
-            20 => Operation::UnsignedMax,
-            21 => Operation::And,
-            22 => Operation::Or,
-            23 => Operation::Xor,
-            24 => Operation::Increment,
-            25 => Operation::Decrement,
-            26 => Operation::ClampedSub,
-            27 => Operation::ConditionalSub,
+    pub(super) const fn new(op: TcOp, source: u64, compare: u64) -> Option<Self> {
+        let number = op.number();
+        let operation = match TcOp::new(number & 0x1f) {
+            TcOp::FCMPSWAP_RTN_32 => Operation::FloatCompareSwap,
+            TcOp::FMIN_RTN_32 => Operation::FloatMin,
+            TcOp::FMAX_RTN_32 => Operation::FloatMax,
+            TcOp::SWAP_RTN_32 => Operation::Swap,
+            TcOp::CMPSWAP_RTN_32 => Operation::CompareSwap,
+            TcOp::ADD_RTN_32 => Operation::Add,
+            TcOp::SUB_RTN_32 => Operation::Sub,
+            TcOp::SMIN_RTN_32 => Operation::SignedMin,
+            TcOp::UMIN_RTN_32 => Operation::UnsignedMin,
+            TcOp::SMAX_RTN_32 => Operation::SignedMax,
+            TcOp::UMAX_RTN_32 => Operation::UnsignedMax,
+            TcOp::AND_RTN_32 => Operation::And,
+            TcOp::OR_RTN_32 => Operation::Or,
+            TcOp::XOR_RTN_32 => Operation::Xor,
+            TcOp::INC_RTN_32 => Operation::Increment,
+            TcOp::DEC_RTN_32 => Operation::Decrement,
+            TcOp::CLAMP_SUB_RTN_32 => Operation::ClampedSub,
+            TcOp::COND_SUB_RTN_32 => Operation::ConditionalSub,
             _ => return None,
         };
         let (wide, returns) = (number & 0x20 != 0, number & 0x40 == 0);
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     fn result(number: u32, old: u64, source: u64) -> u64 {
-        Atomic::new(number, source, 0).unwrap().result(old)
+        Atomic::new(TcOp::new(number), source, 0).unwrap().result(old)
     }
 
     #[test]
@@ -182,16 +184,16 @@ mod tests {
 
     #[test]
     fn the_number_says_how_wide_it_is_and_whether_it_returns() {
-        let add = |number| Atomic::new(number, 0, 0).map(|atomic| (atomic.bytes(), atomic.returns()));
+        let add = |number| Atomic::new(TcOp::new(number), 0, 0).map(|atomic| (atomic.bytes(), atomic.returns()));
         assert_eq!([15, 47, 79, 111].map(add), [(4, true), (8, true), (4, false), (8, false)].map(Some));
         assert_eq!([0, 4, 6, 14, 28, 31].map(add), [None; 6]);
     }
 
     #[test]
     fn a_dword_compares_its_lower_half_only() {
-        let swap = Atomic::new(8, 1, 0xffff_ffff_0000_0005).unwrap();
+        let swap = Atomic::new(TcOp::CMPSWAP_RTN_32, 1, 0xffff_ffff_0000_0005).unwrap();
         assert!(swap.equals(5) && !swap.equals(6));
-        let wide = Atomic::new(40, 1, 0xffff_ffff_0000_0005).unwrap();
+        let wide = Atomic::new(TcOp::CMPSWAP_RTN_64, 1, 0xffff_ffff_0000_0005).unwrap();
         assert!(!wide.equals(5));
     }
 }

@@ -1,6 +1,7 @@
 //! State that packets leave for later packets: registers, bases, predication.
 
 use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::values::SetBaseIndex;
 use amdgpu_packets::pm4::Register;
 
 use super::constant::Constant;
@@ -88,8 +89,8 @@ impl State {
     }
 
     /// Returns the address that SET_BASE set for an index; null for one that does not exist.
-    pub(super) fn base(&self, index: u32) -> GpuVa {
-        self.bases.get(index as usize).copied().unwrap_or(GpuVa::NULL)
+    pub(super) fn base(&self, index: SetBaseIndex) -> GpuVa {
+        self.bases.get(index.number() as usize).copied().unwrap_or(GpuVa::NULL)
     }
 }
 

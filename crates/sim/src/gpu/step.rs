@@ -2,6 +2,7 @@
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::Reader;
+use amdgpu_packets::layout::values;
 use amdgpu_packets::pm4::{Compare, Register};
 use amdgpu_packets::{DecodeError, DecodeFault, FieldError};
 
@@ -57,7 +58,8 @@ impl Step<'_, '_> {
     }
 
     /// The comparison that a field holds.
-    pub(super) fn compare(&self, value: u32) -> Result<Compare, Stop> {
+    pub(super) fn compare(&self, value: values::Compare) -> Result<Compare, Stop> {
+        let value = value.number();
         let unknown = FieldError::Unknown { field: "function", value };
         Compare::ALL.get(value as usize).copied().ok_or_else(|| self.wrong(unknown))
     }

@@ -18,6 +18,7 @@ pub(super) fn write(text: &mut String, record: &Record<'_>, variant: &Variant<'_
         let nothing = if member.kind == Kind::Flag { "false" } else { "0" };
         let value = variant.by_level(|level, form| value(member, level, form).unwrap_or_else(|| nothing.to_owned()));
         if value != nothing {
+            let value = member.typed(value);
             let _ = writeln!(fields, "            {}: {value},", safe(member.name));
             loaded += 1;
         }

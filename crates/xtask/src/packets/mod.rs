@@ -1,8 +1,10 @@
 //! The packets.
 
 pub(crate) mod emit;
+pub(crate) mod flags;
 mod loads;
 mod records;
+mod selectors;
 pub(crate) mod spec;
 mod takers;
 mod typed;

@@ -19,7 +19,27 @@ pub(super) struct Record<'s> {
 pub(super) struct Member<'s> {
     pub(super) name: &'s str,
     pub(super) kind: Kind,
+    /// The selector that has its values.
+    selector: Option<&'s str>,
     about: String,
+}
+
+impl Member<'_> {
+    /// The name of its type.
+    fn type_name(&self) -> String {
+        self.selector.map_or_else(|| self.kind.type_name().to_owned(), |selector| format!("v::{}", camel(selector)))
+    }
+
+    /// The expression for the member of a record `r` as a plain value.
+    pub(super) fn raw(&self) -> String {
+        let number = if self.selector.is_some() { ".number()" } else { "" };
+        format!("r.{}{number}", safe(self.name))
+    }
+
+    /// The expression that makes its type of a plain value.
+    pub(super) fn typed(&self, value: String) -> String {
+        if self.selector.is_some() { format!("{}::new({value})", self.type_name()) } else { value }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +69,9 @@ pub(super) fn language(names: &[&str], records: &[Record<'_>]) -> String {
     }
     write_enum(&mut body, records);
     let on = if body.contains("on(l") { "on, " } else { "" };
+    if body.contains("v::") {
+        text.push_str("use super::selectors::values as v;\n");
+    }
     let _ = writeln!(text, "use crate::layout::{{Fields, bits, {on}wide}};");
     text + &body
 }
@@ -140,11 +163,25 @@ impl<'s> Record<'s> {
                         Holds::Choice(selector) => format!("A value of `{}`.", selector.to_lowercase()),
                         _ => format!("`{name}`."),
                     };
-                    found.push(Member { name, kind, about });
+                    found.push(Member { name, kind, selector: None, about });
                 }
             }
         }
+        for member in found.iter_mut().filter(|member| member.kind == Kind::Number) {
+            member.selector = self.selector(member.name);
+        }
         found
+    }
+
+    /// Returns the selector of a field; `None` if it is a number in some form, or has several.
+    fn selector(&self, name: &str) -> Option<&'s str> {
+        let mut selectors =
+            self.fields().filter(|field| whole(&field.name).0 == name).map(|field| match &field.holds {
+                Holds::Choice(selector) => Some(selector.as_str()),
+                _ => None,
+            });
+        let first = selectors.next()??;
+        selectors.all(|other| other == Some(first)).then_some(first)
     }
 
     /// Returns `true` if the packet has dwords besides its fields, or not always the same number of them.
@@ -164,7 +201,7 @@ fn write_record(text: &mut String, record: &Record<'_>) {
     let _ = writeln!(text, "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\npub struct {name}{lifetime} {{");
     for member in &members {
         let _ = writeln!(text, "    /// {}", member.about);
-        let _ = writeln!(text, "    pub {}: {},", safe(member.name), member.kind.type_name());
+        let _ = writeln!(text, "    pub {}: {},", safe(member.name), member.type_name());
     }
     if has_data {
         text.push_str("    /// All dwords of the packet.\n    pub dwords: &'p [u32],\n");
@@ -209,6 +246,7 @@ fn arm(members: &[Member<'_>], has_data: bool, form: &Form) -> String {
     let mut values = 0;
     for member in members {
         if let Some(value) = value(member, form) {
+            let value = member.typed(value);
             let _ = writeln!(arm, "                {}: {value},", safe(member.name));
             values += 1;
         }

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use super::selectors::{self, GENERATIONS, Selector, levels};
 use crate::Error;
-use crate::text::{Line, SpecError, lines, set};
-
-/// The generations of the rings, by the bit that stands for them.
-const GENERATIONS: &[&str] = &["GFX6", "GFX7", "GFX8", "GFX9", "GFX10", "GFX10_3", "GFX11", "GFX11_5", "GFX12"];
+use crate::registers::spec as registers;
+use crate::text::{Line, SpecError, lines};
 
 /// The versions of the copy engine, by the bit that stands for them.
 const VERSIONS: &[&str] = &["1.0", "2.0", "2.4", "3.0", "4.0", "5.0", "5.2", "6.0", "7.0"];
@@ -23,6 +22,13 @@ const LANGUAGES: &[(&str, &[&str], &[&str])] = &[
 pub(crate) struct Spec {
     pub(crate) languages: Vec<Language>,
     pub(crate) selectors: Vec<Selector>,
+}
+
+impl Spec {
+    /// Returns the packet of a name.
+    pub(super) fn packet(&self, name: &str) -> Option<&Packet> {
+        self.languages.iter().flat_map(|language| &language.packets).find(|packet| packet.name == name)
+    }
 }
 
 /// The packets of a language, in the order of the tables.
@@ -81,17 +87,10 @@ pub(crate) enum Holds {
     Only(u32),
 }
 
-/// A selector: the values of some fields.
-#[derive(Debug)]
-pub(crate) struct Selector {
-    pub(crate) name: String,
-    /// Values, names, and the levels that have them.
-    pub(crate) values: Vec<(u32, String, u16)>,
-}
-
-/// Reads the tables of a directory.
-pub(crate) fn read(home: &Path) -> Result<Spec, Error> {
-    let selectors = crate::parse(&home.join("selectors.txt"), selectors)?;
+/// Reads the tables of a directory; some values are those of the registers.
+pub(crate) fn read(home: &Path, registers: &registers::Spec) -> Result<Spec, Error> {
+    let mut selectors = crate::parse(&home.join("selectors.txt"), selectors::parse)?;
+    selectors::resolve(&mut selectors, registers)?;
     let mut languages = Vec::new();
     for &(name, files, levels) in LANGUAGES {
         let mut found = Vec::new();
@@ -104,32 +103,6 @@ pub(crate) fn read(home: &Path) -> Result<Spec, Error> {
     let spec = Spec { languages, selectors };
     check(&spec)?;
     Ok(spec)
-}
-
-fn selectors(text: &str) -> Result<Vec<Selector>, SpecError> {
-    let mut found: Vec<Selector> = Vec::new();
-    for mut line in lines(text) {
-        if !line.is_indented {
-            let name = line.word("a name")?.to_owned();
-            line.end()?;
-            found.push(Selector { name, values: Vec::new() });
-            continue;
-        }
-        let (value, name) = (line.number("a value")?, line.word("a name")?.to_owned());
-        let levels = levels(&mut line, GENERATIONS)?.unwrap_or(u16::MAX);
-        line.end()?;
-        let Some(selector) = found.last_mut() else { return Err(line.fault("a value without a selector")) };
-        if selector.values.last().is_some_and(|last| last.0 > value) {
-            return Err(line.fault("the values are not in order"));
-        }
-        selector.values.push((value, name, levels));
-    }
-    Ok(found)
-}
-
-fn levels(line: &mut Line<'_>, names: &[&str]) -> Result<Option<u16>, SpecError> {
-    let inner = line.brackets()?;
-    inner.map(|text| set(line, text, names)).transpose()
 }
 
 fn packets(text: &str, names: &[&str]) -> Result<Vec<Packet>, SpecError> {
@@ -191,7 +164,8 @@ fn form(line: &mut Line<'_>, names: &[&str]) -> Result<Form, SpecError> {
     Ok(Form { levels, payload: (least, most), tail, fields: Vec::new(), alias })
 }
 
-fn fields(line: &mut Line<'_>, dword: u32, names: &[&str], found: &mut Vec<Field>) -> Result<(), SpecError> {
+/// Parses the fields of a dword.
+pub(super) fn fields(line: &mut Line<'_>, dword: u32, names: &[&str], found: &mut Vec<Field>) -> Result<(), SpecError> {
     loop {
         let word = line.word("a field")?;
         let Some((name, bits)) = word.strip_suffix(']').and_then(|word| word.split_once('[')) else {

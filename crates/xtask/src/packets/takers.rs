@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::records::{Kind, Member, safe};
-use super::spec::{Holds, Selector, Spec};
+use super::records::{Kind, Member};
+use super::selectors::{Selector, Value};
+use super::spec::{Holds, Spec};
 use super::variant::{Variant, bits, condition, ones};
 
 /// What a number may be: the largest that fits, and its selector; `None` where there is no such field.
@@ -19,7 +20,7 @@ pub(super) fn bodies(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>])
     let all = variant.levels();
     let (mut fits, mut text) = (Vec::new(), String::new());
     for member in members {
-        let field = format!("r.{}", safe(member.name));
+        let field = member.raw();
         match member.kind {
             Kind::Flag => {
                 let there = variant.groups(|level, form| !Variant::places(level, form, member.name).is_empty());
@@ -107,7 +108,7 @@ fn selector(fits: &mut Vec<String>, text: &mut String, spec: &Spec, groups: &[(u
             continue;
         };
         let found: Option<&Selector> = spec.selectors.iter().find(|selector| selector.name == *name);
-        for (value, _, known) in found.into_iter().flat_map(|selector| &selector.values) {
+        for Value { number: value, levels: known, .. } in found.into_iter().flat_map(|selector| &selector.values) {
             *values.entry(*value).or_default() |= levels & known;
         }
     }

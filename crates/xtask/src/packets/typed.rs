@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use super::loads;
 use super::records::{Kind, Member, Record, camel, safe};
-use super::spec::{Form, Holds, Selector, Spec};
+use super::selectors::{Selector, Value};
+use super::spec::{Form, Holds, Spec};
 use super::takers;
 use super::variant::{Variant, bits, condition, described, ones, reach, variants};
 use crate::Error;
@@ -78,6 +79,9 @@ pub(super) fn language(spec: &Spec, names: &[&str], records: &[Record<'_>]) -> R
         .filter(|helper| [" ", "("].iter().any(|before| body.contains(&format!("{before}{helper}("))))
         .collect();
     let _ = writeln!(text, "use super::{}_records::*;", names.first().unwrap_or(&""));
+    if body.contains("v::") {
+        text.push_str("use super::selectors::values as v;\n");
+    }
     let load = if body.contains("Load<") { "Load, " } else { "" };
     let _ = writeln!(text, "use crate::layout::record::{{{load}Record, {}}};\nuse crate::FieldError;", used.join(", "));
     Ok(text + &body)
@@ -180,7 +184,7 @@ fn length(form: &Form, record: &Record<'_>) -> String {
 fn values(spec: &Spec, name: &str, level: u16) -> Result<u64, Error> {
     let selector: Option<&Selector> = spec.selectors.iter().find(|selector| selector.name == name);
     let mut bits = 0;
-    for (value, _, levels) in selector.into_iter().flat_map(|selector| &selector.values) {
+    for Value { number: value, levels, .. } in selector.into_iter().flat_map(|selector| &selector.values) {
         if *value > 63 {
             return Err(Error::Table(format!("{name} has values above 63, and a typed packet has it")));
         }
@@ -196,7 +200,7 @@ fn check_member(
     variant: &Variant<'_>,
     (members, member): (&[Member<'_>], &Member<'_>),
 ) -> Result<(), Error> {
-    let (name, field) = (member.name, format!("r.{}", safe(member.name)));
+    let (name, field) = (member.name, member.raw());
     let mut wrong = None;
     let limit = match member.kind {
         Kind::Flag => variant.by_level(|level, form| (!Variant::places(level, form, name).is_empty()).to_string()),
@@ -347,7 +351,7 @@ fn terms(dword: u32, part: &Variant<'_>, members: &[Member<'_>]) -> Vec<String> 
         for (is_high, half) in places {
             let moves = half.len() > 1;
             for (_, (_, low), levels) in half.into_iter().filter(|place| place.0 == dword) {
-                let field = format!("r.{}", safe(member.name));
+                let field = member.raw();
                 let value = match (member.kind, is_high, low) {
                     (Kind::Wide, false, _) => format!("{field} as u32"),
                     (Kind::Wide, true, 0) => format!("({field} >> 32) as u32"),

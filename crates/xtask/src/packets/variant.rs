@@ -101,13 +101,15 @@ pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
 /// Returns the condition under which a field is meant, of which the records has the deciding fields; `None` if it always is.
 pub(super) fn condition(field: &Field, members: &[Member<'_>]) -> Option<String> {
     let one = |(decides, values): &(String, Vec<u32>)| {
-        let is_flag = members.iter().any(|member| member.name == decides && member.kind == Kind::Flag);
+        let member = members.iter().find(|member| member.name == decides);
+        let is_flag = member.is_some_and(|member| member.kind == Kind::Flag);
+        let raw = member.map_or_else(|| format!("r.{}", safe(decides)), Member::raw);
         match &values[..] {
             [1] if is_flag => format!("r.{}", safe(decides)),
             [0] if is_flag => format!("!r.{}", safe(decides)),
             values => {
                 let values = values.iter().map(u32::to_string).collect::<Vec<_>>().join(" | ");
-                format!("matches!(r.{}, {values})", safe(decides))
+                format!("matches!({raw}, {values})")
             }
         }
     };

@@ -37,7 +37,11 @@ fn rooms() -> BTreeMap<PathBuf, Vec<PathBuf>> {
             found.extend(files(&name));
         }
     }
-    assert!(["src", "tests", "examples/memory", "crates/uapi/src", "fuzz/src"].iter().all(|known| found.contains_key(Path::new(known))));
+    assert!(
+        ["src", "tests", "examples/memory", "crates/uapi/src", "fuzz/src"]
+            .iter()
+            .all(|known| found.contains_key(Path::new(known)))
+    );
     found
 }
 

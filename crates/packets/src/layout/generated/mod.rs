@@ -15,6 +15,7 @@
 )]
 
 pub(super) mod dma;
+pub(crate) mod flags;
 pub(super) mod names;
 pub(crate) mod opcodes;
 pub(super) mod pm4;
@@ -23,7 +24,7 @@ mod pm4_typed;
 pub(super) mod sdma;
 pub mod sdma_records;
 mod sdma_typed;
-pub(super) mod selectors;
+pub(crate) mod selectors;
 pub(super) mod texts;
 
 /// The packets in the forms that have a name.

@@ -2,6 +2,7 @@
 //! Encoders of the typed packets of pm4.
 
 use super::pm4_records::*;
+use super::selectors::values as v;
 use crate::layout::record::{Load, Record, bits, copy, equal, equal_data, flag, fits, is_on, meant, one_of, ranged, within};
 use crate::FieldError;
 
@@ -17,8 +18,8 @@ impl Record for AcquireMem {
         let r = self;
         r.coher_cntl <= 0x7fffffff
             && r.poll_interval <= 0xffff
-            && r.pws_stage_sel == 0
-            && r.pws_counter_sel == 0
+            && r.pws_stage_sel.number() == 0
+            && r.pws_counter_sel.number() == 0
             && r.pws_count == 0
     }
 
@@ -84,8 +85,8 @@ impl Record for AcquireMem {
         within("gcr_size", r.gcr_size, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0xffffffffffffff } else { 0x1ffffffffffffff })?;
         within("gcr_base", r.gcr_base, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0xffffffffffffff } else { 0x1ffffffffffffff })?;
         fits("gcr_cntl", r.gcr_cntl, if is_on(l, 0xe) { 0x0 } else { 0x7ffff })?;
-        fits("pws_stage_sel", r.pws_stage_sel, 0x0)?;
-        fits("pws_counter_sel", r.pws_counter_sel, 0x0)?;
+        fits("pws_stage_sel", r.pws_stage_sel.number(), 0x0)?;
+        fits("pws_counter_sel", r.pws_counter_sel.number(), 0x0)?;
         flag("pws_ena2", r.pws_ena2, false)?;
         fits("pws_count", r.pws_count, 0x0)?;
         flag("pws_ena", r.pws_ena, false)?;
@@ -162,8 +163,8 @@ impl Record for AcquireMemPws {
             && r.gcr_size & !0x1ffffffffffffff == 0
             && r.gcr_base & !0x1ffffffffffffff == 0
             && r.gcr_cntl <= 0x7ffff
-            && matches!(r.pws_stage_sel, 0..=5)
-            && matches!(r.pws_counter_sel, 0..=2)
+            && matches!(r.pws_stage_sel.number(), 0..=5)
+            && matches!(r.pws_counter_sel.number(), 0..=2)
             && r.pws_count <= 0x3f
     }
 
@@ -193,8 +194,8 @@ impl Record for AcquireMemPws {
         within("gcr_size", r.gcr_size, 0x1ffffffffffffff)?;
         within("gcr_base", r.gcr_base, 0x1ffffffffffffff)?;
         fits("gcr_cntl", r.gcr_cntl, 0x7ffff)?;
-        one_of("pws_stage_sel", r.pws_stage_sel, 0x3f)?;
-        one_of("pws_counter_sel", r.pws_counter_sel, 0x7)?;
+        one_of("pws_stage_sel", r.pws_stage_sel.number(), 0x3f)?;
+        one_of("pws_counter_sel", r.pws_counter_sel.number(), 0x7)?;
         fits("pws_count", r.pws_count, 0x3f)?;
         Ok(())
     }
@@ -203,7 +204,7 @@ impl Record for AcquireMemPws {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = &self.0;
         let [_, d1, d2, d3, d4, d5, d6, d7, ..] = out else { return };
-        *d1 = r.pws_stage_sel << 11 | r.pws_counter_sel << 14 | u32::from(r.pws_ena2) << 17 | r.pws_count << 18;
+        *d1 = r.pws_stage_sel.number() << 11 | r.pws_counter_sel.number() << 14 | u32::from(r.pws_ena2) << 17 | r.pws_count << 18;
         *d2 = r.gcr_size as u32;
         *d3 = (r.gcr_size >> 32) as u32;
         *d4 = r.gcr_base as u32;
@@ -216,7 +217,7 @@ impl Record for AcquireMemPws {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = &self.0;
         let [_, d1, d2, d3, d4, d5, d6, d7, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.pws_stage_sel << 11 | r.pws_counter_sel << 14 | u32::from(r.pws_ena2) << 17 | r.pws_count << 18)?;
+        equal(1, *d1, r.pws_stage_sel.number() << 11 | r.pws_counter_sel.number() << 14 | u32::from(r.pws_ena2) << 17 | r.pws_count << 18)?;
         equal(2, *d2, r.gcr_size as u32)?;
         equal(3, *d3, (r.gcr_size >> 32) as u32)?;
         equal(4, *d4, r.gcr_base as u32)?;
@@ -235,8 +236,8 @@ impl<'p> Load<'p> for AcquireMemPws {
             gcr_size: u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32,
             gcr_base: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 24, 0)) << 32,
             gcr_cntl: bits(d7, 18, 0),
-            pws_stage_sel: bits(d1, 13, 11),
-            pws_counter_sel: bits(d1, 15, 14),
+            pws_stage_sel: v::PwsStage::new(bits(d1, 13, 11)),
+            pws_counter_sel: v::PwsCounter::new(bits(d1, 15, 14)),
             pws_ena2: bits(d1, 17, 17) != 0,
             pws_count: bits(d1, 23, 18),
             pws_ena: bits(d6, 31, 31) != 0,
@@ -253,21 +254,21 @@ impl Record for CopyData {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.count_sel, 0..=1)
+        matches!(r.count_sel.number(), 0..=1)
             && r.src_addr & !0xfffffffffffffffc == 0
-            && (r.src_addr == 0 || matches!(r.src_sel, 1 | 2))
-            && (r.src_reg == 0 || matches!(r.src_sel, 0 | 4))
-            && (r.imm == 0 || matches!(r.src_sel, 5))
+            && (r.src_addr == 0 || matches!(r.src_sel.number(), 1 | 2))
+            && (r.src_reg == 0 || matches!(r.src_sel.number(), 0 | 4))
+            && (r.imm == 0 || matches!(r.src_sel.number(), 5))
             && r.dst_addr & !0xfffffffffffffffc == 0
-            && (r.dst_addr == 0 || matches!(r.dst_sel, 5 | 2 | 1))
-            && (r.dst_reg == 0 || matches!(r.dst_sel, 0 | 4))
+            && (r.dst_addr == 0 || matches!(r.dst_sel.number(), 5 | 2 | 1))
+            && (r.dst_reg == 0 || matches!(r.dst_sel.number(), 0 | 4))
     }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
-        on &= match r.src_sel {
+        on &= match r.src_sel.number() {
             0..=2 | 5..=6 | 9 => 0x1ff,
             3 | 7..=8 => 0xff,
             4 => 0x1fe,
@@ -275,7 +276,7 @@ impl Record for CopyData {
             12 => 0x1c0,
             _ => return 0,
         };
-        on &= match r.dst_sel {
+        on &= match r.dst_sel.number() {
             0..=2 | 5 => 0x1ff,
             3 => 0xff,
             4 => 0x1fe,
@@ -286,13 +287,13 @@ impl Record for CopyData {
         if r.src_atc {
             on &= 0x6;
         }
-        on &= match r.src_cache_policy {
+        on &= match r.src_cache_policy.number() {
             0 => 0x1ff,
             1 | 3 => 0xfe,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.src_temporal {
+        on &= match r.src_temporal.number() {
             0 => 0x1ff,
             1..=3 => 0x100,
             _ => return 0,
@@ -307,13 +308,13 @@ impl Record for CopyData {
         if r.dst_atc {
             on &= 0x6;
         }
-        on &= match r.dst_cache_policy {
+        on &= match r.dst_cache_policy.number() {
             0 => 0x1ff,
             1 | 3 => 0xfe,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.dst_temporal {
+        on &= match r.dst_temporal.number() {
             0 => 0x1ff,
             1..=3 => 0x100,
             _ => return 0,
@@ -324,7 +325,7 @@ impl Record for CopyData {
         if r.pq_exe_status {
             on &= 0x1f8;
         }
-        on &= match r.engine_sel {
+        on &= match r.engine_sel.number() {
             0..=1 => 0x1ff,
             2 => 0x3f,
             3 => 0x1,
@@ -337,7 +338,7 @@ impl Record for CopyData {
             on &= !0x100;
         }
         on &= if r.src_gds == 0 { 0x1ff } else if r.src_gds <= 0xffff { 0xff } else { return 0 };
-        if r.src_gds != 0 && !(matches!(r.src_sel, 3)) {
+        if r.src_gds != 0 && !(matches!(r.src_sel.number(), 3)) {
             on &= !0xff;
         }
         if r.dst_reg & !0x3ffff != 0 {
@@ -347,7 +348,7 @@ impl Record for CopyData {
             on &= !0x100;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
-        if r.dst_gds != 0 && !(matches!(r.dst_sel, 3)) {
+        if r.dst_gds != 0 && !(matches!(r.dst_sel.number(), 3)) {
             on &= !0xff;
         }
         on
@@ -361,34 +362,34 @@ impl Record for CopyData {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("src_sel", r.src_sel, if is_on(l, 0x1) { 0x3ef } else if is_on(l, 0x2) { 0x3ff } else if is_on(l, 0x3c) { 0x7ff } else if is_on(l, 0xc0) { 0x17ff } else { 0x1677 })?;
-        one_of("dst_sel", r.dst_sel, if is_on(l, 0x1) { 0x2f } else if is_on(l, 0x2) { 0x3f } else if is_on(l, 0x3c) { 0x7f } else if is_on(l, 0xc0) { 0xff } else { 0xf7 })?;
+        one_of("src_sel", r.src_sel.number(), if is_on(l, 0x1) { 0x3ef } else if is_on(l, 0x2) { 0x3ff } else if is_on(l, 0x3c) { 0x7ff } else if is_on(l, 0xc0) { 0x17ff } else { 0x1677 })?;
+        one_of("dst_sel", r.dst_sel.number(), if is_on(l, 0x1) { 0x2f } else if is_on(l, 0x2) { 0x3f } else if is_on(l, 0x3c) { 0x7f } else if is_on(l, 0xc0) { 0xff } else { 0xf7 })?;
         flag("src_atc", r.src_atc, is_on(l, 0x6))?;
-        one_of("src_cache_policy", r.src_cache_policy, if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
-        one_of("src_temporal", r.src_temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
+        one_of("src_cache_policy", r.src_cache_policy.number(), if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
+        one_of("src_temporal", r.src_temporal.number(), if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         flag("src_volatile", r.src_volatile, is_on(l, 0x2))?;
-        one_of("count_sel", r.count_sel, 0x3)?;
+        one_of("count_sel", r.count_sel.number(), 0x3)?;
         flag("pf_vf_mode", r.pf_vf_mode, is_on(l, 0x100))?;
         fits("aid_id", r.aid_id, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
         flag("dst_atc", r.dst_atc, is_on(l, 0x6))?;
-        one_of("dst_cache_policy", r.dst_cache_policy, if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
-        one_of("dst_temporal", r.dst_temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
+        one_of("dst_cache_policy", r.dst_cache_policy.number(), if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
+        one_of("dst_temporal", r.dst_temporal.number(), if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         flag("dst_volatile", r.dst_volatile, is_on(l, 0x2))?;
         flag("pq_exe_status", r.pq_exe_status, is_on(l, 0x1f8))?;
-        one_of("engine_sel", r.engine_sel, if is_on(l, 0x1) { 0xf } else if is_on(l, 0x3e) { 0x7 } else { 0x3 })?;
+        one_of("engine_sel", r.engine_sel.number(), if is_on(l, 0x1) { 0xf } else if is_on(l, 0x3e) { 0x7 } else { 0x3 })?;
         within("src_addr", r.src_addr, 0xfffffffffffffffc)?;
-        meant("src_addr", r.src_addr != 0, matches!(r.src_sel, 1 | 2))?;
+        meant("src_addr", r.src_addr != 0, matches!(r.src_sel.number(), 1 | 2))?;
         within("src_reg", r.src_reg, if is_on(l, 0xff) { 0x3ffff } else { 0x3fffffffff })?;
-        meant("src_reg", r.src_reg != 0, matches!(r.src_sel, 0 | 4))?;
+        meant("src_reg", r.src_reg != 0, matches!(r.src_sel.number(), 0 | 4))?;
         fits("src_gds", r.src_gds, if is_on(l, 0xff) { 0xffff } else { 0x0 })?;
-        meant("src_gds", r.src_gds != 0, if is_on(l, 0xff) { matches!(r.src_sel, 3) } else { true })?;
-        meant("imm", r.imm != 0, matches!(r.src_sel, 5))?;
+        meant("src_gds", r.src_gds != 0, if is_on(l, 0xff) { matches!(r.src_sel.number(), 3) } else { true })?;
+        meant("imm", r.imm != 0, matches!(r.src_sel.number(), 5))?;
         within("dst_addr", r.dst_addr, 0xfffffffffffffffc)?;
-        meant("dst_addr", r.dst_addr != 0, matches!(r.dst_sel, 5 | 2 | 1))?;
+        meant("dst_addr", r.dst_addr != 0, matches!(r.dst_sel.number(), 5 | 2 | 1))?;
         within("dst_reg", r.dst_reg, if is_on(l, 0xff) { 0x3ffff } else { 0x3fffffffff })?;
-        meant("dst_reg", r.dst_reg != 0, matches!(r.dst_sel, 0 | 4))?;
+        meant("dst_reg", r.dst_reg != 0, matches!(r.dst_sel.number(), 0 | 4))?;
         fits("dst_gds", r.dst_gds, if is_on(l, 0xff) { 0xffff } else { 0x0 })?;
-        meant("dst_gds", r.dst_gds != 0, if is_on(l, 0xff) { matches!(r.dst_sel, 3) } else { true })?;
+        meant("dst_gds", r.dst_gds != 0, if is_on(l, 0xff) { matches!(r.dst_sel.number(), 3) } else { true })?;
         Ok(())
     }
 
@@ -396,7 +397,7 @@ impl Record for CopyData {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = out else { return };
-        *d1 = r.src_sel | r.dst_sel << 8 | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.count_sel << 16 | u32::from(r.wr_confirm) << 20 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | u32::from(r.pq_exe_status) << 29 | r.engine_sel << 30;
+        *d1 = r.src_sel.number() | r.dst_sel.number() << 8 | u32::from(r.src_atc) << 12 | r.src_cache_policy.number() << 13 | r.src_temporal.number() << 13 | u32::from(r.src_volatile) << 15 | r.count_sel.number() << 16 | u32::from(r.wr_confirm) << 20 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy.number() << 25 | r.dst_temporal.number() << 25 | u32::from(r.dst_volatile) << 27 | u32::from(r.pq_exe_status) << 29 | r.engine_sel.number() << 30;
         *d2 = r.src_addr as u32 | r.src_reg as u32 | r.src_gds | r.imm as u32;
         *d3 = (r.src_addr >> 32) as u32 | (r.src_reg >> 32) as u32 | (r.imm >> 32) as u32;
         *d4 = r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds;
@@ -407,7 +408,7 @@ impl Record for CopyData {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.src_sel | r.dst_sel << 8 | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.count_sel << 16 | u32::from(r.wr_confirm) << 20 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | u32::from(r.pq_exe_status) << 29 | r.engine_sel << 30)?;
+        equal(1, *d1, r.src_sel.number() | r.dst_sel.number() << 8 | u32::from(r.src_atc) << 12 | r.src_cache_policy.number() << 13 | r.src_temporal.number() << 13 | u32::from(r.src_volatile) << 15 | r.count_sel.number() << 16 | u32::from(r.wr_confirm) << 20 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy.number() << 25 | r.dst_temporal.number() << 25 | u32::from(r.dst_volatile) << 27 | u32::from(r.pq_exe_status) << 29 | r.engine_sel.number() << 30)?;
         equal(2, *d2, r.src_addr as u32 | r.src_reg as u32 | r.src_gds | r.imm as u32)?;
         equal(3, *d3, (r.src_addr >> 32) as u32 | (r.src_reg >> 32) as u32 | (r.imm >> 32) as u32)?;
         equal(4, *d4, r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds)?;
@@ -421,22 +422,22 @@ impl<'p> Load<'p> for CopyData {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: 5 }) };
         Ok(Self {
-            src_sel: bits(d1, 3, 0),
-            dst_sel: bits(d1, 11, 8),
+            src_sel: v::CopySrc::new(bits(d1, 3, 0)),
+            dst_sel: v::CopyDst::new(bits(d1, 11, 8)),
             src_atc: if is_on(l, 0x1f9) { false } else { bits(d1, 12, 12) != 0 },
-            src_cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 14, 13) },
-            src_temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 14, 13) },
+            src_cache_policy: v::CachePolicy::new(if is_on(l, 0x101) { 0 } else { bits(d1, 14, 13) }),
+            src_temporal: v::Temporal::new(if is_on(l, 0xff) { 0 } else { bits(d1, 14, 13) }),
             src_volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 15, 15) != 0 },
-            count_sel: bits(d1, 16, 16),
+            count_sel: v::CountSel::new(bits(d1, 16, 16)),
             wr_confirm: bits(d1, 20, 20) != 0,
             pf_vf_mode: if is_on(l, 0xff) { false } else { bits(d1, 21, 21) != 0 },
             aid_id: if is_on(l, 0xff) { 0 } else { bits(d1, 24, 23) },
             dst_atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
-            dst_cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) },
-            dst_temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            dst_cache_policy: v::CachePolicy::new(if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) }),
+            dst_temporal: v::Temporal::new(if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) }),
             dst_volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
             pq_exe_status: if is_on(l, 0x7) { false } else { bits(d1, 29, 29) != 0 },
-            engine_sel: bits(d1, 31, 30),
+            engine_sel: v::EngineSel::new(bits(d1, 31, 30)),
             src_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
             src_reg: if is_on(l, 0xff) { u64::from(bits(d2, 17, 0)) << 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 5, 0)) << 32 },
             src_gds: if is_on(l, 0xff) { bits(d2, 15, 0) } else { 0 },
@@ -457,19 +458,19 @@ impl Record for CpDma {
     fn fits(&self) -> bool {
         let r = self;
         r.src_addr & !0xffffffffffff == 0
-            && (r.src_addr == 0 || matches!(r.src_sel, 0))
-            && (r.data == 0 || matches!(r.src_sel, 2))
-            && matches!(r.dst_sel, 0..=1)
-            && matches!(r.engine_sel, 0..=1)
-            && matches!(r.src_sel, 0..=2)
+            && (r.src_addr == 0 || matches!(r.src_sel.number(), 0))
+            && (r.data == 0 || matches!(r.src_sel.number(), 2))
+            && matches!(r.dst_sel.number(), 0..=1)
+            && matches!(r.engine_sel.number(), 0..=1)
+            && matches!(r.src_sel.number(), 0..=2)
             && r.dst_addr & !0xffffffffffff == 0
             && r.byte_count <= 0x1fffff
-            && matches!(r.src_swap, 0..=3)
-            && matches!(r.dst_swap, 0..=3)
-            && matches!(r.sas, 0..=1)
-            && matches!(r.das, 0..=1)
-            && matches!(r.saic, 0..=1)
-            && matches!(r.daic, 0..=1)
+            && matches!(r.src_swap.number(), 0..=3)
+            && matches!(r.dst_swap.number(), 0..=3)
+            && matches!(r.sas.number(), 0..=1)
+            && matches!(r.das.number(), 0..=1)
+            && matches!(r.saic.number(), 0..=1)
+            && matches!(r.daic.number(), 0..=1)
     }
 
     #[inline(always)]
@@ -486,19 +487,19 @@ impl Record for CpDma {
     fn check(&self, _: u8) -> Result<(), FieldError> {
         let r = self;
         within("src_addr", r.src_addr, 0xffffffffffff)?;
-        meant("src_addr", r.src_addr != 0, matches!(r.src_sel, 0))?;
-        meant("data", r.data != 0, matches!(r.src_sel, 2))?;
-        one_of("dst_sel", r.dst_sel, 0x3)?;
-        one_of("engine_sel", r.engine_sel, 0x3)?;
-        one_of("src_sel", r.src_sel, 0x7)?;
+        meant("src_addr", r.src_addr != 0, matches!(r.src_sel.number(), 0))?;
+        meant("data", r.data != 0, matches!(r.src_sel.number(), 2))?;
+        one_of("dst_sel", r.dst_sel.number(), 0x3)?;
+        one_of("engine_sel", r.engine_sel.number(), 0x3)?;
+        one_of("src_sel", r.src_sel.number(), 0x7)?;
         within("dst_addr", r.dst_addr, 0xffffffffffff)?;
         fits("byte_count", r.byte_count, 0x1fffff)?;
-        one_of("src_swap", r.src_swap, 0xf)?;
-        one_of("dst_swap", r.dst_swap, 0xf)?;
-        one_of("sas", r.sas, 0x3)?;
-        one_of("das", r.das, 0x3)?;
-        one_of("saic", r.saic, 0x3)?;
-        one_of("daic", r.daic, 0x3)?;
+        one_of("src_swap", r.src_swap.number(), 0xf)?;
+        one_of("dst_swap", r.dst_swap.number(), 0xf)?;
+        one_of("sas", r.sas.number(), 0x3)?;
+        one_of("das", r.das.number(), 0x3)?;
+        one_of("saic", r.saic.number(), 0x3)?;
+        one_of("daic", r.daic.number(), 0x3)?;
         Ok(())
     }
 
@@ -507,10 +508,10 @@ impl Record for CpDma {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = out else { return };
         *d1 = r.src_addr as u32 | r.data;
-        *d2 = (r.src_addr >> 32) as u32 | r.dst_sel << 20 | u32::from(r.m2m_opt) << 24 | r.engine_sel << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31;
+        *d2 = (r.src_addr >> 32) as u32 | r.dst_sel.number() << 20 | u32::from(r.m2m_opt) << 24 | r.engine_sel.number() << 27 | r.src_sel.number() << 29 | u32::from(r.cp_sync) << 31;
         *d3 = r.dst_addr as u32;
         *d4 = (r.dst_addr >> 32) as u32;
-        *d5 = r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30;
+        *d5 = r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap.number() << 22 | r.dst_swap.number() << 24 | r.sas.number() << 26 | r.das.number() << 27 | r.saic.number() << 28 | r.daic.number() << 29 | u32::from(r.raw_wait) << 30;
     }
 
     #[inline(always)]
@@ -518,10 +519,10 @@ impl Record for CpDma {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
         equal(1, *d1, r.src_addr as u32 | r.data)?;
-        equal(2, *d2, (r.src_addr >> 32) as u32 | r.dst_sel << 20 | u32::from(r.m2m_opt) << 24 | r.engine_sel << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31)?;
+        equal(2, *d2, (r.src_addr >> 32) as u32 | r.dst_sel.number() << 20 | u32::from(r.m2m_opt) << 24 | r.engine_sel.number() << 27 | r.src_sel.number() << 29 | u32::from(r.cp_sync) << 31)?;
         equal(3, *d3, r.dst_addr as u32)?;
         equal(4, *d4, (r.dst_addr >> 32) as u32)?;
-        equal(5, *d5, r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30)?;
+        equal(5, *d5, r.byte_count | u32::from(r.disable_wr_confirm) << 21 | r.src_swap.number() << 22 | r.dst_swap.number() << 24 | r.sas.number() << 26 | r.das.number() << 27 | r.saic.number() << 28 | r.daic.number() << 29 | u32::from(r.raw_wait) << 30)?;
         Ok(())
     }
 }
@@ -533,20 +534,20 @@ impl<'p> Load<'p> for CpDma {
         Ok(Self {
             src_addr: u64::from(bits(d1, 31, 0)) << 0 | u64::from(bits(d2, 15, 0)) << 32,
             data: bits(d1, 31, 0),
-            dst_sel: bits(d2, 21, 20),
+            dst_sel: v::DmaDst::new(bits(d2, 21, 20)),
             m2m_opt: bits(d2, 24, 24) != 0,
-            engine_sel: bits(d2, 27, 27),
-            src_sel: bits(d2, 30, 29),
+            engine_sel: v::DmaEngine::new(bits(d2, 27, 27)),
+            src_sel: v::DmaSrc::new(bits(d2, 30, 29)),
             cp_sync: bits(d2, 31, 31) != 0,
             dst_addr: u64::from(bits(d3, 31, 0)) << 0 | u64::from(bits(d4, 15, 0)) << 32,
             byte_count: bits(d5, 20, 0),
             disable_wr_confirm: bits(d5, 21, 21) != 0,
-            src_swap: bits(d5, 23, 22),
-            dst_swap: bits(d5, 25, 24),
-            sas: bits(d5, 26, 26),
-            das: bits(d5, 27, 27),
-            saic: bits(d5, 28, 28),
-            daic: bits(d5, 29, 29),
+            src_swap: v::Swap::new(bits(d5, 23, 22)),
+            dst_swap: v::Swap::new(bits(d5, 25, 24)),
+            sas: v::MemReg::new(bits(d5, 26, 26)),
+            das: v::MemReg::new(bits(d5, 27, 27)),
+            saic: v::Incr::new(bits(d5, 28, 28)),
+            daic: v::Incr::new(bits(d5, 29, 29)),
             raw_wait: bits(d5, 30, 30) != 0,
         })
     }
@@ -560,13 +561,13 @@ impl Record for DmaData {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.engine_sel, 0..=1)
-            && (r.src_addr == 0 || matches!(r.src_sel, 0 | 3))
-            && (r.data == 0 || matches!(r.src_sel, 2))
-            && matches!(r.sas, 0..=1)
-            && matches!(r.das, 0..=1)
-            && matches!(r.saic, 0..=1)
-            && matches!(r.daic, 0..=1)
+        matches!(r.engine_sel.number(), 0..=1)
+            && (r.src_addr == 0 || matches!(r.src_sel.number(), 0 | 3))
+            && (r.data == 0 || matches!(r.src_sel.number(), 2))
+            && matches!(r.sas.number(), 0..=1)
+            && matches!(r.das.number(), 0..=1)
+            && matches!(r.saic.number(), 0..=1)
+            && matches!(r.daic.number(), 0..=1)
     }
 
     #[inline(always)]
@@ -576,13 +577,13 @@ impl Record for DmaData {
         if r.src_atc {
             on &= 0x6;
         }
-        on &= match r.src_cache_policy {
+        on &= match r.src_cache_policy.number() {
             0 => 0x1fe,
             1 | 3 => 0xfe,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.src_temporal {
+        on &= match r.src_temporal.number() {
             0 => 0x1fe,
             1..=3 => 0x100,
             _ => return 0,
@@ -590,7 +591,7 @@ impl Record for DmaData {
         if r.src_volatile {
             on &= 0x2;
         }
-        on &= match r.dst_sel {
+        on &= match r.dst_sel.number() {
             0 | 3 => 0x1fe,
             1 => 0xfe,
             2 => 0x1f8,
@@ -599,13 +600,13 @@ impl Record for DmaData {
         if r.dst_atc {
             on &= 0x6;
         }
-        on &= match r.dst_cache_policy {
+        on &= match r.dst_cache_policy.number() {
             0 => 0x1fe,
             1 | 3 => 0xfe,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.dst_temporal {
+        on &= match r.dst_temporal.number() {
             0 => 0x1fe,
             1..=3 => 0x100,
             _ => return 0,
@@ -613,18 +614,18 @@ impl Record for DmaData {
         if r.dst_volatile {
             on &= 0x2;
         }
-        on &= match r.src_sel {
+        on &= match r.src_sel.number() {
             0 | 2..=3 => 0x1fe,
             1 => 0xfe,
             _ => return 0,
         };
         on &= if r.byte_count <= 0x1fffff { 0x1fe } else if r.byte_count <= 0x3ffffff { 0x1f8 } else { return 0 };
-        on &= match r.src_swap {
+        on &= match r.src_swap.number() {
             0 => 0x1fe,
             1..=3 => 0x6,
             _ => return 0,
         };
-        on &= match r.dst_swap {
+        on &= match r.dst_swap.number() {
             0 => 0x1fe,
             1..=3 => 0x6,
             _ => return 0,
@@ -646,26 +647,26 @@ impl Record for DmaData {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("engine_sel", r.engine_sel, 0x3)?;
+        one_of("engine_sel", r.engine_sel.number(), 0x3)?;
         flag("src_atc", r.src_atc, is_on(l, 0x6))?;
-        one_of("src_cache_policy", r.src_cache_policy, if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
-        one_of("src_temporal", r.src_temporal, if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
+        one_of("src_cache_policy", r.src_cache_policy.number(), if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
+        one_of("src_temporal", r.src_temporal.number(), if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
         flag("src_volatile", r.src_volatile, is_on(l, 0x2))?;
-        one_of("dst_sel", r.dst_sel, if is_on(l, 0x6) { 0xb } else if is_on(l, 0xf8) { 0xf } else { 0xd })?;
+        one_of("dst_sel", r.dst_sel.number(), if is_on(l, 0x6) { 0xb } else if is_on(l, 0xf8) { 0xf } else { 0xd })?;
         flag("dst_atc", r.dst_atc, is_on(l, 0x6))?;
-        one_of("dst_cache_policy", r.dst_cache_policy, if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
-        one_of("dst_temporal", r.dst_temporal, if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
+        one_of("dst_cache_policy", r.dst_cache_policy.number(), if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
+        one_of("dst_temporal", r.dst_temporal.number(), if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
         flag("dst_volatile", r.dst_volatile, is_on(l, 0x2))?;
-        one_of("src_sel", r.src_sel, if is_on(l, 0xfe) { 0xf } else { 0xd })?;
-        meant("src_addr", r.src_addr != 0, matches!(r.src_sel, 0 | 3))?;
-        meant("data", r.data != 0, matches!(r.src_sel, 2))?;
+        one_of("src_sel", r.src_sel.number(), if is_on(l, 0xfe) { 0xf } else { 0xd })?;
+        meant("src_addr", r.src_addr != 0, matches!(r.src_sel.number(), 0 | 3))?;
+        meant("data", r.data != 0, matches!(r.src_sel.number(), 2))?;
         fits("byte_count", r.byte_count, if is_on(l, 0x6) { 0x1fffff } else { 0x3ffffff })?;
-        one_of("src_swap", r.src_swap, if is_on(l, 0x6) { 0xf } else { 0x1 })?;
-        one_of("dst_swap", r.dst_swap, if is_on(l, 0x6) { 0xf } else { 0x1 })?;
-        one_of("sas", r.sas, 0x3)?;
-        one_of("das", r.das, 0x3)?;
-        one_of("saic", r.saic, 0x3)?;
-        one_of("daic", r.daic, 0x3)?;
+        one_of("src_swap", r.src_swap.number(), if is_on(l, 0x6) { 0xf } else { 0x1 })?;
+        one_of("dst_swap", r.dst_swap.number(), if is_on(l, 0x6) { 0xf } else { 0x1 })?;
+        one_of("sas", r.sas.number(), 0x3)?;
+        one_of("das", r.das.number(), 0x3)?;
+        one_of("saic", r.saic.number(), 0x3)?;
+        one_of("daic", r.daic.number(), 0x3)?;
         flag("src_indirect", r.src_indirect, is_on(l, 0x1f8))?;
         flag("dst_indirect", r.dst_indirect, is_on(l, 0x1f8))?;
         Ok(())
@@ -675,24 +676,24 @@ impl Record for DmaData {
     fn store(&self, l: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = out else { return };
-        *d1 = r.engine_sel | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.dst_sel << 20 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31 | u32::from(r.src_indirect) << 1 | u32::from(r.dst_indirect) << 2;
+        *d1 = r.engine_sel.number() | u32::from(r.src_atc) << 12 | r.src_cache_policy.number() << 13 | r.src_temporal.number() << 13 | u32::from(r.src_volatile) << 15 | r.dst_sel.number() << 20 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy.number() << 25 | r.dst_temporal.number() << 25 | u32::from(r.dst_volatile) << 27 | r.src_sel.number() << 29 | u32::from(r.cp_sync) << 31 | u32::from(r.src_indirect) << 1 | u32::from(r.dst_indirect) << 2;
         *d2 = r.src_addr as u32 | r.data;
         *d3 = (r.src_addr >> 32) as u32;
         *d4 = r.dst_addr as u32;
         *d5 = (r.dst_addr >> 32) as u32;
-        *d6 = r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30;
+        *d6 = r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap.number() << 22 | r.dst_swap.number() << 24 | r.sas.number() << 26 | r.das.number() << 27 | r.saic.number() << 28 | r.daic.number() << 29 | u32::from(r.raw_wait) << 30;
     }
 
     #[inline(always)]
     fn matches(&self, l: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.engine_sel | u32::from(r.src_atc) << 12 | r.src_cache_policy << 13 | r.src_temporal << 13 | u32::from(r.src_volatile) << 15 | r.dst_sel << 20 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy << 25 | r.dst_temporal << 25 | u32::from(r.dst_volatile) << 27 | r.src_sel << 29 | u32::from(r.cp_sync) << 31 | u32::from(r.src_indirect) << 1 | u32::from(r.dst_indirect) << 2)?;
+        equal(1, *d1, r.engine_sel.number() | u32::from(r.src_atc) << 12 | r.src_cache_policy.number() << 13 | r.src_temporal.number() << 13 | u32::from(r.src_volatile) << 15 | r.dst_sel.number() << 20 | u32::from(r.dst_atc) << 24 | r.dst_cache_policy.number() << 25 | r.dst_temporal.number() << 25 | u32::from(r.dst_volatile) << 27 | r.src_sel.number() << 29 | u32::from(r.cp_sync) << 31 | u32::from(r.src_indirect) << 1 | u32::from(r.dst_indirect) << 2)?;
         equal(2, *d2, r.src_addr as u32 | r.data)?;
         equal(3, *d3, (r.src_addr >> 32) as u32)?;
         equal(4, *d4, r.dst_addr as u32)?;
         equal(5, *d5, (r.dst_addr >> 32) as u32)?;
-        equal(6, *d6, r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap << 22 | r.dst_swap << 24 | r.sas << 26 | r.das << 27 | r.saic << 28 | r.daic << 29 | u32::from(r.raw_wait) << 30)?;
+        equal(6, *d6, r.byte_count | (if is_on(l, 0x6) { u32::from(r.disable_wr_confirm) << 21 } else { 0 }) | (if is_on(l, 0x1f8) { u32::from(r.disable_wr_confirm) << 31 } else { 0 }) | r.src_swap.number() << 22 | r.dst_swap.number() << 24 | r.sas.number() << 26 | r.das.number() << 27 | r.saic.number() << 28 | r.daic.number() << 29 | u32::from(r.raw_wait) << 30)?;
         Ok(())
     }
 }
@@ -702,29 +703,29 @@ impl<'p> Load<'p> for DmaData {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
         Ok(Self {
-            engine_sel: bits(d1, 0, 0),
+            engine_sel: v::DmaEngine::new(bits(d1, 0, 0)),
             src_atc: if is_on(l, 0x6) { bits(d1, 12, 12) != 0 } else { false },
-            src_cache_policy: if is_on(l, 0xfe) { bits(d1, 14, 13) } else { 0 },
-            src_temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 14, 13) },
+            src_cache_policy: v::CachePolicy::new(if is_on(l, 0xfe) { bits(d1, 14, 13) } else { 0 }),
+            src_temporal: v::Temporal::new(if is_on(l, 0xfe) { 0 } else { bits(d1, 14, 13) }),
             src_volatile: if is_on(l, 0x2) { bits(d1, 15, 15) != 0 } else { false },
-            dst_sel: bits(d1, 21, 20),
+            dst_sel: v::DmaDst::new(bits(d1, 21, 20)),
             dst_atc: if is_on(l, 0x6) { bits(d1, 24, 24) != 0 } else { false },
-            dst_cache_policy: if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 },
-            dst_temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) },
+            dst_cache_policy: v::CachePolicy::new(if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 }),
+            dst_temporal: v::Temporal::new(if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) }),
             dst_volatile: if is_on(l, 0x2) { bits(d1, 27, 27) != 0 } else { false },
-            src_sel: bits(d1, 30, 29),
+            src_sel: v::DmaSrc::new(bits(d1, 30, 29)),
             cp_sync: bits(d1, 31, 31) != 0,
             src_addr: u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 31, 0)) << 32,
             data: bits(d2, 31, 0),
             dst_addr: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 31, 0)) << 32,
             byte_count: if is_on(l, 0x6) { bits(d6, 20, 0) } else { bits(d6, 25, 0) },
             disable_wr_confirm: if is_on(l, 0x6) { bits(d6, 21, 21) != 0 } else { bits(d6, 31, 31) != 0 },
-            src_swap: if is_on(l, 0x6) { bits(d6, 23, 22) } else { 0 },
-            dst_swap: if is_on(l, 0x6) { bits(d6, 25, 24) } else { 0 },
-            sas: bits(d6, 26, 26),
-            das: bits(d6, 27, 27),
-            saic: bits(d6, 28, 28),
-            daic: bits(d6, 29, 29),
+            src_swap: v::Swap::new(if is_on(l, 0x6) { bits(d6, 23, 22) } else { 0 }),
+            dst_swap: v::Swap::new(if is_on(l, 0x6) { bits(d6, 25, 24) } else { 0 }),
+            sas: v::MemReg::new(bits(d6, 26, 26)),
+            das: v::MemReg::new(bits(d6, 27, 27)),
+            saic: v::Incr::new(bits(d6, 28, 28)),
+            daic: v::Incr::new(bits(d6, 29, 29)),
             raw_wait: bits(d6, 30, 30) != 0,
             src_indirect: if is_on(l, 0x6) { false } else { bits(d1, 1, 1) != 0 },
             dst_indirect: if is_on(l, 0x6) { false } else { bits(d1, 2, 2) != 0 },
@@ -741,7 +742,7 @@ impl Record for EventWrite {
     fn fits(&self) -> bool {
         let r = self;
         r.addr & !0x0 == 0
-            && r.counter_id == 0
+            && r.counter_id.number() == 0
             && r.stride == 0
             && r.instance_enable == 0
             && r.zero == 0
@@ -751,7 +752,7 @@ impl Record for EventWrite {
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
-        on &= match r.event_type {
+        on &= match r.event_type.number() {
             1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1ff,
             9 => 0x30,
             14 | 19 | 61..=62 => 0x1f8,
@@ -760,7 +761,7 @@ impl Record for EventWrite {
             63 => 0x1f0,
             _ => return 0,
         };
-        on &= match r.event_index {
+        on &= match r.event_index.number() {
             0..=6 => 0x1ff,
             7 => 0x7,
             8..=11 => 0xc0,
@@ -787,14 +788,14 @@ impl Record for EventWrite {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
-        one_of("event_index", r.event_index, if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
+        one_of("event_type", r.event_type.number(), if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
+        one_of("event_index", r.event_index.number(), if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
         flag("invalidate_l2", r.invalidate_l2, is_on(l, 0x1))?;
         flag("atc", r.atc, is_on(l, 0x6))?;
         fits("samp_plst_mode", r.samp_plst_mode, if is_on(l, 0x3f) { 0x0 } else { 0x3 })?;
         flag("offload_enable", r.offload_enable, is_on(l, 0x1fe))?;
         within("addr", r.addr, 0x0)?;
-        fits("counter_id", r.counter_id, 0x0)?;
+        fits("counter_id", r.counter_id.number(), 0x0)?;
         fits("stride", r.stride, 0x0)?;
         fits("instance_enable", r.instance_enable, 0x0)?;
         fits("zero", r.zero, 0x0)?;
@@ -805,14 +806,14 @@ impl Record for EventWrite {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
+        *d1 = r.event_type.number() | r.event_index.number() << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
     }
 
     #[inline(always)]
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
+        equal(1, *d1, r.event_type.number() | r.event_index.number() << 8 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
         Ok(())
     }
 }
@@ -822,8 +823,8 @@ impl<'p> Load<'p> for EventWrite {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, ..] = packet else { return Err(FieldError::Missing { dword: 1 }) };
         Ok(Self {
-            event_type: bits(d1, 5, 0),
-            event_index: bits(d1, 11, 8),
+            event_type: v::EventType::new(bits(d1, 5, 0)),
+            event_index: v::EventIndex::new(bits(d1, 11, 8)),
             invalidate_l2: if is_on(l, 0x1) { bits(d1, 20, 20) != 0 } else { false },
             atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
             samp_plst_mode: if is_on(l, 0x3f) { 0 } else { bits(d1, 30, 29) },
@@ -845,7 +846,7 @@ impl Record for EventWriteSample {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = &self.0;
-        r.counter_id == 0
+        r.counter_id.number() == 0
             && r.stride == 0
             && r.instance_enable == 0
             && r.zero == 0
@@ -855,7 +856,7 @@ impl Record for EventWriteSample {
     fn takers(&self) -> u16 {
         let r = &self.0;
         let mut on = 0x1ff;
-        on &= match r.event_type {
+        on &= match r.event_type.number() {
             1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1ff,
             9 => 0x30,
             14 | 19 | 61..=62 => 0x1f8,
@@ -864,7 +865,7 @@ impl Record for EventWriteSample {
             63 => 0x1f0,
             _ => return 0,
         };
-        on &= match r.event_index {
+        on &= match r.event_index.number() {
             0..=6 => 0x1ff,
             7 => 0x7,
             8..=11 => 0xc0,
@@ -897,14 +898,14 @@ impl Record for EventWriteSample {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = &self.0;
-        one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
-        one_of("event_index", r.event_index, if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
+        one_of("event_type", r.event_type.number(), if is_on(l, 0x3) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
+        one_of("event_index", r.event_index.number(), if is_on(l, 0x7) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
         flag("invalidate_l2", r.invalidate_l2, false)?;
         flag("atc", r.atc, is_on(l, 0x6))?;
         fits("samp_plst_mode", r.samp_plst_mode, if is_on(l, 0x3f) { 0x0 } else { 0x3 })?;
         flag("offload_enable", r.offload_enable, is_on(l, 0x1fe))?;
         within("addr", r.addr, if is_on(l, 0x7) { 0xfffffffffff8 } else { 0xfffffffffffffff8 })?;
-        fits("counter_id", r.counter_id, 0x0)?;
+        fits("counter_id", r.counter_id.number(), 0x0)?;
         fits("stride", r.stride, 0x0)?;
         fits("instance_enable", r.instance_enable, 0x0)?;
         fits("zero", r.zero, 0x0)?;
@@ -915,7 +916,7 @@ impl Record for EventWriteSample {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = &self.0;
         let [_, d1, d2, d3, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
+        *d1 = r.event_type.number() | r.event_index.number() << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31;
         *d2 = r.addr as u32;
         *d3 = (r.addr >> 32) as u32;
     }
@@ -924,7 +925,7 @@ impl Record for EventWriteSample {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = &self.0;
         let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
+        equal(1, *d1, r.event_type.number() | r.event_index.number() << 8 | u32::from(r.atc) << 24 | r.samp_plst_mode << 29 | u32::from(r.offload_enable) << 31)?;
         equal(2, *d2, r.addr as u32)?;
         equal(3, *d3, (r.addr >> 32) as u32)?;
         Ok(())
@@ -936,8 +937,8 @@ impl<'p> Load<'p> for EventWriteSample {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: 3 }) };
         Ok(Self(EventWrite {
-            event_type: bits(d1, 5, 0),
-            event_index: bits(d1, 11, 8),
+            event_type: v::EventType::new(bits(d1, 5, 0)),
+            event_index: v::EventIndex::new(bits(d1, 11, 8)),
             atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
             samp_plst_mode: if is_on(l, 0x3f) { 0 } else { bits(d1, 30, 29) },
             offload_enable: if is_on(l, 0x1) { false } else { bits(d1, 31, 31) != 0 },
@@ -955,17 +956,17 @@ impl Record for EventWriteEop {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.event_index, 0..=7)
+        matches!(r.event_index.number(), 0..=7)
             && r.addr & !0xfffffffffffc == 0
-            && matches!(r.int_sel, 0..=3)
-            && matches!(r.data_sel, 0..=5)
+            && matches!(r.int_sel.number(), 0..=3)
+            && matches!(r.data_sel.number(), 0..=5)
     }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x7;
-        on &= match r.event_type {
+        on &= match r.event_type.number() {
             1..=8 | 10..=13 | 15..=18 | 20..=36 | 38..=59 => 0x7,
             37 | 60 => 0x4,
             _ => return 0,
@@ -991,7 +992,7 @@ impl Record for EventWriteEop {
         if r.atc {
             on &= 0x6;
         }
-        on &= match r.cache_policy {
+        on &= match r.cache_policy.number() {
             0 => 0x7,
             1 | 3 => 0x6,
             _ => return 0,
@@ -999,7 +1000,7 @@ impl Record for EventWriteEop {
         if r.volatile {
             on &= 0x2;
         }
-        on &= match r.dst_sel {
+        on &= match r.dst_sel.number() {
             0 => 0x7,
             1 => 0x6,
             _ => return 0,
@@ -1015,8 +1016,8 @@ impl Record for EventWriteEop {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
-        one_of("event_index", r.event_index, 0xff)?;
+        one_of("event_type", r.event_type.number(), if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
+        one_of("event_index", r.event_index.number(), 0xff)?;
         flag("tcl1_vol_action", r.tcl1_vol_action, is_on(l, 0x6))?;
         flag("tc_vol_action", r.tc_vol_action, is_on(l, 0x6))?;
         flag("tc_wb_action", r.tc_wb_action, is_on(l, 0x6))?;
@@ -1024,12 +1025,12 @@ impl Record for EventWriteEop {
         flag("tc_action", r.tc_action, is_on(l, 0x6))?;
         flag("invalidate_l2", r.invalidate_l2, is_on(l, 0x1))?;
         flag("atc", r.atc, is_on(l, 0x6))?;
-        one_of("cache_policy", r.cache_policy, if is_on(l, 0x1) { 0x1 } else { 0xb })?;
+        one_of("cache_policy", r.cache_policy.number(), if is_on(l, 0x1) { 0x1 } else { 0xb })?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
         within("addr", r.addr, 0xfffffffffffc)?;
-        one_of("dst_sel", r.dst_sel, if is_on(l, 0x1) { 0x1 } else { 0x3 })?;
-        one_of("int_sel", r.int_sel, 0xf)?;
-        one_of("data_sel", r.data_sel, 0x3f)?;
+        one_of("dst_sel", r.dst_sel.number(), if is_on(l, 0x1) { 0x1 } else { 0x3 })?;
+        one_of("int_sel", r.int_sel.number(), 0xf)?;
+        one_of("data_sel", r.data_sel.number(), 0x3f)?;
         Ok(())
     }
 
@@ -1037,9 +1038,9 @@ impl Record for EventWriteEop {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27;
+        *d1 = r.event_type.number() | r.event_index.number() << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27;
         *d2 = r.addr as u32;
-        *d3 = (r.addr >> 32) as u32 | r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29;
+        *d3 = (r.addr >> 32) as u32 | r.dst_sel.number() << 16 | r.int_sel.number() << 24 | r.data_sel.number() << 29;
         *d4 = r.data as u32;
         *d5 = (r.data >> 32) as u32;
     }
@@ -1048,9 +1049,9 @@ impl Record for EventWriteEop {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27)?;
+        equal(1, *d1, r.event_type.number() | r.event_index.number() << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | u32::from(r.invalidate_l2) << 20 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27)?;
         equal(2, *d2, r.addr as u32)?;
-        equal(3, *d3, (r.addr >> 32) as u32 | r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29)?;
+        equal(3, *d3, (r.addr >> 32) as u32 | r.dst_sel.number() << 16 | r.int_sel.number() << 24 | r.data_sel.number() << 29)?;
         equal(4, *d4, r.data as u32)?;
         equal(5, *d5, (r.data >> 32) as u32)?;
         Ok(())
@@ -1062,8 +1063,8 @@ impl<'p> Load<'p> for EventWriteEop {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: 5 }) };
         Ok(Self {
-            event_type: bits(d1, 5, 0),
-            event_index: bits(d1, 11, 8),
+            event_type: v::EventType::new(bits(d1, 5, 0)),
+            event_index: v::EventIndex::new(bits(d1, 11, 8)),
             tcl1_vol_action: if is_on(l, 0x1) { false } else { bits(d1, 12, 12) != 0 },
             tc_vol_action: if is_on(l, 0x1) { false } else { bits(d1, 13, 13) != 0 },
             tc_wb_action: if is_on(l, 0x1) { false } else { bits(d1, 15, 15) != 0 },
@@ -1071,12 +1072,12 @@ impl<'p> Load<'p> for EventWriteEop {
             tc_action: if is_on(l, 0x1) { false } else { bits(d1, 17, 17) != 0 },
             invalidate_l2: if is_on(l, 0x1) { bits(d1, 20, 20) != 0 } else { false },
             atc: if is_on(l, 0x1) { false } else { bits(d1, 24, 24) != 0 },
-            cache_policy: if is_on(l, 0x1) { 0 } else { bits(d1, 26, 25) },
+            cache_policy: v::CachePolicy::new(if is_on(l, 0x1) { 0 } else { bits(d1, 26, 25) }),
             volatile: if is_on(l, 0x5) { false } else { bits(d1, 27, 27) != 0 },
             addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 15, 0)) << 32,
-            dst_sel: if is_on(l, 0x1) { 0 } else { bits(d3, 17, 16) },
-            int_sel: bits(d3, 26, 24),
-            data_sel: bits(d3, 31, 29),
+            dst_sel: v::EopDst::new(if is_on(l, 0x1) { 0 } else { bits(d3, 17, 16) }),
+            int_sel: v::EopInt::new(bits(d3, 26, 24)),
+            data_sel: v::EopData::new(bits(d3, 31, 29)),
             data: u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 31, 0)) << 32,
         })
     }
@@ -1090,21 +1091,21 @@ impl Record for EventWriteEos {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.event_index, 0..=7)
+        matches!(r.event_index.number(), 0..=7)
             && r.addr & !0xfffffffffffc == 0
-            && matches!(r.command, 0..=2)
-            && (r.data == 0 || matches!(r.command, 2))
+            && matches!(r.command.number(), 0..=2)
+            && (r.data == 0 || matches!(r.command.number(), 2))
             && r.gds_index <= 0xffff
-            && (r.gds_index == 0 || matches!(r.command, 1))
+            && (r.gds_index == 0 || matches!(r.command.number(), 1))
             && r.gds_dwords <= 0xffff
-            && (r.gds_dwords == 0 || matches!(r.command, 1))
+            && (r.gds_dwords == 0 || matches!(r.command.number(), 1))
     }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x7;
-        on &= match r.event_type {
+        on &= match r.event_type.number() {
             1..=8 | 10..=13 | 15..=18 | 20..=36 | 38..=59 => 0x7,
             37 | 60 => 0x4,
             _ => return 0,
@@ -1120,15 +1121,15 @@ impl Record for EventWriteEos {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("event_type", r.event_type, if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
-        one_of("event_index", r.event_index, 0xff)?;
+        one_of("event_type", r.event_type.number(), if is_on(l, 0x3) { 0xfffffdffff7bdfe } else { 0x1ffffffffff7bdfe })?;
+        one_of("event_index", r.event_index.number(), 0xff)?;
         within("addr", r.addr, 0xfffffffffffc)?;
-        one_of("command", r.command, 0x7)?;
-        meant("data", r.data != 0, matches!(r.command, 2))?;
+        one_of("command", r.command.number(), 0x7)?;
+        meant("data", r.data != 0, matches!(r.command.number(), 2))?;
         fits("gds_index", r.gds_index, 0xffff)?;
-        meant("gds_index", r.gds_index != 0, matches!(r.command, 1))?;
+        meant("gds_index", r.gds_index != 0, matches!(r.command.number(), 1))?;
         fits("gds_dwords", r.gds_dwords, 0xffff)?;
-        meant("gds_dwords", r.gds_dwords != 0, matches!(r.command, 1))?;
+        meant("gds_dwords", r.gds_dwords != 0, matches!(r.command.number(), 1))?;
         Ok(())
     }
 
@@ -1136,9 +1137,9 @@ impl Record for EventWriteEos {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8;
+        *d1 = r.event_type.number() | r.event_index.number() << 8;
         *d2 = r.addr as u32;
-        *d3 = (r.addr >> 32) as u32 | r.command << 29;
+        *d3 = (r.addr >> 32) as u32 | r.command.number() << 29;
         *d4 = r.data | r.gds_index | r.gds_dwords << 16;
     }
 
@@ -1146,9 +1147,9 @@ impl Record for EventWriteEos {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8)?;
+        equal(1, *d1, r.event_type.number() | r.event_index.number() << 8)?;
         equal(2, *d2, r.addr as u32)?;
-        equal(3, *d3, (r.addr >> 32) as u32 | r.command << 29)?;
+        equal(3, *d3, (r.addr >> 32) as u32 | r.command.number() << 29)?;
         equal(4, *d4, r.data | r.gds_index | r.gds_dwords << 16)?;
         Ok(())
     }
@@ -1159,10 +1160,10 @@ impl<'p> Load<'p> for EventWriteEos {
     fn load(packet: &'p [u32], _: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: 4 }) };
         Ok(Self {
-            event_type: bits(d1, 5, 0),
-            event_index: bits(d1, 11, 8),
+            event_type: v::EventType::new(bits(d1, 5, 0)),
+            event_index: v::EventIndex::new(bits(d1, 11, 8)),
             addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 15, 0)) << 32,
-            command: bits(d3, 31, 29),
+            command: v::EosCmd::new(bits(d3, 31, 29)),
             data: bits(d4, 31, 0),
             gds_index: bits(d4, 15, 0),
             gds_dwords: bits(d4, 31, 16),
@@ -1201,13 +1202,13 @@ impl Record for IndirectBuffer {
         if r.inherit_vmid_gfx {
             on &= 0x1c0;
         }
-        on &= match r.cache_policy {
+        on &= match r.cache_policy.number() {
             0 => 0x1ff,
             1 | 3 => 0xfe,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.temporal {
+        on &= match r.temporal.number() {
             0 => 0x1ff,
             1..=3 => 0x100,
             _ => return 0,
@@ -1238,8 +1239,8 @@ impl Record for IndirectBuffer {
         flag("pre_ena", r.pre_ena, is_on(l, 0x1fc))?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
         flag("inherit_vmid_gfx", r.inherit_vmid_gfx, is_on(l, 0x1c0))?;
-        one_of("cache_policy", r.cache_policy, if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
-        one_of("temporal", r.temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
+        one_of("cache_policy", r.cache_policy.number(), if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
+        one_of("temporal", r.temporal.number(), if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         flag("pre_resume", r.pre_resume, is_on(l, 0x1fc))?;
         flag("offload_polling", r.offload_polling, false)?;
         flag("inherit_vmid_compute", r.inherit_vmid_compute, false)?;
@@ -1252,7 +1253,7 @@ impl Record for IndirectBuffer {
         let [_, d1, d2, d3, ..] = out else { return };
         *d1 = r.addr as u32;
         *d2 = (r.addr >> 32) as u32;
-        *d3 = r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy << 28 | r.temporal << 28 | u32::from(r.pre_resume) << 30;
+        *d3 = r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy.number() << 28 | r.temporal.number() << 28 | u32::from(r.pre_resume) << 30;
     }
 
     #[inline(always)]
@@ -1261,7 +1262,7 @@ impl Record for IndirectBuffer {
         let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
         equal(1, *d1, r.addr as u32)?;
         equal(2, *d2, (r.addr >> 32) as u32)?;
-        equal(3, *d3, r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy << 28 | r.temporal << 28 | u32::from(r.pre_resume) << 30)?;
+        equal(3, *d3, r.ib_size | u32::from(r.chain) << 20 | u32::from(r.valid) << 23 | r.vmid << 24 | u32::from(r.pre_ena) << 21 | u32::from(r.volatile) << 22 | u32::from(r.inherit_vmid_gfx) << 22 | r.cache_policy.number() << 28 | r.temporal.number() << 28 | u32::from(r.pre_resume) << 30)?;
         Ok(())
     }
 }
@@ -1279,8 +1280,8 @@ impl<'p> Load<'p> for IndirectBuffer {
             pre_ena: if is_on(l, 0x3) { false } else { bits(d3, 21, 21) != 0 },
             volatile: if is_on(l, 0x1fd) { false } else { bits(d3, 22, 22) != 0 },
             inherit_vmid_gfx: if is_on(l, 0x3f) { false } else { bits(d3, 22, 22) != 0 },
-            cache_policy: if is_on(l, 0x101) { 0 } else { bits(d3, 29, 28) },
-            temporal: if is_on(l, 0xff) { 0 } else { bits(d3, 29, 28) },
+            cache_policy: v::CachePolicy::new(if is_on(l, 0x101) { 0 } else { bits(d3, 29, 28) }),
+            temporal: v::Temporal::new(if is_on(l, 0xff) { 0 } else { bits(d3, 29, 28) }),
             pre_resume: if is_on(l, 0x3) { false } else { bits(d3, 30, 30) != 0 },
             ..IndirectBuffer::default()
         })
@@ -1399,14 +1400,14 @@ impl Record for ReleaseMem {
     fn fits(&self) -> bool {
         let r = self;
         r.addr & !0xfffffffffffffffc == 0
-            && (r.data == 0 || matches!(r.data_sel, 0 | 1 | 2 | 3 | 4 | 6))
+            && (r.data == 0 || matches!(r.data_sel.number(), 0 | 1 | 2 | 3 | 4 | 6))
     }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
-        on &= match r.event_type {
+        on &= match r.event_type.number() {
             1..=8 | 10..=13 | 15..=18 | 20..=27 | 30..=36 | 38..=59 => 0x1fe,
             9 => 0x30,
             14 | 19 | 61..=62 => 0x1f8,
@@ -1415,7 +1416,7 @@ impl Record for ReleaseMem {
             63 => 0x1f0,
             _ => return 0,
         };
-        on &= match r.event_index {
+        on &= match r.event_index.number() {
             0..=6 => 0x1fe,
             7 => 0x6,
             8..=11 => 0xc0,
@@ -1436,7 +1437,7 @@ impl Record for ReleaseMem {
         if r.tc_action {
             on &= 0xe;
         }
-        on &= match r.cache_policy {
+        on &= match r.cache_policy.number() {
             0 => 0x1fe,
             1 | 3 => 0xfe,
             2 => 0xf0,
@@ -1445,28 +1446,28 @@ impl Record for ReleaseMem {
         if r.volatile {
             on &= 0x2;
         }
-        on &= match r.dst_sel {
+        on &= match r.dst_sel.number() {
             0..=1 => 0x1fe,
             2..=3 => 0x1c8,
             _ => return 0,
         };
-        on &= match r.int_sel {
+        on &= match r.int_sel.number() {
             0..=3 => 0x1fe,
             4..=6 => 0x1f8,
             _ => return 0,
         };
-        on &= match r.data_sel {
+        on &= match r.data_sel.number() {
             0..=4 => 0x1fe,
             5 => 0xfe,
             6 => 0x40,
             _ => return 0,
         };
         on &= if r.gds_index == 0 { 0x1fe } else if r.gds_index <= 0xffff { 0x6 } else { return 0 };
-        if r.gds_index != 0 && !(matches!(r.data_sel, 5)) {
+        if r.gds_index != 0 && !(matches!(r.data_sel.number(), 5)) {
             on &= !0x6;
         }
         on &= if r.gds_dwords == 0 { 0x1fe } else if r.gds_dwords <= 0xffff { 0xfe } else { return 0 };
-        if r.gds_dwords != 0 && !(matches!(r.data_sel, 5)) {
+        if r.gds_dwords != 0 && !(matches!(r.data_sel.number(), 5)) {
             on &= !0xfe;
         }
         if r.tc_nc_action {
@@ -1485,13 +1486,13 @@ impl Record for ReleaseMem {
             on &= 0x8;
         }
         on &= if r.mes_intr_pipe == 0 { 0x1fe } else if r.mes_intr_pipe <= 0x3 { 0x1e0 } else { return 0 };
-        on &= match r.mes_action_id {
+        on &= match r.mes_action_id.number() {
             0 => 0x1fe,
             1..=3 => 0x1e0,
             _ => return 0,
         };
         on &= if r.gds_offset == 0 { 0x1fe } else if r.gds_offset <= 0xffff { 0xf8 } else { return 0 };
-        if r.gds_offset != 0 && !(matches!(r.data_sel, 5)) {
+        if r.gds_offset != 0 && !(matches!(r.data_sel.number(), 5)) {
             on &= !0xf8;
         }
         on &= if r.int_ctxid == 0 { 0x1fe } else { 0x1f8 };
@@ -1513,7 +1514,7 @@ impl Record for ReleaseMem {
         if r.gl2_us {
             on &= 0x1f0;
         }
-        on &= match r.gl2_range {
+        on &= match r.gl2_range.number() {
             0 => 0x1fe,
             1..=3 => 0x1f0,
             _ => return 0,
@@ -1527,7 +1528,7 @@ impl Record for ReleaseMem {
         if r.gl2_wb {
             on &= 0x1f0;
         }
-        on &= match r.seq {
+        on &= match r.seq.number() {
             0 => 0x1fe,
             1..=2 => 0x1f0,
             _ => return 0,
@@ -1539,7 +1540,7 @@ impl Record for ReleaseMem {
         if r.glk_wb {
             on &= 0x1c0;
         }
-        on &= match r.temporal {
+        on &= match r.temporal.number() {
             0 => 0x1fe,
             1..=3 => 0x100,
             _ => return 0,
@@ -1561,33 +1562,33 @@ impl Record for ReleaseMem {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("event_type", r.event_type, if is_on(l, 0x2) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
-        one_of("event_index", r.event_index, if is_on(l, 0x6) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
+        one_of("event_type", r.event_type.number(), if is_on(l, 0x2) { 0xfffffdffff7bdfe } else if is_on(l, 0x4) { 0x1ffffffffff7bdfe } else if is_on(l, 0x8) { 0x7fffffffcffffdfe } else if is_on(l, 0x30) { 0xfffffffffffffffe } else { 0xfffffffffffffdfe })?;
+        one_of("event_index", r.event_index.number(), if is_on(l, 0x6) { 0xff } else if is_on(l, 0x138) { 0x7f } else { 0xf7f })?;
         flag("tcl1_vol_action", r.tcl1_vol_action, is_on(l, 0xe))?;
         flag("tc_vol_action", r.tc_vol_action, is_on(l, 0xe))?;
         flag("tc_wb_action", r.tc_wb_action, is_on(l, 0xe))?;
         flag("tcl1_action", r.tcl1_action, is_on(l, 0xe))?;
         flag("tc_action", r.tc_action, is_on(l, 0xe))?;
-        one_of("cache_policy", r.cache_policy, if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
+        one_of("cache_policy", r.cache_policy.number(), if is_on(l, 0xe) { 0xb } else if is_on(l, 0xf0) { 0xf } else { 0x1 })?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
-        one_of("dst_sel", r.dst_sel, if is_on(l, 0x36) { 0x3 } else { 0xf })?;
-        one_of("int_sel", r.int_sel, if is_on(l, 0x6) { 0xf } else { 0x7f })?;
-        one_of("data_sel", r.data_sel, if is_on(l, 0xbe) { 0x3f } else if is_on(l, 0x40) { 0x7f } else { 0x1f })?;
+        one_of("dst_sel", r.dst_sel.number(), if is_on(l, 0x36) { 0x3 } else { 0xf })?;
+        one_of("int_sel", r.int_sel.number(), if is_on(l, 0x6) { 0xf } else { 0x7f })?;
+        one_of("data_sel", r.data_sel.number(), if is_on(l, 0xbe) { 0x3f } else if is_on(l, 0x40) { 0x7f } else { 0x1f })?;
         within("addr", r.addr, 0xfffffffffffffffc)?;
-        meant("data", r.data != 0, matches!(r.data_sel, 0 | 1 | 2 | 3 | 4 | 6))?;
+        meant("data", r.data != 0, matches!(r.data_sel.number(), 0 | 1 | 2 | 3 | 4 | 6))?;
         fits("gds_index", r.gds_index, if is_on(l, 0x6) { 0xffff } else { 0x0 })?;
-        meant("gds_index", r.gds_index != 0, if is_on(l, 0x6) { matches!(r.data_sel, 5) } else { true })?;
+        meant("gds_index", r.gds_index != 0, if is_on(l, 0x6) { matches!(r.data_sel.number(), 5) } else { true })?;
         fits("gds_dwords", r.gds_dwords, if is_on(l, 0xfe) { 0xffff } else { 0x0 })?;
-        meant("gds_dwords", r.gds_dwords != 0, if is_on(l, 0xfe) { matches!(r.data_sel, 5) } else { true })?;
+        meant("gds_dwords", r.gds_dwords != 0, if is_on(l, 0xfe) { matches!(r.data_sel.number(), 5) } else { true })?;
         flag("tc_nc_action", r.tc_nc_action, is_on(l, 0x8))?;
         flag("tc_wc_action", r.tc_wc_action, is_on(l, 0x8))?;
         flag("tc_md_action", r.tc_md_action, is_on(l, 0x8))?;
         flag("execute", r.execute, is_on(l, 0x8))?;
         flag("pq_exe_status", r.pq_exe_status, is_on(l, 0x8))?;
         fits("mes_intr_pipe", r.mes_intr_pipe, if is_on(l, 0x1e) { 0x0 } else { 0x3 })?;
-        one_of("mes_action_id", r.mes_action_id, if is_on(l, 0x1e) { 0x1 } else { 0xf })?;
+        one_of("mes_action_id", r.mes_action_id.number(), if is_on(l, 0x1e) { 0x1 } else { 0xf })?;
         fits("gds_offset", r.gds_offset, if is_on(l, 0x106) { 0x0 } else { 0xffff })?;
-        meant("gds_offset", r.gds_offset != 0, if is_on(l, 0x106) { true } else { matches!(r.data_sel, 5) })?;
+        meant("gds_offset", r.gds_offset != 0, if is_on(l, 0x106) { true } else { matches!(r.data_sel.number(), 5) })?;
         fits("int_ctxid", r.int_ctxid, if is_on(l, 0x6) { 0x0 } else { 0xffffffff })?;
         flag("wait_dma", r.wait_dma, is_on(l, 0x30))?;
         flag("glm_wb", r.glm_wb, is_on(l, 0x1f0))?;
@@ -1595,15 +1596,15 @@ impl Record for ReleaseMem {
         flag("glv_inv", r.glv_inv, is_on(l, 0x1f0))?;
         flag("gl1_inv", r.gl1_inv, is_on(l, 0x1f0))?;
         flag("gl2_us", r.gl2_us, is_on(l, 0x1f0))?;
-        one_of("gl2_range", r.gl2_range, if is_on(l, 0xe) { 0x1 } else { 0xf })?;
+        one_of("gl2_range", r.gl2_range.number(), if is_on(l, 0xe) { 0x1 } else { 0xf })?;
         flag("gl2_discard", r.gl2_discard, is_on(l, 0x1f0))?;
         flag("gl2_inv", r.gl2_inv, is_on(l, 0x1f0))?;
         flag("gl2_wb", r.gl2_wb, is_on(l, 0x1f0))?;
-        one_of("seq", r.seq, if is_on(l, 0xe) { 0x1 } else { 0x7 })?;
+        one_of("seq", r.seq.number(), if is_on(l, 0xe) { 0x1 } else { 0x7 })?;
         fits("execute_or_pq_exe_status", r.execute_or_pq_exe_status, if is_on(l, 0xe) { 0x0 } else if is_on(l, 0x30) { 0x1 } else { 0x3 })?;
         flag("wait_sync", r.wait_sync, is_on(l, 0x1c0))?;
         flag("glk_wb", r.glk_wb, is_on(l, 0x1c0))?;
-        one_of("temporal", r.temporal, if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
+        one_of("temporal", r.temporal.number(), if is_on(l, 0xfe) { 0x1 } else { 0xf })?;
         flag("glk_inv", r.glk_inv, is_on(l, 0x1c0))?;
         flag("pws_enable", r.pws_enable, is_on(l, 0x1c0))?;
         Ok(())
@@ -1613,8 +1614,8 @@ impl Record for ReleaseMem {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = out else { return };
-        *d1 = r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31;
-        *d2 = r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29 | r.mes_intr_pipe << 20 | r.mes_action_id << 22;
+        *d1 = r.event_type.number() | r.event_index.number() << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range.number() << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq.number() << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal.number() << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31;
+        *d2 = r.dst_sel.number() << 16 | r.int_sel.number() << 24 | r.data_sel.number() << 29 | r.mes_intr_pipe << 20 | r.mes_action_id.number() << 22;
         *d3 = r.addr as u32;
         *d4 = (r.addr >> 32) as u32;
         *d5 = r.data as u32 | r.gds_index | r.gds_dwords << 16 | r.gds_offset;
@@ -1628,8 +1629,8 @@ impl Record for ReleaseMem {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.event_type | r.event_index << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31)?;
-        equal(2, *d2, r.dst_sel << 16 | r.int_sel << 24 | r.data_sel << 29 | r.mes_intr_pipe << 20 | r.mes_action_id << 22)?;
+        equal(1, *d1, r.event_type.number() | r.event_index.number() << 8 | u32::from(r.tcl1_vol_action) << 12 | u32::from(r.tc_vol_action) << 13 | u32::from(r.tc_wb_action) << 15 | u32::from(r.tcl1_action) << 16 | u32::from(r.tc_action) << 17 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27 | u32::from(r.tc_nc_action) << 19 | u32::from(r.tc_wc_action) << 20 | u32::from(r.tc_md_action) << 21 | u32::from(r.execute) << 28 | u32::from(r.pq_exe_status) << 29 | u32::from(r.wait_dma) << 7 | u32::from(r.glm_wb) << 12 | u32::from(r.glm_inv) << 13 | u32::from(r.glv_inv) << 14 | u32::from(r.gl1_inv) << 15 | u32::from(r.gl2_us) << 16 | r.gl2_range.number() << 17 | u32::from(r.gl2_discard) << 19 | u32::from(r.gl2_inv) << 20 | u32::from(r.gl2_wb) << 21 | r.seq.number() << 22 | r.execute_or_pq_exe_status << 28 | u32::from(r.wait_sync) << 7 | u32::from(r.glk_wb) << 24 | r.temporal.number() << 25 | u32::from(r.glk_inv) << 30 | u32::from(r.pws_enable) << 31)?;
+        equal(2, *d2, r.dst_sel.number() << 16 | r.int_sel.number() << 24 | r.data_sel.number() << 29 | r.mes_intr_pipe << 20 | r.mes_action_id.number() << 22)?;
         equal(3, *d3, r.addr as u32)?;
         equal(4, *d4, (r.addr >> 32) as u32)?;
         equal(5, *d5, r.data as u32 | r.gds_index | r.gds_dwords << 16 | r.gds_offset)?;
@@ -1647,18 +1648,18 @@ impl<'p> Load<'p> for ReleaseMem {
         let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
         let d7 = packet.get(7).copied().unwrap_or_default();
         Ok(Self {
-            event_type: bits(d1, 5, 0),
-            event_index: bits(d1, 11, 8),
+            event_type: v::EventType::new(bits(d1, 5, 0)),
+            event_index: v::EventIndex::new(bits(d1, 11, 8)),
             tcl1_vol_action: if is_on(l, 0xe) { bits(d1, 12, 12) != 0 } else { false },
             tc_vol_action: if is_on(l, 0xe) { bits(d1, 13, 13) != 0 } else { false },
             tc_wb_action: if is_on(l, 0xe) { bits(d1, 15, 15) != 0 } else { false },
             tcl1_action: if is_on(l, 0xe) { bits(d1, 16, 16) != 0 } else { false },
             tc_action: if is_on(l, 0xe) { bits(d1, 17, 17) != 0 } else { false },
-            cache_policy: if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 },
+            cache_policy: v::CachePolicy::new(if is_on(l, 0xfe) { bits(d1, 26, 25) } else { 0 }),
             volatile: if is_on(l, 0x2) { bits(d1, 27, 27) != 0 } else { false },
-            dst_sel: bits(d2, 17, 16),
-            int_sel: bits(d2, 26, 24),
-            data_sel: bits(d2, 31, 29),
+            dst_sel: v::EopDst::new(bits(d2, 17, 16)),
+            int_sel: v::EopInt::new(bits(d2, 26, 24)),
+            data_sel: v::EopData::new(bits(d2, 31, 29)),
             addr: u64::from(bits(d3, 31, 2)) << 2 | u64::from(bits(d4, 31, 0)) << 32,
             data: u64::from(bits(d5, 31, 0)) << 0 | u64::from(bits(d6, 31, 0)) << 32,
             gds_index: if is_on(l, 0x6) { bits(d5, 15, 0) } else { 0 },
@@ -1669,7 +1670,7 @@ impl<'p> Load<'p> for ReleaseMem {
             execute: if is_on(l, 0x1f6) { false } else { bits(d1, 28, 28) != 0 },
             pq_exe_status: if is_on(l, 0x1f6) { false } else { bits(d1, 29, 29) != 0 },
             mes_intr_pipe: if is_on(l, 0x1e) { 0 } else { bits(d2, 21, 20) },
-            mes_action_id: if is_on(l, 0x1e) { 0 } else { bits(d2, 23, 22) },
+            mes_action_id: v::MesAction::new(if is_on(l, 0x1e) { 0 } else { bits(d2, 23, 22) }),
             gds_offset: if is_on(l, 0x106) { 0 } else { bits(d5, 15, 0) },
             int_ctxid: if is_on(l, 0x6) { 0 } else { bits(d7, 31, 0) },
             wait_dma: if is_on(l, 0x1ce) { false } else { bits(d1, 7, 7) != 0 },
@@ -1678,15 +1679,15 @@ impl<'p> Load<'p> for ReleaseMem {
             glv_inv: if is_on(l, 0xe) { false } else { bits(d1, 14, 14) != 0 },
             gl1_inv: if is_on(l, 0xe) { false } else { bits(d1, 15, 15) != 0 },
             gl2_us: if is_on(l, 0xe) { false } else { bits(d1, 16, 16) != 0 },
-            gl2_range: if is_on(l, 0xe) { 0 } else { bits(d1, 18, 17) },
+            gl2_range: v::GcrGl2Range::new(if is_on(l, 0xe) { 0 } else { bits(d1, 18, 17) }),
             gl2_discard: if is_on(l, 0xe) { false } else { bits(d1, 19, 19) != 0 },
             gl2_inv: if is_on(l, 0xe) { false } else { bits(d1, 20, 20) != 0 },
             gl2_wb: if is_on(l, 0xe) { false } else { bits(d1, 21, 21) != 0 },
-            seq: if is_on(l, 0xe) { 0 } else { bits(d1, 23, 22) },
+            seq: v::GcrSeq::new(if is_on(l, 0xe) { 0 } else { bits(d1, 23, 22) }),
             execute_or_pq_exe_status: if is_on(l, 0xe) { 0 } else if is_on(l, 0x30) { bits(d1, 28, 28) } else { bits(d1, 29, 28) },
             wait_sync: if is_on(l, 0x3e) { false } else { bits(d1, 7, 7) != 0 },
             glk_wb: if is_on(l, 0x3e) { false } else { bits(d1, 24, 24) != 0 },
-            temporal: if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) },
+            temporal: v::Temporal::new(if is_on(l, 0xfe) { 0 } else { bits(d1, 26, 25) }),
             glk_inv: if is_on(l, 0x3e) { false } else { bits(d1, 30, 30) != 0 },
             pws_enable: if is_on(l, 0x3e) { false } else { bits(d1, 31, 31) != 0 },
         })
@@ -1767,8 +1768,8 @@ impl Record for WaitRegMem {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.function, 0..=6)
-            && matches!(r.engine_sel, 0..=1)
+        matches!(r.function.number(), 0..=6)
+            && matches!(r.engine_sel.number(), 0..=1)
             && r.poll_addr & !0xfffffffffffffffc == 0
             && r.poll_reg <= 0x3ffff
             && r.poll_interval <= 0xffff
@@ -1778,12 +1779,12 @@ impl Record for WaitRegMem {
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
-        on &= match r.mem_space {
+        on &= match r.mem_space.number() {
             0..=1 => 0x1ff,
             2 => 0x2,
             _ => return 0,
         };
-        on &= match r.operation {
+        on &= match r.operation.number() {
             0 => 0x1ff,
             1 => 0x1fe,
             2..=3 => 0x1f8,
@@ -1799,13 +1800,13 @@ impl Record for WaitRegMem {
         if r.atc {
             on &= 0x6;
         }
-        on &= match r.cache_policy {
+        on &= match r.cache_policy.number() {
             0 => 0x1ff,
             1 | 3 => 0xf6,
             2 => 0xf0,
             _ => return 0,
         };
-        on &= match r.temporal {
+        on &= match r.temporal.number() {
             0 => 0x1ff,
             1..=3 => 0x100,
             _ => return 0,
@@ -1813,24 +1814,24 @@ impl Record for WaitRegMem {
         if r.volatile {
             on &= 0x2;
         }
-        if r.poll_addr != 0 && !(matches!(r.mem_space, 1)) {
+        if r.poll_addr != 0 && !(matches!(r.mem_space.number(), 1)) {
             on &= !0x1;
         }
-        if r.poll_addr != 0 && !(matches!(r.mem_space, 1) && matches!(r.operation, 0 | 2 | 3)) {
+        if r.poll_addr != 0 && !(matches!(r.mem_space.number(), 1) && matches!(r.operation.number(), 0 | 2 | 3)) {
             on &= !0x1fe;
         }
-        if r.poll_reg != 0 && !(matches!(r.mem_space, 0)) {
+        if r.poll_reg != 0 && !(matches!(r.mem_space.number(), 0)) {
             on &= !0x1;
         }
-        if r.poll_reg != 0 && !(matches!(r.mem_space, 0) && matches!(r.operation, 0 | 2 | 3)) {
+        if r.poll_reg != 0 && !(matches!(r.mem_space.number(), 0) && matches!(r.operation.number(), 0 | 2 | 3)) {
             on &= !0x1fe;
         }
         on &= if r.write_reg == 0 { 0x1ff } else if r.write_reg <= 0x3ffff { 0x1fe } else { return 0 };
-        if r.write_reg != 0 && !(matches!(r.operation, 1)) {
+        if r.write_reg != 0 && !(matches!(r.operation.number(), 1)) {
             on &= !0x1fe;
         }
         on &= if r.wait_reg == 0 { 0x1ff } else if r.wait_reg <= 0x3ffff { 0x1fe } else { return 0 };
-        if r.wait_reg != 0 && !(matches!(r.operation, 1)) {
+        if r.wait_reg != 0 && !(matches!(r.operation.number(), 1)) {
             on &= !0x1fe;
         }
         if r.optimize_ace_offload {
@@ -1847,25 +1848,25 @@ impl Record for WaitRegMem {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("function", r.function, 0x7f)?;
-        one_of("mem_space", r.mem_space, if is_on(l, 0x1fd) { 0x3 } else { 0x7 })?;
-        one_of("operation", r.operation, if is_on(l, 0x1) { 0x1 } else if is_on(l, 0x6) { 0x3 } else { 0xf })?;
-        one_of("engine_sel", r.engine_sel, 0x3)?;
+        one_of("function", r.function.number(), 0x7f)?;
+        one_of("mem_space", r.mem_space.number(), if is_on(l, 0x1fd) { 0x3 } else { 0x7 })?;
+        one_of("operation", r.operation.number(), if is_on(l, 0x1) { 0x1 } else if is_on(l, 0x6) { 0x3 } else { 0xf })?;
+        one_of("engine_sel", r.engine_sel.number(), 0x3)?;
         flag("uncached", r.uncached, is_on(l, 0x4))?;
         fits("mes_intr_pipe", r.mes_intr_pipe, if is_on(l, 0x1f) { 0x0 } else { 0x3 })?;
         flag("mes_action", r.mes_action, is_on(l, 0x1e0))?;
         flag("atc", r.atc, is_on(l, 0x6))?;
-        one_of("cache_policy", r.cache_policy, if is_on(l, 0x109) { 0x1 } else if is_on(l, 0x6) { 0xb } else { 0xf })?;
-        one_of("temporal", r.temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
+        one_of("cache_policy", r.cache_policy.number(), if is_on(l, 0x109) { 0x1 } else if is_on(l, 0x6) { 0xb } else { 0xf })?;
+        one_of("temporal", r.temporal.number(), if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
         within("poll_addr", r.poll_addr, 0xfffffffffffffffc)?;
-        meant("poll_addr", r.poll_addr != 0, if is_on(l, 0x1) { matches!(r.mem_space, 1) } else { matches!(r.mem_space, 1) && matches!(r.operation, 0 | 2 | 3) })?;
+        meant("poll_addr", r.poll_addr != 0, if is_on(l, 0x1) { matches!(r.mem_space.number(), 1) } else { matches!(r.mem_space.number(), 1) && matches!(r.operation.number(), 0 | 2 | 3) })?;
         fits("poll_reg", r.poll_reg, 0x3ffff)?;
-        meant("poll_reg", r.poll_reg != 0, if is_on(l, 0x1) { matches!(r.mem_space, 0) } else { matches!(r.mem_space, 0) && matches!(r.operation, 0 | 2 | 3) })?;
+        meant("poll_reg", r.poll_reg != 0, if is_on(l, 0x1) { matches!(r.mem_space.number(), 0) } else { matches!(r.mem_space.number(), 0) && matches!(r.operation.number(), 0 | 2 | 3) })?;
         fits("write_reg", r.write_reg, if is_on(l, 0x1) { 0x0 } else { 0x3ffff })?;
-        meant("write_reg", r.write_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation, 1) })?;
+        meant("write_reg", r.write_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation.number(), 1) })?;
         fits("wait_reg", r.wait_reg, if is_on(l, 0x1) { 0x0 } else { 0x3ffff })?;
-        meant("wait_reg", r.wait_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation, 1) })?;
+        meant("wait_reg", r.wait_reg != 0, if is_on(l, 0x1) { true } else { matches!(r.operation.number(), 1) })?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
         flag("optimize_ace_offload", r.optimize_ace_offload, is_on(l, 0x1f8))?;
         Ok(())
@@ -1875,7 +1876,7 @@ impl Record for WaitRegMem {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = out else { return };
-        *d1 = r.function | r.mem_space << 4 | r.operation << 6 | r.engine_sel << 8 | u32::from(r.uncached) << 10 | r.mes_intr_pipe << 22 | u32::from(r.mes_action) << 24 | u32::from(r.atc) << 24 | r.cache_policy << 25 | r.temporal << 25 | u32::from(r.volatile) << 27;
+        *d1 = r.function.number() | r.mem_space.number() << 4 | r.operation.number() << 6 | r.engine_sel.number() << 8 | u32::from(r.uncached) << 10 | r.mes_intr_pipe << 22 | u32::from(r.mes_action) << 24 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | r.temporal.number() << 25 | u32::from(r.volatile) << 27;
         *d2 = r.poll_addr as u32 | r.poll_reg | r.write_reg;
         *d3 = (r.poll_addr >> 32) as u32 | r.wait_reg;
         *d4 = r.reference;
@@ -1887,7 +1888,7 @@ impl Record for WaitRegMem {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.function | r.mem_space << 4 | r.operation << 6 | r.engine_sel << 8 | u32::from(r.uncached) << 10 | r.mes_intr_pipe << 22 | u32::from(r.mes_action) << 24 | u32::from(r.atc) << 24 | r.cache_policy << 25 | r.temporal << 25 | u32::from(r.volatile) << 27)?;
+        equal(1, *d1, r.function.number() | r.mem_space.number() << 4 | r.operation.number() << 6 | r.engine_sel.number() << 8 | u32::from(r.uncached) << 10 | r.mes_intr_pipe << 22 | u32::from(r.mes_action) << 24 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | r.temporal.number() << 25 | u32::from(r.volatile) << 27)?;
         equal(2, *d2, r.poll_addr as u32 | r.poll_reg | r.write_reg)?;
         equal(3, *d3, (r.poll_addr >> 32) as u32 | r.wait_reg)?;
         equal(4, *d4, r.reference)?;
@@ -1902,16 +1903,16 @@ impl<'p> Load<'p> for WaitRegMem {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, d4, d5, d6, ..] = packet else { return Err(FieldError::Missing { dword: 6 }) };
         Ok(Self {
-            function: bits(d1, 2, 0),
-            mem_space: bits(d1, 5, 4),
-            operation: if is_on(l, 0x1) { 0 } else { bits(d1, 7, 6) },
-            engine_sel: bits(d1, 9, 8),
+            function: v::Compare::new(bits(d1, 2, 0)),
+            mem_space: v::WaitSpace::new(bits(d1, 5, 4)),
+            operation: v::WaitOp::new(if is_on(l, 0x1) { 0 } else { bits(d1, 7, 6) }),
+            engine_sel: v::EngineSelIb::new(bits(d1, 9, 8)),
             uncached: if is_on(l, 0x1fb) { false } else { bits(d1, 10, 10) != 0 },
             mes_intr_pipe: if is_on(l, 0x1f) { 0 } else { bits(d1, 23, 22) },
             mes_action: if is_on(l, 0x1f) { false } else { bits(d1, 24, 24) != 0 },
             atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
-            cache_policy: if is_on(l, 0x109) { 0 } else { bits(d1, 26, 25) },
-            temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            cache_policy: v::CachePolicy::new(if is_on(l, 0x109) { 0 } else { bits(d1, 26, 25) }),
+            temporal: v::Temporal::new(if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) }),
             volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
             poll_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
             poll_reg: bits(d2, 17, 0),
@@ -1934,15 +1935,15 @@ impl Record for WriteData<'_> {
     fn fits(&self) -> bool {
         let r = self;
         r.dst_addr & !0xfffffffffffffffc == 0
-            && (r.dst_addr == 0 || matches!(r.dst_sel, 5 | 2 | 1))
-            && (r.dst_reg == 0 || matches!(r.dst_sel, 0))
+            && (r.dst_addr == 0 || matches!(r.dst_sel.number(), 5 | 2 | 1))
+            && (r.dst_reg == 0 || matches!(r.dst_sel.number(), 0))
     }
 
     #[inline(always)]
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1ff;
-        on &= match r.dst_sel {
+        on &= match r.dst_sel.number() {
             0..=2 | 5 => 0x1ff,
             3 => 0xff,
             6 => 0x1f8,
@@ -1955,7 +1956,7 @@ impl Record for WriteData<'_> {
         if r.atc {
             on &= 0x6;
         }
-        on &= match r.cache_policy {
+        on &= match r.cache_policy.number() {
             0 => 0x1ff,
             1 | 3 => 0xfe,
             2 => 0xf0,
@@ -1964,7 +1965,7 @@ impl Record for WriteData<'_> {
         if r.volatile {
             on &= 0x2;
         }
-        on &= match r.engine_sel {
+        on &= match r.engine_sel.number() {
             0..=1 => 0x1ff,
             2 => 0x3f,
             3 => 0x1,
@@ -1977,14 +1978,14 @@ impl Record for WriteData<'_> {
             on &= !0x100;
         }
         on &= if r.dst_gds == 0 { 0x1ff } else if r.dst_gds <= 0xffff { 0xff } else { return 0 };
-        if r.dst_gds != 0 && !(matches!(r.dst_sel, 3)) {
+        if r.dst_gds != 0 && !(matches!(r.dst_sel.number(), 3)) {
             on &= !0xff;
         }
         if r.pf_vf_mode {
             on &= 0x100;
         }
         on &= if r.aid_id == 0 { 0x1ff } else if r.aid_id <= 0x3 { 0x100 } else { return 0 };
-        on &= match r.temporal {
+        on &= match r.temporal.number() {
             0 => 0x1ff,
             1..=3 => 0x100,
             _ => return 0,
@@ -2001,21 +2002,21 @@ impl Record for WriteData<'_> {
     #[inline(always)]
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
-        one_of("dst_sel", r.dst_sel, if is_on(l, 0x7) { 0x2f } else if is_on(l, 0x38) { 0x16f } else if is_on(l, 0xc0) { 0x6f } else { 0x67 })?;
+        one_of("dst_sel", r.dst_sel.number(), if is_on(l, 0x7) { 0x2f } else if is_on(l, 0x38) { 0x16f } else if is_on(l, 0xc0) { 0x6f } else { 0x67 })?;
         flag("resume_vf", r.resume_vf, is_on(l, 0x38))?;
         flag("atc", r.atc, is_on(l, 0x6))?;
-        one_of("cache_policy", r.cache_policy, if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
+        one_of("cache_policy", r.cache_policy.number(), if is_on(l, 0x101) { 0x1 } else if is_on(l, 0xe) { 0xb } else { 0xf })?;
         flag("volatile", r.volatile, is_on(l, 0x2))?;
-        one_of("engine_sel", r.engine_sel, if is_on(l, 0x1) { 0xf } else if is_on(l, 0x3e) { 0x7 } else { 0x3 })?;
+        one_of("engine_sel", r.engine_sel.number(), if is_on(l, 0x1) { 0xf } else if is_on(l, 0x3e) { 0x7 } else { 0x3 })?;
         within("dst_addr", r.dst_addr, 0xfffffffffffffffc)?;
-        meant("dst_addr", r.dst_addr != 0, matches!(r.dst_sel, 5 | 2 | 1))?;
+        meant("dst_addr", r.dst_addr != 0, matches!(r.dst_sel.number(), 5 | 2 | 1))?;
         within("dst_reg", r.dst_reg, if is_on(l, 0xff) { 0x3ffff } else { 0x3fffffffff })?;
-        meant("dst_reg", r.dst_reg != 0, matches!(r.dst_sel, 0))?;
+        meant("dst_reg", r.dst_reg != 0, matches!(r.dst_sel.number(), 0))?;
         fits("dst_gds", r.dst_gds, if is_on(l, 0xff) { 0xffff } else { 0x0 })?;
-        meant("dst_gds", r.dst_gds != 0, if is_on(l, 0xff) { matches!(r.dst_sel, 3) } else { true })?;
+        meant("dst_gds", r.dst_gds != 0, if is_on(l, 0xff) { matches!(r.dst_sel.number(), 3) } else { true })?;
         flag("pf_vf_mode", r.pf_vf_mode, is_on(l, 0x100))?;
         fits("aid_id", r.aid_id, if is_on(l, 0xff) { 0x0 } else { 0x3 })?;
-        one_of("temporal", r.temporal, if is_on(l, 0xff) { 0x1 } else { 0xf })?;
+        one_of("temporal", r.temporal.number(), if is_on(l, 0xff) { 0x1 } else { 0xf })?;
         Ok(())
     }
 
@@ -2023,7 +2024,7 @@ impl Record for WriteData<'_> {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [_, d1, d2, d3, ..] = out else { return };
-        *d1 = r.dst_sel << 8 | u32::from(r.no_increment) << 16 | u32::from(r.resume_vf) << 19 | u32::from(r.wr_confirm) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | r.engine_sel << 30 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | r.temporal << 25;
+        *d1 = r.dst_sel.number() << 8 | u32::from(r.no_increment) << 16 | u32::from(r.resume_vf) << 19 | u32::from(r.wr_confirm) << 20 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27 | r.engine_sel.number() << 30 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | r.temporal.number() << 25;
         *d2 = r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds;
         *d3 = (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32;
         copy(out, 4, r.data);
@@ -2033,7 +2034,7 @@ impl Record for WriteData<'_> {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(1, *d1, r.dst_sel << 8 | u32::from(r.no_increment) << 16 | u32::from(r.resume_vf) << 19 | u32::from(r.wr_confirm) << 20 | u32::from(r.atc) << 24 | r.cache_policy << 25 | u32::from(r.volatile) << 27 | r.engine_sel << 30 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | r.temporal << 25)?;
+        equal(1, *d1, r.dst_sel.number() << 8 | u32::from(r.no_increment) << 16 | u32::from(r.resume_vf) << 19 | u32::from(r.wr_confirm) << 20 | u32::from(r.atc) << 24 | r.cache_policy.number() << 25 | u32::from(r.volatile) << 27 | r.engine_sel.number() << 30 | u32::from(r.pf_vf_mode) << 21 | r.aid_id << 23 | r.temporal.number() << 25)?;
         equal(2, *d2, r.dst_addr as u32 | r.dst_reg as u32 | r.dst_gds)?;
         equal(3, *d3, (r.dst_addr >> 32) as u32 | (r.dst_reg >> 32) as u32)?;
         equal_data(packet, 4, r.data)?;
@@ -2046,20 +2047,20 @@ impl<'p> Load<'p> for WriteData<'p> {
     fn load(packet: &'p [u32], l: u8) -> Result<Self, FieldError> {
         let &[_, d1, d2, d3, ..] = packet else { return Err(FieldError::Missing { dword: 3 }) };
         Ok(Self {
-            dst_sel: bits(d1, 11, 8),
+            dst_sel: v::WriteDst::new(bits(d1, 11, 8)),
             no_increment: bits(d1, 16, 16) != 0,
             resume_vf: if is_on(l, 0x1c7) { false } else { bits(d1, 19, 19) != 0 },
             wr_confirm: bits(d1, 20, 20) != 0,
             atc: if is_on(l, 0x1f9) { false } else { bits(d1, 24, 24) != 0 },
-            cache_policy: if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) },
+            cache_policy: v::CachePolicy::new(if is_on(l, 0x101) { 0 } else { bits(d1, 26, 25) }),
             volatile: if is_on(l, 0x1fd) { false } else { bits(d1, 27, 27) != 0 },
-            engine_sel: bits(d1, 31, 30),
+            engine_sel: v::EngineSel::new(bits(d1, 31, 30)),
             dst_addr: u64::from(bits(d2, 31, 2)) << 2 | u64::from(bits(d3, 31, 0)) << 32,
             dst_reg: if is_on(l, 0xff) { u64::from(bits(d2, 17, 0)) << 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 5, 0)) << 32 },
             dst_gds: if is_on(l, 0xff) { bits(d2, 15, 0) } else { 0 },
             pf_vf_mode: if is_on(l, 0xff) { false } else { bits(d1, 21, 21) != 0 },
             aid_id: if is_on(l, 0xff) { 0 } else { bits(d1, 24, 23) },
-            temporal: if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) },
+            temporal: v::Temporal::new(if is_on(l, 0xff) { 0 } else { bits(d1, 26, 25) }),
             dwords: packet,
             data: packet.get(4..).unwrap_or_default(),
         })

@@ -21,7 +21,7 @@ impl Record for ConstFill {
         let r = self;
         let mut on = 0x1ff;
         on &= if r.sw == 0 { 0x1ff } else if r.sw <= 0x3 { 0xfe } else { return 0 };
-        on &= match r.fillsize {
+        on &= match r.fillsize.number() {
             0 => 0x1ff,
             2 => 0x1fe,
             _ => return 0,
@@ -66,7 +66,7 @@ impl Record for ConstFill {
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("sw", r.sw, if is_on(l, 0xfe) { 0x3 } else { 0x0 })?;
-        one_of("fillsize", r.fillsize, if is_on(l, 0x1fe) { 0x5 } else { 0x1 })?;
+        one_of("fillsize", r.fillsize.number(), if is_on(l, 0x1fe) { 0x5 } else { 0x1 })?;
         within("dst_addr", r.dst_addr, if is_on(l, 0x1fe) { 0xffffffffffffffff } else { 0xfffffffffc })?;
         within("src_data", r.src_data, if is_on(l, 0x1fe) { 0xffffffff } else { 0x0 })?;
         fits("count", r.count, if is_on(l, 0x7e) { 0x3fffff } else if is_on(l, 0x180) { 0x3fffffff } else { 0xfffff })?;
@@ -86,7 +86,7 @@ impl Record for ConstFill {
         let r = self;
         if is_on(l, 0x1fe) {
             let [d0, d1, d2, d3, d4, ..] = out else { return };
-            *d0 = 0xb | r.sw << 16 | r.fillsize << 30 | r.cache_policy << 24 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.mall_policy << 26;
+            *d0 = 0xb | r.sw << 16 | r.fillsize.number() << 30 | r.cache_policy << 24 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.mall_policy << 26;
             *d1 = r.dst_addr as u32;
             *d2 = (r.dst_addr >> 32) as u32;
             *d3 = r.src_data as u32;
@@ -105,7 +105,7 @@ impl Record for ConstFill {
         let r = self;
         if is_on(l, 0x1fe) {
             let [d0, d1, d2, d3, d4, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-            equal(0, *d0, 0xb | r.sw << 16 | r.fillsize << 30 | r.cache_policy << 24 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.mall_policy << 26)?;
+            equal(0, *d0, 0xb | r.sw << 16 | r.fillsize.number() << 30 | r.cache_policy << 24 | u32::from(r.cpv) << 28 | u32::from(r.nopte_comp) << 16 | u32::from(r.sys) << 20 | u32::from(r.snp) << 22 | u32::from(r.gpa) << 23 | r.mall_policy << 26)?;
             equal(1, *d1, r.dst_addr as u32)?;
             equal(2, *d2, (r.dst_addr >> 32) as u32)?;
             equal(3, *d3, r.src_data as u32)?;
@@ -466,7 +466,7 @@ impl Record for PollRegmem {
     #[inline(always)]
     fn fits(&self) -> bool {
         let r = self;
-        matches!(r.function, 0..=6)
+        matches!(r.function.number(), 0..=6)
             && r.interval <= 0xffff
             && r.retry_count <= 0xfff
     }
@@ -506,7 +506,7 @@ impl Record for PollRegmem {
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         flag("hdp_flush", r.hdp_flush, is_on(l, 0xfe))?;
-        one_of("function", r.function, 0x7f)?;
+        one_of("function", r.function.number(), 0x7f)?;
         within("addr", r.addr, if is_on(l, 0xfe) { 0xffffffffffffffff } else { 0xfffffffffffffffc })?;
         fits("interval", r.interval, 0xffff)?;
         fits("retry_count", r.retry_count, 0xfff)?;
@@ -524,7 +524,7 @@ impl Record for PollRegmem {
     fn store(&self, _: u8, out: &mut [u32]) {
         let r = self;
         let [d0, d1, d2, d3, d4, d5, ..] = out else { return };
-        *d0 = 0x8 | u32::from(r.hdp_flush) << 26 | r.function << 28 | u32::from(r.mem_poll) << 31 | r.cache_policy << 20 | u32::from(r.cpv) << 24 | r.virtual_die_id << 16 | u32::from(r.domain) << 18 | u32::from(r.bridge) << 19 | r.mall_policy << 22 | r.mode << 26;
+        *d0 = 0x8 | u32::from(r.hdp_flush) << 26 | r.function.number() << 28 | u32::from(r.mem_poll) << 31 | r.cache_policy << 20 | u32::from(r.cpv) << 24 | r.virtual_die_id << 16 | u32::from(r.domain) << 18 | u32::from(r.bridge) << 19 | r.mall_policy << 22 | r.mode << 26;
         *d1 = r.addr as u32;
         *d2 = (r.addr >> 32) as u32;
         *d3 = r.value;
@@ -536,7 +536,7 @@ impl Record for PollRegmem {
     fn matches(&self, _: u8, packet: &[u32]) -> Result<(), FieldError> {
         let r = self;
         let [d0, d1, d2, d3, d4, d5, ..] = packet else { return Err(FieldError::Missing { dword: packet.len() }) };
-        equal(0, *d0, 0x8 | u32::from(r.hdp_flush) << 26 | r.function << 28 | u32::from(r.mem_poll) << 31 | r.cache_policy << 20 | u32::from(r.cpv) << 24 | r.virtual_die_id << 16 | u32::from(r.domain) << 18 | u32::from(r.bridge) << 19 | r.mall_policy << 22 | r.mode << 26)?;
+        equal(0, *d0, 0x8 | u32::from(r.hdp_flush) << 26 | r.function.number() << 28 | u32::from(r.mem_poll) << 31 | r.cache_policy << 20 | u32::from(r.cpv) << 24 | r.virtual_die_id << 16 | u32::from(r.domain) << 18 | u32::from(r.bridge) << 19 | r.mall_policy << 22 | r.mode << 26)?;
         equal(1, *d1, r.addr as u32)?;
         equal(2, *d2, (r.addr >> 32) as u32)?;
         equal(3, *d3, r.value)?;
@@ -556,7 +556,7 @@ impl Record for PollRegMem {
         r.addr & !0xfffffffffc == 0
             && r.retry_count <= 0xfff
             && r.interval <= 0xffff
-            && matches!(r.function, 0..=6)
+            && matches!(r.function.number(), 0..=6)
     }
 
     #[inline(always)]
@@ -575,7 +575,7 @@ impl Record for PollRegMem {
         within("addr", r.addr, 0xfffffffffc)?;
         fits("retry_count", r.retry_count, 0xfff)?;
         fits("interval", r.interval, 0xffff)?;
-        one_of("function", r.function, 0x7f)?;
+        one_of("function", r.function.number(), 0x7f)?;
         Ok(())
     }
 
@@ -588,7 +588,7 @@ impl Record for PollRegMem {
         *d2 = (r.addr >> 32) as u32 | r.retry_count << 16;
         *d3 = r.mask;
         *d4 = r.reference;
-        *d5 = r.interval | r.function << 28;
+        *d5 = r.interval | r.function.number() << 28;
     }
 
     #[inline(always)]
@@ -600,7 +600,7 @@ impl Record for PollRegMem {
         equal(2, *d2, (r.addr >> 32) as u32 | r.retry_count << 16)?;
         equal(3, *d3, r.mask)?;
         equal(4, *d4, r.reference)?;
-        equal(5, *d5, r.interval | r.function << 28)?;
+        equal(5, *d5, r.interval | r.function.number() << 28)?;
         Ok(())
     }
 }

@@ -3,14 +3,14 @@
 
 use crate::layout::{Choice, choice};
 
-pub(super) const ATOMIC_COMMAND: &[Choice] = &[
+pub(crate) const ATOMIC_COMMAND: &[Choice] = &[
     choice(0, "single_pass", 0xffff),
     choice(1, "loop_until_compare", 0xffff),
     choice(2, "wait_for_write_confirm", 0x1f0),
     choice(3, "send_and_continue", 0x1f0),
 ];
 
-pub(super) const ATOMIC_OP: &[Choice] = &[
+pub(crate) const ATOMIC_OP: &[Choice] = &[
     choice(1, "fcmpswap_rtn_32", 0xffff),
     choice(2, "fmin_rtn_32", 0xffff),
     choice(3, "fmax_rtn_32", 0xffff),
@@ -91,33 +91,33 @@ pub(super) const ATOMIC_OP: &[Choice] = &[
     choice(121, "dec_64", 0xffff),
 ];
 
-pub(super) const CACHE_POLICY: &[Choice] = &[
+pub(crate) const CACHE_POLICY: &[Choice] = &[
     choice(0, "lru", 0xffff),
     choice(1, "stream", 0xffff),
     choice(2, "noa", 0x1f0),
     choice(3, "bypass", 0x1fe),
 ];
 
-pub(super) const CE_COUNTER: &[Choice] = &[
+pub(crate) const CE_COUNTER: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "ce", 0xffff),
     choice(2, "cs", 0xffff),
     choice(3, "ce_and_cs", 0xffff),
 ];
 
-pub(super) const CLEAR_STATE_CMD: &[Choice] = &[
+pub(crate) const CLEAR_STATE_CMD: &[Choice] = &[
     choice(0, "clear", 0xff),
     choice(1, "push", 0xffff),
     choice(2, "pop", 0xffff),
     choice(3, "push_and_clear", 0xff),
 ];
 
-pub(super) const CLOCK_SEL: &[Choice] = &[
+pub(crate) const CLOCK_SEL: &[Choice] = &[
     choice(0, "gfx_clock", 0xffff),
     choice(1, "soc_clock", 0xffff),
 ];
 
-pub(super) const COMPARE: &[Choice] = &[
+pub(crate) const COMPARE: &[Choice] = &[
     choice(0, "always", 0xffff),
     choice(1, "less", 0xffff),
     choice(2, "less_equal", 0xffff),
@@ -127,19 +127,19 @@ pub(super) const COMPARE: &[Choice] = &[
     choice(6, "greater", 0xffff),
 ];
 
-pub(super) const COND_IB_MODE: &[Choice] = &[
+pub(crate) const COND_IB_MODE: &[Choice] = &[
     choice(1, "if_then", 0xffff),
     choice(2, "if_then_else", 0xffff),
 ];
 
-pub(super) const CONTEXT_REG_INDEX: &[Choice] = &[
+pub(crate) const CONTEXT_REG_INDEX: &[Choice] = &[
     choice(0, "default", 0xffff),
     choice(1, "multi_vgt_param", 0xffff),
     choice(2, "vgt_ls_hs_config", 0xffff),
     choice(3, "pa_sc_raster_config", 0xffff),
 ];
 
-pub(super) const COPY_DST: &[Choice] = &[
+pub(crate) const COPY_DST: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory_grbm_sync", 0xffff),
     choice(2, "tc_l2", 0xffff),
@@ -150,12 +150,12 @@ pub(super) const COPY_DST: &[Choice] = &[
     choice(7, "execute_indirect_spill", 0x1c0),
 ];
 
-pub(super) const COPY_DW_SPACE: &[Choice] = &[
+pub(crate) const COPY_DW_SPACE: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory", 0xffff),
 ];
 
-pub(super) const COPY_SRC: &[Choice] = &[
+pub(crate) const COPY_SRC: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory", 0xffff),
     choice(2, "tc_l2", 0xffff),
@@ -170,43 +170,43 @@ pub(super) const COPY_SRC: &[Choice] = &[
     choice(12, "execute_indirect_arg", 0x1c0),
 ];
 
-pub(super) const COUNT_SEL: &[Choice] = &[
+pub(crate) const COUNT_SEL: &[Choice] = &[
     choice(0, "dword", 0xffff),
     choice(1, "qword", 0xffff),
 ];
 
-pub(super) const DMA_DST: &[Choice] = &[
+pub(crate) const DMA_DST: &[Choice] = &[
     choice(0, "das_address", 0xffff),
     choice(1, "gds", 0xff),
     choice(2, "nowhere", 0x1f8),
     choice(3, "l2_address", 0x1fe),
 ];
 
-pub(super) const DMA_ENGINE: &[Choice] = &[
+pub(crate) const DMA_ENGINE: &[Choice] = &[
     choice(0, "me", 0xffff),
     choice(1, "pfp", 0xffff),
 ];
 
-pub(super) const DMA_SRC: &[Choice] = &[
+pub(crate) const DMA_SRC: &[Choice] = &[
     choice(0, "sas_address", 0xffff),
     choice(1, "gds", 0xff),
     choice(2, "data", 0xffff),
     choice(3, "l2_address", 0x1fe),
 ];
 
-pub(super) const ENGINE_SEL: &[Choice] = &[
+pub(crate) const ENGINE_SEL: &[Choice] = &[
     choice(0, "me", 0xffff),
     choice(1, "pfp", 0xffff),
     choice(2, "ce", 0x3f),
     choice(3, "de", 0x1),
 ];
 
-pub(super) const ENGINE_SEL_IB: &[Choice] = &[
+pub(crate) const ENGINE_SEL_IB: &[Choice] = &[
     choice(0, "me", 0xffff),
     choice(1, "pfp", 0xffff),
 ];
 
-pub(super) const EOP_DATA: &[Choice] = &[
+pub(crate) const EOP_DATA: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "dword", 0xffff),
     choice(2, "qword", 0xffff),
@@ -216,14 +216,14 @@ pub(super) const EOP_DATA: &[Choice] = &[
     choice(6, "emulated_sclk", 0x40),
 ];
 
-pub(super) const EOP_DST: &[Choice] = &[
+pub(crate) const EOP_DST: &[Choice] = &[
     choice(0, "memory", 0xffff),
     choice(1, "tc_l2", 0xffff),
     choice(2, "queue_wptr_register", 0x1c8),
     choice(3, "queue_wptr_poll_mask", 0x1c8),
 ];
 
-pub(super) const EOP_INT: &[Choice] = &[
+pub(crate) const EOP_INT: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "interrupt_only", 0xffff),
     choice(2, "interrupt_after_write", 0xffff),
@@ -233,13 +233,13 @@ pub(super) const EOP_INT: &[Choice] = &[
     choice(6, "int_ctxid_if_equal64", 0x1f8),
 ];
 
-pub(super) const EOS_CMD: &[Choice] = &[
+pub(crate) const EOS_CMD: &[Choice] = &[
     choice(0, "store_append_count", 0xffff),
     choice(1, "store_gds", 0xffff),
     choice(2, "store_dword", 0xffff),
 ];
 
-pub(super) const EVENT_INDEX: &[Choice] = &[
+pub(crate) const EVENT_INDEX: &[Choice] = &[
     choice(0, "other", 0xffff),
     choice(1, "zpass_or_pixel_pipe_stat", 0xffff),
     choice(2, "sample_pipelinestat", 0xffff),
@@ -254,7 +254,7 @@ pub(super) const EVENT_INDEX: &[Choice] = &[
     choice(11, "sample_streamoutstats3", 0xc0),
 ];
 
-pub(super) const EVENT_TYPE: &[Choice] = &[
+pub(crate) const EVENT_TYPE: &[Choice] = &[
     choice(1, "sample_streamoutstats1", 0x1ff),
     choice(2, "sample_streamoutstats2", 0x1ff),
     choice(3, "sample_streamoutstats3", 0x1ff),
@@ -272,12 +272,12 @@ pub(super) const EVENT_TYPE: &[Choice] = &[
     choice(15, "vs_partial_flush", 0x1ff),
     choice(16, "ps_partial_flush", 0x1ff),
     choice(17, "flush_hs_output", 0x1ff),
-    choice(18, "flush_dfsm", 0x1f8),
     choice(18, "flush_ls_output", 0x7),
+    choice(18, "flush_dfsm", 0x1f8),
     choice(19, "reset_to_lowest_vgt", 0x1f8),
     choice(20, "cache_flush_and_inv_ts_event", 0x1ff),
-    choice(21, "wait_sync", 0x1c0),
     choice(21, "zpass_done", 0x3f),
+    choice(21, "wait_sync", 0x1c0),
     choice(22, "cache_flush_and_inv_event", 0x1ff),
     choice(23, "perfcounter_start", 0x1ff),
     choice(24, "perfcounter_stop", 0x1ff),
@@ -285,8 +285,8 @@ pub(super) const EVENT_TYPE: &[Choice] = &[
     choice(26, "pipelinestat_stop", 0x1ff),
     choice(27, "perfcounter_sample", 0x1ff),
     choice(28, "flush_es_output", 0x1f7),
-    choice(29, "bin_conf_override_check", 0x1f0),
     choice(29, "flush_gs_output", 0x7),
+    choice(29, "bin_conf_override_check", 0x1f0),
     choice(30, "sample_pipelinestat", 0x1ff),
     choice(31, "so_vgtstreamout_flush", 0x1ff),
     choice(32, "sample_streamoutstats", 0x1ff),
@@ -311,8 +311,8 @@ pub(super) const EVENT_TYPE: &[Choice] = &[
     choice(51, "thread_trace_start", 0x1ff),
     choice(52, "thread_trace_stop", 0x1ff),
     choice(53, "thread_trace_marker", 0x1ff),
-    choice(54, "thread_trace_draw", 0x1f0),
     choice(54, "thread_trace_flush", 0xf),
+    choice(54, "thread_trace_draw", 0x1f0),
     choice(55, "thread_trace_finish", 0x1ff),
     choice(56, "pixel_pipe_stat_control", 0x1ff),
     choice(57, "pixel_pipe_stat_dump", 0x1ff),
@@ -324,7 +324,7 @@ pub(super) const EVENT_TYPE: &[Choice] = &[
     choice(63, "draw_done", 0x1f0),
 ];
 
-pub(super) const EXEC_IND_OP: &[Choice] = &[
+pub(crate) const EXEC_IND_OP: &[Choice] = &[
     choice(0, "draw", 0xffff),
     choice(1, "draw_index", 0xffff),
     choice(2, "dispatch", 0xffff),
@@ -333,64 +333,77 @@ pub(super) const EXEC_IND_OP: &[Choice] = &[
     choice(5, "dispatch_taskmesh", 0x100),
 ];
 
-pub(super) const FILL_SIZE: &[Choice] = &[
+pub(crate) const FILL_SIZE: &[Choice] = &[
     choice(0, "byte", 0xffff),
     choice(2, "dword", 0xffff),
 ];
 
-pub(super) const FRAME_CMD: &[Choice] = &[
+pub(crate) const FRAME_CMD: &[Choice] = &[
     choice(0, "frame_begin", 0xffff),
     choice(1, "frame_end", 0xffff),
 ];
 
-pub(super) const GCR_GL2_RANGE: &[Choice] = &[
+pub(crate) const GCR_GL1_RANGE: &[Choice] = &[
+    choice(0, "all", 0xffff),
+    choice(2, "range", 0xffff),
+    choice(3, "first_last", 0xffff),
+];
+
+pub(crate) const GCR_GL2_RANGE: &[Choice] = &[
     choice(0, "all", 0xffff),
     choice(1, "vol", 0xffff),
     choice(2, "range", 0xffff),
     choice(3, "first_last", 0xffff),
 ];
 
-pub(super) const GCR_SEQ: &[Choice] = &[
+pub(crate) const GCR_GLI: &[Choice] = &[
+    choice(0, "none", 0xffff),
+    choice(1, "all", 0xffff),
+    choice(2, "range", 0xffff),
+    choice(3, "first_last", 0xffff),
+];
+
+pub(crate) const GCR_SEQ: &[Choice] = &[
     choice(0, "parallel", 0xffff),
     choice(1, "forward", 0xffff),
     choice(2, "reverse", 0xffff),
 ];
 
-pub(super) const INCR: &[Choice] = &[
+pub(crate) const INCR: &[Choice] = &[
     choice(0, "increment", 0xffff),
     choice(1, "no_increment", 0xffff),
 ];
 
-pub(super) const INDEX_TYPE: &[Choice] = &[
+pub(crate) const INDEX_TYPE: &[Choice] = &[
     choice(0, "index_16", 0xffff),
     choice(1, "index_32", 0xffff),
     choice(2, "index_8", 0x1fc),
 ];
 
-pub(super) const LOAD_FORMAT: &[Choice] = &[
+pub(crate) const LOAD_FORMAT: &[Choice] = &[
     choice(0, "offset_and_size", 0xffff),
     choice(1, "offset_and_data", 0xffff),
 ];
 
-pub(super) const LOAD_INDEX: &[Choice] = &[
+pub(crate) const LOAD_INDEX: &[Choice] = &[
     choice(0, "direct_address", 0xffff),
     choice(1, "base_plus_offset", 0xffff),
     choice(2, "indirect_address", 0x1e0),
 ];
 
-pub(super) const MEM_REG: &[Choice] = &[
+pub(crate) const MEM_REG: &[Choice] = &[
     choice(0, "memory", 0xffff),
     choice(1, "register", 0xffff),
 ];
 
-pub(super) const MES_ACTION: &[Choice] = &[
+pub(crate) const MES_ACTION: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "interrupt_and_fence", 0xffff),
     choice(2, "interrupt_no_fence", 0xffff),
     choice(3, "interrupt_and_address", 0xffff),
 ];
 
-pub(super) const PIXEL_PIPE_COUNTER: &[Choice] = &[
+pub(crate) const PIXEL_PIPE_COUNTER: &[Choice] = &[
     choice(0, "occlusion_count_0", 0xffff),
     choice(1, "occlusion_count_1", 0xffff),
     choice(2, "occlusion_count_2", 0xffff),
@@ -401,7 +414,7 @@ pub(super) const PIXEL_PIPE_COUNTER: &[Choice] = &[
     choice(7, "screen_max_extents_1", 0xffff),
 ];
 
-pub(super) const PREAMBLE_CMD: &[Choice] = &[
+pub(crate) const PREAMBLE_CMD: &[Choice] = &[
     choice(0, "preamble_begin", 0xff),
     choice(1, "preamble_end", 0xff),
     choice(2, "clear_state_begin", 0xff),
@@ -410,22 +423,22 @@ pub(super) const PREAMBLE_CMD: &[Choice] = &[
     choice(5, "user_queue_restore", 0x1c0),
 ];
 
-pub(super) const PREDICATION_BOOL: &[Choice] = &[
+pub(crate) const PREDICATION_BOOL: &[Choice] = &[
     choice(0, "draw_if_not_visible", 0xffff),
     choice(1, "draw_if_visible", 0xffff),
 ];
 
-pub(super) const PREDICATION_CONTINUE: &[Choice] = &[
+pub(crate) const PREDICATION_CONTINUE: &[Choice] = &[
     choice(0, "new", 0xffff),
     choice(1, "accumulate", 0xffff),
 ];
 
-pub(super) const PREDICATION_HINT: &[Choice] = &[
+pub(crate) const PREDICATION_HINT: &[Choice] = &[
     choice(0, "wait", 0xffff),
     choice(1, "nowait_draw", 0xffff),
 ];
 
-pub(super) const PREDICATION_OP: &[Choice] = &[
+pub(crate) const PREDICATION_OP: &[Choice] = &[
     choice(0, "clear", 0xffff),
     choice(1, "zpass", 0xffff),
     choice(2, "primcount", 0xffff),
@@ -433,24 +446,24 @@ pub(super) const PREDICATION_OP: &[Choice] = &[
     choice(4, "bool32", 0x1f8),
 ];
 
-pub(super) const PRIME_MODE: &[Choice] = &[
+pub(crate) const PRIME_MODE: &[Choice] = &[
     choice(0, "no_wait", 0xffff),
     choice(1, "wait_for_xack", 0xffff),
 ];
 
-pub(super) const PRIME_PERM: &[Choice] = &[
+pub(crate) const PRIME_PERM: &[Choice] = &[
     choice(0, "read", 0xffff),
     choice(1, "write", 0xffff),
     choice(2, "execute", 0xffff),
 ];
 
-pub(super) const PWS_COUNTER: &[Choice] = &[
+pub(crate) const PWS_COUNTER: &[Choice] = &[
     choice(0, "ts", 0xffff),
     choice(1, "ps", 0xffff),
     choice(2, "cs", 0xffff),
 ];
 
-pub(super) const PWS_STAGE: &[Choice] = &[
+pub(crate) const PWS_STAGE: &[Choice] = &[
     choice(0, "pre_depth", 0xffff),
     choice(1, "pre_shader", 0xffff),
     choice(2, "pre_color", 0xffff),
@@ -459,23 +472,23 @@ pub(super) const PWS_STAGE: &[Choice] = &[
     choice(5, "cp_me", 0xffff),
 ];
 
-pub(super) const RMW_SRC: &[Choice] = &[
+pub(crate) const RMW_SRC: &[Choice] = &[
     choice(0, "immediate", 0xffff),
     choice(1, "register", 0xffff),
 ];
 
-pub(super) const SCRATCH_SPACE: &[Choice] = &[
+pub(crate) const SCRATCH_SPACE: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory", 0xffff),
     choice(2, "scratch", 0xffff),
 ];
 
-pub(super) const SEM_SEL: &[Choice] = &[
+pub(crate) const SEM_SEL: &[Choice] = &[
     choice(6, "signal", 0xffff),
     choice(7, "wait", 0xffff),
 ];
 
-pub(super) const SET_BASE_INDEX: &[Choice] = &[
+pub(crate) const SET_BASE_INDEX: &[Choice] = &[
     choice(0, "display_list", 0xffff),
     choice(1, "draw_index_indirect", 0xffff),
     choice(2, "ce_dst", 0x3e),
@@ -485,44 +498,44 @@ pub(super) const SET_BASE_INDEX: &[Choice] = &[
     choice(6, "execute_indirect_v2", 0x1e0),
 ];
 
-pub(super) const SH_OFFSET_INDEX: &[Choice] = &[
+pub(crate) const SH_OFFSET_INDEX: &[Choice] = &[
     choice(0, "normal", 0xffff),
     choice(1, "data_indirect_2dw_256b", 0xffff),
     choice(2, "data_indirect_1dw", 0xffff),
 ];
 
-pub(super) const SH_REG_INDEX: &[Choice] = &[
+pub(crate) const SH_REG_INDEX: &[Choice] = &[
     choice(0, "default", 0xffff),
     choice(1, "insert_vmid", 0xffff),
     choice(2, "interleave_shadow", 0x100),
     choice(3, "apply_kmd_cu_mask", 0xffff),
 ];
 
-pub(super) const SPACE: &[Choice] = &[
+pub(crate) const SPACE: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory", 0xffff),
 ];
 
-pub(super) const STRMOUT_DATA_TYPE: &[Choice] = &[
+pub(crate) const STRMOUT_DATA_TYPE: &[Choice] = &[
     choice(0, "dwords", 0xffff),
     choice(1, "bytes", 0xffff),
 ];
 
-pub(super) const STRMOUT_SOURCE: &[Choice] = &[
+pub(crate) const STRMOUT_SOURCE: &[Choice] = &[
     choice(0, "packet_offset", 0xffff),
     choice(1, "vgt_filled_size", 0xffff),
     choice(2, "memory", 0xffff),
     choice(3, "none", 0xffff),
 ];
 
-pub(super) const SWAP: &[Choice] = &[
+pub(crate) const SWAP: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "swap_8in16", 0xffff),
     choice(2, "swap_8in32", 0xffff),
     choice(3, "swap_8in64", 0xffff),
 ];
 
-pub(super) const TC_OP: &[Choice] = &[
+pub(crate) const TC_OP: &[Choice] = &[
     choice(1, "fcmpswap_rtn_32", 0xfe),
     choice(2, "fmin_rtn_32", 0xfe),
     choice(3, "fmax_rtn_32", 0xfe),
@@ -603,25 +616,25 @@ pub(super) const TC_OP: &[Choice] = &[
     choice(121, "dec_64", 0xffff),
 ];
 
-pub(super) const TEMPORAL: &[Choice] = &[
+pub(crate) const TEMPORAL: &[Choice] = &[
     choice(0, "rt", 0x100),
     choice(1, "nt", 0x100),
     choice(2, "ht", 0x100),
     choice(3, "lu", 0x100),
 ];
 
-pub(super) const TLB_MMHUB: &[Choice] = &[
+pub(crate) const TLB_MMHUB: &[Choice] = &[
     choice(0, "none", 0xffff),
     choice(1, "mmhub_flush_type", 0xffff),
     choice(2, "gfx_flush_type", 0xffff),
 ];
 
-pub(super) const TLB_SEL: &[Choice] = &[
+pub(crate) const TLB_SEL: &[Choice] = &[
     choice(0, "invalidate", 0xffff),
     choice(1, "use_pasid", 0xffff),
 ];
 
-pub(super) const UCONFIG_REG_INDEX: &[Choice] = &[
+pub(crate) const UCONFIG_REG_INDEX: &[Choice] = &[
     choice(0, "default", 0xffff),
     choice(1, "prim_type", 0xffff),
     choice(2, "index_type", 0xffff),
@@ -629,25 +642,25 @@ pub(super) const UCONFIG_REG_INDEX: &[Choice] = &[
     choice(4, "multi_vgt_param", 0xffff),
 ];
 
-pub(super) const WAIT_OP: &[Choice] = &[
+pub(crate) const WAIT_OP: &[Choice] = &[
     choice(0, "wait_reg_mem", 0xffff),
     choice(1, "write_wait_write_reg", 0x1fe),
     choice(2, "wait_reg_mem_cond", 0x1f8),
     choice(3, "wait_mem_preemptable", 0x1f8),
 ];
 
-pub(super) const WAIT_SPACE: &[Choice] = &[
+pub(crate) const WAIT_SPACE: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory", 0xffff),
     choice(2, "memory_l2", 0x2),
 ];
 
-pub(super) const WINDOW_OP: &[Choice] = &[
+pub(crate) const WINDOW_OP: &[Choice] = &[
     choice(0, "stop", 0xffff),
     choice(7, "start", 0xffff),
 ];
 
-pub(super) const WRITE_DST: &[Choice] = &[
+pub(crate) const WRITE_DST: &[Choice] = &[
     choice(0, "register", 0xffff),
     choice(1, "memory_grbm_sync", 0xffff),
     choice(2, "tc_l2", 0xffff),
@@ -657,1185 +670,1146 @@ pub(super) const WRITE_DST: &[Choice] = &[
     choice(8, "preemption_meta", 0x38),
 ];
 
-/// The values as constants.
+/// The values of selectors, a type for each.
 pub mod values {
-    /// Values of ATOMIC_COMMAND.
-    pub mod atomic_command {
-        /// `single_pass`.
-        pub const SINGLE_PASS: u32 = 0;
-        /// `loop_until_compare`.
-        pub const LOOP_UNTIL_COMPARE: u32 = 1;
-        /// `wait_for_write_confirm`.
-        pub const WAIT_FOR_WRITE_CONFIRM: u32 = 2;
-        /// `send_and_continue`.
-        pub const SEND_AND_CONTINUE: u32 = 3;
-    }
+    use crate::layout::value::selectors;
 
-    /// Values of ATOMIC_OP.
-    pub mod atomic_op {
-        /// `fcmpswap_rtn_32`.
-        pub const FCMPSWAP_RTN_32: u32 = 1;
-        /// `fmin_rtn_32`.
-        pub const FMIN_RTN_32: u32 = 2;
-        /// `fmax_rtn_32`.
-        pub const FMAX_RTN_32: u32 = 3;
-        /// `swap_rtn_32`.
-        pub const SWAP_RTN_32: u32 = 7;
-        /// `cmpswap_rtn_32`.
-        pub const CMPSWAP_RTN_32: u32 = 8;
-        /// `fcmpswap_flush_denorm_rtn_32`.
-        pub const FCMPSWAP_FLUSH_DENORM_RTN_32: u32 = 9;
-        /// `fmin_flush_denorm_rtn_32`.
-        pub const FMIN_FLUSH_DENORM_RTN_32: u32 = 10;
-        /// `fmax_flush_denorm_rtn_32`.
-        pub const FMAX_FLUSH_DENORM_RTN_32: u32 = 11;
-        /// `add_rtn_32`.
-        pub const ADD_RTN_32: u32 = 15;
-        /// `sub_rtn_32`.
-        pub const SUB_RTN_32: u32 = 16;
-        /// `smin_rtn_32`.
-        pub const SMIN_RTN_32: u32 = 17;
-        /// `umin_rtn_32`.
-        pub const UMIN_RTN_32: u32 = 18;
-        /// `smax_rtn_32`.
-        pub const SMAX_RTN_32: u32 = 19;
-        /// `umax_rtn_32`.
-        pub const UMAX_RTN_32: u32 = 20;
-        /// `and_rtn_32`.
-        pub const AND_RTN_32: u32 = 21;
-        /// `or_rtn_32`.
-        pub const OR_RTN_32: u32 = 22;
-        /// `xor_rtn_32`.
-        pub const XOR_RTN_32: u32 = 23;
-        /// `inc_rtn_32`.
-        pub const INC_RTN_32: u32 = 24;
-        /// `dec_rtn_32`.
-        pub const DEC_RTN_32: u32 = 25;
-        /// `clamp_sub_rtn_32`.
-        pub const CLAMP_SUB_RTN_32: u32 = 26;
-        /// `cond_sub_rtn_32`.
-        pub const COND_SUB_RTN_32: u32 = 27;
-        /// `fcmpswap_rtn_64`.
-        pub const FCMPSWAP_RTN_64: u32 = 33;
-        /// `fmin_rtn_64`.
-        pub const FMIN_RTN_64: u32 = 34;
-        /// `fmax_rtn_64`.
-        pub const FMAX_RTN_64: u32 = 35;
-        /// `swap_rtn_64`.
-        pub const SWAP_RTN_64: u32 = 39;
-        /// `cmpswap_rtn_64`.
-        pub const CMPSWAP_RTN_64: u32 = 40;
-        /// `fcmpswap_flush_denorm_rtn_64`.
-        pub const FCMPSWAP_FLUSH_DENORM_RTN_64: u32 = 41;
-        /// `fmin_flush_denorm_rtn_64`.
-        pub const FMIN_FLUSH_DENORM_RTN_64: u32 = 42;
-        /// `fmax_flush_denorm_rtn_64`.
-        pub const FMAX_FLUSH_DENORM_RTN_64: u32 = 43;
-        /// `add_rtn_64`.
-        pub const ADD_RTN_64: u32 = 47;
-        /// `sub_rtn_64`.
-        pub const SUB_RTN_64: u32 = 48;
-        /// `smin_rtn_64`.
-        pub const SMIN_RTN_64: u32 = 49;
-        /// `umin_rtn_64`.
-        pub const UMIN_RTN_64: u32 = 50;
-        /// `smax_rtn_64`.
-        pub const SMAX_RTN_64: u32 = 51;
-        /// `umax_rtn_64`.
-        pub const UMAX_RTN_64: u32 = 52;
-        /// `and_rtn_64`.
-        pub const AND_RTN_64: u32 = 53;
-        /// `or_rtn_64`.
-        pub const OR_RTN_64: u32 = 54;
-        /// `xor_rtn_64`.
-        pub const XOR_RTN_64: u32 = 55;
-        /// `inc_rtn_64`.
-        pub const INC_RTN_64: u32 = 56;
-        /// `dec_rtn_64`.
-        pub const DEC_RTN_64: u32 = 57;
-        /// `fcmpswap_32`.
-        pub const FCMPSWAP_32: u32 = 65;
-        /// `fmin_32`.
-        pub const FMIN_32: u32 = 66;
-        /// `fmax_32`.
-        pub const FMAX_32: u32 = 67;
-        /// `swap_32`.
-        pub const SWAP_32: u32 = 71;
-        /// `cmpswap_32`.
-        pub const CMPSWAP_32: u32 = 72;
-        /// `fcmpswap_flush_denorm_32`.
-        pub const FCMPSWAP_FLUSH_DENORM_32: u32 = 73;
-        /// `fmin_flush_denorm_32`.
-        pub const FMIN_FLUSH_DENORM_32: u32 = 74;
-        /// `fmax_flush_denorm_32`.
-        pub const FMAX_FLUSH_DENORM_32: u32 = 75;
-        /// `add_32`.
-        pub const ADD_32: u32 = 79;
-        /// `sub_32`.
-        pub const SUB_32: u32 = 80;
-        /// `smin_32`.
-        pub const SMIN_32: u32 = 81;
-        /// `umin_32`.
-        pub const UMIN_32: u32 = 82;
-        /// `smax_32`.
-        pub const SMAX_32: u32 = 83;
-        /// `umax_32`.
-        pub const UMAX_32: u32 = 84;
-        /// `and_32`.
-        pub const AND_32: u32 = 85;
-        /// `or_32`.
-        pub const OR_32: u32 = 86;
-        /// `xor_32`.
-        pub const XOR_32: u32 = 87;
-        /// `inc_32`.
-        pub const INC_32: u32 = 88;
-        /// `dec_32`.
-        pub const DEC_32: u32 = 89;
-        /// `fcmpswap_64`.
-        pub const FCMPSWAP_64: u32 = 97;
-        /// `fmin_64`.
-        pub const FMIN_64: u32 = 98;
-        /// `fmax_64`.
-        pub const FMAX_64: u32 = 99;
-        /// `swap_64`.
-        pub const SWAP_64: u32 = 103;
-        /// `cmpswap_64`.
-        pub const CMPSWAP_64: u32 = 104;
-        /// `fcmpswap_flush_denorm_64`.
-        pub const FCMPSWAP_FLUSH_DENORM_64: u32 = 105;
-        /// `fmin_flush_denorm_64`.
-        pub const FMIN_FLUSH_DENORM_64: u32 = 106;
-        /// `fmax_flush_denorm_64`.
-        pub const FMAX_FLUSH_DENORM_64: u32 = 107;
-        /// `add_64`.
-        pub const ADD_64: u32 = 111;
-        /// `sub_64`.
-        pub const SUB_64: u32 = 112;
-        /// `smin_64`.
-        pub const SMIN_64: u32 = 113;
-        /// `umin_64`.
-        pub const UMIN_64: u32 = 114;
-        /// `smax_64`.
-        pub const SMAX_64: u32 = 115;
-        /// `umax_64`.
-        pub const UMAX_64: u32 = 116;
-        /// `and_64`.
-        pub const AND_64: u32 = 117;
-        /// `or_64`.
-        pub const OR_64: u32 = 118;
-        /// `xor_64`.
-        pub const XOR_64: u32 = 119;
-        /// `inc_64`.
-        pub const INC_64: u32 = 120;
-        /// `dec_64`.
-        pub const DEC_64: u32 = 121;
-    }
-
-    /// Values of CACHE_POLICY.
-    pub mod cache_policy {
-        /// `lru`.
-        pub const LRU: u32 = 0;
-        /// `stream`.
-        pub const STREAM: u32 = 1;
-        /// `noa`.
-        pub const NOA: u32 = 2;
-        /// `bypass`.
-        pub const BYPASS: u32 = 3;
-    }
-
-    /// Values of CE_COUNTER.
-    pub mod ce_counter {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `ce`.
-        pub const CE: u32 = 1;
-        /// `cs`.
-        pub const CS: u32 = 2;
-        /// `ce_and_cs`.
-        pub const CE_AND_CS: u32 = 3;
-    }
-
-    /// Values of CLEAR_STATE_CMD.
-    pub mod clear_state_cmd {
-        /// `clear`.
-        pub const CLEAR: u32 = 0;
-        /// `push`.
-        pub const PUSH: u32 = 1;
-        /// `pop`.
-        pub const POP: u32 = 2;
-        /// `push_and_clear`.
-        pub const PUSH_AND_CLEAR: u32 = 3;
-    }
-
-    /// Values of CLOCK_SEL.
-    pub mod clock_sel {
-        /// `gfx_clock`.
-        pub const GFX_CLOCK: u32 = 0;
-        /// `soc_clock`.
-        pub const SOC_CLOCK: u32 = 1;
-    }
-
-    /// Values of COMPARE.
-    pub mod compare {
-        /// `always`.
-        pub const ALWAYS: u32 = 0;
-        /// `less`.
-        pub const LESS: u32 = 1;
-        /// `less_equal`.
-        pub const LESS_EQUAL: u32 = 2;
-        /// `equal`.
-        pub const EQUAL: u32 = 3;
-        /// `not_equal`.
-        pub const NOT_EQUAL: u32 = 4;
-        /// `greater_equal`.
-        pub const GREATER_EQUAL: u32 = 5;
-        /// `greater`.
-        pub const GREATER: u32 = 6;
-    }
-
-    /// Values of COND_IB_MODE.
-    pub mod cond_ib_mode {
-        /// `if_then`.
-        pub const IF_THEN: u32 = 1;
-        /// `if_then_else`.
-        pub const IF_THEN_ELSE: u32 = 2;
-    }
-
-    /// Values of CONTEXT_REG_INDEX.
-    pub mod context_reg_index {
-        /// `default`.
-        pub const DEFAULT: u32 = 0;
-        /// `multi_vgt_param`.
-        pub const MULTI_VGT_PARAM: u32 = 1;
-        /// `vgt_ls_hs_config`.
-        pub const VGT_LS_HS_CONFIG: u32 = 2;
-        /// `pa_sc_raster_config`.
-        pub const PA_SC_RASTER_CONFIG: u32 = 3;
-    }
-
-    /// Values of COPY_DST.
-    pub mod copy_dst {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory_grbm_sync`.
-        pub const MEMORY_GRBM_SYNC: u32 = 1;
-        /// `tc_l2`.
-        pub const TC_L2: u32 = 2;
-        /// `gds`.
-        pub const GDS: u32 = 3;
-        /// `perf_register`.
-        pub const PERF_REGISTER: u32 = 4;
-        /// `memory`.
-        pub const MEMORY: u32 = 5;
-        /// `register_dc`.
-        pub const REGISTER_DC: u32 = 6;
-        /// `execute_indirect_spill`.
-        pub const EXECUTE_INDIRECT_SPILL: u32 = 7;
-    }
-
-    /// Values of COPY_DW_SPACE.
-    pub mod copy_dw_space {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory`.
-        pub const MEMORY: u32 = 1;
-    }
-
-    /// Values of COPY_SRC.
-    pub mod copy_src {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory`.
-        pub const MEMORY: u32 = 1;
-        /// `tc_l2`.
-        pub const TC_L2: u32 = 2;
-        /// `gds`.
-        pub const GDS: u32 = 3;
-        /// `perf_register`.
-        pub const PERF_REGISTER: u32 = 4;
-        /// `immediate`.
-        pub const IMMEDIATE: u32 = 5;
-        /// `atomic_return`.
-        pub const ATOMIC_RETURN: u32 = 6;
-        /// `gds_atomic_return0`.
-        pub const GDS_ATOMIC_RETURN0: u32 = 7;
-        /// `gds_atomic_return1`.
-        pub const GDS_ATOMIC_RETURN1: u32 = 8;
-        /// `gpu_clock`.
-        pub const GPU_CLOCK: u32 = 9;
-        /// `system_clock`.
-        pub const SYSTEM_CLOCK: u32 = 10;
-        /// `execute_indirect_arg`.
-        pub const EXECUTE_INDIRECT_ARG: u32 = 12;
-    }
-
-    /// Values of COUNT_SEL.
-    pub mod count_sel {
-        /// `dword`.
-        pub const DWORD: u32 = 0;
-        /// `qword`.
-        pub const QWORD: u32 = 1;
-    }
-
-    /// Values of DMA_DST.
-    pub mod dma_dst {
-        /// `das_address`.
-        pub const DAS_ADDRESS: u32 = 0;
-        /// `gds`.
-        pub const GDS: u32 = 1;
-        /// `nowhere`.
-        pub const NOWHERE: u32 = 2;
-        /// `l2_address`.
-        pub const L2_ADDRESS: u32 = 3;
-    }
-
-    /// Values of DMA_ENGINE.
-    pub mod dma_engine {
-        /// `me`.
-        pub const ME: u32 = 0;
-        /// `pfp`.
-        pub const PFP: u32 = 1;
-    }
-
-    /// Values of DMA_SRC.
-    pub mod dma_src {
-        /// `sas_address`.
-        pub const SAS_ADDRESS: u32 = 0;
-        /// `gds`.
-        pub const GDS: u32 = 1;
-        /// `data`.
-        pub const DATA: u32 = 2;
-        /// `l2_address`.
-        pub const L2_ADDRESS: u32 = 3;
-    }
-
-    /// Values of ENGINE_SEL.
-    pub mod engine_sel {
-        /// `me`.
-        pub const ME: u32 = 0;
-        /// `pfp`.
-        pub const PFP: u32 = 1;
-        /// `ce`.
-        pub const CE: u32 = 2;
-        /// `de`.
-        pub const DE: u32 = 3;
-    }
-
-    /// Values of ENGINE_SEL_IB.
-    pub mod engine_sel_ib {
-        /// `me`.
-        pub const ME: u32 = 0;
-        /// `pfp`.
-        pub const PFP: u32 = 1;
-    }
-
-    /// Values of EOP_DATA.
-    pub mod eop_data {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `dword`.
-        pub const DWORD: u32 = 1;
-        /// `qword`.
-        pub const QWORD: u32 = 2;
-        /// `gpu_clock`.
-        pub const GPU_CLOCK: u32 = 3;
-        /// `system_clock`.
-        pub const SYSTEM_CLOCK: u32 = 4;
-        /// `gds_block`.
-        pub const GDS_BLOCK: u32 = 5;
-        /// `emulated_sclk`.
-        pub const EMULATED_SCLK: u32 = 6;
-    }
-
-    /// Values of EOP_DST.
-    pub mod eop_dst {
-        /// `memory`.
-        pub const MEMORY: u32 = 0;
-        /// `tc_l2`.
-        pub const TC_L2: u32 = 1;
-        /// `queue_wptr_register`.
-        pub const QUEUE_WPTR_REGISTER: u32 = 2;
-        /// `queue_wptr_poll_mask`.
-        pub const QUEUE_WPTR_POLL_MASK: u32 = 3;
-    }
-
-    /// Values of EOP_INT.
-    pub mod eop_int {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `interrupt_only`.
-        pub const INTERRUPT_ONLY: u32 = 1;
-        /// `interrupt_after_write`.
-        pub const INTERRUPT_AFTER_WRITE: u32 = 2;
-        /// `data_after_confirm`.
-        pub const DATA_AFTER_CONFIRM: u32 = 3;
-        /// `int_ctxid`.
-        pub const INT_CTXID: u32 = 4;
-        /// `int_ctxid_if_equal32`.
-        pub const INT_CTXID_IF_EQUAL32: u32 = 5;
-        /// `int_ctxid_if_equal64`.
-        pub const INT_CTXID_IF_EQUAL64: u32 = 6;
-    }
-
-    /// Values of EOS_CMD.
-    pub mod eos_cmd {
-        /// `store_append_count`.
-        pub const STORE_APPEND_COUNT: u32 = 0;
-        /// `store_gds`.
-        pub const STORE_GDS: u32 = 1;
-        /// `store_dword`.
-        pub const STORE_DWORD: u32 = 2;
-    }
-
-    /// Values of EVENT_INDEX.
-    pub mod event_index {
-        /// `other`.
-        pub const OTHER: u32 = 0;
-        /// `zpass_or_pixel_pipe_stat`.
-        pub const ZPASS_OR_PIXEL_PIPE_STAT: u32 = 1;
-        /// `sample_pipelinestat`.
-        pub const SAMPLE_PIPELINESTAT: u32 = 2;
-        /// `sample_streamoutstats`.
-        pub const SAMPLE_STREAMOUTSTATS: u32 = 3;
-        /// `partial_flush`.
-        pub const PARTIAL_FLUSH: u32 = 4;
-        /// `end_of_pipe`.
-        pub const END_OF_PIPE: u32 = 5;
-        /// `end_of_shader`.
-        pub const END_OF_SHADER: u32 = 6;
-        /// `cache_flush`.
-        pub const CACHE_FLUSH: u32 = 7;
-        /// `sample_streamoutstats0`.
-        pub const SAMPLE_STREAMOUTSTATS0: u32 = 8;
-        /// `sample_streamoutstats1`.
-        pub const SAMPLE_STREAMOUTSTATS1: u32 = 9;
-        /// `sample_streamoutstats2`.
-        pub const SAMPLE_STREAMOUTSTATS2: u32 = 10;
-        /// `sample_streamoutstats3`.
-        pub const SAMPLE_STREAMOUTSTATS3: u32 = 11;
-    }
-
-    /// Values of EVENT_TYPE.
-    pub mod event_type {
-        /// `sample_streamoutstats1`.
-        pub const SAMPLE_STREAMOUTSTATS1: u32 = 1;
-        /// `sample_streamoutstats2`.
-        pub const SAMPLE_STREAMOUTSTATS2: u32 = 2;
-        /// `sample_streamoutstats3`.
-        pub const SAMPLE_STREAMOUTSTATS3: u32 = 3;
-        /// `cache_flush_ts`.
-        pub const CACHE_FLUSH_TS: u32 = 4;
-        /// `context_done`.
-        pub const CONTEXT_DONE: u32 = 5;
-        /// `cache_flush`.
-        pub const CACHE_FLUSH: u32 = 6;
-        /// `cs_partial_flush`.
-        pub const CS_PARTIAL_FLUSH: u32 = 7;
-        /// `vgt_streamout_sync`.
-        pub const VGT_STREAMOUT_SYNC: u32 = 8;
-        /// `set_fe_id`.
-        pub const SET_FE_ID: u32 = 9;
-        /// `vgt_streamout_reset`.
-        pub const VGT_STREAMOUT_RESET: u32 = 10;
-        /// `end_of_pipe_incr_de`.
-        pub const END_OF_PIPE_INCR_DE: u32 = 11;
-        /// `end_of_pipe_ib_end`.
-        pub const END_OF_PIPE_IB_END: u32 = 12;
-        /// `rst_pix_cnt`.
-        pub const RST_PIX_CNT: u32 = 13;
-        /// `break_batch`.
-        pub const BREAK_BATCH: u32 = 14;
-        /// `vs_partial_flush`.
-        pub const VS_PARTIAL_FLUSH: u32 = 15;
-        /// `ps_partial_flush`.
-        pub const PS_PARTIAL_FLUSH: u32 = 16;
-        /// `flush_hs_output`.
-        pub const FLUSH_HS_OUTPUT: u32 = 17;
-        /// `flush_dfsm`.
-        pub const FLUSH_DFSM: u32 = 18;
-        /// `flush_ls_output`.
-        pub const FLUSH_LS_OUTPUT: u32 = 18;
-        /// `reset_to_lowest_vgt`.
-        pub const RESET_TO_LOWEST_VGT: u32 = 19;
-        /// `cache_flush_and_inv_ts_event`.
-        pub const CACHE_FLUSH_AND_INV_TS_EVENT: u32 = 20;
-        /// `wait_sync`.
-        pub const WAIT_SYNC: u32 = 21;
-        /// `zpass_done`.
-        pub const ZPASS_DONE: u32 = 21;
-        /// `cache_flush_and_inv_event`.
-        pub const CACHE_FLUSH_AND_INV_EVENT: u32 = 22;
-        /// `perfcounter_start`.
-        pub const PERFCOUNTER_START: u32 = 23;
-        /// `perfcounter_stop`.
-        pub const PERFCOUNTER_STOP: u32 = 24;
-        /// `pipelinestat_start`.
-        pub const PIPELINESTAT_START: u32 = 25;
-        /// `pipelinestat_stop`.
-        pub const PIPELINESTAT_STOP: u32 = 26;
-        /// `perfcounter_sample`.
-        pub const PERFCOUNTER_SAMPLE: u32 = 27;
-        /// `flush_es_output`.
-        pub const FLUSH_ES_OUTPUT: u32 = 28;
-        /// `bin_conf_override_check`.
-        pub const BIN_CONF_OVERRIDE_CHECK: u32 = 29;
-        /// `flush_gs_output`.
-        pub const FLUSH_GS_OUTPUT: u32 = 29;
-        /// `sample_pipelinestat`.
-        pub const SAMPLE_PIPELINESTAT: u32 = 30;
-        /// `so_vgtstreamout_flush`.
-        pub const SO_VGTSTREAMOUT_FLUSH: u32 = 31;
-        /// `sample_streamoutstats`.
-        pub const SAMPLE_STREAMOUTSTATS: u32 = 32;
-        /// `reset_vtx_cnt`.
-        pub const RESET_VTX_CNT: u32 = 33;
-        /// `block_context_done`.
-        pub const BLOCK_CONTEXT_DONE: u32 = 34;
-        /// `cs_context_done`.
-        pub const CS_CONTEXT_DONE: u32 = 35;
-        /// `vgt_flush`.
-        pub const VGT_FLUSH: u32 = 36;
-        /// `tgid_rollover`.
-        pub const TGID_ROLLOVER: u32 = 37;
-        /// `sq_non_event`.
-        pub const SQ_NON_EVENT: u32 = 38;
-        /// `sc_send_db_vpz`.
-        pub const SC_SEND_DB_VPZ: u32 = 39;
-        /// `bottom_of_pipe_ts`.
-        pub const BOTTOM_OF_PIPE_TS: u32 = 40;
-        /// `flush_sx_ts`.
-        pub const FLUSH_SX_TS: u32 = 41;
-        /// `db_cache_flush_and_inv`.
-        pub const DB_CACHE_FLUSH_AND_INV: u32 = 42;
-        /// `flush_and_inv_db_data_ts`.
-        pub const FLUSH_AND_INV_DB_DATA_TS: u32 = 43;
-        /// `flush_and_inv_db_meta`.
-        pub const FLUSH_AND_INV_DB_META: u32 = 44;
-        /// `flush_and_inv_cb_data_ts`.
-        pub const FLUSH_AND_INV_CB_DATA_TS: u32 = 45;
-        /// `flush_and_inv_cb_meta`.
-        pub const FLUSH_AND_INV_CB_META: u32 = 46;
-        /// `cs_done`.
-        pub const CS_DONE: u32 = 47;
-        /// `ps_done`.
-        pub const PS_DONE: u32 = 48;
-        /// `flush_and_inv_cb_pixel_data`.
-        pub const FLUSH_AND_INV_CB_PIXEL_DATA: u32 = 49;
-        /// `sx_cb_rat_ack_request`.
-        pub const SX_CB_RAT_ACK_REQUEST: u32 = 50;
-        /// `thread_trace_start`.
-        pub const THREAD_TRACE_START: u32 = 51;
-        /// `thread_trace_stop`.
-        pub const THREAD_TRACE_STOP: u32 = 52;
-        /// `thread_trace_marker`.
-        pub const THREAD_TRACE_MARKER: u32 = 53;
-        /// `thread_trace_draw`.
-        pub const THREAD_TRACE_DRAW: u32 = 54;
-        /// `thread_trace_flush`.
-        pub const THREAD_TRACE_FLUSH: u32 = 54;
-        /// `thread_trace_finish`.
-        pub const THREAD_TRACE_FINISH: u32 = 55;
-        /// `pixel_pipe_stat_control`.
-        pub const PIXEL_PIPE_STAT_CONTROL: u32 = 56;
-        /// `pixel_pipe_stat_dump`.
-        pub const PIXEL_PIPE_STAT_DUMP: u32 = 57;
-        /// `pixel_pipe_stat_reset`.
-        pub const PIXEL_PIPE_STAT_RESET: u32 = 58;
-        /// `context_suspend`.
-        pub const CONTEXT_SUSPEND: u32 = 59;
-        /// `offchip_hs_dealloc`.
-        pub const OFFCHIP_HS_DEALLOC: u32 = 60;
-        /// `enable_ngg_pipeline`.
-        pub const ENABLE_NGG_PIPELINE: u32 = 61;
-        /// `enable_legacy_pipeline`.
-        pub const ENABLE_LEGACY_PIPELINE: u32 = 62;
-        /// `draw_done`.
-        pub const DRAW_DONE: u32 = 63;
-    }
-
-    /// Values of EXEC_IND_OP.
-    pub mod exec_ind_op {
-        /// `draw`.
-        pub const DRAW: u32 = 0;
-        /// `draw_index`.
-        pub const DRAW_INDEX: u32 = 1;
-        /// `dispatch`.
-        pub const DISPATCH: u32 = 2;
-        /// `dispatch_mesh`.
-        pub const DISPATCH_MESH: u32 = 3;
-        /// `dispatch_rays`.
-        pub const DISPATCH_RAYS: u32 = 4;
-        /// `dispatch_taskmesh`.
-        pub const DISPATCH_TASKMESH: u32 = 5;
-    }
-
-    /// Values of FILL_SIZE.
-    pub mod fill_size {
-        /// `byte`.
-        pub const BYTE: u32 = 0;
-        /// `dword`.
-        pub const DWORD: u32 = 2;
-    }
-
-    /// Values of FRAME_CMD.
-    pub mod frame_cmd {
-        /// `frame_begin`.
-        pub const FRAME_BEGIN: u32 = 0;
-        /// `frame_end`.
-        pub const FRAME_END: u32 = 1;
-    }
-
-    /// Values of GCR_GL2_RANGE.
-    pub mod gcr_gl2_range {
-        /// `all`.
-        pub const ALL: u32 = 0;
-        /// `vol`.
-        pub const VOL: u32 = 1;
-        /// `range`.
-        pub const RANGE: u32 = 2;
-        /// `first_last`.
-        pub const FIRST_LAST: u32 = 3;
-    }
-
-    /// Values of GCR_SEQ.
-    pub mod gcr_seq {
-        /// `parallel`.
-        pub const PARALLEL: u32 = 0;
-        /// `forward`.
-        pub const FORWARD: u32 = 1;
-        /// `reverse`.
-        pub const REVERSE: u32 = 2;
-    }
-
-    /// Values of INCR.
-    pub mod incr {
-        /// `increment`.
-        pub const INCREMENT: u32 = 0;
-        /// `no_increment`.
-        pub const NO_INCREMENT: u32 = 1;
-    }
-
-    /// Values of INDEX_TYPE.
-    pub mod index_type {
-        /// `index_16`.
-        pub const INDEX_16: u32 = 0;
-        /// `index_32`.
-        pub const INDEX_32: u32 = 1;
-        /// `index_8`.
-        pub const INDEX_8: u32 = 2;
-    }
-
-    /// Values of LOAD_FORMAT.
-    pub mod load_format {
-        /// `offset_and_size`.
-        pub const OFFSET_AND_SIZE: u32 = 0;
-        /// `offset_and_data`.
-        pub const OFFSET_AND_DATA: u32 = 1;
-    }
-
-    /// Values of LOAD_INDEX.
-    pub mod load_index {
-        /// `direct_address`.
-        pub const DIRECT_ADDRESS: u32 = 0;
-        /// `base_plus_offset`.
-        pub const BASE_PLUS_OFFSET: u32 = 1;
-        /// `indirect_address`.
-        pub const INDIRECT_ADDRESS: u32 = 2;
-    }
-
-    /// Values of MEM_REG.
-    pub mod mem_reg {
-        /// `memory`.
-        pub const MEMORY: u32 = 0;
-        /// `register`.
-        pub const REGISTER: u32 = 1;
-    }
-
-    /// Values of MES_ACTION.
-    pub mod mes_action {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `interrupt_and_fence`.
-        pub const INTERRUPT_AND_FENCE: u32 = 1;
-        /// `interrupt_no_fence`.
-        pub const INTERRUPT_NO_FENCE: u32 = 2;
-        /// `interrupt_and_address`.
-        pub const INTERRUPT_AND_ADDRESS: u32 = 3;
-    }
-
-    /// Values of PIXEL_PIPE_COUNTER.
-    pub mod pixel_pipe_counter {
-        /// `occlusion_count_0`.
-        pub const OCCLUSION_COUNT_0: u32 = 0;
-        /// `occlusion_count_1`.
-        pub const OCCLUSION_COUNT_1: u32 = 1;
-        /// `occlusion_count_2`.
-        pub const OCCLUSION_COUNT_2: u32 = 2;
-        /// `occlusion_count_3`.
-        pub const OCCLUSION_COUNT_3: u32 = 3;
-        /// `screen_min_extents_0`.
-        pub const SCREEN_MIN_EXTENTS_0: u32 = 4;
-        /// `screen_max_extents_0`.
-        pub const SCREEN_MAX_EXTENTS_0: u32 = 5;
-        /// `screen_min_extents_1`.
-        pub const SCREEN_MIN_EXTENTS_1: u32 = 6;
-        /// `screen_max_extents_1`.
-        pub const SCREEN_MAX_EXTENTS_1: u32 = 7;
-    }
-
-    /// Values of PREAMBLE_CMD.
-    pub mod preamble_cmd {
-        /// `preamble_begin`.
-        pub const PREAMBLE_BEGIN: u32 = 0;
-        /// `preamble_end`.
-        pub const PREAMBLE_END: u32 = 1;
-        /// `clear_state_begin`.
-        pub const CLEAR_STATE_BEGIN: u32 = 2;
-        /// `clear_state_end`.
-        pub const CLEAR_STATE_END: u32 = 3;
-        /// `user_queue_save`.
-        pub const USER_QUEUE_SAVE: u32 = 4;
-        /// `user_queue_restore`.
-        pub const USER_QUEUE_RESTORE: u32 = 5;
-    }
-
-    /// Values of PREDICATION_BOOL.
-    pub mod predication_bool {
-        /// `draw_if_not_visible`.
-        pub const DRAW_IF_NOT_VISIBLE: u32 = 0;
-        /// `draw_if_visible`.
-        pub const DRAW_IF_VISIBLE: u32 = 1;
-    }
-
-    /// Values of PREDICATION_CONTINUE.
-    pub mod predication_continue {
-        /// `new`.
-        pub const NEW: u32 = 0;
-        /// `accumulate`.
-        pub const ACCUMULATE: u32 = 1;
-    }
-
-    /// Values of PREDICATION_HINT.
-    pub mod predication_hint {
-        /// `wait`.
-        pub const WAIT: u32 = 0;
-        /// `nowait_draw`.
-        pub const NOWAIT_DRAW: u32 = 1;
-    }
-
-    /// Values of PREDICATION_OP.
-    pub mod predication_op {
-        /// `clear`.
-        pub const CLEAR: u32 = 0;
-        /// `zpass`.
-        pub const ZPASS: u32 = 1;
-        /// `primcount`.
-        pub const PRIMCOUNT: u32 = 2;
-        /// `bool64`.
-        pub const BOOL64: u32 = 3;
-        /// `bool32`.
-        pub const BOOL32: u32 = 4;
-    }
-
-    /// Values of PRIME_MODE.
-    pub mod prime_mode {
-        /// `no_wait`.
-        pub const NO_WAIT: u32 = 0;
-        /// `wait_for_xack`.
-        pub const WAIT_FOR_XACK: u32 = 1;
-    }
-
-    /// Values of PRIME_PERM.
-    pub mod prime_perm {
-        /// `read`.
-        pub const READ: u32 = 0;
-        /// `write`.
-        pub const WRITE: u32 = 1;
-        /// `execute`.
-        pub const EXECUTE: u32 = 2;
-    }
-
-    /// Values of PWS_COUNTER.
-    pub mod pws_counter {
-        /// `ts`.
-        pub const TS: u32 = 0;
-        /// `ps`.
-        pub const PS: u32 = 1;
-        /// `cs`.
-        pub const CS: u32 = 2;
-    }
-
-    /// Values of PWS_STAGE.
-    pub mod pws_stage {
-        /// `pre_depth`.
-        pub const PRE_DEPTH: u32 = 0;
-        /// `pre_shader`.
-        pub const PRE_SHADER: u32 = 1;
-        /// `pre_color`.
-        pub const PRE_COLOR: u32 = 2;
-        /// `pre_pixel_shader`.
-        pub const PRE_PIXEL_SHADER: u32 = 3;
-        /// `cp_pfp`.
-        pub const CP_PFP: u32 = 4;
-        /// `cp_me`.
-        pub const CP_ME: u32 = 5;
-    }
-
-    /// Values of RMW_SRC.
-    pub mod rmw_src {
-        /// `immediate`.
-        pub const IMMEDIATE: u32 = 0;
-        /// `register`.
-        pub const REGISTER: u32 = 1;
-    }
-
-    /// Values of SCRATCH_SPACE.
-    pub mod scratch_space {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory`.
-        pub const MEMORY: u32 = 1;
-        /// `scratch`.
-        pub const SCRATCH: u32 = 2;
-    }
-
-    /// Values of SEM_SEL.
-    pub mod sem_sel {
-        /// `signal`.
-        pub const SIGNAL: u32 = 6;
-        /// `wait`.
-        pub const WAIT: u32 = 7;
-    }
-
-    /// Values of SET_BASE_INDEX.
-    pub mod set_base_index {
-        /// `display_list`.
-        pub const DISPLAY_LIST: u32 = 0;
-        /// `draw_index_indirect`.
-        pub const DRAW_INDEX_INDIRECT: u32 = 1;
-        /// `ce_dst`.
-        pub const CE_DST: u32 = 2;
-        /// `ce_partition`.
-        pub const CE_PARTITION: u32 = 3;
-        /// `load_reg_index`.
-        pub const LOAD_REG_INDEX: u32 = 4;
-        /// `indirect_data`.
-        pub const INDIRECT_DATA: u32 = 5;
-        /// `execute_indirect_v2`.
-        pub const EXECUTE_INDIRECT_V2: u32 = 6;
-    }
-
-    /// Values of SH_OFFSET_INDEX.
-    pub mod sh_offset_index {
-        /// `normal`.
-        pub const NORMAL: u32 = 0;
-        /// `data_indirect_2dw_256b`.
-        pub const DATA_INDIRECT_2DW_256B: u32 = 1;
-        /// `data_indirect_1dw`.
-        pub const DATA_INDIRECT_1DW: u32 = 2;
-    }
-
-    /// Values of SH_REG_INDEX.
-    pub mod sh_reg_index {
-        /// `default`.
-        pub const DEFAULT: u32 = 0;
-        /// `insert_vmid`.
-        pub const INSERT_VMID: u32 = 1;
-        /// `interleave_shadow`.
-        pub const INTERLEAVE_SHADOW: u32 = 2;
-        /// `apply_kmd_cu_mask`.
-        pub const APPLY_KMD_CU_MASK: u32 = 3;
-    }
-
-    /// Values of SPACE.
-    pub mod space {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory`.
-        pub const MEMORY: u32 = 1;
-    }
-
-    /// Values of STRMOUT_DATA_TYPE.
-    pub mod strmout_data_type {
-        /// `dwords`.
-        pub const DWORDS: u32 = 0;
-        /// `bytes`.
-        pub const BYTES: u32 = 1;
-    }
-
-    /// Values of STRMOUT_SOURCE.
-    pub mod strmout_source {
-        /// `packet_offset`.
-        pub const PACKET_OFFSET: u32 = 0;
-        /// `vgt_filled_size`.
-        pub const VGT_FILLED_SIZE: u32 = 1;
-        /// `memory`.
-        pub const MEMORY: u32 = 2;
-        /// `none`.
-        pub const NONE: u32 = 3;
-    }
-
-    /// Values of SWAP.
-    pub mod swap {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `swap_8in16`.
-        pub const SWAP_8IN16: u32 = 1;
-        /// `swap_8in32`.
-        pub const SWAP_8IN32: u32 = 2;
-        /// `swap_8in64`.
-        pub const SWAP_8IN64: u32 = 3;
-    }
-
-    /// Values of TC_OP.
-    pub mod tc_op {
-        /// `fcmpswap_rtn_32`.
-        pub const FCMPSWAP_RTN_32: u32 = 1;
-        /// `fmin_rtn_32`.
-        pub const FMIN_RTN_32: u32 = 2;
-        /// `fmax_rtn_32`.
-        pub const FMAX_RTN_32: u32 = 3;
-        /// `swap_rtn_32`.
-        pub const SWAP_RTN_32: u32 = 7;
-        /// `cmpswap_rtn_32`.
-        pub const CMPSWAP_RTN_32: u32 = 8;
-        /// `fcmpswap_flush_denorm_rtn_32`.
-        pub const FCMPSWAP_FLUSH_DENORM_RTN_32: u32 = 9;
-        /// `fmin_flush_denorm_rtn_32`.
-        pub const FMIN_FLUSH_DENORM_RTN_32: u32 = 10;
-        /// `fmax_flush_denorm_rtn_32`.
-        pub const FMAX_FLUSH_DENORM_RTN_32: u32 = 11;
-        /// `add_rtn_32`.
-        pub const ADD_RTN_32: u32 = 15;
-        /// `sub_rtn_32`.
-        pub const SUB_RTN_32: u32 = 16;
-        /// `smin_rtn_32`.
-        pub const SMIN_RTN_32: u32 = 17;
-        /// `umin_rtn_32`.
-        pub const UMIN_RTN_32: u32 = 18;
-        /// `smax_rtn_32`.
-        pub const SMAX_RTN_32: u32 = 19;
-        /// `umax_rtn_32`.
-        pub const UMAX_RTN_32: u32 = 20;
-        /// `and_rtn_32`.
-        pub const AND_RTN_32: u32 = 21;
-        /// `or_rtn_32`.
-        pub const OR_RTN_32: u32 = 22;
-        /// `xor_rtn_32`.
-        pub const XOR_RTN_32: u32 = 23;
-        /// `inc_rtn_32`.
-        pub const INC_RTN_32: u32 = 24;
-        /// `dec_rtn_32`.
-        pub const DEC_RTN_32: u32 = 25;
-        /// `clamp_sub_rtn_32`.
-        pub const CLAMP_SUB_RTN_32: u32 = 26;
-        /// `cond_sub_rtn_32`.
-        pub const COND_SUB_RTN_32: u32 = 27;
-        /// `fcmpswap_rtn_64`.
-        pub const FCMPSWAP_RTN_64: u32 = 33;
-        /// `fmin_rtn_64`.
-        pub const FMIN_RTN_64: u32 = 34;
-        /// `fmax_rtn_64`.
-        pub const FMAX_RTN_64: u32 = 35;
-        /// `swap_rtn_64`.
-        pub const SWAP_RTN_64: u32 = 39;
-        /// `cmpswap_rtn_64`.
-        pub const CMPSWAP_RTN_64: u32 = 40;
-        /// `fcmpswap_flush_denorm_rtn_64`.
-        pub const FCMPSWAP_FLUSH_DENORM_RTN_64: u32 = 41;
-        /// `fmin_flush_denorm_rtn_64`.
-        pub const FMIN_FLUSH_DENORM_RTN_64: u32 = 42;
-        /// `fmax_flush_denorm_rtn_64`.
-        pub const FMAX_FLUSH_DENORM_RTN_64: u32 = 43;
-        /// `add_rtn_64`.
-        pub const ADD_RTN_64: u32 = 47;
-        /// `sub_rtn_64`.
-        pub const SUB_RTN_64: u32 = 48;
-        /// `smin_rtn_64`.
-        pub const SMIN_RTN_64: u32 = 49;
-        /// `umin_rtn_64`.
-        pub const UMIN_RTN_64: u32 = 50;
-        /// `smax_rtn_64`.
-        pub const SMAX_RTN_64: u32 = 51;
-        /// `umax_rtn_64`.
-        pub const UMAX_RTN_64: u32 = 52;
-        /// `and_rtn_64`.
-        pub const AND_RTN_64: u32 = 53;
-        /// `or_rtn_64`.
-        pub const OR_RTN_64: u32 = 54;
-        /// `xor_rtn_64`.
-        pub const XOR_RTN_64: u32 = 55;
-        /// `inc_rtn_64`.
-        pub const INC_RTN_64: u32 = 56;
-        /// `dec_rtn_64`.
-        pub const DEC_RTN_64: u32 = 57;
-        /// `fcmpswap_32`.
-        pub const FCMPSWAP_32: u32 = 65;
-        /// `fmin_32`.
-        pub const FMIN_32: u32 = 66;
-        /// `fmax_32`.
-        pub const FMAX_32: u32 = 67;
-        /// `swap_32`.
-        pub const SWAP_32: u32 = 71;
-        /// `cmpswap_32`.
-        pub const CMPSWAP_32: u32 = 72;
-        /// `fcmpswap_flush_denorm_32`.
-        pub const FCMPSWAP_FLUSH_DENORM_32: u32 = 73;
-        /// `fmin_flush_denorm_32`.
-        pub const FMIN_FLUSH_DENORM_32: u32 = 74;
-        /// `fmax_flush_denorm_32`.
-        pub const FMAX_FLUSH_DENORM_32: u32 = 75;
-        /// `add_32`.
-        pub const ADD_32: u32 = 79;
-        /// `sub_32`.
-        pub const SUB_32: u32 = 80;
-        /// `smin_32`.
-        pub const SMIN_32: u32 = 81;
-        /// `umin_32`.
-        pub const UMIN_32: u32 = 82;
-        /// `smax_32`.
-        pub const SMAX_32: u32 = 83;
-        /// `umax_32`.
-        pub const UMAX_32: u32 = 84;
-        /// `and_32`.
-        pub const AND_32: u32 = 85;
-        /// `or_32`.
-        pub const OR_32: u32 = 86;
-        /// `xor_32`.
-        pub const XOR_32: u32 = 87;
-        /// `inc_32`.
-        pub const INC_32: u32 = 88;
-        /// `dec_32`.
-        pub const DEC_32: u32 = 89;
-        /// `fcmpswap_64`.
-        pub const FCMPSWAP_64: u32 = 97;
-        /// `fmin_64`.
-        pub const FMIN_64: u32 = 98;
-        /// `fmax_64`.
-        pub const FMAX_64: u32 = 99;
-        /// `swap_64`.
-        pub const SWAP_64: u32 = 103;
-        /// `cmpswap_64`.
-        pub const CMPSWAP_64: u32 = 104;
-        /// `fcmpswap_flush_denorm_64`.
-        pub const FCMPSWAP_FLUSH_DENORM_64: u32 = 105;
-        /// `fmin_flush_denorm_64`.
-        pub const FMIN_FLUSH_DENORM_64: u32 = 106;
-        /// `fmax_flush_denorm_64`.
-        pub const FMAX_FLUSH_DENORM_64: u32 = 107;
-        /// `add_64`.
-        pub const ADD_64: u32 = 111;
-        /// `sub_64`.
-        pub const SUB_64: u32 = 112;
-        /// `smin_64`.
-        pub const SMIN_64: u32 = 113;
-        /// `umin_64`.
-        pub const UMIN_64: u32 = 114;
-        /// `smax_64`.
-        pub const SMAX_64: u32 = 115;
-        /// `umax_64`.
-        pub const UMAX_64: u32 = 116;
-        /// `and_64`.
-        pub const AND_64: u32 = 117;
-        /// `or_64`.
-        pub const OR_64: u32 = 118;
-        /// `xor_64`.
-        pub const XOR_64: u32 = 119;
-        /// `inc_64`.
-        pub const INC_64: u32 = 120;
-        /// `dec_64`.
-        pub const DEC_64: u32 = 121;
-    }
-
-    /// Values of TEMPORAL.
-    pub mod temporal {
-        /// `rt`.
-        pub const RT: u32 = 0;
-        /// `nt`.
-        pub const NT: u32 = 1;
-        /// `ht`.
-        pub const HT: u32 = 2;
-        /// `lu`.
-        pub const LU: u32 = 3;
-    }
-
-    /// Values of TLB_MMHUB.
-    pub mod tlb_mmhub {
-        /// `none`.
-        pub const NONE: u32 = 0;
-        /// `mmhub_flush_type`.
-        pub const MMHUB_FLUSH_TYPE: u32 = 1;
-        /// `gfx_flush_type`.
-        pub const GFX_FLUSH_TYPE: u32 = 2;
-    }
-
-    /// Values of TLB_SEL.
-    pub mod tlb_sel {
-        /// `invalidate`.
-        pub const INVALIDATE: u32 = 0;
-        /// `use_pasid`.
-        pub const USE_PASID: u32 = 1;
-    }
-
-    /// Values of UCONFIG_REG_INDEX.
-    pub mod uconfig_reg_index {
-        /// `default`.
-        pub const DEFAULT: u32 = 0;
-        /// `prim_type`.
-        pub const PRIM_TYPE: u32 = 1;
-        /// `index_type`.
-        pub const INDEX_TYPE: u32 = 2;
-        /// `num_instances`.
-        pub const NUM_INSTANCES: u32 = 3;
-        /// `multi_vgt_param`.
-        pub const MULTI_VGT_PARAM: u32 = 4;
-    }
-
-    /// Values of WAIT_OP.
-    pub mod wait_op {
-        /// `wait_reg_mem`.
-        pub const WAIT_REG_MEM: u32 = 0;
-        /// `write_wait_write_reg`.
-        pub const WRITE_WAIT_WRITE_REG: u32 = 1;
-        /// `wait_reg_mem_cond`.
-        pub const WAIT_REG_MEM_COND: u32 = 2;
-        /// `wait_mem_preemptable`.
-        pub const WAIT_MEM_PREEMPTABLE: u32 = 3;
-    }
-
-    /// Values of WAIT_SPACE.
-    pub mod wait_space {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory`.
-        pub const MEMORY: u32 = 1;
-        /// `memory_l2`.
-        pub const MEMORY_L2: u32 = 2;
-    }
-
-    /// Values of WINDOW_OP.
-    pub mod window_op {
-        /// `stop`.
-        pub const STOP: u32 = 0;
-        /// `start`.
-        pub const START: u32 = 7;
-    }
-
-    /// Values of WRITE_DST.
-    pub mod write_dst {
-        /// `register`.
-        pub const REGISTER: u32 = 0;
-        /// `memory_grbm_sync`.
-        pub const MEMORY_GRBM_SYNC: u32 = 1;
-        /// `tc_l2`.
-        pub const TC_L2: u32 = 2;
-        /// `gds`.
-        pub const GDS: u32 = 3;
-        /// `memory`.
-        pub const MEMORY: u32 = 5;
-        /// `adc_persistent_state`.
-        pub const ADC_PERSISTENT_STATE: u32 = 6;
-        /// `preemption_meta`.
-        pub const PREEMPTION_META: u32 = 8;
+    selectors! {
+        /// A value of ATOMIC_COMMAND.
+        AtomicCommand of ATOMIC_COMMAND {
+            /// `single_pass`.
+            SINGLE_PASS = 0,
+            /// `loop_until_compare`.
+            LOOP_UNTIL_COMPARE = 1,
+            /// `wait_for_write_confirm`. GFX10 to GFX12.
+            WAIT_FOR_WRITE_CONFIRM = 2,
+            /// `send_and_continue`. GFX10 to GFX12.
+            SEND_AND_CONTINUE = 3,
+        }
+        /// A value of ATOMIC_OP.
+        AtomicOp of ATOMIC_OP {
+            /// `fcmpswap_rtn_32`.
+            FCMPSWAP_RTN_32 = 1,
+            /// `fmin_rtn_32`.
+            FMIN_RTN_32 = 2,
+            /// `fmax_rtn_32`.
+            FMAX_RTN_32 = 3,
+            /// `swap_rtn_32`.
+            SWAP_RTN_32 = 7,
+            /// `cmpswap_rtn_32`.
+            CMPSWAP_RTN_32 = 8,
+            /// `fcmpswap_flush_denorm_rtn_32`.
+            FCMPSWAP_FLUSH_DENORM_RTN_32 = 9,
+            /// `fmin_flush_denorm_rtn_32`.
+            FMIN_FLUSH_DENORM_RTN_32 = 10,
+            /// `fmax_flush_denorm_rtn_32`.
+            FMAX_FLUSH_DENORM_RTN_32 = 11,
+            /// `add_rtn_32`.
+            ADD_RTN_32 = 15,
+            /// `sub_rtn_32`.
+            SUB_RTN_32 = 16,
+            /// `smin_rtn_32`.
+            SMIN_RTN_32 = 17,
+            /// `umin_rtn_32`.
+            UMIN_RTN_32 = 18,
+            /// `smax_rtn_32`.
+            SMAX_RTN_32 = 19,
+            /// `umax_rtn_32`.
+            UMAX_RTN_32 = 20,
+            /// `and_rtn_32`.
+            AND_RTN_32 = 21,
+            /// `or_rtn_32`.
+            OR_RTN_32 = 22,
+            /// `xor_rtn_32`.
+            XOR_RTN_32 = 23,
+            /// `inc_rtn_32`.
+            INC_RTN_32 = 24,
+            /// `dec_rtn_32`.
+            DEC_RTN_32 = 25,
+            /// `clamp_sub_rtn_32`.
+            CLAMP_SUB_RTN_32 = 26,
+            /// `cond_sub_rtn_32`.
+            COND_SUB_RTN_32 = 27,
+            /// `fcmpswap_rtn_64`.
+            FCMPSWAP_RTN_64 = 33,
+            /// `fmin_rtn_64`.
+            FMIN_RTN_64 = 34,
+            /// `fmax_rtn_64`.
+            FMAX_RTN_64 = 35,
+            /// `swap_rtn_64`.
+            SWAP_RTN_64 = 39,
+            /// `cmpswap_rtn_64`.
+            CMPSWAP_RTN_64 = 40,
+            /// `fcmpswap_flush_denorm_rtn_64`.
+            FCMPSWAP_FLUSH_DENORM_RTN_64 = 41,
+            /// `fmin_flush_denorm_rtn_64`.
+            FMIN_FLUSH_DENORM_RTN_64 = 42,
+            /// `fmax_flush_denorm_rtn_64`.
+            FMAX_FLUSH_DENORM_RTN_64 = 43,
+            /// `add_rtn_64`.
+            ADD_RTN_64 = 47,
+            /// `sub_rtn_64`.
+            SUB_RTN_64 = 48,
+            /// `smin_rtn_64`.
+            SMIN_RTN_64 = 49,
+            /// `umin_rtn_64`.
+            UMIN_RTN_64 = 50,
+            /// `smax_rtn_64`.
+            SMAX_RTN_64 = 51,
+            /// `umax_rtn_64`.
+            UMAX_RTN_64 = 52,
+            /// `and_rtn_64`.
+            AND_RTN_64 = 53,
+            /// `or_rtn_64`.
+            OR_RTN_64 = 54,
+            /// `xor_rtn_64`.
+            XOR_RTN_64 = 55,
+            /// `inc_rtn_64`.
+            INC_RTN_64 = 56,
+            /// `dec_rtn_64`.
+            DEC_RTN_64 = 57,
+            /// `fcmpswap_32`.
+            FCMPSWAP_32 = 65,
+            /// `fmin_32`.
+            FMIN_32 = 66,
+            /// `fmax_32`.
+            FMAX_32 = 67,
+            /// `swap_32`.
+            SWAP_32 = 71,
+            /// `cmpswap_32`.
+            CMPSWAP_32 = 72,
+            /// `fcmpswap_flush_denorm_32`.
+            FCMPSWAP_FLUSH_DENORM_32 = 73,
+            /// `fmin_flush_denorm_32`.
+            FMIN_FLUSH_DENORM_32 = 74,
+            /// `fmax_flush_denorm_32`.
+            FMAX_FLUSH_DENORM_32 = 75,
+            /// `add_32`.
+            ADD_32 = 79,
+            /// `sub_32`.
+            SUB_32 = 80,
+            /// `smin_32`.
+            SMIN_32 = 81,
+            /// `umin_32`.
+            UMIN_32 = 82,
+            /// `smax_32`.
+            SMAX_32 = 83,
+            /// `umax_32`.
+            UMAX_32 = 84,
+            /// `and_32`.
+            AND_32 = 85,
+            /// `or_32`.
+            OR_32 = 86,
+            /// `xor_32`.
+            XOR_32 = 87,
+            /// `inc_32`.
+            INC_32 = 88,
+            /// `dec_32`.
+            DEC_32 = 89,
+            /// `fcmpswap_64`.
+            FCMPSWAP_64 = 97,
+            /// `fmin_64`.
+            FMIN_64 = 98,
+            /// `fmax_64`.
+            FMAX_64 = 99,
+            /// `swap_64`.
+            SWAP_64 = 103,
+            /// `cmpswap_64`.
+            CMPSWAP_64 = 104,
+            /// `fcmpswap_flush_denorm_64`.
+            FCMPSWAP_FLUSH_DENORM_64 = 105,
+            /// `fmin_flush_denorm_64`.
+            FMIN_FLUSH_DENORM_64 = 106,
+            /// `fmax_flush_denorm_64`.
+            FMAX_FLUSH_DENORM_64 = 107,
+            /// `add_64`.
+            ADD_64 = 111,
+            /// `sub_64`.
+            SUB_64 = 112,
+            /// `smin_64`.
+            SMIN_64 = 113,
+            /// `umin_64`.
+            UMIN_64 = 114,
+            /// `smax_64`.
+            SMAX_64 = 115,
+            /// `umax_64`.
+            UMAX_64 = 116,
+            /// `and_64`.
+            AND_64 = 117,
+            /// `or_64`.
+            OR_64 = 118,
+            /// `xor_64`.
+            XOR_64 = 119,
+            /// `inc_64`.
+            INC_64 = 120,
+            /// `dec_64`.
+            DEC_64 = 121,
+        }
+        /// A value of CACHE_POLICY.
+        CachePolicy of CACHE_POLICY {
+            /// `lru`.
+            LRU = 0,
+            /// `stream`.
+            STREAM = 1,
+            /// `noa`. GFX10 to GFX12.
+            NOA = 2,
+            /// `bypass`. GFX7 to GFX12.
+            BYPASS = 3,
+        }
+        /// A value of CE_COUNTER.
+        CeCounter of CE_COUNTER {
+            /// `none`.
+            NONE = 0,
+            /// `ce`.
+            CE = 1,
+            /// `cs`.
+            CS = 2,
+            /// `ce_and_cs`.
+            CE_AND_CS = 3,
+        }
+        /// A value of CLEAR_STATE_CMD.
+        ClearStateCmd of CLEAR_STATE_CMD {
+            /// `clear`. GFX6 to GFX11_5.
+            CLEAR = 0,
+            /// `push`.
+            PUSH = 1,
+            /// `pop`.
+            POP = 2,
+            /// `push_and_clear`. GFX6 to GFX11_5.
+            PUSH_AND_CLEAR = 3,
+        }
+        /// A value of CLOCK_SEL.
+        ClockSel of CLOCK_SEL {
+            /// `gfx_clock`.
+            GFX_CLOCK = 0,
+            /// `soc_clock`.
+            SOC_CLOCK = 1,
+        }
+        /// A value of COMPARE.
+        Compare of COMPARE {
+            /// `always`.
+            ALWAYS = 0,
+            /// `less`.
+            LESS = 1,
+            /// `less_equal`.
+            LESS_EQUAL = 2,
+            /// `equal`.
+            EQUAL = 3,
+            /// `not_equal`.
+            NOT_EQUAL = 4,
+            /// `greater_equal`.
+            GREATER_EQUAL = 5,
+            /// `greater`.
+            GREATER = 6,
+        }
+        /// A value of COND_IB_MODE.
+        CondIbMode of COND_IB_MODE {
+            /// `if_then`.
+            IF_THEN = 1,
+            /// `if_then_else`.
+            IF_THEN_ELSE = 2,
+        }
+        /// A value of CONTEXT_REG_INDEX.
+        ContextRegIndex of CONTEXT_REG_INDEX {
+            /// `default`.
+            DEFAULT = 0,
+            /// `multi_vgt_param`.
+            MULTI_VGT_PARAM = 1,
+            /// `vgt_ls_hs_config`.
+            VGT_LS_HS_CONFIG = 2,
+            /// `pa_sc_raster_config`.
+            PA_SC_RASTER_CONFIG = 3,
+        }
+        /// A value of COPY_DST.
+        CopyDst of COPY_DST {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory_grbm_sync`.
+            MEMORY_GRBM_SYNC = 1,
+            /// `tc_l2`.
+            TC_L2 = 2,
+            /// `gds`. GFX6 to GFX11_5.
+            GDS = 3,
+            /// `perf_register`. GFX7 to GFX12.
+            PERF_REGISTER = 4,
+            /// `memory`.
+            MEMORY = 5,
+            /// `register_dc`. GFX8 to GFX12.
+            REGISTER_DC = 6,
+            /// `execute_indirect_spill`. GFX11 to GFX12.
+            EXECUTE_INDIRECT_SPILL = 7,
+        }
+        /// A value of COPY_DW_SPACE.
+        CopyDwSpace of COPY_DW_SPACE {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory`.
+            MEMORY = 1,
+        }
+        /// A value of COPY_SRC.
+        CopySrc of COPY_SRC {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory`.
+            MEMORY = 1,
+            /// `tc_l2`.
+            TC_L2 = 2,
+            /// `gds`. GFX6 to GFX11_5.
+            GDS = 3,
+            /// `perf_register`. GFX7 to GFX12.
+            PERF_REGISTER = 4,
+            /// `immediate`.
+            IMMEDIATE = 5,
+            /// `atomic_return`.
+            ATOMIC_RETURN = 6,
+            /// `gds_atomic_return0`. GFX6 to GFX11_5.
+            GDS_ATOMIC_RETURN0 = 7,
+            /// `gds_atomic_return1`. GFX6 to GFX11_5.
+            GDS_ATOMIC_RETURN1 = 8,
+            /// `gpu_clock`.
+            GPU_CLOCK = 9,
+            /// `system_clock`. GFX8 to GFX12.
+            SYSTEM_CLOCK = 10,
+            /// `execute_indirect_arg`. GFX11 to GFX12.
+            EXECUTE_INDIRECT_ARG = 12,
+        }
+        /// A value of COUNT_SEL.
+        CountSel of COUNT_SEL {
+            /// `dword`.
+            DWORD = 0,
+            /// `qword`.
+            QWORD = 1,
+        }
+        /// A value of DMA_DST.
+        DmaDst of DMA_DST {
+            /// `das_address`.
+            DAS_ADDRESS = 0,
+            /// `gds`. GFX6 to GFX11_5.
+            GDS = 1,
+            /// `nowhere`. GFX9 to GFX12.
+            NOWHERE = 2,
+            /// `l2_address`. GFX7 to GFX12.
+            L2_ADDRESS = 3,
+        }
+        /// A value of DMA_ENGINE.
+        DmaEngine of DMA_ENGINE {
+            /// `me`.
+            ME = 0,
+            /// `pfp`.
+            PFP = 1,
+        }
+        /// A value of DMA_SRC.
+        DmaSrc of DMA_SRC {
+            /// `sas_address`.
+            SAS_ADDRESS = 0,
+            /// `gds`. GFX6 to GFX11_5.
+            GDS = 1,
+            /// `data`.
+            DATA = 2,
+            /// `l2_address`. GFX7 to GFX12.
+            L2_ADDRESS = 3,
+        }
+        /// A value of ENGINE_SEL.
+        EngineSel of ENGINE_SEL {
+            /// `me`.
+            ME = 0,
+            /// `pfp`.
+            PFP = 1,
+            /// `ce`. GFX6 to GFX10_3.
+            CE = 2,
+            /// `de`. GFX6.
+            DE = 3,
+        }
+        /// A value of ENGINE_SEL_IB.
+        EngineSelIb of ENGINE_SEL_IB {
+            /// `me`.
+            ME = 0,
+            /// `pfp`.
+            PFP = 1,
+        }
+        /// A value of EOP_DATA.
+        EopData of EOP_DATA {
+            /// `none`.
+            NONE = 0,
+            /// `dword`.
+            DWORD = 1,
+            /// `qword`.
+            QWORD = 2,
+            /// `gpu_clock`.
+            GPU_CLOCK = 3,
+            /// `system_clock`.
+            SYSTEM_CLOCK = 4,
+            /// `gds_block`. GFX6 to GFX11_5.
+            GDS_BLOCK = 5,
+            /// `emulated_sclk`. GFX11.
+            EMULATED_SCLK = 6,
+        }
+        /// A value of EOP_DST.
+        EopDst of EOP_DST {
+            /// `memory`.
+            MEMORY = 0,
+            /// `tc_l2`.
+            TC_L2 = 1,
+            /// `queue_wptr_register`. GFX9, GFX11 to GFX12.
+            QUEUE_WPTR_REGISTER = 2,
+            /// `queue_wptr_poll_mask`. GFX9, GFX11 to GFX12.
+            QUEUE_WPTR_POLL_MASK = 3,
+        }
+        /// A value of EOP_INT.
+        EopInt of EOP_INT {
+            /// `none`.
+            NONE = 0,
+            /// `interrupt_only`.
+            INTERRUPT_ONLY = 1,
+            /// `interrupt_after_write`.
+            INTERRUPT_AFTER_WRITE = 2,
+            /// `data_after_confirm`.
+            DATA_AFTER_CONFIRM = 3,
+            /// `int_ctxid`. GFX9 to GFX12.
+            INT_CTXID = 4,
+            /// `int_ctxid_if_equal32`. GFX9 to GFX12.
+            INT_CTXID_IF_EQUAL32 = 5,
+            /// `int_ctxid_if_equal64`. GFX9 to GFX12.
+            INT_CTXID_IF_EQUAL64 = 6,
+        }
+        /// A value of EOS_CMD.
+        EosCmd of EOS_CMD {
+            /// `store_append_count`.
+            STORE_APPEND_COUNT = 0,
+            /// `store_gds`.
+            STORE_GDS = 1,
+            /// `store_dword`.
+            STORE_DWORD = 2,
+        }
+        /// A value of EVENT_INDEX.
+        EventIndex of EVENT_INDEX {
+            /// `other`.
+            OTHER = 0,
+            /// `zpass_or_pixel_pipe_stat`.
+            ZPASS_OR_PIXEL_PIPE_STAT = 1,
+            /// `sample_pipelinestat`.
+            SAMPLE_PIPELINESTAT = 2,
+            /// `sample_streamoutstats`.
+            SAMPLE_STREAMOUTSTATS = 3,
+            /// `partial_flush`.
+            PARTIAL_FLUSH = 4,
+            /// `end_of_pipe`.
+            END_OF_PIPE = 5,
+            /// `end_of_shader`.
+            END_OF_SHADER = 6,
+            /// `cache_flush`. GFX6 to GFX8.
+            CACHE_FLUSH = 7,
+            /// `sample_streamoutstats0`. GFX11 to GFX11_5.
+            SAMPLE_STREAMOUTSTATS0 = 8,
+            /// `sample_streamoutstats1`. GFX11 to GFX11_5.
+            SAMPLE_STREAMOUTSTATS1 = 9,
+            /// `sample_streamoutstats2`. GFX11 to GFX11_5.
+            SAMPLE_STREAMOUTSTATS2 = 10,
+            /// `sample_streamoutstats3`. GFX11 to GFX11_5.
+            SAMPLE_STREAMOUTSTATS3 = 11,
+        }
+        /// A value of EVENT_TYPE.
+        EventType of EVENT_TYPE {
+            /// `sample_streamoutstats1`.
+            SAMPLE_STREAMOUTSTATS1 = 1,
+            /// `sample_streamoutstats2`.
+            SAMPLE_STREAMOUTSTATS2 = 2,
+            /// `sample_streamoutstats3`.
+            SAMPLE_STREAMOUTSTATS3 = 3,
+            /// `cache_flush_ts`.
+            CACHE_FLUSH_TS = 4,
+            /// `context_done`.
+            CONTEXT_DONE = 5,
+            /// `cache_flush`.
+            CACHE_FLUSH = 6,
+            /// Waits until compute shaders are done.
+            CS_PARTIAL_FLUSH = 7,
+            /// `vgt_streamout_sync`.
+            VGT_STREAMOUT_SYNC = 8,
+            /// `set_fe_id`. GFX10 to GFX10_3.
+            SET_FE_ID = 9,
+            /// `vgt_streamout_reset`.
+            VGT_STREAMOUT_RESET = 10,
+            /// `end_of_pipe_incr_de`.
+            END_OF_PIPE_INCR_DE = 11,
+            /// `end_of_pipe_ib_end`.
+            END_OF_PIPE_IB_END = 12,
+            /// `rst_pix_cnt`.
+            RST_PIX_CNT = 13,
+            /// `break_batch`. GFX9 to GFX12.
+            BREAK_BATCH = 14,
+            /// Waits until vertex shaders are done.
+            VS_PARTIAL_FLUSH = 15,
+            /// Waits until pixel shaders are done.
+            PS_PARTIAL_FLUSH = 16,
+            /// `flush_hs_output`.
+            FLUSH_HS_OUTPUT = 17,
+            /// `flush_dfsm`. GFX9 to GFX12.
+            FLUSH_DFSM = 18,
+            /// `flush_ls_output`. GFX6 to GFX8.
+            FLUSH_LS_OUTPUT = 18,
+            /// `reset_to_lowest_vgt`. GFX9 to GFX12.
+            RESET_TO_LOWEST_VGT = 19,
+            /// `cache_flush_and_inv_ts_event`.
+            CACHE_FLUSH_AND_INV_TS_EVENT = 20,
+            /// `wait_sync`. GFX11 to GFX12.
+            WAIT_SYNC = 21,
+            /// Every render backend stores its count of passed samples. GFX6 to GFX10_3.
+            ZPASS_DONE = 21,
+            /// `cache_flush_and_inv_event`.
+            CACHE_FLUSH_AND_INV_EVENT = 22,
+            /// `perfcounter_start`.
+            PERFCOUNTER_START = 23,
+            /// `perfcounter_stop`.
+            PERFCOUNTER_STOP = 24,
+            /// Pipeline statistics start to count.
+            PIPELINESTAT_START = 25,
+            /// Pipeline statistics stop counting.
+            PIPELINESTAT_STOP = 26,
+            /// `perfcounter_sample`.
+            PERFCOUNTER_SAMPLE = 27,
+            /// `flush_es_output`. GFX6 to GFX8, GFX10 to GFX12.
+            FLUSH_ES_OUTPUT = 28,
+            /// `bin_conf_override_check`. GFX10 to GFX12.
+            BIN_CONF_OVERRIDE_CHECK = 29,
+            /// `flush_gs_output`. GFX6 to GFX8.
+            FLUSH_GS_OUTPUT = 29,
+            /// Stores the pipeline statistics.
+            SAMPLE_PIPELINESTAT = 30,
+            /// `so_vgtstreamout_flush`.
+            SO_VGTSTREAMOUT_FLUSH = 31,
+            /// Stores the stream-out statistics of stream 0.
+            SAMPLE_STREAMOUTSTATS = 32,
+            /// `reset_vtx_cnt`.
+            RESET_VTX_CNT = 33,
+            /// `block_context_done`.
+            BLOCK_CONTEXT_DONE = 34,
+            /// `cs_context_done`.
+            CS_CONTEXT_DONE = 35,
+            /// Flushes the geometry front end.
+            VGT_FLUSH = 36,
+            /// `tgid_rollover`. GFX8 to GFX12.
+            TGID_ROLLOVER = 37,
+            /// `sq_non_event`.
+            SQ_NON_EVENT = 38,
+            /// `sc_send_db_vpz`.
+            SC_SEND_DB_VPZ = 39,
+            /// `bottom_of_pipe_ts`.
+            BOTTOM_OF_PIPE_TS = 40,
+            /// `flush_sx_ts`.
+            FLUSH_SX_TS = 41,
+            /// `db_cache_flush_and_inv`.
+            DB_CACHE_FLUSH_AND_INV = 42,
+            /// `flush_and_inv_db_data_ts`.
+            FLUSH_AND_INV_DB_DATA_TS = 43,
+            /// Flushes and forgets depth metadata.
+            FLUSH_AND_INV_DB_META = 44,
+            /// `flush_and_inv_cb_data_ts`.
+            FLUSH_AND_INV_CB_DATA_TS = 45,
+            /// Flushes and forgets colour metadata.
+            FLUSH_AND_INV_CB_META = 46,
+            /// `cs_done`.
+            CS_DONE = 47,
+            /// `ps_done`.
+            PS_DONE = 48,
+            /// `flush_and_inv_cb_pixel_data`.
+            FLUSH_AND_INV_CB_PIXEL_DATA = 49,
+            /// `sx_cb_rat_ack_request`.
+            SX_CB_RAT_ACK_REQUEST = 50,
+            /// `thread_trace_start`.
+            THREAD_TRACE_START = 51,
+            /// `thread_trace_stop`.
+            THREAD_TRACE_STOP = 52,
+            /// `thread_trace_marker`.
+            THREAD_TRACE_MARKER = 53,
+            /// `thread_trace_draw`. GFX10 to GFX12.
+            THREAD_TRACE_DRAW = 54,
+            /// `thread_trace_flush`. GFX6 to GFX9.
+            THREAD_TRACE_FLUSH = 54,
+            /// `thread_trace_finish`.
+            THREAD_TRACE_FINISH = 55,
+            /// Chooses what `PIXEL_PIPE_STAT_DUMP` stores.
+            PIXEL_PIPE_STAT_CONTROL = 56,
+            /// Every render backend stores its count of passed samples, from GFX11 on.
+            PIXEL_PIPE_STAT_DUMP = 57,
+            /// `pixel_pipe_stat_reset`.
+            PIXEL_PIPE_STAT_RESET = 58,
+            /// `context_suspend`.
+            CONTEXT_SUSPEND = 59,
+            /// `offchip_hs_dealloc`. GFX8 to GFX12.
+            OFFCHIP_HS_DEALLOC = 60,
+            /// `enable_ngg_pipeline`. GFX9 to GFX12.
+            ENABLE_NGG_PIPELINE = 61,
+            /// `enable_legacy_pipeline`. GFX9 to GFX12.
+            ENABLE_LEGACY_PIPELINE = 62,
+            /// `draw_done`. GFX10 to GFX12.
+            DRAW_DONE = 63,
+        }
+        /// A value of EXEC_IND_OP.
+        ExecIndOp of EXEC_IND_OP {
+            /// `draw`.
+            DRAW = 0,
+            /// `draw_index`.
+            DRAW_INDEX = 1,
+            /// `dispatch`.
+            DISPATCH = 2,
+            /// `dispatch_mesh`.
+            DISPATCH_MESH = 3,
+            /// `dispatch_rays`.
+            DISPATCH_RAYS = 4,
+            /// `dispatch_taskmesh`. GFX12.
+            DISPATCH_TASKMESH = 5,
+        }
+        /// A value of FILL_SIZE.
+        FillSize of FILL_SIZE {
+            /// `byte`.
+            BYTE = 0,
+            /// `dword`.
+            DWORD = 2,
+        }
+        /// A value of FRAME_CMD.
+        FrameCmd of FRAME_CMD {
+            /// `frame_begin`.
+            FRAME_BEGIN = 0,
+            /// `frame_end`.
+            FRAME_END = 1,
+        }
+        /// A value of GCR_GL1_RANGE.
+        GcrGl1Range of GCR_GL1_RANGE {
+            /// `all`.
+            ALL = 0,
+            /// `range`.
+            RANGE = 2,
+            /// `first_last`.
+            FIRST_LAST = 3,
+        }
+        /// A value of GCR_GL2_RANGE.
+        GcrGl2Range of GCR_GL2_RANGE {
+            /// `all`.
+            ALL = 0,
+            /// `vol`.
+            VOL = 1,
+            /// `range`.
+            RANGE = 2,
+            /// `first_last`.
+            FIRST_LAST = 3,
+        }
+        /// A value of GCR_GLI.
+        GcrGli of GCR_GLI {
+            /// `none`.
+            NONE = 0,
+            /// `all`.
+            ALL = 1,
+            /// `range`.
+            RANGE = 2,
+            /// `first_last`.
+            FIRST_LAST = 3,
+        }
+        /// A value of GCR_SEQ.
+        GcrSeq of GCR_SEQ {
+            /// `parallel`.
+            PARALLEL = 0,
+            /// `forward`.
+            FORWARD = 1,
+            /// `reverse`.
+            REVERSE = 2,
+        }
+        /// A value of INCR.
+        Incr of INCR {
+            /// `increment`.
+            INCREMENT = 0,
+            /// `no_increment`.
+            NO_INCREMENT = 1,
+        }
+        /// A value of INDEX_TYPE.
+        IndexType of INDEX_TYPE {
+            /// `index_16`.
+            INDEX_16 = 0,
+            /// `index_32`.
+            INDEX_32 = 1,
+            /// `index_8`. GFX8 to GFX12.
+            INDEX_8 = 2,
+        }
+        /// A value of LOAD_FORMAT.
+        LoadFormat of LOAD_FORMAT {
+            /// `offset_and_size`.
+            OFFSET_AND_SIZE = 0,
+            /// `offset_and_data`.
+            OFFSET_AND_DATA = 1,
+        }
+        /// A value of LOAD_INDEX.
+        LoadIndex of LOAD_INDEX {
+            /// `direct_address`.
+            DIRECT_ADDRESS = 0,
+            /// `base_plus_offset`.
+            BASE_PLUS_OFFSET = 1,
+            /// `indirect_address`. GFX10_3 to GFX12.
+            INDIRECT_ADDRESS = 2,
+        }
+        /// A value of MEM_REG.
+        MemReg of MEM_REG {
+            /// `memory`.
+            MEMORY = 0,
+            /// `register`.
+            REGISTER = 1,
+        }
+        /// A value of MES_ACTION.
+        MesAction of MES_ACTION {
+            /// `none`.
+            NONE = 0,
+            /// `interrupt_and_fence`.
+            INTERRUPT_AND_FENCE = 1,
+            /// `interrupt_no_fence`.
+            INTERRUPT_NO_FENCE = 2,
+            /// `interrupt_and_address`.
+            INTERRUPT_AND_ADDRESS = 3,
+        }
+        /// A value of PIXEL_PIPE_COUNTER.
+        PixelPipeCounter of PIXEL_PIPE_COUNTER {
+            /// `occlusion_count_0`.
+            OCCLUSION_COUNT_0 = 0,
+            /// `occlusion_count_1`.
+            OCCLUSION_COUNT_1 = 1,
+            /// `occlusion_count_2`.
+            OCCLUSION_COUNT_2 = 2,
+            /// `occlusion_count_3`.
+            OCCLUSION_COUNT_3 = 3,
+            /// `screen_min_extents_0`.
+            SCREEN_MIN_EXTENTS_0 = 4,
+            /// `screen_max_extents_0`.
+            SCREEN_MAX_EXTENTS_0 = 5,
+            /// `screen_min_extents_1`.
+            SCREEN_MIN_EXTENTS_1 = 6,
+            /// `screen_max_extents_1`.
+            SCREEN_MAX_EXTENTS_1 = 7,
+        }
+        /// A value of PREAMBLE_CMD.
+        PreambleCmd of PREAMBLE_CMD {
+            /// `preamble_begin`. GFX6 to GFX11_5.
+            PREAMBLE_BEGIN = 0,
+            /// `preamble_end`. GFX6 to GFX11_5.
+            PREAMBLE_END = 1,
+            /// `clear_state_begin`. GFX6 to GFX11_5.
+            CLEAR_STATE_BEGIN = 2,
+            /// `clear_state_end`. GFX6 to GFX11_5.
+            CLEAR_STATE_END = 3,
+            /// `user_queue_save`. GFX11 to GFX12.
+            USER_QUEUE_SAVE = 4,
+            /// `user_queue_restore`. GFX11 to GFX12.
+            USER_QUEUE_RESTORE = 5,
+        }
+        /// A value of PREDICATION_BOOL.
+        PredicationBool of PREDICATION_BOOL {
+            /// `draw_if_not_visible`.
+            DRAW_IF_NOT_VISIBLE = 0,
+            /// `draw_if_visible`.
+            DRAW_IF_VISIBLE = 1,
+        }
+        /// A value of PREDICATION_CONTINUE.
+        PredicationContinue of PREDICATION_CONTINUE {
+            /// `new`.
+            NEW = 0,
+            /// `accumulate`.
+            ACCUMULATE = 1,
+        }
+        /// A value of PREDICATION_HINT.
+        PredicationHint of PREDICATION_HINT {
+            /// `wait`.
+            WAIT = 0,
+            /// `nowait_draw`.
+            NOWAIT_DRAW = 1,
+        }
+        /// A value of PREDICATION_OP.
+        PredicationOp of PREDICATION_OP {
+            /// `clear`.
+            CLEAR = 0,
+            /// `zpass`.
+            ZPASS = 1,
+            /// `primcount`.
+            PRIMCOUNT = 2,
+            /// `bool64`.
+            BOOL64 = 3,
+            /// `bool32`. GFX9 to GFX12.
+            BOOL32 = 4,
+        }
+        /// A value of PRIME_MODE.
+        PrimeMode of PRIME_MODE {
+            /// `no_wait`.
+            NO_WAIT = 0,
+            /// `wait_for_xack`.
+            WAIT_FOR_XACK = 1,
+        }
+        /// A value of PRIME_PERM.
+        PrimePerm of PRIME_PERM {
+            /// `read`.
+            READ = 0,
+            /// `write`.
+            WRITE = 1,
+            /// `execute`.
+            EXECUTE = 2,
+        }
+        /// A value of PWS_COUNTER.
+        PwsCounter of PWS_COUNTER {
+            /// `ts`.
+            TS = 0,
+            /// `ps`.
+            PS = 1,
+            /// `cs`.
+            CS = 2,
+        }
+        /// A value of PWS_STAGE.
+        PwsStage of PWS_STAGE {
+            /// `pre_depth`.
+            PRE_DEPTH = 0,
+            /// `pre_shader`.
+            PRE_SHADER = 1,
+            /// `pre_color`.
+            PRE_COLOR = 2,
+            /// `pre_pixel_shader`.
+            PRE_PIXEL_SHADER = 3,
+            /// `cp_pfp`.
+            CP_PFP = 4,
+            /// `cp_me`.
+            CP_ME = 5,
+        }
+        /// A value of RMW_SRC.
+        RmwSrc of RMW_SRC {
+            /// `immediate`.
+            IMMEDIATE = 0,
+            /// `register`.
+            REGISTER = 1,
+        }
+        /// A value of SCRATCH_SPACE.
+        ScratchSpace of SCRATCH_SPACE {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory`.
+            MEMORY = 1,
+            /// `scratch`.
+            SCRATCH = 2,
+        }
+        /// A value of SEM_SEL.
+        SemSel of SEM_SEL {
+            /// `signal`.
+            SIGNAL = 6,
+            /// `wait`.
+            WAIT = 7,
+        }
+        /// A value of SET_BASE_INDEX.
+        SetBaseIndex of SET_BASE_INDEX {
+            /// `display_list`.
+            DISPLAY_LIST = 0,
+            /// `draw_index_indirect`.
+            DRAW_INDEX_INDIRECT = 1,
+            /// `ce_dst`. GFX7 to GFX10_3.
+            CE_DST = 2,
+            /// `ce_partition`. GFX6 to GFX10_3.
+            CE_PARTITION = 3,
+            /// `load_reg_index`. GFX8 to GFX12.
+            LOAD_REG_INDEX = 4,
+            /// `indirect_data`. GFX9 to GFX12.
+            INDIRECT_DATA = 5,
+            /// `execute_indirect_v2`. GFX10_3 to GFX12.
+            EXECUTE_INDIRECT_V2 = 6,
+        }
+        /// A value of SH_OFFSET_INDEX.
+        ShOffsetIndex of SH_OFFSET_INDEX {
+            /// `normal`.
+            NORMAL = 0,
+            /// `data_indirect_2dw_256b`.
+            DATA_INDIRECT_2DW_256B = 1,
+            /// `data_indirect_1dw`.
+            DATA_INDIRECT_1DW = 2,
+        }
+        /// A value of SH_REG_INDEX.
+        ShRegIndex of SH_REG_INDEX {
+            /// `default`.
+            DEFAULT = 0,
+            /// `insert_vmid`.
+            INSERT_VMID = 1,
+            /// `interleave_shadow`. GFX12.
+            INTERLEAVE_SHADOW = 2,
+            /// `apply_kmd_cu_mask`.
+            APPLY_KMD_CU_MASK = 3,
+        }
+        /// A value of SPACE.
+        Space of SPACE {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory`.
+            MEMORY = 1,
+        }
+        /// A value of STRMOUT_DATA_TYPE.
+        StrmoutDataType of STRMOUT_DATA_TYPE {
+            /// `dwords`.
+            DWORDS = 0,
+            /// `bytes`.
+            BYTES = 1,
+        }
+        /// A value of STRMOUT_SOURCE.
+        StrmoutSource of STRMOUT_SOURCE {
+            /// `packet_offset`.
+            PACKET_OFFSET = 0,
+            /// `vgt_filled_size`.
+            VGT_FILLED_SIZE = 1,
+            /// `memory`.
+            MEMORY = 2,
+            /// `none`.
+            NONE = 3,
+        }
+        /// A value of SWAP.
+        Swap of SWAP {
+            /// `none`.
+            NONE = 0,
+            /// `swap_8in16`.
+            SWAP_8IN16 = 1,
+            /// `swap_8in32`.
+            SWAP_8IN32 = 2,
+            /// `swap_8in64`.
+            SWAP_8IN64 = 3,
+        }
+        /// A value of TC_OP.
+        TcOp of TC_OP {
+            /// `fcmpswap_rtn_32`. GFX7 to GFX11_5.
+            FCMPSWAP_RTN_32 = 1,
+            /// `fmin_rtn_32`. GFX7 to GFX11_5.
+            FMIN_RTN_32 = 2,
+            /// `fmax_rtn_32`. GFX7 to GFX11_5.
+            FMAX_RTN_32 = 3,
+            /// `swap_rtn_32`.
+            SWAP_RTN_32 = 7,
+            /// `cmpswap_rtn_32`.
+            CMPSWAP_RTN_32 = 8,
+            /// `fcmpswap_flush_denorm_rtn_32`. GFX7 to GFX11_5.
+            FCMPSWAP_FLUSH_DENORM_RTN_32 = 9,
+            /// `fmin_flush_denorm_rtn_32`. GFX7 to GFX11_5.
+            FMIN_FLUSH_DENORM_RTN_32 = 10,
+            /// `fmax_flush_denorm_rtn_32`. GFX7 to GFX11_5.
+            FMAX_FLUSH_DENORM_RTN_32 = 11,
+            /// `add_rtn_32`.
+            ADD_RTN_32 = 15,
+            /// `sub_rtn_32`.
+            SUB_RTN_32 = 16,
+            /// `smin_rtn_32`.
+            SMIN_RTN_32 = 17,
+            /// `umin_rtn_32`.
+            UMIN_RTN_32 = 18,
+            /// `smax_rtn_32`.
+            SMAX_RTN_32 = 19,
+            /// `umax_rtn_32`.
+            UMAX_RTN_32 = 20,
+            /// `and_rtn_32`.
+            AND_RTN_32 = 21,
+            /// `or_rtn_32`.
+            OR_RTN_32 = 22,
+            /// `xor_rtn_32`.
+            XOR_RTN_32 = 23,
+            /// `inc_rtn_32`.
+            INC_RTN_32 = 24,
+            /// `dec_rtn_32`.
+            DEC_RTN_32 = 25,
+            /// `clamp_sub_rtn_32`. GFX12.
+            CLAMP_SUB_RTN_32 = 26,
+            /// `cond_sub_rtn_32`. GFX12.
+            COND_SUB_RTN_32 = 27,
+            /// `fcmpswap_rtn_64`. GFX7 to GFX11_5.
+            FCMPSWAP_RTN_64 = 33,
+            /// `fmin_rtn_64`. GFX7 to GFX11_5.
+            FMIN_RTN_64 = 34,
+            /// `fmax_rtn_64`. GFX7 to GFX11_5.
+            FMAX_RTN_64 = 35,
+            /// `swap_rtn_64`.
+            SWAP_RTN_64 = 39,
+            /// `cmpswap_rtn_64`.
+            CMPSWAP_RTN_64 = 40,
+            /// `fcmpswap_flush_denorm_rtn_64`. GFX7 to GFX11_5.
+            FCMPSWAP_FLUSH_DENORM_RTN_64 = 41,
+            /// `fmin_flush_denorm_rtn_64`. GFX7 to GFX11_5.
+            FMIN_FLUSH_DENORM_RTN_64 = 42,
+            /// `fmax_flush_denorm_rtn_64`. GFX7 to GFX11_5.
+            FMAX_FLUSH_DENORM_RTN_64 = 43,
+            /// `add_rtn_64`.
+            ADD_RTN_64 = 47,
+            /// `sub_rtn_64`.
+            SUB_RTN_64 = 48,
+            /// `smin_rtn_64`.
+            SMIN_RTN_64 = 49,
+            /// `umin_rtn_64`.
+            UMIN_RTN_64 = 50,
+            /// `smax_rtn_64`.
+            SMAX_RTN_64 = 51,
+            /// `umax_rtn_64`.
+            UMAX_RTN_64 = 52,
+            /// `and_rtn_64`.
+            AND_RTN_64 = 53,
+            /// `or_rtn_64`.
+            OR_RTN_64 = 54,
+            /// `xor_rtn_64`.
+            XOR_RTN_64 = 55,
+            /// `inc_rtn_64`.
+            INC_RTN_64 = 56,
+            /// `dec_rtn_64`.
+            DEC_RTN_64 = 57,
+            /// `fcmpswap_32`. GFX7 to GFX11_5.
+            FCMPSWAP_32 = 65,
+            /// `fmin_32`. GFX7 to GFX11_5.
+            FMIN_32 = 66,
+            /// `fmax_32`. GFX7 to GFX11_5.
+            FMAX_32 = 67,
+            /// `swap_32`.
+            SWAP_32 = 71,
+            /// `cmpswap_32`.
+            CMPSWAP_32 = 72,
+            /// `fcmpswap_flush_denorm_32`. GFX7 to GFX11_5.
+            FCMPSWAP_FLUSH_DENORM_32 = 73,
+            /// `fmin_flush_denorm_32`. GFX7 to GFX11_5.
+            FMIN_FLUSH_DENORM_32 = 74,
+            /// `fmax_flush_denorm_32`. GFX7 to GFX11_5.
+            FMAX_FLUSH_DENORM_32 = 75,
+            /// `add_32`.
+            ADD_32 = 79,
+            /// `sub_32`.
+            SUB_32 = 80,
+            /// `smin_32`.
+            SMIN_32 = 81,
+            /// `umin_32`.
+            UMIN_32 = 82,
+            /// `smax_32`.
+            SMAX_32 = 83,
+            /// `umax_32`.
+            UMAX_32 = 84,
+            /// `and_32`.
+            AND_32 = 85,
+            /// `or_32`.
+            OR_32 = 86,
+            /// `xor_32`.
+            XOR_32 = 87,
+            /// `inc_32`.
+            INC_32 = 88,
+            /// `dec_32`.
+            DEC_32 = 89,
+            /// `fcmpswap_64`. GFX7 to GFX11_5.
+            FCMPSWAP_64 = 97,
+            /// `fmin_64`. GFX7 to GFX11_5.
+            FMIN_64 = 98,
+            /// `fmax_64`. GFX7 to GFX11_5.
+            FMAX_64 = 99,
+            /// `swap_64`.
+            SWAP_64 = 103,
+            /// `cmpswap_64`.
+            CMPSWAP_64 = 104,
+            /// `fcmpswap_flush_denorm_64`. GFX7 to GFX11_5.
+            FCMPSWAP_FLUSH_DENORM_64 = 105,
+            /// `fmin_flush_denorm_64`. GFX7 to GFX11_5.
+            FMIN_FLUSH_DENORM_64 = 106,
+            /// `fmax_flush_denorm_64`. GFX7 to GFX11_5.
+            FMAX_FLUSH_DENORM_64 = 107,
+            /// `add_64`.
+            ADD_64 = 111,
+            /// `sub_64`.
+            SUB_64 = 112,
+            /// `smin_64`.
+            SMIN_64 = 113,
+            /// `umin_64`.
+            UMIN_64 = 114,
+            /// `smax_64`.
+            SMAX_64 = 115,
+            /// `umax_64`.
+            UMAX_64 = 116,
+            /// `and_64`.
+            AND_64 = 117,
+            /// `or_64`.
+            OR_64 = 118,
+            /// `xor_64`.
+            XOR_64 = 119,
+            /// `inc_64`.
+            INC_64 = 120,
+            /// `dec_64`.
+            DEC_64 = 121,
+        }
+        /// A value of TEMPORAL.
+        Temporal of TEMPORAL {
+            /// `rt`. GFX12.
+            RT = 0,
+            /// `nt`. GFX12.
+            NT = 1,
+            /// `ht`. GFX12.
+            HT = 2,
+            /// `lu`. GFX12.
+            LU = 3,
+        }
+        /// A value of TLB_MMHUB.
+        TlbMmhub of TLB_MMHUB {
+            /// `none`.
+            NONE = 0,
+            /// `mmhub_flush_type`.
+            MMHUB_FLUSH_TYPE = 1,
+            /// `gfx_flush_type`.
+            GFX_FLUSH_TYPE = 2,
+        }
+        /// A value of TLB_SEL.
+        TlbSel of TLB_SEL {
+            /// `invalidate`.
+            INVALIDATE = 0,
+            /// `use_pasid`.
+            USE_PASID = 1,
+        }
+        /// A value of UCONFIG_REG_INDEX.
+        UconfigRegIndex of UCONFIG_REG_INDEX {
+            /// `default`.
+            DEFAULT = 0,
+            /// `prim_type`.
+            PRIM_TYPE = 1,
+            /// `index_type`.
+            INDEX_TYPE = 2,
+            /// `num_instances`.
+            NUM_INSTANCES = 3,
+            /// `multi_vgt_param`.
+            MULTI_VGT_PARAM = 4,
+        }
+        /// A value of WAIT_OP.
+        WaitOp of WAIT_OP {
+            /// `wait_reg_mem`.
+            WAIT_REG_MEM = 0,
+            /// `write_wait_write_reg`. GFX7 to GFX12.
+            WRITE_WAIT_WRITE_REG = 1,
+            /// `wait_reg_mem_cond`. GFX9 to GFX12.
+            WAIT_REG_MEM_COND = 2,
+            /// `wait_mem_preemptable`. GFX9 to GFX12.
+            WAIT_MEM_PREEMPTABLE = 3,
+        }
+        /// A value of WAIT_SPACE.
+        WaitSpace of WAIT_SPACE {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory`.
+            MEMORY = 1,
+            /// `memory_l2`. GFX7.
+            MEMORY_L2 = 2,
+        }
+        /// A value of WINDOW_OP.
+        WindowOp of WINDOW_OP {
+            /// `stop`.
+            STOP = 0,
+            /// `start`.
+            START = 7,
+        }
+        /// A value of WRITE_DST.
+        WriteDst of WRITE_DST {
+            /// `register`.
+            REGISTER = 0,
+            /// `memory_grbm_sync`.
+            MEMORY_GRBM_SYNC = 1,
+            /// `tc_l2`.
+            TC_L2 = 2,
+            /// `gds`. GFX6 to GFX11_5.
+            GDS = 3,
+            /// `memory`.
+            MEMORY = 5,
+            /// `adc_persistent_state`. GFX9 to GFX12.
+            ADC_PERSISTENT_STATE = 6,
+            /// `preemption_meta`. GFX9 to GFX10_3.
+            PREEMPTION_META = 8,
+        }
     }
 }

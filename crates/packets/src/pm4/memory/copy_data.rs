@@ -3,7 +3,7 @@
 use crate::choices::choices;
 use crate::error::{address, require, require_form, require_multiple};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::{copy_dst, copy_src, count_sel};
+use crate::layout::values::{CopyDst, CopySrc, CountSel};
 use crate::pm4::common::{Caching, Engine, Register, reach};
 use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::pm4::target::Target;
@@ -12,11 +12,11 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// Size that COPY_DATA moves.
-    pub enum CopySize {
+    pub enum CopySize: CountSel {
         /// 32 bits.
-        Dword = count_sel::DWORD,
+        Dword = DWORD,
         /// 64 bits: memory addresses are multiples of 8, registers come in pairs.
-        Qword = count_sel::QWORD,
+        Qword = QWORD,
     }
 }
 
@@ -42,27 +42,27 @@ pub enum CopySource {
 impl CopySource {
     /// Returns src_sel, src_addr, src_reg and the immediate.
     #[inline(always)]
-    fn fields(self, level: GfxLevel) -> Result<(u32, u64, u64, u64), FieldError> {
+    fn fields(self, level: GfxLevel) -> Result<(CopySrc, u64, u64, u64), FieldError> {
         Ok(match self {
-            Self::Register(register) => (copy_src::REGISTER, 0, register.index().into(), 0),
-            Self::Memory(va) => (copy_src::MEMORY, reach("src_addr", va, level)?, 0, 0),
-            Self::L2(va) => (copy_src::TC_L2, reach("src_addr", va, level)?, 0, 0),
-            Self::Immediate(value) => (copy_src::IMMEDIATE, 0, 0, value),
-            Self::GpuClock => (copy_src::GPU_CLOCK, 0, 0, 0),
-            Self::SystemClock => (copy_src::SYSTEM_CLOCK, 0, 0, 0),
+            Self::Register(register) => (CopySrc::REGISTER, 0, register.index().into(), 0),
+            Self::Memory(va) => (CopySrc::MEMORY, reach("src_addr", va, level)?, 0, 0),
+            Self::L2(va) => (CopySrc::TC_L2, reach("src_addr", va, level)?, 0, 0),
+            Self::Immediate(value) => (CopySrc::IMMEDIATE, 0, 0, value),
+            Self::GpuClock => (CopySrc::GPU_CLOCK, 0, 0, 0),
+            Self::SystemClock => (CopySrc::SYSTEM_CLOCK, 0, 0, 0),
         })
     }
 
     #[inline]
     fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         Ok(match record.src_sel {
-            copy_src::REGISTER => Self::Register(Register::read("src_reg", record.src_reg)?),
-            copy_src::MEMORY => Self::Memory(address("src_addr", record.src_addr)?),
-            copy_src::TC_L2 => Self::L2(address("src_addr", record.src_addr)?),
-            copy_src::IMMEDIATE => Self::Immediate(record.imm),
-            copy_src::GPU_CLOCK => Self::GpuClock,
-            copy_src::SYSTEM_CLOCK => Self::SystemClock,
-            value => return Err(FieldError::Unknown { field: "src_sel", value }),
+            CopySrc::REGISTER => Self::Register(Register::read("src_reg", record.src_reg)?),
+            CopySrc::MEMORY => Self::Memory(address("src_addr", record.src_addr)?),
+            CopySrc::TC_L2 => Self::L2(address("src_addr", record.src_addr)?),
+            CopySrc::IMMEDIATE => Self::Immediate(record.imm),
+            CopySrc::GPU_CLOCK => Self::GpuClock,
+            CopySrc::SYSTEM_CLOCK => Self::SystemClock,
+            value => return Err(FieldError::Unknown { field: "src_sel", value: value.number() }),
         })
     }
 
@@ -100,23 +100,23 @@ pub enum CopyTo {
 impl CopyTo {
     /// Returns dst_sel, dst_addr and dst_reg.
     #[inline(always)]
-    fn fields(self, level: GfxLevel) -> Result<(u32, u64, u64), FieldError> {
+    fn fields(self, level: GfxLevel) -> Result<(CopyDst, u64, u64), FieldError> {
         Ok(match self {
-            Self::Register(register) => (copy_dst::REGISTER, 0, register.index().into()),
-            Self::Grbm(va) => (copy_dst::MEMORY_GRBM_SYNC, reach("dst_addr", va, level)?, 0),
-            Self::L2(va) => (copy_dst::TC_L2, reach("dst_addr", va, level)?, 0),
-            Self::Memory(va) => (copy_dst::MEMORY, reach("dst_addr", va, level)?, 0),
+            Self::Register(register) => (CopyDst::REGISTER, 0, register.index().into()),
+            Self::Grbm(va) => (CopyDst::MEMORY_GRBM_SYNC, reach("dst_addr", va, level)?, 0),
+            Self::L2(va) => (CopyDst::TC_L2, reach("dst_addr", va, level)?, 0),
+            Self::Memory(va) => (CopyDst::MEMORY, reach("dst_addr", va, level)?, 0),
         })
     }
 
     #[inline]
     fn read(record: &records::CopyData) -> Result<Self, FieldError> {
         Ok(match record.dst_sel {
-            copy_dst::REGISTER => Self::Register(Register::read("dst_reg", record.dst_reg)?),
-            copy_dst::MEMORY_GRBM_SYNC => Self::Grbm(address("dst_addr", record.dst_addr)?),
-            copy_dst::TC_L2 => Self::L2(address("dst_addr", record.dst_addr)?),
-            copy_dst::MEMORY => Self::Memory(address("dst_addr", record.dst_addr)?),
-            value => return Err(FieldError::Unknown { field: "dst_sel", value }),
+            CopyDst::REGISTER => Self::Register(Register::read("dst_reg", record.dst_reg)?),
+            CopyDst::MEMORY_GRBM_SYNC => Self::Grbm(address("dst_addr", record.dst_addr)?),
+            CopyDst::TC_L2 => Self::L2(address("dst_addr", record.dst_addr)?),
+            CopyDst::MEMORY => Self::Memory(address("dst_addr", record.dst_addr)?),
+            value => return Err(FieldError::Unknown { field: "dst_sel", value: value.number() }),
         })
     }
 
@@ -221,16 +221,16 @@ impl CopyData {
     /// Returns the packet that was read.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::CopyData) -> Result<Self, FieldError> {
-        let from = [record.src_cache_policy, record.src_temporal];
-        let to = [record.dst_cache_policy, record.dst_temporal];
+        let from = (record.src_cache_policy, record.src_temporal);
+        let to = (record.dst_cache_policy, record.dst_temporal);
         Ok(Self {
             engine: Engine::read("engine_sel", record.engine_sel)?,
             from: CopySource::read(record)?,
             to: CopyTo::read(record)?,
             size: CopySize::read("count_sel", record.count_sel)?,
             confirm: record.wr_confirm,
-            from_caching: Caching::read(record.src_atc, from[0], from[1], record.src_volatile)?,
-            to_caching: Caching::read(record.dst_atc, to[0], to[1], record.dst_volatile)?,
+            from_caching: Caching::read(record.src_atc, from.0, from.1, record.src_volatile)?,
+            to_caching: Caching::read(record.dst_atc, to.0, to.1, record.dst_volatile)?,
         })
     }
 }

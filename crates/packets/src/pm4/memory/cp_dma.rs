@@ -3,7 +3,7 @@
 use crate::choices::choices;
 use crate::error::{self, require_form};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::{dma_dst, dma_src};
+use crate::layout::values::{DmaDst, DmaSrc};
 use crate::pm4::common::{Caching, Engine};
 use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::{EncodeError, FieldError};
@@ -11,11 +11,11 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 
 choices! {
     /// The way CP DMA reaches memory.
-    pub enum DmaPath {
+    pub enum DmaPath: DmaSrc {
         /// Past L2.
-        Memory = dma_src::SAS_ADDRESS,
+        Memory = SAS_ADDRESS,
         /// Through L2. GFX7 and later.
-        L2 = dma_src::L2_ADDRESS,
+        L2 = L2_ADDRESS,
     }
 }
 
@@ -50,16 +50,16 @@ pub enum DmaTo {
 impl DmaSource {
     /// Returns the selector, the address and the pattern.
     #[inline(always)]
-    const fn fields(self) -> (u32, u64, u32) {
+    const fn fields(self) -> (DmaSrc, u64, u32) {
         match self {
             Self::Memory { va, path } => (path.raw(), va.as_u64(), 0),
-            Self::Pattern(pattern) => (dma_src::DATA, 0, pattern),
+            Self::Pattern(pattern) => (DmaSrc::DATA, 0, pattern),
         }
     }
 
     #[inline]
-    fn read(selector: u32, address: u64, pattern: u32) -> Result<Self, FieldError> {
-        if selector == dma_src::DATA {
+    fn read(selector: DmaSrc, address: u64, pattern: u32) -> Result<Self, FieldError> {
+        if selector == DmaSrc::DATA {
             return Ok(Self::Pattern(pattern));
         }
         Ok(Self::Memory { va: error::address("src_addr", address)?, path: DmaPath::read("src_sel", selector)? })
@@ -69,20 +69,23 @@ impl DmaSource {
 impl DmaTo {
     /// Returns the selector and the address.
     #[inline(always)]
-    const fn fields(self) -> (u32, u64) {
+    const fn fields(self) -> (DmaDst, u64) {
         match self {
-            Self::Memory { va, path } => (path.raw(), va.as_u64()),
-            Self::Nowhere(va) => (dma_dst::NOWHERE, va.as_u64()),
+            Self::Memory { va, path: DmaPath::Memory } => (DmaDst::DAS_ADDRESS, va.as_u64()),
+            Self::Memory { va, path: DmaPath::L2 } => (DmaDst::L2_ADDRESS, va.as_u64()),
+            Self::Nowhere(va) => (DmaDst::NOWHERE, va.as_u64()),
         }
     }
 
     #[inline]
-    fn read(selector: u32, address: u64) -> Result<Self, FieldError> {
+    fn read(selector: DmaDst, address: u64) -> Result<Self, FieldError> {
         let va = error::address("dst_addr", address)?;
-        if selector == dma_dst::NOWHERE {
-            return Ok(Self::Nowhere(va));
+        match selector {
+            DmaDst::NOWHERE => Ok(Self::Nowhere(va)),
+            DmaDst::DAS_ADDRESS => Ok(Self::Memory { va, path: DmaPath::Memory }),
+            DmaDst::L2_ADDRESS => Ok(Self::Memory { va, path: DmaPath::L2 }),
+            other => Err(FieldError::Unknown { field: "dst_sel", value: other.number() }),
         }
-        Ok(Self::Memory { va, path: DmaPath::read("dst_sel", selector)? })
     }
 }
 
@@ -212,7 +215,7 @@ impl CpDma {
         let (src_cache_policy, src_temporal) = self.from_caching.policies(level);
         let (dst_cache_policy, dst_temporal) = self.to_caching.policies(level);
         Ok(records::DmaData {
-            engine_sel: self.engine.raw(),
+            engine_sel: self.engine.of_dma(),
             src_atc: self.from_caching.atc,
             src_cache_policy,
             src_temporal,
@@ -244,7 +247,7 @@ impl CpDma {
             src_addr,
             data,
             dst_sel,
-            engine_sel: self.engine.raw(),
+            engine_sel: self.engine.of_dma(),
             src_sel,
             cp_sync: self.sync,
             dst_addr,
@@ -257,8 +260,7 @@ impl CpDma {
 
     #[inline(always)]
     fn check(self, level: GfxLevel) -> Result<(), FieldError> {
-        let through_l2 = |selector| selector == DmaPath::L2.raw();
-        let through_l2 = through_l2(self.from.fields().0) || through_l2(self.to.fields().0);
+        let through_l2 = self.from.fields().0 == DmaSrc::L2_ADDRESS || self.to.fields().0 == DmaDst::L2_ADDRESS;
         require_form(!through_l2 || level >= GfxLevel::Gfx7, "CP DMA through L2")?;
         require_form(!matches!(self.to, DmaTo::Nowhere(_)) || level >= GfxLevel::Gfx9, "CP DMA to nowhere")
     }
@@ -266,18 +268,18 @@ impl CpDma {
     /// Returns the packet that was read.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::DmaData) -> Result<Self, FieldError> {
-        let from = [record.src_cache_policy, record.src_temporal];
-        let to = [record.dst_cache_policy, record.dst_temporal];
+        let from = (record.src_cache_policy, record.src_temporal);
+        let to = (record.dst_cache_policy, record.dst_temporal);
         Ok(Self {
-            engine: Engine::read("engine_sel", record.engine_sel)?,
+            engine: Engine::read_dma(record.engine_sel)?,
             from: DmaSource::read(record.src_sel, record.src_addr, record.data)?,
             to: DmaTo::read(record.dst_sel, record.dst_addr)?,
             bytes: record.byte_count,
             sync: record.cp_sync,
             raw_wait: record.raw_wait,
             confirm: !record.disable_wr_confirm,
-            from_caching: Caching::read(record.src_atc, from[0], from[1], record.src_volatile)?,
-            to_caching: Caching::read(record.dst_atc, to[0], to[1], record.dst_volatile)?,
+            from_caching: Caching::read(record.src_atc, from.0, from.1, record.src_volatile)?,
+            to_caching: Caching::read(record.dst_atc, to.0, to.1, record.dst_volatile)?,
         })
     }
 
@@ -287,7 +289,7 @@ impl CpDma {
         let from = DmaSource::read(record.src_sel, record.src_addr, record.data)?;
         let to = DmaTo::read(record.dst_sel, record.dst_addr)?;
         Ok(Self {
-            engine: Engine::read("engine_sel", record.engine_sel)?,
+            engine: Engine::read_dma(record.engine_sel)?,
             sync: record.cp_sync,
             raw_wait: record.raw_wait,
             confirm: !record.disable_wr_confirm,

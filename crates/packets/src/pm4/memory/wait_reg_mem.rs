@@ -2,7 +2,7 @@
 
 use crate::error::{address, require};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::wait_space;
+use crate::layout::values::WaitSpace;
 use crate::pm4::common::{Caching, Compare, Engine, reach};
 use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::pm4::target::Target;
@@ -58,8 +58,8 @@ impl WaitRegMem {
         let (cache_policy, temporal) = self.caching.policies(target.level);
         Ok(records::WaitRegMem {
             function: self.function.raw(),
-            mem_space: wait_space::MEMORY,
-            engine_sel: self.engine.raw(),
+            mem_space: WaitSpace::MEMORY,
+            engine_sel: self.engine.of_wait(),
             atc: self.caching.atc,
             cache_policy,
             temporal,
@@ -75,10 +75,10 @@ impl WaitRegMem {
     /// Returns the packet that was read.
     #[inline]
     pub(in crate::pm4) fn read(record: &records::WaitRegMem) -> Result<Self, FieldError> {
-        let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space };
-        require(record.mem_space == wait_space::MEMORY, unknown)?;
+        let unknown = FieldError::Unknown { field: "mem_space", value: record.mem_space.number() };
+        require(record.mem_space == WaitSpace::MEMORY, unknown)?;
         Ok(Self {
-            engine: Engine::read("engine_sel", record.engine_sel)?,
+            engine: Engine::read_wait(record.engine_sel)?,
             function: Compare::read("function", record.function)?,
             va: address("poll_addr", record.poll_addr)?,
             reference: record.reference,

@@ -3,7 +3,7 @@
 use crate::choices::choices;
 use crate::error::{address, require, require_form};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::write_dst;
+use crate::layout::values::WriteDst;
 use crate::pm4::common::{Caching, Engine, Register, reach};
 use crate::pm4::header::MAX_PAYLOAD;
 use crate::pm4::sink::{Sink, Typed, packet_impl};
@@ -15,13 +15,13 @@ choices! {
     /// The way a store to memory takes. All three end in the same place.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_370_MEM_GRBM`, `V_370_TC_L2`, `V_370_MEM`.
-    pub enum WritePath {
+    pub enum WritePath: WriteDst {
         /// In order with register writes, through the GRBM. Only ME can.
-        Grbm = write_dst::MEMORY_GRBM_SYNC,
+        Grbm = MEMORY_GRBM_SYNC,
         /// Into L2.
-        L2 = write_dst::TC_L2,
+        L2 = TC_L2,
         /// Straight to memory; an alias of L2 from GFX10 on, and what drivers use everywhere.
-        Memory = write_dst::MEMORY,
+        Memory = MEMORY,
     }
 }
 
@@ -111,7 +111,7 @@ impl<'a> WriteData<'a> {
     fn record(self, target: Target) -> Result<records::WriteData<'a>, FieldError> {
         require(!self.data.is_empty(), FieldError::Empty { field: "data" })?;
         let (dst_sel, dst_addr, dst_reg) = match self.to {
-            WriteTo::Register(register) => (write_dst::REGISTER, 0, register.index().into()),
+            WriteTo::Register(register) => (WriteDst::REGISTER, 0, register.index().into()),
             WriteTo::Memory { va, path } => (path.raw(), reach("dst_addr", va, target.level)?, 0),
         };
         let is_ordered = dst_sel == WritePath::Grbm.raw();
@@ -140,7 +140,7 @@ impl<'a> WriteData<'a> {
     #[inline]
     pub(in crate::pm4) fn read(record: &records::WriteData<'a>) -> Result<Self, FieldError> {
         let to = match record.dst_sel {
-            write_dst::REGISTER => WriteTo::Register(Register::read("dst_reg", record.dst_reg)?),
+            WriteDst::REGISTER => WriteTo::Register(Register::read("dst_reg", record.dst_reg)?),
             path => {
                 WriteTo::Memory { va: address("dst_addr", record.dst_addr)?, path: WritePath::read("dst_sel", path)? }
             }

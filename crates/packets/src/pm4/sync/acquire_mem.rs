@@ -4,7 +4,7 @@ use super::caches::{CacheActions, CoherCntl, Gcr};
 use crate::choices::choices;
 use crate::error::{require, require_form};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::{pws_counter, pws_stage};
+use crate::layout::values::{PwsCounter as Counter, PwsStage as Stage};
 use crate::layout::written::AcquireMemPws;
 use crate::pm4::common::Engine;
 use crate::pm4::sink::{Sink, Typed, packet_impl};
@@ -49,31 +49,31 @@ choices! {
     /// Pipeline stage that a pixel-wait-sync holds up.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `V_580_CP_PFP` and its like.
-    pub enum PwsStage {
+    pub enum PwsStage: Stage {
         /// Before depth is written.
-        PreDepth = pws_stage::PRE_DEPTH,
+        PreDepth = PRE_DEPTH,
         /// Before any shader.
-        PreShader = pws_stage::PRE_SHADER,
+        PreShader = PRE_SHADER,
         /// Before colour is written.
-        PreColor = pws_stage::PRE_COLOR,
+        PreColor = PRE_COLOR,
         /// Before pixel shaders.
-        PrePixelShader = pws_stage::PRE_PIXEL_SHADER,
+        PrePixelShader = PRE_PIXEL_SHADER,
         /// In PFP.
-        Pfp = pws_stage::CP_PFP,
+        Pfp = CP_PFP,
         /// In ME.
-        Me = pws_stage::CP_ME,
+        Me = CP_ME,
     }
 }
 
 choices! {
     /// One of the three pixel-wait-sync counters to wait for.
-    pub enum PwsCounter {
+    pub enum PwsCounter: Counter {
         /// End-of-pipe events.
-        EndOfPipe = pws_counter::TS,
+        EndOfPipe = TS,
         /// Finished pixel shaders.
-        PixelShader = pws_counter::PS,
+        PixelShader = PS,
         /// Finished compute shaders.
-        ComputeShader = pws_counter::CS,
+        ComputeShader = CS,
     }
 }
 

@@ -2,8 +2,7 @@
 
 use bitflags::bitflags;
 
-use crate::FieldError;
-use crate::error::require;
+pub use crate::layout::flags::{CoherCntl, Gcr, TcActions};
 use amdgpu_hw::GfxLevel;
 
 bitflags! {
@@ -45,69 +44,7 @@ macro_rules! pick {
     }};
 }
 
-bitflags! {
-    /// CP_COHER_CNTL, the cache actions of SURFACE_SYNC and ACQUIRE_MEM up to GFX9, and the surfaces they wait for.
-    ///
-    /// Source: Mesa 25.0.7 `src/amd/registers/*.json`, `CP_COHER_CNTL`.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct CoherCntl: u32 {
-        /// Wait for writes to the surface in CP_COHER_BASE of destination 0. GFX6 to GFX8.
-        const DEST_BASE_0 = 1 << 0;
-        /// As [`Self::DEST_BASE_0`], for destination 1. GFX6 to GFX8.
-        const DEST_BASE_1 = 1 << 1;
-        /// L2 lines of shared-descriptor accesses. GFX8.
-        const TC_SD = 1 << 2;
-        /// Restrict the L2 action to lines that are not coherent. GFX8 and GFX9.
-        const TC_NC = 1 << 3;
-        /// Restrict the L2 action to write-combined lines. GFX9.
-        const TC_WC = 1 << 4;
-        /// Forget metadata in L2. GFX9.
-        const TC_METADATA = 1 << 5;
-        /// Wait for colour targets 0 to 7. GFX6 to GFX8.
-        const CB_DEST_BASE = 0xff << 6;
-        /// Wait for the depth target. GFX6 to GFX8.
-        const DB_DEST_BASE = 1 << 14;
-        /// Forget volatile lines of the vector L1.
-        const TCL1_VOLATILE = 1 << 15;
-        /// Forget volatile lines of L2. GFX6 and GFX7.
-        const TC_VOLATILE = 1 << 16;
-        /// Write back L2.
-        const TC_WRITE_BACK = 1 << 18;
-        /// As [`Self::DEST_BASE_0`], for destination 2. GFX6 to GFX8.
-        const DEST_BASE_2 = 1 << 19;
-        /// As [`Self::DEST_BASE_0`], for destination 3. GFX6 to GFX8.
-        const DEST_BASE_3 = 1 << 21;
-        /// Forget the vector L1.
-        const TCL1 = 1 << 22;
-        /// Forget L2; up to GFX7 it is written back too.
-        const TC = 1 << 23;
-        /// Flush and forget the colour caches.
-        const CB = 1 << 25;
-        /// Flush and forget the depth caches.
-        const DB = 1 << 26;
-        /// Forget the scalar cache.
-        const SH_KCACHE = 1 << 27;
-        /// Forget volatile lines of the scalar cache.
-        const SH_KCACHE_VOLATILE = 1 << 28;
-        /// Forget the instruction cache.
-        const SH_ICACHE = 1 << 29;
-        /// Write back the scalar cache. GFX8 and GFX9.
-        const SH_KCACHE_WRITE_BACK = 1 << 30;
-    }
-}
-
 impl CoherCntl {
-    /// The bits that a generation knows; none from GFX10 on, where [`Gcr`] takes over.
-    #[inline]
-    pub const fn known(level: GfxLevel) -> Self {
-        Self::from_bits_retain(match level {
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 => 0x3eed_ffc3,
-            GfxLevel::Gfx8 => 0x7eec_ffcf,
-            GfxLevel::Gfx9 => 0x7ec4_8038,
-            _ => 0,
-        })
-    }
-
     /// The actions in this generation's bits; empty from GFX10 on.
     ///
     /// GFX6 and GFX7 can not write L2 back without forgetting it. From GFX8 on a plain write-back is restricted to the
@@ -134,46 +71,11 @@ impl CoherCntl {
     }
 }
 
-bitflags! {
-    /// The cache actions that an end-of-pipe event takes along up to GFX9, at their place in the packet.
-    ///
-    /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EVENT_TC_*_ACTION_ENA` and `EVENT_TCL1_*`.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct TcActions: u32 {
-        /// Forget volatile lines of the vector L1.
-        const TCL1_VOLATILE = 1 << 12;
-        /// Forget volatile lines of L2.
-        const TC_VOLATILE = 1 << 13;
-        /// Write back L2.
-        const TC_WRITE_BACK = 1 << 15;
-        /// Forget the vector L1.
-        const TCL1 = 1 << 16;
-        /// Forget L2.
-        const TC = 1 << 17;
-        /// Restrict the L2 action to lines that are not coherent. GFX9.
-        const TC_NC = 1 << 19;
-        /// Restrict the L2 action to write-combined lines. GFX9.
-        const TC_WC = 1 << 20;
-        /// The action concerns metadata in L2. GFX9.
-        const TC_METADATA = 1 << 21;
-    }
-}
-
 impl TcActions {
     /// Returns the actions if a field says so, else none.
     #[inline]
     pub(in crate::pm4) const fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::empty() }
-    }
-
-    /// The bits that a generation knows: none on GFX6, and none from GFX10 on, where [`Gcr`] takes over.
-    #[inline]
-    pub const fn known(level: GfxLevel) -> Self {
-        match level {
-            GfxLevel::Gfx7 | GfxLevel::Gfx8 => Self::from_bits_retain(0x0003_b000),
-            GfxLevel::Gfx9 => Self::all(),
-            _ => Self::empty(),
-        }
     }
 
     /// The L2 and vector actions in this generation's bits; the others can not travel with an event.
@@ -190,61 +92,6 @@ impl TcActions {
             INVALIDATE_L2_METADATA => Self::TC | Self::TC_METADATA,
         )
         .intersection(Self::known(level))
-    }
-}
-
-bitflags! {
-    /// GCR_CNTL, the cache actions from GFX10 on.
-    ///
-    /// GLI caches instructions, GLK scalar loads, GLV is the vector L0, GL1 the L1 of a shader array, GL2 the L2, GLM
-    /// the metadata part of L2.
-    ///
-    /// Source: Mesa 25.0.7 `src/amd/registers/gfx10-rsrc.json` and `src/amd/common/sid.h`, `S_586_*`; Linux 6.12
-    /// `nvd.h`, `PACKET3_ACQUIRE_MEM_GCR_CNTL_*`.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct Gcr: u32 {
-        /// Forget all instructions.
-        const GLI_ALL = 1;
-        /// Forget the instructions of the range.
-        const GLI_RANGE = 2;
-        /// Forget the first and last line of the range.
-        const GLI_FIRST_LAST = 3;
-        /// The GL1 action is for the range, not for everything.
-        const GL1_RANGE = 2 << 2;
-        /// The GL1 action is for the first and last line of the range.
-        const GL1_FIRST_LAST = 3 << 2;
-        /// Write back metadata. The hardware wants [`Self::GLM_INVALIDATE`] with it.
-        const GLM_WRITE_BACK = 1 << 4;
-        /// Forget metadata.
-        const GLM_INVALIDATE = 1 << 5;
-        /// Write back scalar stores.
-        const GLK_WRITE_BACK = 1 << 6;
-        /// Forget scalar loads.
-        const GLK_INVALIDATE = 1 << 7;
-        /// Forget vector loads in L0.
-        const GLV_INVALIDATE = 1 << 8;
-        /// Forget L1.
-        const GL1_INVALIDATE = 1 << 9;
-        /// Change the L2 action to lines used by the system.
-        const GL2_US = 1 << 10;
-        /// The L2 action is for volatile lines.
-        const GL2_VOLATILE = 1 << 11;
-        /// The L2 action is for the range.
-        const GL2_RANGE = 2 << 11;
-        /// The L2 action is for the first and last line of the range.
-        const GL2_FIRST_LAST = 3 << 11;
-        /// Drop dirty lines of L2.
-        const GL2_DISCARD = 1 << 13;
-        /// Forget L2.
-        const GL2_INVALIDATE = 1 << 14;
-        /// Write back L2.
-        const GL2_WRITE_BACK = 1 << 15;
-        /// The caches are treated from the shader outwards.
-        const FORWARD = 1 << 16;
-        /// The caches are treated from memory inwards.
-        const REVERSE = 2 << 16;
-        /// The range holds physical addresses. Kernel only.
-        const RANGE_IS_PHYSICAL = 1 << 18;
     }
 }
 
@@ -271,42 +118,6 @@ impl Gcr {
             WRITE_BACK_L2 => Self::GL2_WRITE_BACK | glm,
             INVALIDATE_L2_METADATA => glm,
         )
-    }
-
-    /// Two-bit fields with a number that means nothing.
-    #[inline]
-    pub(in crate::pm4) fn check(self) -> Result<(), FieldError> {
-        let unknown = |field, value| FieldError::Unknown { field, value };
-        require((self.bits() >> 2) & 3 != 1, unknown("gl1_range", 1))?;
-        require((self.bits() >> 16) & 3 != 3, unknown("gcr_seq", 3))
-    }
-
-    /// Returns the operations that an end-of-pipe event can carry: everything from GLM up to the sequence. GLK only from
-    /// GFX11 on.
-    #[inline]
-    pub(in crate::pm4) const fn in_event(level: GfxLevel) -> Self {
-        match level {
-            GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => Self::from_bits_retain(0x3_ff30),
-            _ => Self::from_bits_retain(0x3_fff0),
-        }
-    }
-
-    /// Returns the range of the L2 action.
-    #[inline]
-    pub(in crate::pm4) const fn gl2_range(self) -> u32 {
-        self.bits() >> 11 & 3
-    }
-
-    /// Returns the order in which the caches are treated.
-    #[inline]
-    pub(in crate::pm4) const fn sequence(self) -> u32 {
-        self.bits() >> 16 & 3
-    }
-
-    /// Returns the reverse of [`Self::gl2_range`] and [`Self::sequence`].
-    #[inline]
-    pub(in crate::pm4) const fn with_numbers(gl2_range: u32, sequence: u32) -> Self {
-        Self::from_bits_retain(gl2_range << 11 | sequence << 16)
     }
 }
 

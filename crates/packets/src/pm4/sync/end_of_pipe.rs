@@ -4,7 +4,7 @@ use super::caches::{CacheActions, Gcr, TcActions};
 use crate::choices::choices;
 use crate::error::{self, require, require_form, require_multiple};
 use crate::layout::records::pm4 as records;
-use crate::layout::values::{eop_data, eop_dst, eop_int, eos_cmd, event_index, event_type};
+use crate::layout::values::{EopData, EopDst, EopInt, EosCmd, EventIndex, EventType};
 use crate::pm4::common::{Caching, reach};
 use crate::pm4::sink::{Sink, Typed, packet_impl};
 use crate::pm4::target::{Ring, Target};
@@ -15,21 +15,21 @@ choices! {
     /// The event that triggers the store.
     ///
     /// Source: Mesa 25.0.7 `src/amd/registers/*.json`, `VGT_EVENT_TYPE`.
-    pub enum EopEvent {
+    pub enum EopEvent: EventType {
         /// All earlier work has finished and the colour and depth caches are written back.
-        CacheFlush = event_type::CACHE_FLUSH_TS,
+        CacheFlush = CACHE_FLUSH_TS,
         /// As [`Self::CacheFlush`], and those caches are empty.
-        CacheFlushAndInvalidate = event_type::CACHE_FLUSH_AND_INV_TS_EVENT,
+        CacheFlushAndInvalidate = CACHE_FLUSH_AND_INV_TS_EVENT,
         /// All earlier work has finished.
-        BottomOfPipe = event_type::BOTTOM_OF_PIPE_TS,
+        BottomOfPipe = BOTTOM_OF_PIPE_TS,
         /// Depth is flushed.
-        FlushDepth = event_type::FLUSH_AND_INV_DB_DATA_TS,
+        FlushDepth = FLUSH_AND_INV_DB_DATA_TS,
         /// Colour is flushed.
-        FlushColor = event_type::FLUSH_AND_INV_CB_DATA_TS,
+        FlushColor = FLUSH_AND_INV_CB_DATA_TS,
         /// All earlier compute shaders have finished.
-        ComputeDone = event_type::CS_DONE,
+        ComputeDone = CS_DONE,
         /// All earlier pixel shaders have finished.
-        PixelDone = event_type::PS_DONE,
+        PixelDone = PS_DONE,
     }
 }
 
@@ -42,8 +42,8 @@ impl EopEvent {
 
     /// The event index that belongs to it.
     #[inline]
-    const fn index(self) -> u32 {
-        if self.is_end_of_shader() { event_index::END_OF_SHADER } else { event_index::END_OF_PIPE }
+    const fn index(self) -> EventIndex {
+        if self.is_end_of_shader() { EventIndex::END_OF_SHADER } else { EventIndex::END_OF_PIPE }
     }
 }
 
@@ -51,25 +51,25 @@ choices! {
     /// When an interrupt is raised.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `EOP_INT_SEL_*`.
-    pub enum EopInterrupt {
+    pub enum EopInterrupt: EopInt {
         /// Never; the store need not wait for confirmation.
-        None = eop_int::NONE,
+        None = NONE,
         /// At once, without a store.
-        Only = eop_int::INTERRUPT_ONLY,
+        Only = INTERRUPT_ONLY,
         /// After the store is confirmed. What the kernel's own fences use.
-        AfterStore = eop_int::INTERRUPT_AFTER_WRITE,
+        AfterStore = INTERRUPT_AFTER_WRITE,
         /// Never; the store waits until earlier writes are confirmed. What drivers use whenever they store.
-        NoneButConfirm = eop_int::DATA_AFTER_CONFIRM,
+        NoneButConfirm = DATA_AFTER_CONFIRM,
     }
 }
 
 choices! {
     /// The way the store takes. Both end in the same place.
-    pub enum EopPath {
+    pub enum EopPath: EopDst {
         /// Straight to memory.
-        Memory = eop_dst::MEMORY,
+        Memory = MEMORY,
         /// Through L2. GFX7 and later.
-        L2 = eop_dst::TC_L2,
+        L2 = TC_L2,
     }
 }
 
@@ -108,13 +108,13 @@ pub enum EopStore {
 
 impl EopStore {
     #[inline]
-    const fn selector(self) -> u32 {
+    const fn selector(self) -> EopData {
         match self {
-            Self::Nothing => eop_data::NONE,
-            Self::Dword { .. } => eop_data::DWORD,
-            Self::Qword { .. } => eop_data::QWORD,
-            Self::GpuClock { .. } => eop_data::GPU_CLOCK,
-            Self::SystemClock { .. } => eop_data::SYSTEM_CLOCK,
+            Self::Nothing => EopData::NONE,
+            Self::Dword { .. } => EopData::DWORD,
+            Self::Qword { .. } => EopData::QWORD,
+            Self::GpuClock { .. } => EopData::GPU_CLOCK,
+            Self::SystemClock { .. } => EopData::SYSTEM_CLOCK,
         }
     }
 
@@ -145,7 +145,7 @@ impl EopStore {
             Self::Dword { .. } => 4,
             Self::Qword { .. } | Self::GpuClock { .. } => 8,
             Self::SystemClock { .. } => {
-                let value = self.selector();
+                let value = self.selector().number();
                 require(level >= GfxLevel::Gfx9, FieldError::Unknown { field: "data_sel", value })?;
                 8
             }
@@ -155,15 +155,15 @@ impl EopStore {
 
     /// Returns what the fields of a packet say. What they hold besides is found when they are written again.
     #[inline]
-    fn read(selector: u32, address: u64, data: u64) -> Result<Self, FieldError> {
+    fn read(selector: EopData, address: u64, data: u64) -> Result<Self, FieldError> {
         let va = error::address("addr", address)?;
         Ok(match selector {
-            eop_data::NONE => Self::Nothing,
-            eop_data::DWORD => Self::Dword { va, value: data as u32 },
-            eop_data::QWORD => Self::Qword { va, value: data },
-            eop_data::GPU_CLOCK => Self::GpuClock { va },
-            eop_data::SYSTEM_CLOCK => Self::SystemClock { va },
-            value => return Err(FieldError::Unknown { field: "data_sel", value }),
+            EopData::NONE => Self::Nothing,
+            EopData::DWORD => Self::Dword { va, value: data as u32 },
+            EopData::QWORD => Self::Qword { va, value: data },
+            EopData::GPU_CLOCK => Self::GpuClock { va },
+            EopData::SYSTEM_CLOCK => Self::SystemClock { va },
+            value => return Err(FieldError::Unknown { field: "data_sel", value: value.number() }),
         })
     }
 }
@@ -262,7 +262,7 @@ impl EndOfPipe {
     pub fn with_caches(self, level: GfxLevel, actions: CacheActions) -> Self {
         let mut gcr = Gcr::empty();
         if level >= GfxLevel::Gfx10 {
-            gcr = Gcr::new(level, actions) & Gcr::in_event(level);
+            gcr = Gcr::new(level, actions) & Gcr::carried(level);
         }
         if !gcr.is_empty() {
             gcr |= Gcr::FORWARD;
@@ -279,7 +279,7 @@ impl EndOfPipe {
         if level < GfxLevel::Gfx10 {
             require_form(self.gcr.is_empty(), "GCR_CNTL")?;
         } else {
-            let bits = self.gcr.difference(Gcr::in_event(level)).bits();
+            let bits = self.gcr.difference(Gcr::carried(level)).bits();
             require(bits == 0, FieldError::Flags { field: "gcr", bits })?;
             self.gcr.check()?;
         }
@@ -315,7 +315,7 @@ impl EndOfPipe {
             gl2_discard: self.gcr.contains(Gcr::GL2_DISCARD),
             gl2_inv: self.gcr.contains(Gcr::GL2_INVALIDATE),
             gl2_wb: self.gcr.contains(Gcr::GL2_WRITE_BACK),
-            seq: self.gcr.sequence(),
+            seq: self.gcr.seq(),
             glk_wb: self.gcr.contains(Gcr::GLK_WRITE_BACK),
             glk_inv: self.gcr.contains(Gcr::GLK_INVALIDATE),
             cache_policy,
@@ -368,7 +368,7 @@ impl EndOfPipe {
             event_type: self.event.raw(),
             event_index: self.event.index(),
             addr: va.as_u64(),
-            command: eos_cmd::STORE_DWORD,
+            command: EosCmd::STORE_DWORD,
             data: value,
             ..records::EventWriteEos::default()
         })
@@ -387,7 +387,8 @@ impl EndOfPipe {
             | TcActions::TC_NC.when(record.tc_nc_action)
             | TcActions::TC_WC.when(record.tc_wc_action)
             | TcActions::TC_METADATA.when(record.tc_md_action);
-        let gcr = Gcr::with_numbers(record.gl2_range, record.seq)
+        let gcr = Gcr::of_gl2_range(record.gl2_range)
+            | Gcr::of_seq(record.seq)
             | Gcr::GLM_WRITE_BACK.when(record.glm_wb)
             | Gcr::GLM_INVALIDATE.when(record.glm_inv)
             | Gcr::GLV_INVALIDATE.when(record.glv_inv)
@@ -436,7 +437,7 @@ impl EndOfPipe {
     /// Returns the packet that was read.
     #[inline]
     pub(in crate::pm4) fn read_event_write_eos(record: &records::EventWriteEos) -> Result<Self, FieldError> {
-        let store = EopStore::read(eop_data::DWORD, record.addr, record.data.into())?;
+        let store = EopStore::read(EopData::DWORD, record.addr, record.data.into())?;
         Ok(Self::new(EopEvent::read("event_type", record.event_type)?, store))
     }
 }

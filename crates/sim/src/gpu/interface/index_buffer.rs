@@ -1,6 +1,7 @@
 //! Buffers of indices.
 
 use amdgpu_hw::GpuVa;
+use amdgpu_packets::layout::values::IndexType;
 
 /// An index buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +17,11 @@ pub struct IndexBuffer {
 impl IndexBuffer {
     pub(in crate::gpu) const NONE: Self = Self { va: GpuVa::NULL, count: 0, bytes: 2 };
 
-    /// The length of an index, by the selector of INDEX_TYPE and VGT_INDEX_TYPE.
-    pub(in crate::gpu) const fn bytes_of(selector: u32) -> u32 {
-        match selector & 3 {
-            1 => 4,
-            2 => 1,
+    /// The length of an index, by the selector of INDEX_TYPE and VGT_INDEX_TYPE, which is in the lowest bits.
+    pub(in crate::gpu) const fn bytes_of(kind: u32) -> u32 {
+        match IndexType::new(kind & 3) {
+            IndexType::INDEX_32 => 4,
+            IndexType::INDEX_8 => 1,
             _ => 2,
         }
     }

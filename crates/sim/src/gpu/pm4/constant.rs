@@ -6,7 +6,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::records::pm4::{LoadConstRam, Packet};
-use amdgpu_packets::layout::values::set_base_index;
+use amdgpu_packets::layout::values::SetBaseIndex;
 use amdgpu_packets::layout::{Fields, Misfit, Reader};
 use amdgpu_packets::pm4;
 use zerocopy::IntoBytes;
@@ -122,7 +122,7 @@ impl Engine {
                 self.dump_const_ram(step, va, packet.ram_offset, packet.num_dwords, packet.increment_ce);
             }
             Packet::DumpConstRamOffset(packet) => {
-                let base = self.state.base(set_base_index::CE_DST).checked_add(packet.addr_offset.into());
+                let base = self.state.base(SetBaseIndex::CE_DST).checked_add(packet.addr_offset.into());
                 let va = base.ok_or_else(|| step.refuse("dumps beyond the end of the address space"))?;
                 self.dump_const_ram(step, va, packet.ram_offset, packet.num_dwords, packet.increment_ce);
             }

@@ -8,7 +8,7 @@ use amdgpu_packets::layout::records::pm4::{
     DispatchTaskmeshIndirectMultiAce, DrawIndex2, DrawIndexAuto, DrawIndexImmd, DrawIndexIndirect,
     DrawIndexIndirectMulti, DrawIndexOffset2, DrawIndirect, DrawIndirectMulti, IndexAttributesIndirect, IndexType,
 };
-use amdgpu_packets::layout::values::set_base_index;
+use amdgpu_packets::layout::values::SetBaseIndex;
 use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::{COMPUTE_PGM_HI, COMPUTE_PGM_LO, VGT_INDEX_TYPE};
 use zerocopy::IntoBytes;
@@ -182,7 +182,7 @@ impl Engine {
 
     /// INDEX_TYPE: the length of the indices of later draws.
     pub(super) fn set_index_type(&mut self, packet: IndexType) {
-        self.state.index.bytes = IndexBuffer::bytes_of(packet.index_type);
+        self.state.index.bytes = IndexBuffer::bytes_of(packet.index_type.number());
     }
 
     /// INDEX_ATTRIBUTES_INDIRECT: address, size in bytes and type, 16 bytes for each entry.
@@ -258,7 +258,7 @@ impl Engine {
         level: GfxLevel,
     ) -> Result<(), Stop> {
         let is_indexed = packet.is_indexed;
-        let base = entry(step, self.state.base(set_base_index::DRAW_INDEX_INDIRECT), packet.offset.into())?;
+        let base = entry(step, self.state.base(SetBaseIndex::DRAW_INDEX_INDIRECT), packet.offset.into())?;
         for number in 0..packet.arguments.draws(step)? {
             if number > 0 {
                 step.port.spend(Budget::DRAW)?;
@@ -324,7 +324,7 @@ impl Engine {
         if !is_graphics(step) {
             return Err(step.refuse("takes its address from SET_BASE, which MEC does not have"));
         }
-        let base = self.state.base(set_base_index::DRAW_INDEX_INDIRECT);
+        let base = self.state.base(SetBaseIndex::DRAW_INDEX_INDIRECT);
         let groups = load(step, entry(step, base, offset.into())?);
         self.dispatch(step, groups, initiator)
     }
@@ -366,7 +366,7 @@ impl Engine {
         let (base, program) = if packet.is_task {
             (step.aligned("data_addr_lo", packet.address, 4)?, self.program(step))
         } else {
-            (entry(step, self.state.base(set_base_index::DRAW_INDEX_INDIRECT), packet.address)?, GpuVa::NULL)
+            (entry(step, self.state.base(SetBaseIndex::DRAW_INDEX_INDIRECT), packet.address)?, GpuVa::NULL)
         };
         // GFX10_3 has no flag in the packet of mesh shaders; a location that is not 0 is meant.
         let tells_grid = packet.tells_grid || (!packet.is_task && level < GfxLevel::Gfx11);

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
-use amdgpu_packets::layout::values::sem_sel;
+use amdgpu_packets::layout::values::SemSel;
 
 use crate::gpu::{
     Engine, Stop,
@@ -209,7 +209,7 @@ fn mem_write(packet: &MemWrite, step: &Step<'_, '_>) -> Result<(), Stop> {
 /// MEM_SEMAPHORE: a counter that is raised, or waited for and lowered.
 fn mem_semaphore(packet: &MemSemaphore, step: &Step<'_, '_>) -> Result<(), Stop> {
     let va = step.aligned("addr_lo", packet.addr, 8)?;
-    crate::gpu::wait::semaphore(step.port, va, packet.sem_sel == sem_sel::SIGNAL, packet.signal_type)
+    crate::gpu::wait::semaphore(step.port, va, packet.sem_sel == SemSel::SIGNAL, packet.signal_type)
 }
 
 /// TIMESTAMP of GFX11: the clock at the top, at the bottom, or at both.

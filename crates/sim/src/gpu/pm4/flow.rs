@@ -7,7 +7,7 @@ use amdgpu_packets::layout::records::pm4::{
     CondExec, CondIndirectBuffer, IndirectBuffer, IndirectBufferConst, PredExec, Rewind, SetPredication,
 };
 use amdgpu_packets::layout::values::{
-    cond_ib_mode, predication_bool, predication_continue, predication_hint, predication_op,
+    CondIbMode, PredicationBool, PredicationContinue, PredicationHint, PredicationOp,
 };
 use amdgpu_packets::pm4::{Compare, Register, Ring};
 
@@ -24,32 +24,32 @@ impl Engine {
     /// SET_PREDICATION: looks now, and remembers what it means for packets whose header asks.
     pub(super) fn set_predication(&mut self, packet: &SetPredication, step: &Step<'_, '_>) -> Result<(), Stop> {
         let multiple = match packet.op {
-            predication_op::CLEAR => {
+            PredicationOp::CLEAR => {
                 self.state.predicate = Predicate::default();
                 return Ok(());
             }
-            predication_op::ZPASS | predication_op::PRIMCOUNT => 16,
-            predication_op::BOOL64 => 8,
+            PredicationOp::ZPASS | PredicationOp::PRIMCOUNT => 16,
+            PredicationOp::BOOL64 => 8,
             _ => 4,
         };
         let va = step.aligned("addr_lo", packet.addr, multiple)?;
         let value = match packet.op {
-            predication_op::ZPASS => {
-                let waits = packet.hint == predication_hint::WAIT;
+            PredicationOp::ZPASS => {
+                let waits = packet.hint == PredicationHint::WAIT;
                 let Some(samples) = self.samples_between(step, va, waits)? else {
                     self.state.predicate.skips = false;
                     return Ok(());
                 };
                 samples
             }
-            predication_op::PRIMCOUNT => u64::from(has_not_overflowed(step, va)),
-            predication_op::BOOL64 => step.port.read_u64(va),
+            PredicationOp::PRIMCOUNT => u64::from(has_not_overflowed(step, va)),
+            PredicationOp::BOOL64 => step.port.read_u64(va),
             _ => step.port.read_u32(va).into(),
         };
-        let goes_on = packet.continues == predication_continue::ACCUMULATE;
+        let goes_on = packet.continues == PredicationContinue::ACCUMULATE;
         let before = if goes_on { self.state.predicate.sum } else { 0 };
         let sum = before.saturating_add(value);
-        let draws_if_set = packet.boolean == predication_bool::DRAW_IF_VISIBLE;
+        let draws_if_set = packet.boolean == PredicationBool::DRAW_IF_VISIBLE;
         self.state.predicate = Predicate { skips: (sum != 0) != draws_if_set, sum };
         Ok(())
     }
@@ -143,7 +143,7 @@ pub(super) fn cond_indirect_buffer(packet: &CondIndirectBuffer, step: &Step<'_, 
     let found = step.port.read_u64(at) & packet.mask;
     let (field, address, dwords) = if holds(step.compare(packet.function)?, found, packet.reference) {
         ("ib1_addr_lo", packet.ib1_addr, packet.ib1_size)
-    } else if packet.mode == cond_ib_mode::IF_THEN_ELSE {
+    } else if packet.mode == CondIbMode::IF_THEN_ELSE {
         ("ib2_addr_lo", packet.ib2_addr, packet.ib2_size)
     } else {
         return Ok(Flow::On);

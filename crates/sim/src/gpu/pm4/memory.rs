@@ -7,8 +7,8 @@ use amdgpu_packets::layout::records::pm4::{
     AtomicMem, CondWrite, CopyData, CopyDw, CpDma, DmaData, StrmoutBufferUpdate, WriteData, WriteGdsRam,
 };
 use amdgpu_packets::layout::values::{
-    atomic_command, copy_dst, copy_dw_space, copy_src, count_sel, dma_dst, dma_src, scratch_space, space,
-    strmout_source, write_dst,
+    AtomicCommand, CopyDst, CopyDwSpace, CopySrc, CountSel, DmaDst, DmaSrc, Incr, MemReg, ScratchSpace, Space,
+    StrmoutSource, Swap, WriteDst,
 };
 use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::CP_STRMOUT_CNTL;
@@ -29,8 +29,8 @@ enum Side {
 
 /// CP_DMA and DMA_DATA, which say the same in other places.
 pub(super) struct Dma {
-    source: u32,
-    destination: u32,
+    source: DmaSrc,
+    destination: DmaDst,
     from: u64,
     to: u64,
     pattern: u32,
@@ -51,9 +51,9 @@ impl From<CpDma> for Dma {
             from: packet.src_addr,
             to: packet.dst_addr,
             pattern: packet.data,
-            names_registers: (packet.sas != 0, packet.das != 0),
-            holds: (packet.saic != 0, packet.daic != 0),
-            swaps: packet.src_swap != 0 || packet.dst_swap != 0,
+            names_registers: (packet.sas == MemReg::REGISTER, packet.das == MemReg::REGISTER),
+            holds: (packet.saic == Incr::NO_INCREMENT, packet.daic == Incr::NO_INCREMENT),
+            swaps: packet.src_swap != Swap::NONE || packet.dst_swap != Swap::NONE,
             is_indirect: false,
             bytes: packet.byte_count,
         }
@@ -68,9 +68,9 @@ impl From<DmaData> for Dma {
             from: packet.src_addr,
             to: packet.dst_addr,
             pattern: packet.data,
-            names_registers: (packet.sas != 0, packet.das != 0),
-            holds: (packet.saic != 0, packet.daic != 0),
-            swaps: packet.src_swap != 0 || packet.dst_swap != 0,
+            names_registers: (packet.sas == MemReg::REGISTER, packet.das == MemReg::REGISTER),
+            holds: (packet.saic == Incr::NO_INCREMENT, packet.daic == Incr::NO_INCREMENT),
+            swaps: packet.src_swap != Swap::NONE || packet.dst_swap != Swap::NONE,
             is_indirect: packet.src_indirect || packet.dst_indirect,
             bytes: packet.byte_count,
         }
@@ -93,37 +93,37 @@ impl Engine {
         let last = packet.data.len().saturating_sub(1);
         let data = if packet.no_increment { packet.data.get(last..).unwrap_or_default() } else { packet.data };
         match packet.dst_sel {
-            write_dst::REGISTER => {
+            WriteDst::REGISTER => {
                 for (register, &value) in registers(step.register(packet.dst_reg)?).zip(data) {
                     self.set_register(register, value, level, step.port)?;
                 }
             }
-            write_dst::MEMORY_GRBM_SYNC | write_dst::TC_L2 | write_dst::MEMORY => {
+            WriteDst::MEMORY_GRBM_SYNC | WriteDst::TC_L2 | WriteDst::MEMORY => {
                 step.port.write_dwords(step.address("dst_addr_lo", packet.dst_addr)?, data);
             }
-            write_dst::GDS => self.state.gds.write(packet.dst_gds, data.as_bytes()),
-            value => return Err(step.wrong(FieldError::Unknown { field: "dst_sel", value })),
+            WriteDst::GDS => self.state.gds.write(packet.dst_gds, data.as_bytes()),
+            value => return Err(step.wrong(FieldError::Unknown { field: "dst_sel", value: value.number() })),
         }
         Ok(())
     }
 
     /// COPY_DATA: a dword or qword between memory, registers, the packet and the clocks.
     pub(super) fn copy_data(&mut self, packet: &CopyData, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let wide = packet.count_sel == count_sel::QWORD;
+        let wide = packet.count_sel == CountSel::QWORD;
         let bytes = if wide { 8 } else { 4 };
         let value = match packet.src_sel {
-            copy_src::REGISTER | copy_src::PERF_REGISTER => {
+            CopySrc::REGISTER | CopySrc::PERF_REGISTER => {
                 self.get_registers(step.register(packet.src_reg)?, wide, level, step)?
             }
-            copy_src::MEMORY | copy_src::TC_L2 => {
+            CopySrc::MEMORY | CopySrc::TC_L2 => {
                 let va = step.aligned("src_addr_lo", packet.src_addr, bytes)?;
                 if wide { step.port.read_u64(va) } else { step.port.read_u32(va).into() }
             }
-            copy_src::GDS => self.gds_qword(packet.src_gds),
-            copy_src::IMMEDIATE => packet.imm,
-            copy_src::ATOMIC_RETURN => self.state.atomic_return,
-            copy_src::GPU_CLOCK | copy_src::SYSTEM_CLOCK => step.port.env().clock.ticks(),
-            copy_src::GDS_ATOMIC_RETURN0 | copy_src::GDS_ATOMIC_RETURN1 => {
+            CopySrc::GDS => self.gds_qword(packet.src_gds),
+            CopySrc::IMMEDIATE => packet.imm,
+            CopySrc::ATOMIC_RETURN => self.state.atomic_return,
+            CopySrc::GPU_CLOCK | CopySrc::SYSTEM_CLOCK => step.port.env().clock.ticks(),
+            CopySrc::GDS_ATOMIC_RETURN0 | CopySrc::GDS_ATOMIC_RETURN1 => {
                 return Err(step.refuse("asks for what a GDS atomic returned, which is not simulated"));
             }
             _ => return Err(step.refuse("asks for the argument of an EXECUTE_INDIRECT, which is not simulated")),
@@ -131,11 +131,11 @@ impl Engine {
         let halves = [value as u32, (value >> 32) as u32];
         let dwords = halves.get(..if wide { 2 } else { 1 }).unwrap_or_default();
         match packet.dst_sel {
-            copy_dst::MEMORY_GRBM_SYNC | copy_dst::TC_L2 | copy_dst::MEMORY => {
+            CopyDst::MEMORY_GRBM_SYNC | CopyDst::TC_L2 | CopyDst::MEMORY => {
                 step.port.write_dwords(step.aligned("dst_addr_lo", packet.dst_addr, bytes)?, dwords);
             }
-            copy_dst::GDS => self.state.gds.write(packet.dst_gds, dwords.as_bytes()),
-            copy_dst::REGISTER | copy_dst::PERF_REGISTER | copy_dst::REGISTER_DC => {
+            CopyDst::GDS => self.state.gds.write(packet.dst_gds, dwords.as_bytes()),
+            CopyDst::REGISTER | CopyDst::PERF_REGISTER | CopyDst::REGISTER_DC => {
                 for (register, &half) in registers(step.register(packet.dst_reg)?).zip(dwords) {
                     self.set_register(register, half, level, step.port)?;
                 }
@@ -217,12 +217,12 @@ impl Engine {
 
     /// COPY_DW of GFX6 and GFX7: a dword between memory and registers.
     pub(super) fn copy_dw(&mut self, packet: &CopyDw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let value = if packet.src_space == copy_dw_space::MEMORY {
+        let value = if packet.src_space == CopyDwSpace::MEMORY {
             step.port.read_u32(step.aligned("src_lo", packet.src, 4)?)
         } else {
             self.get_register(Register::new(packet.src as u32), level, step.port)?
         };
-        if packet.dst_space == copy_dw_space::MEMORY {
+        if packet.dst_space == CopyDwSpace::MEMORY {
             step.port.write_dwords(step.aligned("dst_lo", packet.dst, 4)?, &[value]);
             return Ok(());
         }
@@ -236,12 +236,12 @@ impl Engine {
 
     /// ATOMIC_MEM: once, or until the comparison holds.
     pub(super) fn atomic_mem(&mut self, packet: &AtomicMem, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let unknown = FieldError::Unknown { field: "op", value: packet.op };
+        let unknown = FieldError::Unknown { field: "op", value: packet.op.number() };
         let atomic = Atomic::new(packet.op, packet.src, packet.cmp).ok_or_else(|| step.wrong(unknown))?;
         let va = step.aligned("addr_lo", packet.addr, atomic.bytes())?;
         loop {
             let done = atomic.run(step.port, va);
-            if done.matched || packet.command != atomic_command::LOOP_UNTIL_COMPARE {
+            if done.matched || packet.command != AtomicCommand::LOOP_UNTIL_COMPARE {
                 if atomic.returns() {
                     self.state.atomic_return = done.before;
                 }
@@ -262,7 +262,7 @@ impl Engine {
 
     /// COND_WRITE: one look, and a store if it holds.
     pub(super) fn cond_write(&mut self, packet: &CondWrite, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let value = if packet.poll_space == space::MEMORY {
+        let value = if packet.poll_space == Space::MEMORY {
             step.port.read_u32(step.aligned("poll_addr_lo", packet.poll_addr, 4)?)
         } else {
             self.get_register(Register::new(packet.poll_reg), level, step.port)?
@@ -271,10 +271,10 @@ impl Engine {
             return Ok(());
         }
         match packet.write_space {
-            scratch_space::REGISTER => {
+            ScratchSpace::REGISTER => {
                 self.set_register(Register::new(packet.write_reg), packet.data, level, step.port)?;
             }
-            scratch_space::MEMORY => {
+            ScratchSpace::MEMORY => {
                 step.port.write_dwords(step.aligned("write_addr_lo", packet.write_addr, 4)?, &[packet.data]);
             }
             _ => return Err(step.refuse("writes the firmware's scratch memory, which is not simulated")),
@@ -300,12 +300,12 @@ impl Engine {
         // Before GFX11 an offset and the low half of an address share a field.
         let shared = packet.offset_or_src_addr;
         let offset = match packet.source_select {
-            strmout_source::PACKET_OFFSET if level >= GfxLevel::Gfx11 => Some(packet.offset),
-            strmout_source::PACKET_OFFSET => Some(shared as u32),
-            strmout_source::MEMORY if level >= GfxLevel::Gfx11 => {
+            StrmoutSource::PACKET_OFFSET if level >= GfxLevel::Gfx11 => Some(packet.offset),
+            StrmoutSource::PACKET_OFFSET => Some(shared as u32),
+            StrmoutSource::MEMORY if level >= GfxLevel::Gfx11 => {
                 Some(step.port.read_u32(step.address("src_addr_lo", packet.src_addr)?))
             }
-            strmout_source::MEMORY => {
+            StrmoutSource::MEMORY => {
                 let va = step.aligned("offset_or_src_addr_lo", packet.src_addr | shared, 4)?;
                 Some(step.port.read_u32(va))
             }
@@ -340,18 +340,18 @@ fn at(va: GpuVa, offset: u32, step: &Step<'_, '_>) -> Result<GpuVa, Stop> {
 
 fn source(packet: &Dma, step: &Step<'_, '_>) -> Result<Side, Stop> {
     Ok(match packet.source {
-        dma_src::SAS_ADDRESS if packet.names_registers.0 => register_at(step, packet.from)?,
-        dma_src::SAS_ADDRESS | dma_src::L2_ADDRESS => Side::Memory(step.address("src_addr_lo", packet.from)?),
-        dma_src::GDS => Side::Gds(packet.from as u32),
+        DmaSrc::SAS_ADDRESS if packet.names_registers.0 => register_at(step, packet.from)?,
+        DmaSrc::SAS_ADDRESS | DmaSrc::L2_ADDRESS => Side::Memory(step.address("src_addr_lo", packet.from)?),
+        DmaSrc::GDS => Side::Gds(packet.from as u32),
         _ => Side::Value(packet.pattern),
     })
 }
 
 fn destination(packet: &Dma, step: &Step<'_, '_>) -> Result<Side, Stop> {
     Ok(match packet.destination {
-        dma_dst::DAS_ADDRESS if packet.names_registers.1 => register_at(step, packet.to)?,
-        dma_dst::DAS_ADDRESS | dma_dst::L2_ADDRESS => Side::Memory(step.address("dst_addr_lo", packet.to)?),
-        dma_dst::GDS => Side::Gds(packet.to as u32),
+        DmaDst::DAS_ADDRESS if packet.names_registers.1 => register_at(step, packet.to)?,
+        DmaDst::DAS_ADDRESS | DmaDst::L2_ADDRESS => Side::Memory(step.address("dst_addr_lo", packet.to)?),
+        DmaDst::GDS => Side::Gds(packet.to as u32),
         _ => Side::Value(0),
     })
 }

@@ -11,7 +11,7 @@ use amdgpu_packets::layout::records::pm4::{
     SetShRegOffset,
 };
 use amdgpu_packets::layout::values::{
-    clear_state_cmd, load_format, load_index, rmw_src, set_base_index, sh_offset_index, sh_reg_index,
+    ClearStateCmd, LoadFormat, LoadIndex, RmwSrc, SetBaseIndex, ShOffsetIndex, ShRegIndex,
 };
 use amdgpu_packets::pm4::{Register, Ring};
 use amdgpu_packets::registers::{IA_MULTI_VGT_PARAM, VGT_LS_HS_CONFIG, VGT_PRIMITIVE_TYPE};
@@ -29,10 +29,10 @@ const SHORT: u32 = 14;
 /// LOAD_*_REG_INDEX of an aperture.
 pub(super) struct IndexedLoad {
     aperture: Range<u32>,
-    index: u32,
+    index: LoadIndex,
     address: u64,
     offset: u32,
-    format: u32,
+    format: LoadFormat,
     count: u32,
 }
 
@@ -97,12 +97,12 @@ impl Engine {
     pub(super) fn set_sh_registers(
         &mut self,
         step: &Step<'_, '_>,
-        index: u32,
+        index: ShRegIndex,
         first: u32,
         values: &[u32],
         level: GfxLevel,
     ) -> Result<(), Stop> {
-        if index == sh_reg_index::INSERT_VMID {
+        if index == ShRegIndex::INSERT_VMID {
             return Err(step.refuse("asks for the number of the address space, which is not simulated"));
         }
         self.set_registers(step, &PERSISTENT, first, values, level)
@@ -202,9 +202,9 @@ impl Engine {
     ) -> Result<(), Stop> {
         let beyond = || step.refuse("reads beyond the end of the address space");
         let mut from = match packet.index {
-            load_index::DIRECT_ADDRESS => step.address("addr_lo", packet.address)?,
-            load_index::BASE_PLUS_OFFSET => {
-                let base = self.state.base(set_base_index::LOAD_REG_INDEX);
+            LoadIndex::DIRECT_ADDRESS => step.address("addr_lo", packet.address)?,
+            LoadIndex::BASE_PLUS_OFFSET => {
+                let base = self.state.base(SetBaseIndex::LOAD_REG_INDEX);
                 base.checked_add(packet.offset.into()).ok_or_else(beyond)?
             }
             _ => {
@@ -212,7 +212,7 @@ impl Engine {
                 step.address("addr_lo", pointer)?
             }
         };
-        if packet.format == load_format::OFFSET_AND_DATA {
+        if packet.format == LoadFormat::OFFSET_AND_DATA {
             step.port.spend(packet.count.into())?;
             let mut pairs = vec![[0u32; 2]; packet.count as usize];
             step.port.read(from, pairs.as_mut_bytes());
@@ -244,8 +244,8 @@ impl Engine {
 
     /// REG_RMW: some bits of any register, by masks in the packet or in other registers.
     pub(super) fn reg_rmw(&mut self, packet: &RegRmw, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
-        let mask = |from: u32, value: u32| match from {
-            rmw_src::IMMEDIATE => Ok(value),
+        let mask = |from: RmwSrc, value: u32| match from {
+            RmwSrc::IMMEDIATE => Ok(value),
             _ => self.get_register(Register::new(value), level, step.port),
         };
         let (and, or) = (mask(packet.and_src, packet.and_mask)?, mask(packet.or_src, packet.or_mask)?);
@@ -262,7 +262,7 @@ impl Engine {
         level: GfxLevel,
     ) -> Result<(), Stop> {
         let beyond = || step.refuse("points beyond the end of the address space");
-        let value = if packet.index == sh_offset_index::NORMAL {
+        let value = if packet.index == ShOffsetIndex::NORMAL.number() {
             let offset = match level {
                 GfxLevel::Gfx6 | GfxLevel::Gfx7 => 4 * u64::from(packet.ib_dword_offset),
                 GfxLevel::Gfx8 => packet.data_offset.into(),
@@ -270,11 +270,11 @@ impl Engine {
             };
             step.place().ib.va.checked_add(offset).ok_or_else(beyond)?.as_u64()
         } else {
-            let base = self.state.base(set_base_index::INDIRECT_DATA);
+            let base = self.state.base(SetBaseIndex::INDIRECT_DATA);
             step.port.read_u64(base.checked_add(packet.data_offset.into()).ok_or_else(beyond)?)
         };
         self.set_relative(step, &PERSISTENT, packet.reg_offset, value as u32, level)?;
-        if packet.index == sh_offset_index::DATA_INDIRECT_1DW {
+        if packet.index == ShOffsetIndex::DATA_INDIRECT_1DW.number() {
             return Ok(());
         }
         self.set_relative(step, &PERSISTENT, packet.reg_offset + 1, (value >> 32) as u32, level)
@@ -286,14 +286,14 @@ impl Engine {
         let index = packet.base_index;
         let is_mec = matches!(step.reader, Reader::Ring(target) if target.ring == Ring::Compute && target.is_mec());
         // What MEC knows a base for.
-        if is_mec && index != set_base_index::EXECUTE_INDIRECT_V2 {
-            return Err(step.wrong(FieldError::Unknown { field: "base_index", value: index }));
+        if is_mec && index != SetBaseIndex::EXECUTE_INDIRECT_V2 {
+            return Err(step.wrong(FieldError::Unknown { field: "base_index", value: index.number() }));
         }
-        if index == set_base_index::CE_PARTITION {
+        if index == SetBaseIndex::CE_PARTITION {
             return Ok(());
         }
         let va = step.address("addr_lo", packet.addr)?;
-        if let Some(base) = self.state.bases.get_mut(index as usize) {
+        if let Some(base) = self.state.bases.get_mut(index.number() as usize) {
             *base = va;
         }
         Ok(())
@@ -305,15 +305,15 @@ impl Engine {
         const DEPTH: usize = 16;
         let command = packet.cmd;
         let state = &mut self.state;
-        if matches!(command, clear_state_cmd::PUSH | clear_state_cmd::PUSH_AND_CLEAR) {
+        if matches!(command, ClearStateCmd::PUSH | ClearStateCmd::PUSH_AND_CLEAR) {
             if state.pushed.len() >= DEPTH {
                 return Err(step.refuse("puts more states aside than there is room for"));
             }
             state.pushed.push(state.registers.clone());
         }
         match command {
-            clear_state_cmd::CLEAR | clear_state_cmd::PUSH_AND_CLEAR => state.registers.clear_context(),
-            clear_state_cmd::POP => {
+            ClearStateCmd::CLEAR | ClearStateCmd::PUSH_AND_CLEAR => state.registers.clear_context(),
+            ClearStateCmd::POP => {
                 let last =
                     state.pushed.pop().ok_or_else(|| step.refuse("takes back a state that was not put aside"))?;
                 state.registers.restore_context(&last);

@@ -7,7 +7,7 @@ use amdgpu_packets::layout::Reader;
 use amdgpu_packets::layout::records::pm4::{
     EventWrite, EventWriteEop, EventWriteEos, OcclusionQuery, ReleaseMem, WaitRegMem, WaitRegMem64,
 };
-use amdgpu_packets::layout::values::{eop_data, eop_dst, eos_cmd, wait_op, wait_space};
+use amdgpu_packets::layout::values::{Compare, EopData, EopDst, EosCmd, EventIndex, WaitOp, WaitSpace};
 use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
 use crate::gpu::{
@@ -23,11 +23,11 @@ const STORED: u64 = 1 << 63;
 /// WAIT_REG_MEM and its form for qwords.
 pub(super) struct Wait {
     wide: bool,
-    function: u32,
+    function: Compare,
     mask: u64,
     reference: u64,
-    operation: u32,
-    space: u32,
+    operation: WaitOp,
+    space: WaitSpace,
     address: u64,
     register: u32,
     /// For the operation that writes a register before and after, and waits for another one.
@@ -60,7 +60,7 @@ impl From<WaitRegMem64> for Wait {
             mask: packet.mask,
             reference: packet.reference,
             operation: packet.operation,
-            space: packet.mem_space,
+            space: WaitSpace::new(packet.mem_space.number()),
             address: packet.poll_addr,
             register: packet.poll_reg,
             written: packet.write_reg,
@@ -72,8 +72,8 @@ impl From<WaitRegMem64> for Wait {
 /// EVENT_WRITE_EOP and RELEASE_MEM.
 pub(super) struct EndOfPipe {
     is_wait: bool,
-    destination: u32,
-    store: u32,
+    destination: EopDst,
+    store: EopData,
     address: u64,
     data: u64,
 }
@@ -97,14 +97,14 @@ impl Engine {
     pub(super) fn wait(&mut self, packet: &Wait, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let Wait { wide, mask, reference, .. } = *packet;
         let condition = Condition { function: step.compare(packet.function)?, mask, reference };
-        if packet.operation == wait_op::WRITE_WAIT_WRITE_REG {
+        if packet.operation == WaitOp::WRITE_WAIT_WRITE_REG {
             let (write, wait) = (Register::new(packet.written), Register::new(packet.watched));
             self.set_register(write, reference as u32, level, step.port)?;
             self.get_register(wait, level, step.port)?;
             self.wait_for_register(step, wait, wide, &condition)?;
             return self.set_register(write, reference as u32, level, step.port);
         }
-        if packet.space != wait_space::REGISTER {
+        if packet.space != WaitSpace::REGISTER {
             let va = step.aligned("poll_addr_lo", packet.address, if wide { 8 } else { 4 })?;
             return wait_for_memory(step.port, va, wide, &condition);
         }
@@ -118,10 +118,10 @@ impl Engine {
         let Reader::Ring(target) = step.reader else { return Err(step.refuse("has no place on this engine")) };
         let (event, index) = (packet.event_type, packet.event_index);
         if !indices(event, target.level).contains(&index) {
-            return Err(step.wrong(FieldError::Unknown { field: "event_index", value: index }));
+            return Err(step.wrong(FieldError::Unknown { field: "event_index", value: index.number() }));
         }
         // The dwords behind this event are no address.
-        let has_address = step.dwords.len() > 2 && event != u32::from(Event::PIXEL_PIPE_STAT_CONTROL.number());
+        let has_address = step.dwords.len() > 2 && event != Event::PIXEL_PIPE_STAT_CONTROL;
         let at = if has_address { Some(step.address("addr_lo", packet.addr)?) } else { None };
         self.event(event, at, target, step.port)
     }
@@ -129,14 +129,15 @@ impl Engine {
     /// Stores the result of an event. Nothing is ever drawn, so every count is zero; bit 63 says that it was stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
-    fn event(&self, event: u32, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
-        const ZPASS_DONE: u32 = Event::ZPASS_DONE.number() as u32;
-        const PIXEL_PIPE_STAT_DUMP: u32 = Event::PIXEL_PIPE_STAT_DUMP.number() as u32;
-        const SAMPLE_PIPELINESTAT: u32 = Event::SAMPLE_PIPELINESTAT.number() as u32;
-        const SAMPLE_STREAMOUTSTATS: u32 = Event::SAMPLE_STREAMOUTSTATS.number() as u32;
+    fn event(&self, event: Event, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
         let stores = match event {
-            ZPASS_DONE => target.level < GfxLevel::Gfx11,
-            PIXEL_PIPE_STAT_DUMP | SAMPLE_PIPELINESTAT | SAMPLE_STREAMOUTSTATS | 1..=3 => true,
+            Event::ZPASS_DONE => target.level < GfxLevel::Gfx11,
+            Event::PIXEL_PIPE_STAT_DUMP
+            | Event::SAMPLE_PIPELINESTAT
+            | Event::SAMPLE_STREAMOUTSTATS
+            | Event::SAMPLE_STREAMOUTSTATS1
+            | Event::SAMPLE_STREAMOUTSTATS2
+            | Event::SAMPLE_STREAMOUTSTATS3 => true,
             _ => false,
         };
         let refuse = |what| Err(Stop::Refused { place: port.place(), what });
@@ -145,8 +146,8 @@ impl Engine {
         };
         match event {
             _ if !stores => return refuse("names an address for an event that stores nothing"),
-            ZPASS_DONE | PIXEL_PIPE_STAT_DUMP => self.store_sample_counts(va, port),
-            SAMPLE_PIPELINESTAT => {
+            Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => self.store_sample_counts(va, port),
+            Event::SAMPLE_PIPELINESTAT => {
                 let counters = match (target.is_mec(), target.level >= GfxLevel::Gfx11) {
                     // MEC is given the address of the one counter that it has.
                     (true, _) => 1,
@@ -179,15 +180,15 @@ impl Engine {
         if packet.is_wait {
             return Ok(());
         }
-        if packet.destination > eop_dst::TC_L2 {
+        if packet.destination > EopDst::TC_L2 {
             return Err(step.refuse("writes a queue's pointers, which is the kernel's to do"));
         }
         let aligned = |bytes| step.aligned("addr_lo", packet.address, bytes);
         match packet.store {
-            eop_data::NONE => {}
-            eop_data::DWORD => step.port.write_dwords(aligned(4)?, &[packet.data as u32]),
-            eop_data::QWORD => step.port.write_u64(aligned(8)?, packet.data),
-            eop_data::GDS_BLOCK => {
+            EopData::NONE => {}
+            EopData::DWORD => step.port.write_dwords(aligned(4)?, &[packet.data as u32]),
+            EopData::QWORD => step.port.write_u64(aligned(8)?, packet.data),
+            EopData::GDS_BLOCK => {
                 let (offset, dwords) = (packet.data as u32 & 0xffff, packet.data as u32 >> 16);
                 self.store_gds(step, aligned(4)?, offset, dwords)?;
             }
@@ -201,8 +202,8 @@ impl Engine {
     pub(super) fn end_of_shader(&self, packet: &EventWriteEos, step: &Step<'_, '_>) -> Result<(), Stop> {
         let va = step.aligned("addr_lo", packet.addr, 4)?;
         match packet.command {
-            eos_cmd::STORE_GDS => self.store_gds(step, va, packet.gds_index, packet.gds_dwords)?,
-            eos_cmd::STORE_DWORD => step.port.write_dwords(va, &[packet.data]),
+            EosCmd::STORE_GDS => self.store_gds(step, va, packet.gds_index, packet.gds_dwords)?,
+            EosCmd::STORE_DWORD => step.port.write_dwords(va, &[packet.data]),
             _ => return Err(step.refuse("stores an append counter, which is not simulated")),
         }
         Ok(())
@@ -219,14 +220,23 @@ impl Engine {
 }
 
 /// The indices that an event goes with. AMD PAL numbers the stream-out statistics of GFX11 by stream, Mesa does not.
-const fn indices(event: u32, level: GfxLevel) -> &'static [u32] {
+const fn indices(event: Event, level: GfxLevel) -> &'static [EventIndex] {
     match event {
-        21 if (level as u8) < GfxLevel::Gfx11 as u8 => &[1],
-        56 | 57 => &[1],
-        30 => &[2],
-        1..=3 | 32 => &[3, 8, 9, 10, 11],
-        7 | 15 | 16 => &[4],
-        _ => &[0],
+        Event::ZPASS_DONE if (level as u8) < GfxLevel::Gfx11 as u8 => &[EventIndex::ZPASS_OR_PIXEL_PIPE_STAT],
+        Event::PIXEL_PIPE_STAT_CONTROL | Event::PIXEL_PIPE_STAT_DUMP => &[EventIndex::ZPASS_OR_PIXEL_PIPE_STAT],
+        Event::SAMPLE_PIPELINESTAT => &[EventIndex::SAMPLE_PIPELINESTAT],
+        Event::SAMPLE_STREAMOUTSTATS
+        | Event::SAMPLE_STREAMOUTSTATS1
+        | Event::SAMPLE_STREAMOUTSTATS2
+        | Event::SAMPLE_STREAMOUTSTATS3 => &[
+            EventIndex::SAMPLE_STREAMOUTSTATS,
+            EventIndex::SAMPLE_STREAMOUTSTATS0,
+            EventIndex::SAMPLE_STREAMOUTSTATS1,
+            EventIndex::SAMPLE_STREAMOUTSTATS2,
+            EventIndex::SAMPLE_STREAMOUTSTATS3,
+        ],
+        Event::CS_PARTIAL_FLUSH | Event::VS_PARTIAL_FLUSH | Event::PS_PARTIAL_FLUSH => &[EventIndex::PARTIAL_FLUSH],
+        _ => &[EventIndex::OTHER],
     }
 }
 

@@ -4,7 +4,7 @@ use amdgpu_packets::FieldError;
 use amdgpu_packets::layout::records::sdma::{
     Atomic as AtomicPacket, ConstFill, CopyBroadcastLinear, CopyLinear, Packet,
 };
-use amdgpu_packets::layout::values::fill_size;
+use amdgpu_packets::layout::values::{FillSize, TcOp};
 use amdgpu_packets::layout::{self, Layout, Reader};
 use amdgpu_packets::pm4::Compare;
 use amdgpu_packets::sdma::Version;
@@ -173,7 +173,7 @@ fn const_fill(packet: &ConstFill, step: &Step<'_, '_>, version: Version) -> Resu
     let more = u64::from(version >= Version::V4_0);
     let (pattern, bytes, multiple) = match packet.fillsize {
         _ if is_old => (packet.pattern, 4 * u64::from(packet.count), 4),
-        fill_size::BYTE => (packet.src_data as u32, u64::from(packet.count) + more, 1),
+        FillSize::BYTE => (packet.src_data as u32, u64::from(packet.count) + more, 1),
         _ => (packet.src_data as u32, 4 * (u64::from(packet.count / 4) + more), 4),
     };
     dma::fill(step.port, step.aligned("dst_addr_lo", packet.dst_addr, multiple)?, pattern, bytes)
@@ -182,8 +182,8 @@ fn const_fill(packet: &ConstFill, step: &Step<'_, '_>, version: Version) -> Resu
 /// ATOMIC: once, or again and again until the comparison holds or the engine's timer ends it.
 fn atomic(packet: &AtomicPacket, step: &Step<'_, '_>) -> Result<(), Stop> {
     let AtomicPacket { atomic_op, src_data, cmp, .. } = *packet;
-    let unknown = FieldError::Unknown { field: "atomic_op", value: atomic_op };
-    let atomic = Atomic::new(atomic_op, src_data, cmp).ok_or_else(|| step.wrong(unknown))?;
+    let unknown = FieldError::Unknown { field: "atomic_op", value: atomic_op.number() };
+    let atomic = Atomic::new(TcOp::new(atomic_op.number()), src_data, cmp).ok_or_else(|| step.wrong(unknown))?;
     let va = step.aligned("addr_lo", packet.addr, atomic.bytes())?;
     let tries = if packet.loops { ATOMIC_TRIES } else { 1 };
     for _ in 0..tries {

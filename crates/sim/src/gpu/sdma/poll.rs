@@ -2,6 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::sdma::{PollRegMem, PollRegmem};
+use amdgpu_packets::layout::values::Compare;
 use amdgpu_packets::pm4::Register;
 use amdgpu_packets::sdma::Version;
 
@@ -11,7 +12,7 @@ use crate::gpu::{Registers, State, Stop, Watched, port::Port, step::Step, wait::
 pub(super) struct Poll {
     is_memory: bool,
     address: u64,
-    function: u32,
+    function: Compare,
     mask: u32,
     reference: u32,
     retries: u32,
