@@ -1,11 +1,11 @@
 //! The test can fail: a kernel that does one thing wrong makes the check fail that is there to find it.
-#![expect(unsafe_code, reason = "a kernel below the seam reads and writes ioctl arguments")]
+#![expect(unsafe_code, reason = "a kernel that lies, and turns bits in mapped memory")]
 
 mod held;
 mod saboteur;
 
 use std::{
-    ffi::{c_int, c_void},
+    mem::offset_of,
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -13,19 +13,20 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_layers::{Answered, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_smoke::{CheckResult, Count, Exit, Options, Report, Status, Target, run};
 use amdgpu_winsys::{
     uapi::{
-        Argument, Cs, CsChunkIb, Ctx, GemClose, GemCreate, GemDomain, GemMetadata, GemUserptr, GemVa, Info,
-        METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, Request, SyncobjArray, SyncobjTimelineWait,
-        SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
+        Answered as _, Argument, Cs, CsChunkIb, Ctx, CtxStateFlags, GemClose, GemCreate, GemDomain, GemMetadata,
+        GemUserptr, GemVa, METADATA_OP_SET, MemoryInfo, PRIME_FD_TO_HANDLE, PrimeHandle, SyncobjArray,
+        SyncobjTimelineWait, SyncobjWait, VaOperation, Version, WaitCs, chunk_id, ctx_op, query,
     },
     winsys::Device,
 };
-use held::{Held, chunks};
+use held::Held;
 use nix::errno::Errno;
-use saboteur::{Below, Saboteur, Trick, argument, lock};
+use saboteur::{Saboteur, Seen, Trick, lie, lie_as, lock, make_as};
 
 /// Descriptors and mappings are counted for the whole process, so only one test runs at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -38,7 +39,7 @@ fn run_with(private_mappings: bool, filter: &str, trick: Trick) -> Report {
     let _turn = lock(&ONE_AT_A_TIME);
     let gpu = SimDevice::new(amdgpu_sim::profile("navi21").unwrap(), SimOptions::hanging_for(Duration::from_secs(1)));
     let counted = gpu.clone();
-    let open = move || Device::new(Saboteur { below: Below::new(gpu.open()), trick, private_mappings });
+    let open = move || Device::new(Saboteur { seen: Seen::default(), trick, private_mappings }.over(gpu.open()));
     let target = Target::new("sabotaged", open).simulating().counting(move || counted_bos(&counted));
     run(&target, &Options::filtered(filter).unwrap(), &mut ())
 }
@@ -58,7 +59,7 @@ fn fails(report: &Report, id: &str, evidence: &str) {
 
 #[test]
 fn an_honest_kernel_passes() {
-    let report = run_with(false, "", |_, _, _| None);
+    let report = run_with(false, "", |_, call| call.forward());
     let bad: Vec<_> =
         report.results.iter().filter(|result| matches!(result.word, Status::Fail | Status::Crash)).collect();
     assert!(bad.is_empty(), "{bad:#?}");
@@ -67,12 +68,15 @@ fn an_honest_kernel_passes() {
 
 #[test]
 fn another_driver_is_not_opened() {
-    let report = run_with(false, "exec", |below, request, version| {
-        (request == Version::REQUEST).then(|| {
-            let done = below.ask(request, version);
-            argument::<Version>(version).version_minor = 1;
-            done
-        })
+    let report = run_with(false, "exec", |_, call| {
+        let is_version = call.is(Version::REQUEST);
+        let mut answered = call.forward();
+        if is_version {
+            let version = Version { version_minor: 1, ..answered.read() };
+            // SAFETY: the addresses are the caller's own.
+            unsafe { answered.write(&version) };
+        }
+        answered
     });
     fails(&report, "inventory.open", "amdgpu 3.1 is not supported");
     assert_eq!(report.results.len(), 1);
@@ -81,71 +85,74 @@ fn another_driver_is_not_opened() {
 
 #[test]
 fn a_pool_fuller_than_it_is_large_is_found() {
-    let report = run_with(false, "inventory", |below, request, info| {
-        let asked = request == Info::REQUEST && argument::<Info>(info).query == query::MEMORY;
-        asked.then(|| {
-            let done = below.ask(request, info);
-            let answer = argument::<Info>(info).return_pointer as usize;
-            // SAFETY: the library asked for a `MemoryInfo` there, and the simulator has just written one.
-            let answer = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<MemoryInfo>(answer) };
-            answer.gtt.heap_usage = answer.gtt.total_heap_size + 1;
-            done
-        })
+    let report = run_with(false, "inventory", |_, call| {
+        let asks = call.query().is_some_and(|info| info.query == query::MEMORY);
+        let mut answered = call.forward();
+        if asks {
+            answered.patch_info(offset_of!(MemoryInfo, gtt.heap_usage), &(1_u64 << 60).to_ne_bytes());
+        }
+        answered
     });
     fails(&report, "inventory.pools", "of GTT are in use");
 }
 
 #[test]
 fn a_clock_that_stands_still_is_found() {
-    let report = run_with(false, "inventory", |_, request, info| {
-        let asked = request == Info::REQUEST && argument::<Info>(info).query == query::TIMESTAMP;
-        asked.then(|| {
-            let answer = argument::<Info>(info).return_pointer as usize;
-            // SAFETY: the library has room for the u64 that TIMESTAMP answers with.
-            unsafe { std::ptr::with_exposed_provenance_mut::<u64>(answer).write(7) };
-            Ok(0)
-        })
+    let report = run_with(false, "inventory", |_, call| match call.query() {
+        Some(info) if info.query == query::TIMESTAMP => call.answer_info(&7_u64.to_ne_bytes()),
+        _ => call.forward(),
     });
     fails(&report, "inventory.clock", "from 7 to 7");
 }
 
 #[test]
 fn memory_in_the_wrong_domain_is_found() {
-    let report = run_with(false, "bo.create", |below, request, create| {
-        (request == GemCreate::REQUEST).then(|| {
-            argument::<GemCreate>(create).domains = GemDomain::GTT.bits();
-            below.ask(request, create)
-        })
+    let report = run_with(false, "bo.create", |_, call| {
+        if !call.is(GemCreate::REQUEST) {
+            return call.forward();
+        }
+        let mut create = GemCreate { domains: GemDomain::GTT.bits(), ..call.read() };
+        make_as(call, &mut create)
     });
     fails(&report, "bo.create", "domain the kernel remembers");
 }
 
 #[test]
 fn mappings_that_do_not_share_are_found() {
-    let report = run_with(true, "bo.map", |_, _, _| None);
+    let report = run_with(true, "bo.map", |_, call| call.forward());
     fails(&report, "bo.map", "byte 0x0 of 0x2000: found 00");
 }
 
 #[test]
 fn lost_metadata_is_found() {
-    let report = run_with(false, "bo.metadata", |_, request, metadata| {
-        let stores = request == GemMetadata::REQUEST && argument::<GemMetadata>(metadata).op == METADATA_OP_SET;
-        stores.then_some(Ok(0))
+    let report = run_with(false, "bo.metadata", |_, call| {
+        let stores = call.is(GemMetadata::REQUEST) && call.read::<GemMetadata>().op == METADATA_OP_SET;
+        if stores { lie(call, &[]) } else { call.forward() }
     });
     fails(&report, "bo.metadata", "flags: found 0, expected 90");
 }
 
+/// Makes a BO, and returns its handle.
+fn other_bo(call: &Ioctl<'_>, bo_size: u64) -> Result<u32, Errno> {
+    let mut create = GemCreate { bo_size, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
+    // SAFETY: the handle is the caller's, in the place of the one that it asked for.
+    unsafe { call.ask(GemCreate::REQUEST, &mut create) }?;
+    Ok(create.answer().handle)
+}
+
 #[test]
 fn an_import_that_is_another_bo_is_found() {
-    let report = run_with(false, "prime", |below, request, prime| {
-        (request == PRIME_FD_TO_HANDLE).then(|| {
-            let mut create =
-                GemCreate { bo_size: 64 << 10, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
-            let done = below.ask(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast());
-            // The handle is the answer's first word.
-            argument::<PrimeHandle>(prime).handle = create.bo_size as u32;
-            done
-        })
+    let report = run_with(false, "prime", |_, call| {
+        if !call.is(PRIME_FD_TO_HANDLE) {
+            return call.forward();
+        }
+        match other_bo(&call, 64 << 10) {
+            Ok(handle) => {
+                let answer = PrimeHandle { handle, ..call.read() };
+                lie_as(call, &answer)
+            }
+            Err(errno) => call.refuse(errno),
+        }
     });
     fails(&report, "prime.share", "byte 0x0");
     fails(&report, "prime.again", "handle where it was created");
@@ -153,23 +160,24 @@ fn an_import_that_is_another_bo_is_found() {
 
 #[test]
 fn user_memory_that_is_other_memory_is_found() {
-    let report = run_with(false, "userptr", |below, request, pages| {
-        (request == GemUserptr::REQUEST).then(|| {
-            let bo_size = argument::<GemUserptr>(pages).size;
-            let mut create = GemCreate { bo_size, alignment: 0, domains: GemDomain::GTT.bits(), domain_flags: 0 };
-            let done = below.ask(GemCreate::REQUEST, std::ptr::from_mut(&mut create).cast());
-            // The handle is the answer's first word.
-            argument::<GemUserptr>(pages).handle = create.bo_size as u32;
-            done
-        })
+    let report = run_with(false, "userptr", |_, call| {
+        if !call.is(GemUserptr::REQUEST) {
+            return call.forward();
+        }
+        let asked: GemUserptr = call.read();
+        match other_bo(&call, asked.size) {
+            Ok(handle) => lie_as(call, &GemUserptr { handle, ..asked }),
+            Err(errno) => call.refuse(errno),
+        }
     });
     fails(&report, "userptr.share", "byte 0x0 of 0x10000: found 00");
 }
 
 #[test]
 fn a_sync_object_that_is_always_signalled_is_found() {
-    let report = run_with(false, "syncobj", |_, request, _| {
-        [SyncobjWait::REQUEST, SyncobjTimelineWait::REQUEST].contains(&request).then_some(Ok(0))
+    let report = run_with(false, "syncobj", |_, call| {
+        let waits = call.is(SyncobjWait::REQUEST) || call.is(SyncobjTimelineWait::REQUEST);
+        if waits { lie(call, &[]) } else { call.forward() }
     });
     for id in ["syncobj.binary", "syncobj.timeline", "syncobj.share"] {
         fails(&report, id, "found true, expected false");
@@ -178,14 +186,28 @@ fn a_sync_object_that_is_always_signalled_is_found() {
 
 #[test]
 fn a_sync_object_that_is_never_reset_is_found() {
-    let report = run_with(false, "syncobj", |_, request, _| (request == SyncobjArray::REQUEST).then_some(Ok(0)));
+    let report =
+        run_with(
+            false,
+            "syncobj",
+            |_, call| {
+                if call.is(SyncobjArray::REQUEST) { lie(call, &[]) } else { call.forward() }
+            },
+        );
     fails(&report, "syncobj.binary", "signalled after reset");
     fails(&report, "syncobj.share", "signalled here after a reset there");
 }
 
 #[test]
 fn a_refused_submission_is_reported_with_its_errno() {
-    let report = run_with(false, "exec.nop", |_, request, _| (request == Cs::REQUEST).then_some(Err(Errno::ENOMEM)));
+    let report =
+        run_with(
+            false,
+            "exec.nop",
+            |_, call| {
+                if call.is(Cs::REQUEST) { call.refuse(Errno::ENOMEM) } else { call.forward() }
+            },
+        );
     for id in ["exec.nop.gfx0", "exec.nop.compute0", "exec.nop.sdma0"] {
         fails(&report, id, "submitting: AMDGPU_CS: ENOMEM");
     }
@@ -194,33 +216,31 @@ fn a_refused_submission_is_reported_with_its_errno() {
 
 #[test]
 fn a_sequence_number_that_was_not_issued_is_found() {
-    let report = run_with(false, "exec.fence.gfx0", |below, request, job| {
-        (request == Cs::REQUEST).then(|| {
-            let done = below.ask(request, job);
-            // SAFETY: the answer to CS is a u64 at the start of its 24 bytes.
-            let sequence = unsafe { &mut *job.cast::<u64>() };
-            *sequence += 1;
-            done
-        })
+    let report = run_with(false, "exec.fence.gfx0", |_, call| {
+        let submits = call.is(Cs::REQUEST);
+        let mut answered = call.forward();
+        if submits {
+            let sequence = answered.read::<Cs>().answer().handle + 1;
+            // SAFETY: a number that names nothing.
+            unsafe { answered.write_bytes(&sequence.to_ne_bytes()) };
+        }
+        answered
     });
     fails(&report, "exec.fence.gfx0", "waiting for the job: AMDGPU_WAIT_CS: EINVAL");
 }
 
 /// Jobs are taken and never run, and waits say so.
-fn never_runs(_: &Below, request: Request, job: *mut c_void) -> Option<Result<c_int, Errno>> {
+fn never_runs<'c>(_: &Seen, call: Ioctl<'c>) -> Answered<'c> {
     /// The library's probe for kernels that know no refusal; an honest answer keeps it from taking us for one.
     const PROBED: u64 = 1 << 40;
-    if request == Cs::REQUEST {
-        // SAFETY: the answer to CS is a u64 at the start of its 24 bytes.
-        unsafe { job.cast::<u64>().write(1) };
-        return Some(Ok(0));
+    const BUSY: u64 = 1;
+    if call.is(Cs::REQUEST) {
+        return lie(call, &1_u64.to_ne_bytes());
     }
-    if request == WaitCs::REQUEST && argument::<WaitCs>(job).handle < PROBED {
-        // The answer is a u64 at the same place: 1 is busy.
-        argument::<WaitCs>(job).handle = 1;
-        return Some(Ok(0));
+    if call.is(WaitCs::REQUEST) && call.read::<WaitCs>().handle < PROBED {
+        return lie(call, &BUSY.to_ne_bytes());
     }
-    None
+    call.forward()
 }
 
 #[test]
@@ -236,18 +256,19 @@ fn a_ring_that_executes_nothing_is_found_on_every_check() {
     assert_eq!(Exit::of(&report), Exit::Fail);
 }
 
-/// The chunk with the user fence does not reach the kernel.
-fn without_user_fence(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
-    if request != Cs::REQUEST {
-        return None;
+/// Submits with other chunks than the library's.
+fn submits_changed(call: Ioctl<'_>, change: impl FnOnce(&mut Held)) -> Answered<'_> {
+    if !call.is(Cs::REQUEST) {
+        return call.forward();
     }
-    let given = argument::<Cs>(submission);
-    let kept: Vec<u64> =
-        chunks(given).filter(|(_, chunk)| chunk.chunk_id != chunk_id::FENCE).map(|(at, _)| at).collect();
-    let mut changed = Cs { num_chunks: kept.len() as u32, chunks: kept.as_ptr().expose_provenance() as u64, ..*given };
-    let done = below.ask(request, std::ptr::from_mut(&mut changed).cast());
-    *given = changed;
-    Some(done)
+    let mut held = Held::new(&call);
+    change(&mut held);
+    held.submit(|submission| make_as(call, submission))
+}
+
+/// The chunk with the user fence does not reach the kernel.
+fn without_user_fence<'c>(_: &Seen, call: Ioctl<'c>) -> Answered<'c> {
+    submits_changed(call, |held| held.chunks.retain(|chunk| chunk.id != chunk_id::FENCE))
 }
 
 #[test]
@@ -258,9 +279,9 @@ fn a_sequence_number_that_is_never_written_is_found() {
 }
 
 /// Before a job runs, one bit in the middle of what it will copy turns.
-fn turns_a_bit(below: &Below, request: Request, _: *mut c_void) -> Option<Result<c_int, Errno>> {
-    if request == Cs::REQUEST
-        && let Some((base, len)) = *lock(&below.large_mapping)
+fn turns_a_bit<'c>(seen: &Seen, call: Ioctl<'c>) -> Answered<'c> {
+    if call.is(Cs::REQUEST)
+        && let Some((base, len)) = *lock(&seen.large_mapping)
     {
         let byte = std::ptr::with_exposed_provenance_mut::<u8>(base + len / 2);
         // SAFETY: the mapping is live, or `munmap` would have taken it out, and `len / 2` is inside.
@@ -268,7 +289,7 @@ fn turns_a_bit(below: &Below, request: Request, _: *mut c_void) -> Option<Result
         // SAFETY: as above.
         unsafe { byte.write_volatile(old ^ 1) };
     }
-    None
+    call.forward()
 }
 
 #[test]
@@ -281,27 +302,30 @@ fn one_wrong_bit_in_a_mebibyte_is_found_where_it_is() {
 const WAITS: [u32; 2] = [chunk_id::DEPENDENCIES, chunk_id::SYNCOBJ_TIMELINE_WAIT];
 
 /// A job that others wait for runs after the first one that should wait for it.
-fn turns_the_order_round(below: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
-    if request != Cs::REQUEST {
-        return None;
+fn turns_the_order_round<'c>(seen: &Seen, call: Ioctl<'c>) -> Answered<'c> {
+    // The queue is fresh.
+    const FIRST: [u8; 8] = 1_u64.to_ne_bytes();
+    if !call.is(Cs::REQUEST) {
+        return call.forward();
     }
-    let mut held = Held::new(argument::<Cs>(submission));
-    let Some(first) = lock(&below.held).take() else {
-        *lock(&below.held) = Some(held);
-        // SAFETY: the answer to CS is a u64 at the start of its 24 bytes; the queue is fresh, so its first number is 1.
-        unsafe { submission.cast::<u64>().write(1) };
-        return Some(Ok(0));
+    let mut held = Held::new(&call);
+    let Some(first) = lock(&seen.held).take() else {
+        *lock(&seen.held) = Some(held);
+        return lie(call, &FIRST);
     };
-    held.chunks.retain(|(kind, _)| !WAITS.contains(kind));
-    let done = held.submit(below);
-    let ib = held.chunks.iter().find(|(id, _)| *id == chunk_id::IB).map_or(&[][..], |(_, dwords)| dwords);
+    held.chunks.retain(|chunk| !WAITS.contains(&chunk.id));
+    // SAFETY: the library's own submissions, made later than it thinks; what they use it keeps until it has waited for both.
+    let submit = |held: &Held| held.submit(|submission| unsafe { call.ask(Cs::REQUEST, submission) });
+    if let Err(errno) = submit(&held) {
+        return call.refuse(errno);
+    }
+    let ib = held.chunks.iter().find(|chunk| chunk.id == chunk_id::IB).map_or(&[][..], |chunk| &chunk.payload);
     let mut wait =
         WaitCs { handle: 1, timeout: u64::MAX, ip_type: ib[5], ip_instance: ib[6], ring: ib[7], ctx_id: held.context };
-    below.ask(WaitCs::REQUEST, std::ptr::from_mut(&mut wait).cast()).unwrap();
-    first.submit(below).unwrap();
-    // SAFETY: as above.
-    unsafe { submission.cast::<u64>().write(1) };
-    Some(done)
+    // SAFETY: a wait makes and ends nothing.
+    unsafe { call.ask(WaitCs::REQUEST, &mut wait) }.unwrap();
+    submit(&first).unwrap();
+    lie(call, &FIRST)
 }
 
 #[test]
@@ -313,15 +337,13 @@ fn jobs_in_the_wrong_order_are_found() {
 }
 
 /// The last eight dwords of each IB are cut off, and with them the end of a packet.
-fn cuts_jobs_short(_: &Below, request: Request, submission: *mut c_void) -> Option<Result<c_int, Errno>> {
-    if request == Cs::REQUEST {
-        for (_, chunk) in chunks(argument::<Cs>(submission)).filter(|(_, chunk)| chunk.chunk_id == chunk_id::IB) {
-            // SAFETY: an IB chunk holds the address of a `CsChunkIb`, which the library does not look at again.
-            let ib = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<CsChunkIb>(chunk.chunk_data as usize) };
-            ib.ib_bytes -= 32;
+fn cuts_jobs_short<'c>(_: &Seen, call: Ioctl<'c>) -> Answered<'c> {
+    const IB_BYTES: usize = offset_of!(CsChunkIb, ib_bytes) / 4;
+    submits_changed(call, |held| {
+        for chunk in held.chunks.iter_mut().filter(|chunk| chunk.id == chunk_id::IB) {
+            chunk.payload[IB_BYTES] -= 32;
         }
-    }
-    None
+    })
 }
 
 #[test]
@@ -337,17 +359,14 @@ fn a_job_that_hangs_the_gpu_ends_the_plan() {
 fn a_gpu_lost_to_somebody_else_ends_the_plan_at_the_next_failure() {
     // Contexts are asked before as well, whether their numbers are in use: the reset comes with the submission.
     static IS_LOST: AtomicBool = AtomicBool::new(false);
-    let report = run_with(false, "exec", |_, request, context| {
-        if request == Cs::REQUEST {
+    let report = run_with(false, "exec", |_, call| {
+        if call.is(Cs::REQUEST) {
             IS_LOST.store(true, Ordering::Relaxed);
-            return Some(Err(Errno::ENOMEM));
+            return call.refuse(Errno::ENOMEM);
         }
-        let asks = request == Ctx::REQUEST && argument::<Ctx>(context).op == ctx_op::QUERY_STATE2;
-        (asks && IS_LOST.load(Ordering::Relaxed)).then(|| {
-            // SAFETY: the answer is a u64 of flags at the start of its 16 bytes: RESET and VRAMLOST.
-            unsafe { context.cast::<u64>().write(3) };
-            Ok(0)
-        })
+        let asks = call.is(Ctx::REQUEST) && call.read::<Ctx>().op == ctx_op::QUERY_STATE2;
+        let flags = CtxStateFlags::RESET | CtxStateFlags::VRAMLOST;
+        if asks && IS_LOST.load(Ordering::Relaxed) { lie(call, &flags.bits().to_ne_bytes()) } else { call.forward() }
     });
     fails(&report, "exec.nop.gfx0", "the GPU was reset: CtxStateFlags(RESET | VRAMLOST)");
     assert_eq!(Exit::of(&report), Exit::Aborted);
@@ -355,15 +374,16 @@ fn a_gpu_lost_to_somebody_else_ends_the_plan_at_the_next_failure() {
 
 #[test]
 fn handles_that_are_not_closed_are_found() {
-    let report = run_with(false, "leak", |_, request, _| (request == GemClose::REQUEST).then_some(Ok(0)));
+    let report =
+        run_with(false, "leak", |_, call| if call.is(GemClose::REQUEST) { lie(call, &[]) } else { call.forward() });
     fails(&report, "leak.objects", "BOs ");
 }
 
 #[test]
 fn bindings_that_are_not_removed_are_found() {
-    let report = run_with(false, "leak", |_, request, va| {
-        let unmaps = request == GemVa::REQUEST && argument::<GemVa>(va).operation == VaOperation::Unmap as u32;
-        unmaps.then_some(Err(Errno::EINVAL))
+    let report = run_with(false, "leak", |_, call| {
+        let unmaps = call.is(GemVa::REQUEST) && call.read::<GemVa>().operation == VaOperation::Unmap as u32;
+        if unmaps { call.refuse(Errno::EINVAL) } else { call.forward() }
     });
     fails(&report, "leak.objects", "leases ");
 }

@@ -1,95 +1,90 @@
 //! A kernel that does one thing wrong.
 
 use std::{
-    ffi::{c_int, c_void},
     ptr::NonNull,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use amdgpu_sim::SimKernel;
-use amdgpu_winsys::{
-    uapi::{Argument, Request},
-    winsys::{Kernel, OpenFile, Protection},
-};
+use amdgpu_layers::{Answered, Ioctl, Layer, Mapped, Mmap, Munmap, Unmapped};
+use amdgpu_winsys::uapi::Argument;
 use nix::errno::Errno;
 
 use crate::held::Held;
 
-/// Hook that is called before the kernel: returns an answer, or nothing to let the request through.
-pub(crate) type Trick = fn(&Below, Request, *mut c_void) -> Option<Result<c_int, Errno>>;
+/// Hook that is given each request instead of the kernel.
+pub(crate) type Trick = for<'c> fn(&Seen, Ioctl<'c>) -> Answered<'c>;
 
-/// A kernel that answers some requests wrongly.
+/// A layer that answers some requests wrongly.
 pub(crate) struct Saboteur {
-    pub(crate) below: Below,
+    pub(crate) seen: Seen,
     pub(crate) trick: Trick,
     pub(crate) private_mappings: bool,
 }
 
-/// The honest kernel, and what the saboteur has seen.
-pub(crate) struct Below {
-    kernel: SimKernel,
+/// State that a trick keeps.
+#[derive(Default)]
+pub(crate) struct Seen {
     /// The first mapping of at least a mebibyte, while it lasts.
     pub(crate) large_mapping: Mutex<Option<(usize, usize)>>,
     /// A submission that was answered and not yet passed on.
     pub(crate) held: Mutex<Option<Held>>,
 }
 
-impl Below {
-    pub(crate) fn new(kernel: SimKernel) -> Self {
-        Self { kernel, large_mapping: Mutex::default(), held: Mutex::default() }
+impl Layer for Saboteur {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        (self.trick)(&self.seen, call)
     }
 
-    /// Lets a request through.
-    pub(crate) fn ask(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        // SAFETY: tricks pass on what the library passed, or an argument of the same layout on their stack.
-        unsafe { self.kernel.ioctl(request, argument) }
-    }
-}
-
-/// The argument of a request, which is one of `T`.
-pub(crate) fn argument<'a, T: Argument>(argument: *mut c_void) -> &'a mut T {
-    // SAFETY: tricks call this only for the request whose argument `T` is, and the caller of `ioctl` promised its size in
-    // bytes, exclusively, until it returns.
-    unsafe { &mut *argument.cast::<T>() }
-}
-
-// SAFETY: every call is forwarded to the simulator or answered within the bytes of its argument; a private mapping is an
-// anonymous one of the same length.
-unsafe impl Kernel for Saboteur {
-    fn open_file(&self) -> OpenFile<'_> {
-        self.below.kernel.open_file()
-    }
-
-    unsafe fn ioctl(&self, request: Request, argument: *mut c_void) -> Result<c_int, Errno> {
-        (self.trick)(&self.below, request, argument).unwrap_or_else(|| self.below.ask(request, argument))
-    }
-
-    unsafe fn mmap(
-        &self,
-        len: usize,
-        protection: Protection,
-        at: Option<NonNull<u8>>,
-        offset: u64,
-    ) -> Result<NonNull<u8>, Errno> {
+    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
+        let len = call.len();
         if self.private_mappings {
-            return anonymous(len);
+            return match anonymous(len) {
+                // SAFETY: new memory of this length, which munmap ends like any other.
+                Ok(address) => unsafe { call.give(address) },
+                Err(errno) => call.refuse(errno),
+            };
         }
-        // SAFETY: the caller's promises are passed on unchanged.
-        let mapped = unsafe { self.below.kernel.mmap(len, protection, at, offset) }?;
-        if len >= 1 << 20 {
-            lock(&self.below.large_mapping).get_or_insert((mapped.as_ptr().expose_provenance(), len));
+        let mapped = call.forward();
+        if let (Ok(address), true) = (mapped.result(), len >= 1 << 20) {
+            lock(&self.seen.large_mapping).get_or_insert((address.as_ptr().expose_provenance(), len));
         }
-        Ok(mapped)
+        mapped
     }
 
-    unsafe fn munmap(&self, address: NonNull<u8>, len: usize) -> Result<(), Errno> {
-        let mut large = lock(&self.below.large_mapping);
-        if large.is_some_and(|(base, _)| base == address.as_ptr().addr()) {
+    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
+        let mut large = lock(&self.seen.large_mapping);
+        if large.is_some_and(|(base, _)| base == call.address().as_ptr().addr()) {
             *large = None;
         }
-        // SAFETY: the caller's promises are passed on unchanged; an anonymous mapping is one to munmap like any other.
-        unsafe { self.below.kernel.munmap(address, len) }
+        call.forward()
     }
+}
+
+/// Says that a request was made that was not, with the beginning of an answer.
+pub(crate) fn lie<'c>(call: Ioctl<'c>, answer: &[u8]) -> Answered<'c> {
+    // SAFETY: the GPU is simulated. Jobs that are said to be over never ran, or use memory of the simulator's own, so the
+    // program may give up its memory.
+    let mut answered = unsafe { call.agree() };
+    // SAFETY: the answers are facts, or handles of nothing that has another owner.
+    unsafe { answered.write_bytes(answer) };
+    answered
+}
+
+/// Says that a request was made that was not, and leaves an argument as if it had been.
+pub(crate) fn lie_as<'c, A: Argument>(call: Ioctl<'c>, answer: &A) -> Answered<'c> {
+    let mut answered = lie(call, &[]);
+    // SAFETY: the handles in it have no other owner.
+    unsafe { answered.write(answer) };
+    answered
+}
+
+/// Makes a request with another argument than the caller's, and answers with what the kernel left there.
+pub(crate) fn make_as<'c, A: Argument>(call: Ioctl<'c>, argument: &mut A) -> Answered<'c> {
+    // SAFETY: the argument is one of this request, and names what the caller's does or what the trick holds.
+    let mut answered = unsafe { call.forward_as(argument) };
+    // SAFETY: the kernel's own answer.
+    unsafe { answered.write(argument) };
+    answered
 }
 
 fn anonymous(len: usize) -> Result<NonNull<u8>, Errno> {
