@@ -1,4 +1,4 @@
-//! Which 64-bit operations are native, and with which instructions, equals Mesa's choices.
+//! The choice of native 64-bit operations and of their instructions equals Mesa's.
 //!
 //! `AMDGPU_LOAD_GOLDENS` names another folder with `int64-table.jsonl`, or the same with `.gz`.
 

@@ -38,7 +38,7 @@ const PADDING: usize = 64;
 const SCALARS: usize = 96;
 
 impl Builder {
-    /// Starts a program with so many user registers, in `s0` and up. The group's number in x follows them, and thread numbers of
+    /// Starts a program whose user registers are `s0` to `s(user - 1)`. The group's number in x follows them, and thread numbers of
     /// one axis are in `v0`.
     pub fn new(level: GfxLevel, wave: WaveSize, user: u8) -> Self {
         let mut builder = Self {

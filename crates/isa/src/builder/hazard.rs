@@ -1,13 +1,34 @@
-//! Hazards that hardware leaves to the program, avoided without looking at the exact case: a smoke test has time.
+//! Mitigations of the hazards that the hardware leaves to the program.
 //!
-//! Source: LLVM 19 `llvm/lib/Target/AMDGPU/GCNHazardRecognizer.cpp`, Mesa 25.0.7
-//! `src/amd/compiler/aco_insert_NOPs.cpp`, for the names of hazards and their wait states.
+//! They are conservative: a class of instructions gets its mitigation whether the exact case is there or not, because programs
+//! of the smoke test have time.
+//!
+//! | generations | hazard | mitigation |
+//! |---|---|---|
+//! | GFX6 to GFX9 | a vector operation writes a scalar register that memory (5 wait states), `v_readlane` or `v_writelane` as a lane (4), `v_div_fmas` as VCC (4), or on GFX6 a scalar load (4) then reads | `s_nop 4` |
+//! | GFX6 | a scalar operation writes a descriptor that `s_buffer_load` then reads (4) | `s_nop 4` |
+//! | GFX7 to GFX9 | a scalar operation writes M0, which GDS, `s_sendmsg`, and on GFX9 `s_movrel`, interpolation and LDS with M0 then read (1) | `s_nop 0` |
+//! | GFX10 | VMEMtoScalarWriteHazard: memory or LDS still reads a scalar register that a scalar operation writes | `s_waitcnt_depctr 0xffe3`, vm_vsrc |
+//! | GFX10 | SMEMtoVectorWriteHazard: a scalar load still reads a scalar register that a vector operation writes | a scalar operation that is no SOPP, `s_mov_b32 null, 0` |
+//! | GFX11 | VALUTransUseHazard: a result of the transcendental unit is read too early | `s_waitcnt_depctr 0xfff`, va_vdst |
+//! | GFX11, GFX11.5; wave64 | VALUMaskWriteHazard: a lane mask of a vector operation is written and then read | `s_waitcnt_depctr`, sa_sdst after scalar, va_sdst and va_vcc after vector operations |
+//! | GFX11, GFX11.5; wave64 | VALUPartialForwardingHazard: vector registers are written before and after a scalar operation writes EXEC, and then read together | `s_waitcnt_depctr`, va_vdst after scalar operations |
+//! | GFX12 | VALUReadSGPRHazard: a scalar register that a vector operation read is written and then read | `s_wait_alu 0` |
+//!
+//! Fields of `s_waitcnt_depctr`, each a counter to wait for: sa_sdst bit 0, va_vcc bit 1, vm_vsrc bits 2 to 4, va_sdst bits 9 to
+//! 11, va_vdst bits 12 to 15.
+//!
+//! Source: Mesa 25.0.7 `src/amd/compiler/aco_insert_NOPs.cpp`, `handle_instruction_gfx6`, `handle_instruction_gfx10` and
+//! `handle_instruction_gfx11`, and `src/amd/compiler/README-ISA.md`, "Hardware Bugs"; LLVM 19
+//! `llvm/lib/Target/AMDGPU/GCNHazardRecognizer.cpp`, `checkVMEMHazards`, `checkRWLaneHazards`, `checkDivFMasHazards`,
+//! `checkSMRDHazards`, `checkReadM0Hazards`, `fixVMEMtoScalarWriteHazards`, `fixSMEMtoVectorWriteHazards`,
+//! `fixVALUTransUseHazard`, `fixVALUMaskWriteHazard` and `fixVALUPartialForwardingHazard`.
 
 use amdgpu_hw::GfxLevel;
 
 use crate::{Format, Instruction, OperandKind, WaveSize};
 
-/// What was recorded last, as far as hazards depend on it.
+/// The state of the recording that hazards depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hazards {
     /// `true` if memory was accessed since the last mitigation.
@@ -29,7 +50,7 @@ fn is_scalar(format: Format) -> bool {
     matches!(format, Format::Sop1 | Format::Sop2 | Format::Sopk)
 }
 
-/// Operations of the transcendental unit, whose results GFX11 hands on too early.
+/// Returns `true` if the operation runs on the transcendental unit.
 fn is_transcendental(name: &str) -> bool {
     ["v_rcp_", "v_rsq_", "v_sqrt_", "v_log_", "v_exp_", "v_sin_", "v_cos_"].iter().any(|start| name.starts_with(start))
 }
@@ -51,26 +72,23 @@ impl Hazards {
         }
         let mut around = Around::default();
         match level {
-            // A vector operation writes scalar registers, then memory, v_readlane or v_div_fmas reads them: 5 wait states.
-            // A scalar load of GFX6 behind a scalar operation: 4. M0 before LDS: 1.
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 if writes_scalar => {
                 around.after = if vector || level == GfxLevel::Gfx6 { "s_nop 4" } else { "s_nop 0" };
             }
-            // VMEMtoScalarWrite, SMEMtoVectorWrite: memory still reads a scalar register that is written.
+            // A vector operation ends the first hazard and a scalar one the second, so either mitigation is needed once.
             GfxLevel::Gfx10 if writes_scalar && self.memory => {
                 self.memory = false;
-                around.before = "s_waitcnt_depctr 0xffe3";
-                around.after = "s_nop 0";
+                around.before = if vector { "s_mov_b32 null, 0" } else { "s_waitcnt_depctr 0xffe3" };
             }
-            // VALUTransUse.
             GfxLevel::Gfx11 if vector && is_transcendental(instruction.name()) => {
                 around.after = "s_waitcnt_depctr 0xfff";
             }
-            // VALUMaskWrite.
-            GfxLevel::Gfx11 if scalar && instruction.wave() == WaveSize::Wave64 => {
-                around.after = "s_waitcnt_depctr 0xfffe";
+            GfxLevel::Gfx11 | GfxLevel::Gfx11_5 if scalar && instruction.wave() == WaveSize::Wave64 => {
+                around.after = "s_waitcnt_depctr 0xffe";
             }
-            // Both together: the hazards of scalar registers that vector operations read.
+            GfxLevel::Gfx11 | GfxLevel::Gfx11_5 if writes_scalar && instruction.wave() == WaveSize::Wave64 => {
+                around.after = "s_waitcnt_depctr 0xf1fd";
+            }
             GfxLevel::Gfx12 if writes_scalar => around.after = "s_wait_alu 0",
             _ => {}
         }

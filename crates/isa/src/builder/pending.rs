@@ -1,4 +1,4 @@
-//! What memory has yet to read or write.
+//! Registers of outstanding memory operations.
 
 /// Registers that outstanding memory operations read or write: vector registers from 256 on.
 #[derive(Clone, Debug)]

@@ -68,7 +68,7 @@ impl Program {
         ]
     }
 
-    /// Returns COMPUTE_TMPRING_SIZE for so many waves that live at once.
+    /// Returns COMPUTE_TMPRING_SIZE for the given number of concurrent waves.
     pub fn scratch_ring(&self, waves: u32) -> u32 {
         let unit = if self.level >= GfxLevel::Gfx11 { 256 } else { 1024 };
         waves & 0xfff | self.wave_scratch().div_ceil(unit) << 12

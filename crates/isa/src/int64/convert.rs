@@ -52,7 +52,7 @@ impl Maker {
         }
     }
 
-    /// Returns the integer towards zero. What does not fit has the nearest value that does, NaN is 0.
+    /// Returns the integer towards zero. Values out of range become the nearest integer in range, NaN becomes 0.
     pub(super) fn integer_of(&mut self, bits: Pair, signed: bool, shape: Shape) -> Pair {
         let double = shape.fraction == DOUBLE.fraction;
         let top_word = if double { bits[1] } else { bits[0] };

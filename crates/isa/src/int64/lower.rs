@@ -11,7 +11,7 @@ use super::{
 use crate::WaveSize;
 
 /// Returns an operation in native instructions, where the generation has them and the options leave it alone, or in steps.
-/// What has no native instructions is lowered under any options.
+/// Operations without native instructions are lowered under all options.
 pub fn lower(op: Op, level: GfxLevel, bank: Bank, options: Options) -> Lowering {
     let wave = if level >= GfxLevel::Gfx10 { WaveSize::Wave32 } else { WaveSize::Wave64 };
     if !options.contains(op.option())

@@ -50,10 +50,10 @@ bitflags::bitflags! {
         /// `uadd_sat64`.
         const UADD_SAT = 1 << 20;
 
-        /// What RADV set in Mesa 22.3.6.
+        /// The options that RADV set in Mesa 22.3.6.
         const SEED = Self::IMUL.bits() | Self::IMUL_HIGH.bits() | Self::IMUL_2X32.bits() | Self::DIVMOD.bits()
             | Self::MINMAX.bits() | Self::IABS.bits() | Self::IADD_SAT.bits();
-        /// What RADV sets in Mesa 25.0.7.
+        /// The options that RADV sets in Mesa 25.0.7.
         const RADV_25 = Self::SEED.bits() | Self::CONV.bits();
         /// No 64-bit operation is left.
         const ALL = (1 << 21) - 1;
