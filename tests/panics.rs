@@ -1,4 +1,4 @@
-//! Observers and tracing subscribers may panic. What the kernel had agreed to by then has an owner, which gives it back, and
+//! Observers and tracing subscribers may panic. Objects that the kernel has made by then have an owner, which gives them back, and
 //! no address is given away that is still bound.
 
 #[path = "support/scenario.rs"]

@@ -1,7 +1,7 @@
 //! Shows what was submitted last: every packet with its fields, registers and addresses by name, and the list that is called.
 //!
 //! `cargo run --example dump_ib` runs on a simulated RX 6800, so that it works on any machine; on a Radeon, replace
-//! `SimKernel::open(...)` by `RenderNode::open("/dev/dri/renderD128".as_ref())?`. What another program submits is shown by
+//! `SimKernel::open(...)` by `RenderNode::open("/dev/dri/renderD128".as_ref())?`. The submissions of another program are shown by
 //! `amdgpu-ib dump --recording FILE`.
 
 use std::{collections::HashMap, time::Duration};

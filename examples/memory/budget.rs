@@ -30,7 +30,7 @@ impl Observer for Alarm {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = SimDevice::new(profile("renoir").ok_or("no such chip")?, SimOptions::default());
     let device = Device::with_observer(gpu.open(), Alarm)?;
-    // One question to the kernel in ten milliseconds is enough for anybody.
+    // One request to the kernel in ten milliseconds is enough.
     let manager = MemoryManager::new(&device, &TableOptions::default())?
         .with_budget_interval(CoarseClock, Duration::from_millis(10));
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let chunk = system_memory(&careless)?;
     let gtt = device.memory_info()?.gtt.usable_heap_size;
     let memories: Vec<_> = (0..gtt / CHUNK + 2).map(|_| careless.allocate(&chunk)).collect::<Result<_, _>>()?;
-    println!("  {} GiB of {} allocated, nobody complained", memories.len(), gtt >> 30);
+    println!("  {} GiB of {} allocated without an error", memories.len(), gtt >> 30);
     // What a submission needs at once can be checked before it is made ...
     let mut set = WorkingSet::new();
     for memory in &memories {

@@ -1,7 +1,7 @@
 //! Requests of two processes to one world, with addresses of their own memory and the descriptors that they hold.
 //!
 //! `messages` sends what no client means; here each call is whole, so that it gets to the simulated kernel: arguments lie in
-//! the client's memory and point into it. What one client has, the other must not reach by its number.
+//! the client's memory and point into it. A client must not reach the other's objects by their numbers.
 
 use std::{
     io::{IoSlice, IoSliceMut},

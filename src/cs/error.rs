@@ -141,22 +141,22 @@ pub enum Error {
     #[error("the submitter was dropped before it came to the submission")]
     Abandoned,
 
-    /// The system gives no thread.
-    #[error("no thread for a submitter: {reason}")]
+    /// The system could not start a thread.
+    #[error("cannot start the thread of a submitter: {reason}")]
     Thread {
         /// The system's message.
         reason: String,
     },
 
-    /// The system gives no descriptor.
+    /// The system has no free descriptor.
     #[error("no descriptor for a fence: {errno}")]
     NoDescriptor {
         /// The cause.
         errno: Errno,
     },
 
-    /// The kernel took some calls of a submission that has more IBs than fit into one, and refused the next. What it
-    /// took runs and is kept alive; no sync object is signalled.
+    /// The kernel took some calls of a submission that has more IBs than fit into one, and refused the next. The calls
+    /// that it took run and are kept alive; no sync object is signalled.
     #[error("call {part} of {parts} of a submission was refused: {source}")]
     PartlySubmitted {
         /// The call that was refused, from 0.

@@ -2,9 +2,9 @@
 //!
 //! The packets are the crate `amdgpu-packets`, re-exported here: [`pm4`] is the language of the graphics and compute rings,
 //! [`sdma`] that of the copy engines. Above it, a [`Stream`] records packets into GPU-visible memory, [`Stream::finish`] closes it into a [`CommandList`],
-//! and a [`Queue`] submits lists with the memory they touch. What a submission uses lives until its [`Fence`].
+//! and a [`Queue`] submits lists with the memory they touch. The resources of a submission live until its [`Fence`] has signalled.
 //!
-//! [`commands`] spares one the packets: copies, fills, barriers, timestamps and the like, the same on every ring.
+//! [`commands`] records copies, fills, barriers, timestamps and other commands, with the same methods on every ring.
 //!
 //! [`Queues`] has all queues of a context, a [`Gang`] runs several of them together, and a [`Submitter`] waits on a thread of
 //! its own for what has not been submitted yet. [`plan`] cuts a submission into calls of the kernel. When work is lost, the

@@ -58,7 +58,7 @@ pub enum MemoryError {
     },
 
     /// The kernel binds nothing at the captured address.
-    #[error("the captured address {at} cannot be had: {source}")]
+    #[error("the captured address {at} is not available: {source}")]
     CapturedAddress {
         /// The address asked for.
         at: GpuVa,
@@ -66,8 +66,8 @@ pub enum MemoryError {
         source: winsys::Error,
     },
 
-    /// Nothing is known of this kind of handle, or several were named.
-    #[error("nothing to tell of {handle_type:?}")]
+    /// The handle type is not supported, or several were named.
+    #[error("unsupported handle type {handle_type:?}")]
     HandleType {
         /// The handle type requested.
         handle_type: ExternalHandleTypes,
@@ -83,7 +83,7 @@ pub enum MemoryError {
     },
 
     /// The imported object is smaller than the caller says.
-    #[error("an import of {size} bytes that was to have {wanted}")]
+    #[error("an import of {size} bytes where {wanted} are needed")]
     TooSmall {
         /// Bytes there are.
         size: u64,
@@ -105,7 +105,7 @@ pub enum MemoryError {
     HostPointer(#[source] winsys::Error),
 
     /// It is mapped, but not where it was to be placed.
-    #[error("to be mapped at {at:#x}, but mapped elsewhere")]
+    #[error("cannot be mapped at {at:#x}: it is mapped at another address")]
     MappedElsewhere {
         /// The CPU address asked for.
         at: usize,
@@ -137,8 +137,8 @@ pub enum MemoryError {
     #[error("the sparse queue was dropped before it was done")]
     Abandoned,
 
-    /// The system gives no thread.
-    #[error("no thread for a sparse queue: {reason}")]
+    /// The system could not start a thread.
+    #[error("cannot start the thread of a sparse queue: {reason}")]
     Thread {
         /// The system's message.
         reason: String,
@@ -156,7 +156,7 @@ impl MemoryError {
     /// |---|---|
     /// | no BO, no address, no binding, no descriptor of its own | `OUT_OF_DEVICE_MEMORY` |
     /// | a captured address that is not free | `INVALID_OPAQUE_CAPTURE_ADDRESS` |
-    /// | a descriptor that is none, or too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
+    /// | an invalid descriptor, or one too small, or of another type | `INVALID_EXTERNAL_HANDLE` |
     /// | host memory that is misaligned (the kernel's EINVAL) | `INVALID_EXTERNAL_HANDLE` |
     /// | host memory that the kernel refuses otherwise | `UNKNOWN` |
     /// | no CPU mapping, not at that place, or no addresses to reserve | `MEMORY_MAP_FAILED` |

@@ -1,4 +1,4 @@
-//! Vulkan's view of GPU memory: heaps, memory types, budgets, and what an allocation asks of the kernel.
+//! Vulkan's view of GPU memory: heaps, memory types, budgets, and the kernel requests of an allocation.
 //!
 //! The tables and plans are arithmetic on facts learnt earlier; only [`MemoryManager`] and what it makes call the kernel.
 //! The order of things:
@@ -64,14 +64,14 @@
 //! # Heaps
 //!
 //! 1. VRAM is the kernel's figure [rounded up to 256 MiB](MemoryFacts::vram), and at most
-//!    [`override_vram_mib`](TableOptions::override_vram_mib). What the CPU sees of it is the *visible* part, the rest the
+//!    [`override_vram_mib`](TableOptions::override_vram_mib). The part that the CPU can map is the *visible* one, the rest the
 //!    *invisible* one.
 //! 2. On an APU everything is one pool of `total = visible + GTT`. Two thirds of it, rounded up to a page, are shown as a
 //!    device-local heap and the rest as GTT; or [all of it as one heap](TableOptions::unified_heap_on_apu).
 //! 3. On a card whose VRAM is all visible one can [pretend a small BAR](TableOptions::hide_rebar).
 //! 4. An invisible part smaller than a ninth of the visible one is left out. It is mostly what the rounding added: a
 //!    24560 MiB card with resizable BAR would get a heap of 16 MiB, which allocators took for the one to use.
-//! 5. What is left and not empty becomes a heap, in the order invisible VRAM, GTT, visible VRAM. VRAM heaps are
+//! 5. Each part that is not empty becomes a heap, in the order invisible VRAM, GTT, visible VRAM. VRAM heaps are
 //!    `DEVICE_LOCAL`.
 //!
 //! # Memory types
@@ -115,7 +115,7 @@
 //! # Memory from elsewhere
 //!
 //! [`MemoryManager::import_fd`] and [`MemoryManager::import_host_pointer`] make device memory of what exists already, and
-//! [`DeviceMemory::export`] lets it out. What an import is, where it lies and how large it is, the kernel says. A BO that
+//! [`DeviceMemory::export`] shares it. Size, placement and flags of an import are those that the kernel reports. A BO that
 //! comes in several times is one object, charged once.
 //!
 //! # Budget and admission

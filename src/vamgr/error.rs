@@ -34,10 +34,10 @@ use super::{GpuVa, VaRange, VaWindow};
 #[non_exhaustive]
 pub enum VaError {
     /// No bytes were asked for. (libdrm hands out a lease of nothing.)
-    #[error("a lease of zero bytes was asked for")]
+    #[error("a lease of zero bytes was requested")]
     ZeroSize,
     /// Nothing is a multiple of zero.
-    #[error("a lease aligned to zero bytes was asked for")]
+    #[error("a lease aligned to zero bytes was requested")]
     ZeroAlignment,
     /// The size, rounded up to the granule, exceeds 64 bits.
     #[error("{size:#x} bytes cannot be rounded up to {granule:#x}")]

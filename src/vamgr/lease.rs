@@ -6,8 +6,8 @@ use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 
 /// GPU addresses that no one else holds. Nothing is bound there by itself.
 ///
-/// Dropping a lease gives its addresses back; that cannot fail and needs no memory. Whatever is bound at the addresses
-/// must be unbound before. A lease needs neither a device nor the manager it came from.
+/// Dropping a lease gives its addresses back; that cannot fail and needs no memory. Bindings at the addresses
+/// must be removed before. A lease needs neither a device nor the manager it came from.
 ///
 /// # Invariants
 ///

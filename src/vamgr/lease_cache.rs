@@ -21,8 +21,8 @@ const REST: usize = 3;
 /// leases are kept aside, and those of the wanted size taken before the index is asked.
 ///
 /// Addresses that are bound again at once hide uses after the free: no page fault reports them. First fit is like that
-/// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. What an
-/// `VaMap` of `winsys` shows does not depend on it: it follows bindings, not leases.
+/// where nothing lies below; here a lease rests until its thread has given back [`REST`] more. The
+/// `VaMap` of `winsys` does not depend on it: it follows bindings, not leases.
 ///
 /// Leases at rest count as free: code that asks how much is free, or finds too little, [drains](LeaseCache::drain) them first.
 #[derive(Debug, Default)]

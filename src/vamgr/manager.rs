@@ -121,7 +121,7 @@ impl VaManager {
     /// * [`VaError::ZeroSize`], [`VaError::ZeroAlignment`], [`VaError::SizeOverflow`], [`VaError::AlignmentOverflow`]:
     ///   the request makes no sense.
     /// * [`VaError::Misaligned`], [`VaError::Wraps`], [`VaError::OutsideWindow`], [`VaError::Taken`]: the fixed address
-    ///   cannot be had.
+    ///   is not available.
     /// * [`VaError::NoSpace`]: no hole fits.
     /// * [`VaError::HostMemory`].
     ///

@@ -1,6 +1,6 @@
 //! Proof that the kernel wrote what it was asked for.
 //!
-//! A kernel that only pretends (Mesa's no-op shim) says yes and writes nothing. What then stands in an argument is the
+//! A kernel that only pretends (Mesa's no-op shim) says yes and writes nothing. The argument then still holds the
 //! question, and the number in it may be the name of another owner's object: taken for a handle or a descriptor
 //! it would be closed in the end. So fields for answers hold, before the call, what no kernel answers; where C lays the
 //! answer over the question, the question is made such that the two can be distinguished.
@@ -93,7 +93,7 @@ mod tests {
         drop(again);
         assert!(is_open(1));
         drop(Occupied::new(1).unwrap());
-        assert!(is_open(1), "somebody else's");
+        assert!(is_open(1), "another owner's");
         Occupied::new(u32::MAX).unwrap();
     }
 

@@ -44,11 +44,11 @@ pub enum Error {
     },
 
     /// A device of this process works on this open file already, through this descriptor, a copy of it, or this kernel.
-    #[error("another device of this process works on this open file")]
+    #[error("another device of this process uses this open file")]
     FileInUse,
 
     /// It is not possible to determine whether a device of this process already uses this open file.
-    #[error("the kernel does not tell whether another device of this process works on this open file: {errno}")]
+    #[error("cannot determine if another device of this process uses this open file: {errno}")]
     FilesNotCompared {
         /// The errno of the last way that was tried.
         errno: Errno,
@@ -296,9 +296,9 @@ pub enum Error {
         bos: usize,
     },
 
-    /// What a submission waits for was not submitted within the five seconds that the kernel grants. Nothing was
+    /// The work that a submission waits for was not submitted within the five seconds that the kernel grants. Nothing was
     /// submitted and nothing is lost.
-    #[error("{request}: nothing was submitted within five seconds for a sync object to wait for")]
+    #[error("{request}: the work that a sync object waits for was not submitted within five seconds")]
     NotSubmitted {
         /// The request's name.
         request: &'static str,

@@ -1,7 +1,7 @@
 //! Every request of every operation is refused with every errno: nothing is leaked, every error is typed and says which errno
 //! it was, and afterwards the operation succeeds as if nothing had been.
 //!
-//! Which requests an operation makes is recorded, and compared with what is written down for it in `operations.rs`: a request
+//! The requests of an operation are recorded, and compared with those listed for it in `operations.rs`: a request
 //! that is no longer made is no longer swept, and would be missed nowhere else.
 #![expect(unsafe_code, reason = "host pointers and placed mappings")]
 

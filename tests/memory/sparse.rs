@@ -291,7 +291,7 @@ fn pages_of_a_range_have_the_rights_of_the_memory_behind_them() {
     }
 }
 
-/// Which chips an application is offered sparse memory on is for the driver to say.
+/// The driver decides on which chips an application is offered sparse memory.
 #[test]
 fn chips_whose_sparse_memory_is_not_announced_bind_it_all_the_same() {
     for name in ["pitcairn", "stoney"] {

@@ -90,7 +90,7 @@ fn requests_that_no_slab_serves_say_why() {
     let ask = |ty, size, alignment| rig.pool.allocate(ty, size, alignment).unwrap_err();
     assert_eq!(ask(GTT, 0, 1), SuballocationError::ZeroSize);
     assert_eq!(ask(GTT, (1 << 20) + 1, 1), SuballocationError::TooLarge { size: (1 << 20) + 1 });
-    assert_eq!(ask(99, 1, 1).to_string(), "memory type 99 of only 11");
+    assert_eq!(ask(99, 1, 1).to_string(), "memory type 99 does not exist, there are 11");
     assert!(matches!(ask(GTT, 1, 3), SuballocationError::Alignment { alignment: 3, .. }));
     assert!(matches!(ask(GTT, 1, 1 << 40), SuballocationError::Alignment { .. }));
     assert_eq!(rig.pool.stats(), SlabStats::default());

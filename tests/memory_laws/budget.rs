@@ -158,7 +158,7 @@ fn any_usage() -> impl Strategy<Value = u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// W-16 and its kin: a heap of 16 MiB once got a budget of 16 EiB. Whatever the kernel says is in use.
+    /// W-16 and its kin: a heap of 16 MiB once got a budget of 16 EiB. The law holds for any usage that the kernel reports.
     #[test]
     fn w16_no_budget_wraps_or_passes_its_heap_whatever_the_kernel_says(
         name in prop::sample::select(vec!["navi21", "polaris10", "renoir", "vangogh"]),

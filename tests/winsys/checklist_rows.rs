@@ -157,7 +157,7 @@ fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
             let result = queue.submit(&submission);
             if around >= most {
                 let error = result.unwrap_err();
-                assert!(error.to_string().starts_with(&format!("{around} IBs go around")), "{most}: {error}");
+                assert!(error.to_string().starts_with(&format!("{around} preamble")), "{most}: {error}");
                 assert_eq!(heard.ibs_of_calls(), [0_usize; 0], "{most}: nothing was submitted");
                 continue;
             }

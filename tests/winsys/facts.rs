@@ -51,7 +51,7 @@ fn row_05_without_an_upper_half_the_lower_one_serves() {
     assert!(memory.address().as_u64() < device.info().va_max, "the lower half serves");
 }
 
-/// What a capture keeps of registers is what the library makes its facts of.
+/// The registers that a capture keeps are those that the library's facts are made of.
 #[test]
 fn raw_registers_are_those_of_the_facts() {
     for name in CHIPS {

@@ -100,7 +100,7 @@ fn addresses_of_a_reservation_that_never_goes_are_kept() {
     assert_eq!(device.addresses().leased_bytes(), leased);
 }
 
-/// From any call on, all later ones are refused as long as a scene is torn down. What is made afterwards never meets what
+/// From any call on, all later ones are refused as long as a scene is torn down. Later objects never meet those that
 /// stayed: the kernel refuses a binding where there is one.
 #[test]
 fn whatever_the_kernel_keeps_from_some_call_on_nothing_is_given_out_twice() {

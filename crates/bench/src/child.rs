@@ -22,7 +22,7 @@ const SHIM: &str = "libamdgpu_sim_shim.so";
 ///
 /// # Errors
 ///
-/// Why there are none, in words.
+/// The reason why there are none.
 pub(crate) fn rows(arguments: &[&str], wanted: &Wanted, environment: &[(&str, OsString)]) -> Result<Vec<Row>, String> {
     let mut command = Command::new(env::current_exe().map_err(|error| error.to_string())?);
     command.args(arguments);
@@ -33,7 +33,7 @@ pub(crate) fn rows(arguments: &[&str], wanted: &Wanted, environment: &[(&str, Os
 ///
 /// # Errors
 ///
-/// Why there are none, in words.
+/// The reason why there are none.
 pub(crate) fn rows_of(
     mut command: Command,
     wanted: &Wanted,

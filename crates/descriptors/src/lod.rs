@@ -6,7 +6,7 @@ pub struct Lod(i32);
 
 impl Lod {
     /// Returns the number of 1/256 that `value` is, cut towards zero, after clamping it to `least` and `most` whole levels.
-    /// What is not a number counts as 0.
+    /// NaN counts as 0.
     pub fn clamped(value: f32, least: i16, most: i16) -> Self {
         let value = if value.is_nan() { 0.0 } else { value };
         // In range by the clamp; the conversion cuts towards zero.

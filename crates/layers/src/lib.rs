@@ -15,7 +15,7 @@
 //!
 //! [`Recording`] wraps kernels, real ones as well as simulated ones, in [`Recorder`]s that write every call to a file;
 //! [`Replay`] reads such a file and serves it through [`Replayer`]s. Both are [`Kernel`](amdgpu_uapi::Kernel)s, so a client
-//! notices neither. What goes wrong on a Radeon far away can so be looked into on any machine, again and again. The real
+//! notices neither. So a failure on a remote Radeon can be examined on any machine, any number of times. The real
 //! kernel is recorded through `RenderNode` of `amdgpu-winsys`.
 //!
 //! ```no_run
@@ -74,7 +74,7 @@
 //! ## IBs
 //!
 //! Before a submission goes to the kernel, its IBs are read, and those that they call or chain to, through the client's own
-//! mappings, or through one that is made for it where the client has none. What has changed since the last submission is
+//! mappings, or through one that is made for it where the client has none. Bytes that have changed since the last submission are
 //! recorded, so that [`Submissions`] knows what each of them gave the GPU to read, and `amdgpu-ib dump --recording` shows it.
 //! For that the recorder once asks the kernel itself which generation the chip is, and notes it as `generation`.
 //!

@@ -31,7 +31,7 @@ pub fn read_annotation(skipped: &[u32]) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The annotations of an IB and where they stand, in dwords from its start. Whatever else is there is passed over, and a
+/// The annotations of an IB and where they stand, in dwords from its start. Other packets are passed over, and a
 /// packet of unknown length ends it.
 pub fn annotations(ib: &[u32], target: Target) -> Annotations<'_> {
     Annotations { packets: layout::packets(ib, target) }

@@ -1,7 +1,7 @@
 //! Per-thread shards of counters, caches and reference counts.
 //!
-//! A cache line that two processors write travels between them each time, which takes as long as twenty additions. What
-//! every allocation of every thread touches is therefore there [`STRIPES`] times, each on lines of its own, and a thread
+//! A cache line that two processors write travels between them each time, which takes as long as twenty additions. State that
+//! every allocation of every thread touches therefore exists [`STRIPES`] times, each on lines of its own, and a thread
 //! stays with one of them. Threads may share a stripe: that costs time and nothing else.
 
 use std::{

@@ -4,7 +4,7 @@
 //! about a path that belongs to the world (`paths`) or about a node descriptor. Those go to the server of the world
 //! (`world`, `calls`), which the launcher runs, or else a thread of the first process that looks for a GPU.
 //!
-//! The shim keeps no table of descriptors. What a descriptor is, the kernel reports (see `amdgpu-sim-world`), so dup, fork,
+//! The shim keeps no table of descriptors. The kernel reports what a descriptor is (see `amdgpu-sim-world`), so dup, fork,
 //! exec, close and passing descriptors between processes need no help.
 //!
 //! With `AMDGPU_SIM_NULL` set, requests do not reach the server: `null` answers them, for measuring user space.

@@ -42,7 +42,7 @@ fn make() -> Option<NullKernel> {
 ///
 /// # Safety
 ///
-/// What the request asks.
+/// The requirements of the request.
 #[inline]
 pub(crate) unsafe fn ioctl(
     fd: RawFd,
@@ -72,7 +72,7 @@ pub(crate) unsafe fn ioctl(
 ///
 /// # Safety
 ///
-/// What `mmap` asks.
+/// The requirements of `mmap`.
 #[inline]
 pub(crate) unsafe fn map(
     address: *mut c_void,

@@ -40,7 +40,7 @@ macro_rules! real {
         ///
         /// # Safety
         ///
-        /// What the C function of this name asks of its caller.
+        /// The requirements of the C function of this name.
         pub(crate) unsafe fn $name($($argument: $type),*) -> $result {
             static SYMBOL: Symbol = Symbol::new(match CStr::from_bytes_with_nul(
                 concat!(stringify!($name), "\0").as_bytes(),

@@ -56,7 +56,7 @@ impl SimDevice {
 
     /// Opens its primary node once more; `is_admin` for a process with CAP_SYS_ADMIN.
     ///
-    /// The first file becomes master. What needs a master or a display is refused, and what needs authentication is
+    /// The first file becomes master. Requests that need a master or a display are refused, and those that need authentication are
     /// refused to other files than an administrator's until the master authenticates them.
     pub fn open_primary(&self, is_admin: bool) -> SimKernel {
         SimKernel::primary(&self.gpu, is_admin)
@@ -151,8 +151,8 @@ impl SimDevice {
     }
 
     /// Resets the GPU and loses VRAM, as most discrete cards do: besides what [`SimDevice::reset`] does, the counter of
-    /// losses goes up, and contexts made before run nothing from then on. What is in VRAM is undefined afterwards; here it
-    /// stays as it was.
+    /// losses goes up, and contexts made before run nothing from then on. The contents of VRAM are undefined afterwards; here they
+    /// stay as they were.
     pub fn reset_and_lose_vram(&self) {
         self.gpu.reset_all(true);
     }

@@ -5,7 +5,7 @@
 //! of its own, and refuses what Linux 6.12 refuses with the same errno. Behind it, [`gpu`] really executes the packets that
 //! are submitted, asynchronously, through the page tables of the file that submitted them.
 //!
-//! What is not simulated is refused loudly: an error in the log, a sentence in [`SimKernel::complaints`], and an errno.
+//! Requests and packets that are not simulated are refused loudly: an error in the log, a sentence in [`SimKernel::complaints`], and an errno.
 //!
 //! ```
 //! use amdgpu_sim::{SimKernel, profile};

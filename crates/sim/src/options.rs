@@ -8,7 +8,7 @@ use crate::{lockup::LockupTimeout, sysfs::Place};
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
-    /// Minor version of the driver. What a minor before the reference kernel's did not have is refused.
+    /// Minor version of the driver. Features that an older minor did not have are refused.
     pub drm_minor: i32,
     /// Time after which a stuck ring is recovered.
     pub lockup_timeout: LockupTimeout,

@@ -262,7 +262,7 @@ fn names_and_kinds_are_the_captured_ones() {
 }
 
 /// `synthetic` is what Mesa's no-op shim made up for the recording. Its driver version decides what the recorded RADV
-/// did, so the recording plays it. What a kernel says differently is the kernel's here.
+/// did, so the recording plays it. Differences between kernels are not the library's.
 #[test]
 fn synthetic_values_are_played_where_they_matter() {
     const SYSFS: [&str; 6] = ["uevent", "vendor", "device", "subsystem_vendor", "subsystem_device", "revision"];

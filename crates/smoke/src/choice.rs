@@ -24,7 +24,7 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// What is wrong with the expression.
+    /// The error in the expression.
     pub fn new(expression: &str) -> Result<Self, BadFilter> {
         Regex::new(expression).map(Self).map_err(|error| BadFilter(last_line(&error)))
     }
@@ -64,7 +64,7 @@ impl FromStr for Filter {
     }
 }
 
-/// An expression that is none.
+/// An invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a regular expression: {0}")]
 pub struct BadFilter(String);

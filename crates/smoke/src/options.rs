@@ -30,7 +30,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// What is wrong with the expression.
+    /// The error in the expression.
     pub fn filtered(expression: &str) -> Result<Self, BadFilter> {
         let choice = Choice { filter: Some(Filter::new(expression)?), ..Choice::default() };
         Ok(Self { choice, ..Self::default() })

@@ -42,7 +42,7 @@ pub(crate) fn record(path: &Path, target: Target, options: &Options, test: impl 
     }
 }
 
-/// Runs the test of a recording. What the client asks must be what it asked then, to the end.
+/// Runs the test of a recording. The client's requests must be the recorded ones, to the end.
 pub(crate) fn replay(path: &Path, given: &Options, test: impl FnOnce(&Target, &Options) -> Exit) -> Exit {
     let replay = match Replay::open(path) {
         Ok(replay) => replay,

@@ -107,7 +107,7 @@ fn follow(
     Report::new(gpu, options, results, ending)
 }
 
-/// Tries a step, and looks whether the GPU is still there. What resets the GPU has a file of its own.
+/// Tries a step, and looks whether the GPU is still there. Checks that reset the GPU have a file of their own.
 fn tried(
     shared: &mut Option<TestContext<'_>>,
     step: &Step,

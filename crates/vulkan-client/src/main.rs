@@ -1,7 +1,7 @@
 //! `amdgpu-vulkan-client`: what a Vulkan driver and the kernel beneath it do with memory, queues and time, checked.
 //!
 //! It has no shaders, so it runs where nothing interprets them: on RADV above the simulated GPU as well as on a Radeon.
-//! What RADV does with compute shaders of its own is left alone (see [`checks::copies`] for the sizes).
+//! Commands for which RADV uses compute shaders of its own are left out (see [`checks::copies`] for the sizes).
 //!
 //! - [`gpu`] owns the Vulkan objects: all the unsafe code is there, and what it hands out is safe to use in any order.
 //! - [`checks`] are what is proved, one function each.

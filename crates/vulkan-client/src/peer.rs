@@ -135,7 +135,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// What it found wrong, or that it does not answer.
+    /// The fault that it found, or that it does not answer.
     pub(crate) fn answer(&self, time: Duration) -> Result<(), Stop> {
         let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
         let mut ready = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];

@@ -1,7 +1,7 @@
 //! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`, and the packets of
 //! `crates/packets/spec`.
 //!
-//! What it writes is checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
+//! The generated files are checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
 
 mod packets;
 mod registers;

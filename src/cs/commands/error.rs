@@ -34,14 +34,14 @@ pub type Result<T, E = CommandError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum CommandError {
     /// No bytes.
-    #[error("{command} of nothing")]
+    #[error("{command} of no bytes")]
     Empty {
         /// The command.
         command: &'static str,
     },
 
     /// A range that its memory does not have.
-    #[error("{bytes} bytes from {offset:#x} on, the memory has {size}")]
+    #[error("{bytes} bytes at offset {offset:#x} are not inside the memory of {size} bytes")]
     OutOfBounds {
         /// Start of the range in the memory, bytes.
         offset: u64,
@@ -94,7 +94,7 @@ pub enum CommandError {
     },
 
     /// Something that the ring cannot do.
-    #[error("{what} is nothing that {target} does")]
+    #[error("{target} does not support {what}")]
     Unsupported {
         /// The unsupported feature.
         what: &'static str,

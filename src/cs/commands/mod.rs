@@ -1,4 +1,4 @@
-//! Commands: copies, fills, updates, barriers, timestamps, events and the like, the same on every ring.
+//! Commands: copies, fills, updates, barriers, timestamps, events and others, the same on every ring.
 //!
 //! A [`Recorder`] turns commands into packets of its stream. [`Commands`] is what recorders of all rings have in common,
 //! so that a caller need not know whether ME, MEC or a copy engine will run them. Sizes beyond what a packet holds are
@@ -19,7 +19,7 @@
 //! Commands run in order, but a copy may still be under way when the next one begins: put a [`Barrier`] between those
 //! that touch the same memory. The end of a list waits for everything.
 //!
-//! What RADV does with shaders (copies and fills from 4 KiB on) is done with CP DMA here.
+//! Copies and fills from 4 KiB on, for which RADV uses shaders, are done with CP DMA here.
 //!
 //! ```
 //! use amdgpu_winsys::{

@@ -31,7 +31,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Marker: Language {
-    /// Stores a dword as soon as the ring comes to it. What was recorded before may still run.
+    /// Stores a dword as soon as the ring comes to it. Earlier commands may still run.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use crate::cs::{EncodeError, Language, Packet, Result, Stream};
 
-/// Packets that are recorded into streams as a whole: never cut in two by a stream that grows, as often as one likes.
+/// Packets that are recorded into streams as a whole: never cut in two by a stream that grows, any number of times.
 ///
 /// ```
 /// use amdgpu_winsys::{cs::{PacketBuf, pm4}, winsys::GfxLevel};

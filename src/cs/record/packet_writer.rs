@@ -115,7 +115,7 @@ impl<L> Drop for PacketWriter<'_, L> {
 }
 
 impl<L: Language> Stream<L> {
-    /// Room for at most `dwords` dwords, to be filled in small pieces. What is not put does not count as recorded.
+    /// Room for at most `dwords` dwords, to be filled in small pieces. Dwords that are not put do not count as recorded.
     ///
     /// # Errors
     ///

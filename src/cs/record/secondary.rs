@@ -69,7 +69,7 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// [`Error::WrongStream`], [`Error::NestedCall`], [`Error::ChainedList`], [`Error::DetouredList`], [`Error::Winsys`] for a list of another device; the stream is then
-    /// as it was. What [`Stream::push`] answers when the stream cannot grow.
+    /// as it was. Those of [`Stream::push`] when the stream cannot grow.
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
         if list.target() != stream {

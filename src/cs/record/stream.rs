@@ -36,7 +36,7 @@ const SINK_DWORDS: usize = 1024;
 /// like Vulkan's, may look at the end only, and nothing incomplete is ever submitted. [`Stream::room`] and
 /// [`Stream::record`] are made for it: they never fail, and what they write into a poisoned stream goes nowhere.
 ///
-/// RADV lets IBs grow to a quarter of this, for want of a unit, and writes in front of its mapping when growing fails
+/// RADV lets IBs grow to a quarter of this, because it compares bytes with dwords, and writes in front of its mapping when growing fails
 /// (Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_grow`).
 ///
 /// ```
@@ -372,7 +372,7 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// What poisoned the stream, if anything did; [`Error::Encode`] for a stream in the language of another generation
+    /// The error that poisoned the stream, if it is poisoned; [`Error::Encode`] for a stream in the language of another generation
     /// than the device's, whose jumps cannot say where this device has its memory.
     pub fn finish(mut self) -> Result<CommandList> {
         self.status()?;

@@ -27,7 +27,7 @@ use crate::cs::{Error, Language, Result, Stream};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl<L: Language> Stream<L> {
-    /// Returns the free dwords of the current IB, which may be none. What is stored there counts as recorded once
+    /// Returns the free dwords of the current IB, which may be none. Dwords stored there count as recorded once
     /// [`Stream::advance`] says so. The memory may be write-combined: best stored in order and not read.
     #[inline]
     pub fn window(&mut self) -> &mut [u32] {

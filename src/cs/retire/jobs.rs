@@ -130,8 +130,8 @@ impl Underway<'_> {
         self.job.as_deref_mut()
     }
 
-    /// The kernel was asked. `done` is the last number that the GPU has written. What is to be [let go of](Jobs::let_go) comes
-    /// to lie in `over`.
+    /// The kernel was asked. `done` is the last number that the GPU has written. The resources to [let go of](Jobs::let_go) are moved
+    /// to `over`.
     pub(in crate::cs) fn end(mut self, done: u64, over: &mut Over) -> Ended {
         match self.job.take() {
             Some(job) if job.sequence > 0 => self.jobs.add(job, done, over),
@@ -279,7 +279,7 @@ mod tests {
         winsys::{Device, ResidencySet, WeakResidents},
     };
 
-    /// Tells whether a set is still kept.
+    /// Returns `true` if a set is still kept.
     type Trace = WeakResidents;
 
     #[derive(Clone, Debug)]

@@ -51,7 +51,7 @@ impl CallLimits {
 /// assert_eq!(error, Some(NoRoomForIbs { around: 4, per_call: 4 }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{around} IBs go around those of a submission, and a call of the kernel takes {per_call}")]
+#[error("{around} preamble and postamble IBs leave no room in a kernel submission of at most {per_call}")]
 pub struct NoRoomForIbs {
     /// IBs around.
     pub around: usize,
@@ -149,7 +149,7 @@ impl<I: Iterator<Item = usize>> Iterator for Calls<I> {
 }
 
 impl<I: Iterator<Item = usize>> Calls<I> {
-    /// Takes whole lists as long as they fit, or part of one that never would. How many IBs that are.
+    /// Takes whole lists as long as they fit, or part of one that never would, and returns the number of IBs.
     fn take(&mut self, room: usize) -> usize {
         let mut taken = 0;
         loop {

@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// (Linux 6.12 `amdgpu_job.c`, `amdgpu_job_timedout`). So what a submission uses is let go of only when the GPU has written
 /// its number, or when the kernel reports that the queue is idle.
 ///
-/// A `Queue` is a handle: a clone of it is the same queue, and equal to it. What is said of dropping a queue holds for the
+/// A `Queue` is a handle: a clone of it is the same queue, and equal to it. The rules for dropping a queue hold for the
 /// last one.
 ///
 /// ```

@@ -67,7 +67,7 @@ impl Shared {
         self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
     }
 
-    /// Notes that work was lost. What has ended by then is let go of; what has not, later.
+    /// Notes that work was lost. Submissions that have ended by then are let go of now, the others later.
     pub(super) fn note_loss(&self, error: &WinsysError) {
         if matches!(error, WinsysError::DeviceLost { .. }) {
             self.jobs.doubt();

@@ -85,7 +85,7 @@ pub enum Keep {
 
 /// One submission: command lists that run in order, and what they touch.
 ///
-/// A list may be submitted as often as one likes, and several times in one submission: it does not change any more.
+/// A list may be submitted any number of times, also within one submission: it does not change any more.
 /// Recording it again takes it back by value, and is refused while a queue runs it
 /// ([`CommandList::record_again`]).
 ///

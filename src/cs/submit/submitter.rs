@@ -47,7 +47,7 @@ pub struct OwnedSubmission {
     pub memory: Vec<Binding>,
     /// See [`Submission::sets`]; looked at when the submission is made.
     pub sets: Vec<ResidencySet>,
-    /// See [`Submission::waits`]. What nothing was submitted for yet is waited for as long as it takes.
+    /// See [`Submission::waits`]. Points for which nothing was submitted yet are waited for without a limit.
     pub waits: Vec<(Syncobj, u64)>,
     /// See [`Submission::signals`].
     pub signals: Vec<(Syncobj, u64)>,
@@ -65,7 +65,7 @@ pub struct OwnedSubmission {
 
 /// Submits to a queue on a thread of its own, in order.
 ///
-/// Vulkan lets one wait for a point of a timeline before anybody has submitted what will signal it. The kernel grants five
+/// Vulkan allows a wait for a point of a timeline before the work that signals it was submitted. The kernel grants five
 /// seconds for that, inside the submission, and then refuses it (Linux 6.12 `drm_syncobj.c`,
 /// `drm_syncobj_find_fence`). This waits first, as long as it takes, and holds no lock meanwhile.
 ///

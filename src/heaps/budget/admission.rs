@@ -24,7 +24,7 @@ use crate::{
 /// let mut policy = AdmissionPolicy { quota: Response::Report, ..AdmissionPolicy::default() };
 /// policy.quotas[0] = Some(64 << 10); // bytes of heap 0
 /// let large = AllocateInfo::new(0, 128 << 10);
-/// assert!(manager.clone().with_admission(policy).allocate(&large).is_ok()); // an observer hears of it
+/// assert!(manager.clone().with_admission(policy).allocate(&large).is_ok()); // observers are notified
 /// policy.quota = Response::Refuse;
 /// assert!(manager.with_admission(policy).allocate(&large).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -121,7 +121,7 @@ impl Admission {
         &self.policy
     }
 
-    /// Judges an allocation of `size` bytes of a heap. What comes back is kept until it is charged.
+    /// Judges an allocation of `size` bytes of a heap. The result is kept until the allocation is charged.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@
 //! budget = min(size, free + own)       usage = own
 //! ```
 //!
-//! What differs is which numbers belong to which heap; that is [`Accounting`].
+//! [`Accounting`] says which numbers belong to which heap.
 
 use crate::{
     heaps::{Accounting, HeapKind, MAX_HEAPS, MemoryProperties, OwnUsage, SystemUsage, tables::fixed::FixedList},
@@ -134,7 +134,7 @@ impl Budgets {
 }
 
 impl MemoryProperties {
-    /// The budget and usage of every heap. Whatever the numbers are, nothing wraps and no budget passes its heap.
+    /// The budget and usage of every heap. No input makes a sum wrap or a budget pass its heap.
     ///
     /// Source: Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_get_memory_budget_properties`.
     pub fn budgets(&self, own: &OwnUsage, system: &SystemUsage, rule: BudgetRule) -> Budgets {

@@ -2,8 +2,8 @@
 //!
 //! Clients ask for the budget on every allocation, and RADV makes up to six ioctls for each answer (Mesa 25.0.7
 //! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_value`). Here one INFO_MEMORY is one
-//! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. What this process
-//! itself allocates is on the usage tracker and counts at once.
+//! refresh, and between refreshes the last answer is read from four words, without a lock or an ioctl. Allocations of this process
+//! are on the usage tracker and count at once.
 
 use std::{
     fmt,

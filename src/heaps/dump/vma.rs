@@ -1,7 +1,7 @@
 //! The form of the Vulkan Memory Allocator's statistics string.
 //!
-//! Every device memory is a dedicated allocation there: the library does not know what its users put inside. What a
-//! sub-allocator of the caller holds belongs under `Blocks`, and only the caller knows it.
+//! Every device memory is a dedicated allocation there: the library does not know what its users put inside. Pieces of
+//! a sub-allocator of the caller belong under `Blocks`, and only the caller knows them.
 //!
 //! Source: Vulkan Memory Allocator 3.3, `vmaBuildStatsString` (which keys, in which order), and
 //! `tools/GpuMemDumpVis/GpuMemDumpVis.py` (which of them are read).

@@ -195,8 +195,8 @@ impl DeviceMemory {
     /// Makes what the CPU wrote to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
     ///
     /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, visible VRAM and
-    /// write-combined GTT bypass the CPU's caches. What is left is to order this thread's stores, which may wait in
-    /// write-combining buffers, before whatever it does next. The submission does that too.
+    /// write-combined GTT bypass the CPU's caches. The call orders this thread's stores, which may wait in
+    /// write-combining buffers, before its later operations. The submission does that too.
     ///
     /// # Errors
     ///

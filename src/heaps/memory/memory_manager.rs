@@ -154,7 +154,7 @@ impl MemoryManager {
         Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
     }
 
-    /// Allocates device memory: addresses first, then the BO, then the binding. Whatever step fails, the earlier ones
+    /// Allocates device memory: addresses first, then the BO, then the binding. If a step fails, the earlier ones
     /// are undone.
     ///
     /// The addresses are the lowest that are free, or some of this size that the calling thread freed lately: then neither
@@ -320,7 +320,7 @@ impl MemoryManager {
     }
 
     /// Adds memory to the device-wide set, if it needs that: what is always valid is resident for every submission of the
-    /// file anyway. Whether it was added; then it stays alive until it was
+    /// file anyway. Returns `true` if it was added; it then stays alive until it was
     /// [removed](ResidencySet::remove) from [`MemoryManager::residents`].
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_make_resident`.
@@ -333,7 +333,7 @@ impl MemoryManager {
     /// # Errors
     ///
     /// [`MemoryError::HandleType`] for anything but a dma-buf: Vulkan defines no query for opaque descriptors.
-    /// [`MemoryError::Winsys`] for a descriptor that is none.
+    /// [`MemoryError::Winsys`] for a descriptor that is no dma-buf.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
     pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, MemoryError> {

@@ -188,7 +188,7 @@ pub enum AllocateError {
         memory_type: u32,
     },
     /// There is no such type. RADV reads past its table.
-    #[error("memory type {memory_type} of only {count}")]
+    #[error("memory type {memory_type} does not exist, there are {count}")]
     NoSuchType {
         /// The type asked for.
         memory_type: u32,

@@ -150,7 +150,7 @@ impl SparseFence {
     ///
     /// # Errors
     ///
-    /// What ended the queue; [`MemoryError::Abandoned`] when it was dropped before, or its thread has panicked.
+    /// The error that ended the queue; [`MemoryError::Abandoned`] when it was dropped before, or its thread has panicked.
     pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
         let mut result = self.outcome.result.lock();
         self.outcome.done.wait_while_for(&mut result, |result| result.is_none(), deadline.remaining());
@@ -171,7 +171,7 @@ impl SparseQueue {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Thread`] when the system gives no thread.
+    /// [`MemoryError::Thread`] when the system cannot start a thread.
     pub fn new(device: &Device) -> Result<Self, MemoryError> {
         let (jobs, inbox) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));

@@ -192,7 +192,7 @@ impl SparseRange {
         outcome.map(|()| merged.len())
     }
 
-    /// Makes one change. What it replaces goes to `gone`; what observers are to hear comes back.
+    /// Makes one change, moves the replaced backings to `gone`, and returns the events for observers.
     fn apply(
         &self,
         bound: &mut IntervalMap<Backing>,

@@ -31,7 +31,7 @@ pub enum SuballocationError {
     #[error("a sub-allocation of no bytes")]
     ZeroSize,
     /// More than a slab gives out. Such things deserve memory of their own, from the cache.
-    #[error("{size} bytes, of {} at most", SizeClass::LARGEST)]
+    #[error("a sub-allocation of {size} bytes, at most {} are possible", SizeClass::LARGEST)]
     TooLarge {
         /// Bytes asked for.
         size: u64,
@@ -45,7 +45,7 @@ pub enum SuballocationError {
         most: u64,
     },
     /// There is no such type.
-    #[error("memory type {memory_type} of only {count}")]
+    #[error("memory type {memory_type} does not exist, there are {count}")]
     NoSuchType {
         /// The type asked for.
         memory_type: u32,

@@ -82,7 +82,7 @@ pub struct CacheStats {
 ///
 /// Memory is reused when type, flags and priority are the same and it is at most half larger than what is asked for; and
 /// never before the GPU is done with it: neither before the work it was freed after is done, nor while a submission holds
-/// its binding. What is exportable, discardable, replayable or to be zeroed is not reused.
+/// its binding. Memory that is exportable, discardable, replayable or to be zeroed is not reused.
 ///
 /// The GPU must be done with everything when the last handle goes, as before vkDestroyDevice.
 ///

@@ -16,7 +16,7 @@
 #[non_exhaustive]
 pub enum TakeError {
     /// No cells were asked for.
-    #[error("a run of no cells was asked for")]
+    #[error("a run of no cells was requested")]
     Empty,
     /// No hole is large enough, and aligned, for the run.
     #[error("no hole fits")]

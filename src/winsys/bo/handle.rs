@@ -208,7 +208,7 @@ fn close(device: &Device, raw: u32) -> Release {
     release(|| send_quietly(device.kernel(), &mut GemClose { handle: raw, pad: 0 }))
 }
 
-/// Tells what became of a handle, once it is off the books.
+/// Reports the end of a handle, once it is off the books.
 #[inline]
 fn tell(device: &Device, raw: u32, closed: Release) {
     if closed.is_done() {

@@ -39,10 +39,10 @@ pub enum BoRuleError {
         alignment: u64,
     },
     /// A domain that GEM_CREATE does not know, or DOORBELL, whose BOs come with user queues.
-    #[error("domain {0:?} cannot be asked for")]
+    #[error("domain {0:?} cannot be requested")]
     Domain(GemDomain),
     /// GDS, GWS and OA are units of the chip: each is asked for alone.
-    #[error("{0:?} are not asked for together")]
+    #[error("domains {0:?} cannot be requested together")]
     MixedDomains(GemDomain),
     /// A flag that is the kernel's own, or that no kernel knows.
     #[error("{0:?} cannot be set from user space")]

@@ -70,7 +70,7 @@ impl Bo {
     ///
     /// # Safety
     ///
-    /// Whatever the GPU is made to write there replaces what the process stored, behind the compiler's back. The range
+    /// The GPU's writes replace what the process stored there, unknown to the compiler. The range
     /// must belong to the caller, hold nothing that Rust may assume unchanged while the GPU can write (no live
     /// references, no owned values), and stay mapped until the BO is dropped and the GPU is done with it.
     pub unsafe fn from_user_memory(device: &Device, memory: UserMemory) -> Result<Self> {

@@ -27,8 +27,8 @@ use crate::{
 ///
 /// The child has copies of the device and its objects, but the open file is the same one: handles, GPU addresses and
 /// contexts are the parent's. One process alone may go on with them. The other one must drop none of them, because that
-/// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. What it wants with a GPU
-/// it does through a device that it opens itself, and dma-bufs that it inherited can be imported there.
+/// closes them in the file, for both; it calls `exec` or `_exit`, which leave the file as it is. It uses a GPU
+/// through a device that it opens itself, and dma-bufs that it inherited can be imported there.
 ///
 /// A handle that the other process closed is refused by the kernel, as any unknown one is; it comes to no harm until its
 /// number is given out again.
@@ -161,7 +161,7 @@ impl Device {
     ///
     /// Requests on it are for what this library does not do, such as mode setting on a primary node, or for objects that the
     /// caller makes itself ([`Bo::from_handle`](crate::winsys::Bo::from_handle)). Handles, contexts and addresses that the library
-    /// made belong to it: whoever closes or unbinds them breaks the promise that the [`Kernel`] behind the device gives.
+    /// made belong to it: a caller that closes or unbinds them breaks the promise that the [`Kernel`] behind the device gives.
     ///
     /// ```
     /// use amdgpu_sim::{SimKernel, profile};
@@ -210,7 +210,7 @@ impl Device {
     pub const ALL_INSTANCES: u32 = u32::MAX;
 
     /// Asks INFO a question by its number, one of [`uapi::query`](crate::uapi::query), and copies the answer into `answer`,
-    /// whose length is what the kernel is told. What the kernel did not write is zero.
+    /// whose length is what the kernel is told. Bytes that the kernel did not write are zero.
     ///
     /// This is the way to facts that [`GpuInfo`] does not have: a driver feeds the raw answers to arithmetic of its own.
     ///
@@ -341,7 +341,7 @@ impl Device {
         self.0.observer.is_some()
     }
 
-    /// Returns `true` if anybody hears of what is made: an observer, or perhaps a subscriber of traces.
+    /// Returns `true` if there is a listener for events: an observer, or perhaps a subscriber of traces.
     ///
     /// Asked before something is made. Once it is made, to read it means to wait for the stores that made it.
     #[inline]

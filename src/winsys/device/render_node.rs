@@ -43,7 +43,7 @@ impl RenderNode {
     ///
     /// # Errors
     ///
-    /// What `open` reports.
+    /// The errno of `open`.
     pub fn open(path: &Path) -> Result<Self, Errno> {
         OpenOptions::new()
             .read(true)

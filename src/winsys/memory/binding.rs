@@ -404,7 +404,7 @@ impl Drop for BindingState {
             // The page tables may still point through these addresses: they must not be reused.
             device.strand(lease);
         }
-        // The addresses have an owner again before anybody hears of anything.
+        // The addresses have an owner again before observers hear of it.
         let guard_len = if has_guard_page { PAGE_SIZE } else { 0 };
         if let (true, Some(range)) = (bound.is_done(), VaRange::new(at, self.len + guard_len)) {
             device.tell(|| Event::Unbound { range });

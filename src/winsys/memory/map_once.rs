@@ -47,7 +47,7 @@ impl MapOnce {
     ///
     /// # Errors
     ///
-    /// What `make` answers.
+    /// Those of `make`.
     #[inline]
     pub fn get_or_map<E>(&self, make: impl FnOnce() -> Result<Mapping, E>) -> Result<&Mapping, E> {
         self.0.get_or_try_init(make)

@@ -94,8 +94,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// Those of [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. What was mapped
-    /// there is still there then.
+    /// Those of [`Mapping::new`], and [`Error::Misaligned`] when the address is no multiple of the page size. Earlier mappings
+    /// there then remain.
     ///
     /// # Safety
     ///

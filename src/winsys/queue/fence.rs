@@ -23,7 +23,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Ioctl`] with the errno of the first that is found to have ended with an error; ask its context about it.
-/// `EINVAL` for a number that was not issued yet. [`Error::Absurd`] for an answer that is none.
+/// `EINVAL` for a number that was not issued yet. [`Error::Absurd`] for an impossible answer.
 pub fn wait_fences(
     device: &Device,
     fences: &[CsFence],

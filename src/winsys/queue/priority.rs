@@ -28,7 +28,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// The next lower one that needs fewer rights; `None` for those that anybody may have.
+    /// The next lower one that needs fewer rights; `None` for those that need none.
     pub(super) fn more_modest(self) -> Option<Self> {
         match self {
             Self::VeryHigh => Some(Self::High),

@@ -136,8 +136,8 @@ impl Context {
 
     /// Submits; the sequence number counts the submissions of the leading queue from 1.
     ///
-    /// One ioctl, tried once. What the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs)
-    /// sees to that, and this call does not. An error means that nothing was submitted and no sync object has changed.
+    /// One ioctl, tried once. The memory that the IBs use must stay bound until the returned submission is done; [`cs`](crate::cs)
+    /// ensures that, and this call does not. An error means that nothing was submitted and no sync object has changed.
     ///
     /// Request: AMDGPU_CS.
     ///

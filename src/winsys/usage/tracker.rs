@@ -148,7 +148,7 @@ struct Books {
 }
 
 impl UsageTracker {
-    /// Counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; what is none
+    /// Counters at zero. Charges are rounded up to `page_size` bytes, a power of two of at least 4096; any other number
     /// counts as 4096.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create` (`gart_page_size`).

@@ -295,7 +295,7 @@ impl Device {
     /// The last page fault of this file's address space, explained; `None` if there was none. The kernel reports the page
     /// and not the byte, and does not forget a fault. Needs minor 55.
     ///
-    /// Which ring it was the kernel does not report either, only the [client](FaultReport::client) within the hub.
+    /// It does not report the ring either, only the [client](FaultReport::client) within the hub.
     ///
     /// # Errors
     ///

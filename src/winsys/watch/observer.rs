@@ -4,11 +4,11 @@ use std::{fmt, sync::Arc};
 
 use crate::winsys::{BoHistory, Event, VaMap};
 
-/// Hears of everything that happens to the objects of a device: a tool, a trace, an
+/// Receiver of everything that happens to the objects of a device: a tool, a trace, an
 /// [`VaMap`](crate::winsys::VaMap). See [`Device::with_observer`](crate::winsys::Device::with_observer).
 ///
 /// It is called from whatever thread does the thing, after the kernel has agreed, and must not use the device's objects
-/// itself. It may panic: what it hears of has an owner by then, which gives it back. Panics while a panic unwinds already
+/// itself. It may panic: the object of the event has an owner by then, which gives it back. Panics while a panic unwinds already
 /// are swallowed. A device without an observer pays one comparison for each event, which is then not even made.
 ///
 /// A `Vec` of observers is one, and so is what points to one (`Box`, `Arc`).
@@ -36,7 +36,7 @@ use crate::winsys::{BoHistory, Event, VaMap};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Observer: Send + Sync + fmt::Debug {
-    /// Hears of an event.
+    /// Receives an event.
     fn observe(&self, event: &Event);
 
     /// The VA map among the observers, where [`Device::va_map`](crate::winsys::Device::va_map) finds it.
@@ -70,7 +70,7 @@ impl Observer for BoHistory {
     }
 }
 
-/// A list of observers is one: each hears of everything, in the list's order.
+/// A list of observers is an observer: each receives every event, in the list's order.
 impl<T: Observer> Observer for Vec<T> {
     fn observe(&self, event: &Event) {
         for observer in self {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn without_an_observer_no_event_is_made() {
-        tell(None, || unreachable!("nobody listens"));
+        tell(None, || unreachable!("there is no listener"));
     }
 
     #[test]

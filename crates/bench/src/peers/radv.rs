@@ -23,7 +23,7 @@ pub(crate) enum Missing {
     NoType,
 }
 
-/// A device of RADV with one graphics queue. What it made lives until the process ends: it is a child's.
+/// A device of RADV with one graphics queue. Its objects live until the child process ends.
 pub(crate) struct Radv {
     pub(crate) device: Device,
     queue: vk::Queue,

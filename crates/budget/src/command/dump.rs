@@ -74,7 +74,7 @@ pub(super) struct Place {
     pub(super) len: u64,
 }
 
-/// A dump of more bytes is none.
+/// The largest dump that is read, bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
 impl Dump {

@@ -24,7 +24,7 @@ use super::{Files, MOST_BYTES, Stamp};
 const PIECE: usize = 4096;
 /// The names of some hundred processes or descriptors.
 const NAMES: usize = 16 << 10;
-/// More of a link's target than anybody asks for.
+/// Longest part of a link's target that is read, bytes.
 const MOST_PREFIX: usize = 64;
 
 /// A tree on disk: `/`, or a captured one.
@@ -42,7 +42,7 @@ impl Disk {
 
 /// A file of `/proc` that stays open, to be read again from its beginning with one system call.
 ///
-/// What it says is always of the process that it was opened of, never of another one that got its number: the kernel keeps the
+/// The text is always that of the process for which it was opened, never of another one that got its number: the kernel keeps the
 /// process's identity in the inode and answers ESRCH or ENOENT once it is gone (Linux 6.12 `fs/proc/fd.c`, `seq_show`).
 #[derive(Debug)]
 pub struct Kept(File);

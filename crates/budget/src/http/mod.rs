@@ -51,7 +51,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Waiting fails. What a client does is no error.
+    /// Waiting fails. Misbehaviour of a client is no error.
     pub fn step(&mut self, mut answer: impl FnMut(&str) -> Answer) -> io::Result<u64> {
         let ready = self.wait()?;
         let now = Instant::now();

@@ -45,7 +45,7 @@ struct Role {
 }
 
 /// The cast: a compositor, a browser whose GPU process inherited its open file, a game that grows, and a training run that
-/// comes when little is left. What the browser draws the compositor shows: one buffer of both ([`FRAME`]).
+/// comes when little is left. The compositor shows the browser's frames: both share one buffer ([`FRAME`]).
 const CAST: [Role; 5] = [
     Role {
         pid: 1187,
@@ -300,7 +300,7 @@ impl Client {
         (pool / PIECES) & !0xffff
     }
 
-    /// Allocates and frees until it has this many pieces. What the GPU has no room for is left out: the script is for all
+    /// Allocates and frees until it has this many pieces. Pieces that the GPU has no room for are left out: the script is for all
     /// chips.
     fn hold(&mut self, local: u64, host: u64) {
         let wishes = [

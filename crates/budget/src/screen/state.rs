@@ -122,7 +122,7 @@ impl State {
 
     /// `ok`, `tight` or `thrashing`, from what is wanted and not there and from how much is moved, not from percent alone.
     ///
-    /// What an APU's carve-out does not hold is as fast in GTT, so there only a pool that runs out is tight.
+    /// On an APU, GTT is as fast as the carve-out, so only a pool that runs out is tight.
     pub fn pressure(&self) -> &'static str {
         let Some(gpu) = self.gpu() else { return "unknown" };
         let rates = self.history.points(&gpu.pci).next_back().map(|point| point.rates).unwrap_or_default();

@@ -14,7 +14,7 @@ struct Explanation {
     change: &'static str,
 }
 
-/// Writes an explanation of every figure, or of those whose name begins with `figure`. Whether there was any.
+/// Writes an explanation of every figure, or of those whose name begins with `figure`. Returns `true` if there was any.
 ///
 /// # Errors
 ///

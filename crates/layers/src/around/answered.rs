@@ -65,7 +65,7 @@ impl Answered<'_> {
     ///
     /// # Safety
     ///
-    /// What it says now keeps the promises of [`Kernel`](amdgpu_uapi::Kernel): whatever it names is new, or nothing at all.
+    /// The changed answer keeps the promises of [`Kernel`](amdgpu_uapi::Kernel): whatever it names is new, or nothing at all.
     pub unsafe fn write<A: Argument>(&mut self, argument: &A) {
         // SAFETY: the caller's promise.
         unsafe { self.write_bytes(argument.as_bytes()) };

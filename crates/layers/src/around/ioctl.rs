@@ -73,7 +73,7 @@ impl<'c> Ioctl<'c> {
         unsafe { self.forward_as(&mut info) }
     }
 
-    /// Makes the request with another argument. What the kernel answers in it does not reach the caller.
+    /// Makes the request with another argument. The kernel's answer in it does not reach the caller.
     ///
     /// # Safety
     ///
@@ -122,7 +122,7 @@ impl<'c> Ioctl<'c> {
     ///
     /// # Safety
     ///
-    /// What the caller makes of that is sound, by what [`Kernel`] promises: an answer that is not written names nothing, but
+    /// The caller's use of the answer is sound under the promises of [`Kernel`]: an answer that is not written names nothing, but
     /// a wait that has not been waited for, or a binding that has not gone, may let the GPU write what the caller gives up.
     pub unsafe fn agree(self) -> Answered<'c> {
         // SAFETY: the argument is that of the call, whose lifetime is the same.

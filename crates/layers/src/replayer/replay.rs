@@ -74,7 +74,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// What stopped the replay, or [`ReplayError::Unplayed`].
+    /// The error that stopped the replay, or [`ReplayError::Unplayed`].
     pub fn finish(&self) -> Result<(), Arc<ReplayError>> {
         let state = self.shared.lock();
         match (&state.error, &state.head) {

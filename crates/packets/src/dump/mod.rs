@@ -11,8 +11,8 @@
 //! assert_eq!(dump.problems().count(), 0);
 //! ```
 //!
-//! Nothing that an IB holds makes the dumper fail: what cannot be understood is shown raw, with the reason. How deep and how
-//! far it follows is [bounded](Limits), and an IB that was shown already is not shown again, so loops end.
+//! Nothing that an IB holds makes the dumper fail: packets that it cannot decode are shown raw, with the reason. The depth and
+//! the length of what it follows are [bounded](Limits), and an IB that was shown already is not shown again, so loops end.
 
 mod collect;
 mod content;

@@ -11,7 +11,7 @@ pub struct Limits {
     pub depth: u32,
     /// IBs, the first one included.
     pub ibs: usize,
-    /// Dwords of all IBs together. What lies beyond is not read.
+    /// Dwords of all IBs together. Dwords beyond that are not read.
     pub dwords: usize,
 }
 

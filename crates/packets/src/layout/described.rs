@@ -10,8 +10,8 @@ use crate::{EncodeError, FieldError, Language, Packet, pm4};
 /// A packet by its layout: fields by name, and the dwords behind them. [`packet!`](crate::packet) makes one, and checks
 /// the names when it is compiled; everything else is checked when it is recorded.
 ///
-/// Recording compares the tables with the fields given, name by name: for what is recorded now and then. What is recorded all day has a type of its own ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)) and
-/// takes two or three.
+/// Recording compares the tables with the fields given, name by name: for what is recorded now and then. Packets that are recorded often have types of their own ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)) and
+/// take two or three.
 ///
 /// A field that is not named is zero. An address or another number in two fields `x_lo` and `x_hi` is named `x`.
 ///

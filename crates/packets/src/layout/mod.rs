@@ -1,9 +1,9 @@
 //! One description per packet, as tables: which fields it has on which generation and ring, where, and what they may hold.
 //!
-//! Every packet of both languages is here. What drivers record all day has a type of its own as well
-//! ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)), which is faster and knows more; everything else is recorded through
+//! Every packet of both languages is here. Packets that drivers record often have types of their own as well
+//! ([`cs::pm4`](crate::pm4), [`cs::sdma`](crate::sdma)), which are faster and check more; everything else is recorded through
 //! [`Described`] and read through [`Fields`], and the dumper and the simulated GPU read with the same
-//! tables. What no field claims must be zero, and what a selector does not list is refused by name.
+//! tables. Bits of no field must be zero, and a value that a selector does not list is refused by name.
 //!
 //! The tables are generated from the text in `spec`, whose README describes it. In short:
 //!
@@ -83,7 +83,7 @@ pub mod dma {
 
 /// Every packet as a structure with all its fields, for those who execute packets.
 ///
-/// A packet is read through its layout first, which refuses what is wrong with it. What is left here is to take the fields
+/// A packet is read through its layout first, which refuses what is wrong with it. This function takes the fields
 /// apart: an address in two fields is one number, a field of one bit that has no selector is a `bool`, and a field that the
 /// generation does not have is zero.
 ///

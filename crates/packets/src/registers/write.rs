@@ -133,7 +133,7 @@ impl Packet for SetRegisters<'_> {
 
 /// Known contents of registers, because a stream has written them.
 ///
-/// What it holds is true only as long as nothing else writes: another IB, another stream of the same context, CLEAR_STATE,
+/// Its values are right only as long as nothing else writes: another IB, another stream of the same context, CLEAR_STATE,
 /// a register load. Code that does so calls [`RegisterShadow::forget`].
 #[derive(Clone, Debug, Default)]
 pub struct RegisterShadow {

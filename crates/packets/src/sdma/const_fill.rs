@@ -12,8 +12,8 @@ use amdgpu_hw::GpuVa;
 choices! {
     /// The unit in which CONST_FILL works.
     pub enum FillSize: Size {
-        /// Any length and alignment. What a pattern whose four bytes differ gives is nowhere documented; the kernel
-        /// uses it for patterns of equal bytes.
+        /// Any length and alignment. The result of a pattern whose four bytes differ is documented nowhere; the
+        /// kernel uses patterns of equal bytes.
         Byte = BYTE,
         /// Whole dwords at a multiple of 4.
         Dword = DWORD,

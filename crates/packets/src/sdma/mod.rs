@@ -1,8 +1,8 @@
 //! SDMA: the packets of the copy engines, versions 1.0 (GFX6) to 7.0 (GFX12).
 //!
 //! One stream, executed in order, without chaining. Counts mean different things in different versions (dwords, bytes,
-//! bytes less one); the types here always say bytes or bring a slice. How much one packet should move is told by
-//! [`Version::max_copy_bytes`] and its like, so that a recorder can split.
+//! bytes less one); the types here always say bytes or bring a slice. The most that one packet should move is
+//! [`Version::max_copy_bytes`] or its like, so that a recorder can split.
 //!
 //! ```
 //! use amdgpu_packets::{Packet, sdma};

@@ -11,7 +11,7 @@ use crate::{c_text::PathText, paths, real, world};
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
     guarded(std::ptr::null_mut(), || {
@@ -41,7 +41,7 @@ macro_rules! readdir_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(directory: *mut DIR) -> *mut $entry {
             // SAFETY: the caller's promise.
@@ -76,7 +76,7 @@ macro_rules! scandir_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             path: *const c_char,

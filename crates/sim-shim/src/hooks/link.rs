@@ -49,7 +49,7 @@ fn as_shown(found: &[u8]) -> Option<Vec<u8>> {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readlink(path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
     // SAFETY: the caller's promise.
@@ -60,7 +60,7 @@ unsafe extern "C" fn readlink(path: *const c_char, out: *mut c_char, size: size_
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readlinkat(directory: c_int, path: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
     // SAFETY: the caller's promise.
@@ -86,7 +86,7 @@ unsafe fn resolve(path: *const c_char, out: *mut c_char) -> *mut c_char {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char {
     // SAFETY: the caller's promise.
@@ -97,7 +97,7 @@ unsafe extern "C" fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_c
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __realpath_chk(path: *const c_char, out: *mut c_char, size: size_t) -> *mut c_char {
     if size < libc::PATH_MAX as size_t {

@@ -52,7 +52,7 @@ fn on_shared_descriptor(fd: RawFd, request: c_ulong, address: u64) -> Option<Res
 ///
 /// # Safety
 ///
-/// What the request asks.
+/// The requirements of the request.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     guarded(-1, || {
@@ -79,7 +79,7 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
 
 /// # Safety
 ///
-/// What `mmap` asks.
+/// The requirements of `mmap`.
 unsafe fn map(
     address: *mut c_void,
     len: size_t,
@@ -123,7 +123,7 @@ macro_rules! mmap_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
             address: *mut c_void,
@@ -144,11 +144,11 @@ mmap_hooks! {
     mmap64;
 }
 
-/// The C library's `munmap`. What the null kernel maps stays.
+/// The C library's `munmap`. Mappings of the null kernel stay.
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn munmap(address: *mut c_void, len: size_t) -> c_int {
     if null::owns(address) {

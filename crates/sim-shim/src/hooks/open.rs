@@ -119,7 +119,7 @@ macro_rules! open_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
             // SAFETY: the caller's promise.
@@ -130,7 +130,7 @@ macro_rules! open_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name_at(directory: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
             // SAFETY: the caller's promise.
@@ -199,7 +199,7 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE {
     // SAFETY: the caller's promise.
@@ -210,7 +210,7 @@ unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FIL
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE {
     // SAFETY: the caller's promise.

@@ -14,7 +14,7 @@ const SYSFS_MAGIC: u32 = 0x6265_6572;
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn chmod(path: *const c_char, mode: mode_t) -> c_int {
     guarded(-1, || {
@@ -30,7 +30,7 @@ unsafe extern "C" fn chmod(path: *const c_char, mode: mode_t) -> c_int {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fchmodat(directory: c_int, path: *const c_char, mode: mode_t, flags: c_int) -> c_int {
     guarded(-1, || {
@@ -46,7 +46,7 @@ unsafe extern "C" fn fchmodat(directory: c_int, path: *const c_char, mode: mode_
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn chown(path: *const c_char, user: libc::uid_t, group: libc::gid_t) -> c_int {
     guarded(-1, || {
@@ -82,7 +82,7 @@ macro_rules! statfs_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $statfs(path: *const c_char, out: *mut libc::statfs) -> c_int {
             guarded(-1, || {
@@ -100,7 +100,7 @@ macro_rules! statfs_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $fstatfs(fd: c_int, out: *mut libc::statfs) -> c_int {
             guarded(-1, || {

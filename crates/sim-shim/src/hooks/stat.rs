@@ -159,7 +159,7 @@ macro_rules! stat_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $stat(path: *const c_char, out: *mut libc::stat) -> c_int {
             // SAFETY: the caller's promise.
@@ -170,7 +170,7 @@ macro_rules! stat_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $lstat(path: *const c_char, out: *mut libc::stat) -> c_int {
             // SAFETY: the caller's promise.
@@ -181,7 +181,7 @@ macro_rules! stat_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $fstat(fd: c_int, out: *mut libc::stat) -> c_int {
             // SAFETY: the caller's promise.
@@ -192,7 +192,7 @@ macro_rules! stat_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $fstatat(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
             // SAFETY: the caller's promise.
@@ -225,7 +225,7 @@ unsafe fn is_descriptor_itself(path: *const c_char, flags: c_int) -> bool {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn statx(
     directory: c_int,
@@ -270,7 +270,7 @@ unsafe extern "C" fn statx(
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     guarded(-1, || {
@@ -286,7 +286,7 @@ unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int {
     guarded(-1, || {

@@ -12,7 +12,7 @@ use crate::{c_text, paths, real, working, world};
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn chdir(path: *const c_char) -> c_int {
     guarded(-1, || {
@@ -43,7 +43,7 @@ unsafe extern "C" fn fchdir(fd: c_int) -> c_int {
 ///
 /// # Safety
 ///
-/// What the C function asks.
+/// The requirements of the C function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getcwd(out: *mut c_char, size: size_t) -> *mut c_char {
     // SAFETY: the caller's promise.

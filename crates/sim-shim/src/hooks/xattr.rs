@@ -13,7 +13,7 @@ macro_rules! attribute_hooks {
         ///
         /// # Safety
         ///
-        /// What the C function asks.
+        /// The requirements of the C function.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(path: *const c_char, $($argument: $type),*) -> ssize_t {
             guarded(-1, || {

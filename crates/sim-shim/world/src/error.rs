@@ -11,7 +11,7 @@ pub enum WorldError {
     /// No such chip, or no capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
-    /// A lockup timeout that is none.
+    /// An invalid lockup timeout.
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),
     /// More devices than minor numbers.

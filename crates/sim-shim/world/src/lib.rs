@@ -15,7 +15,7 @@
 //! * A mapping is the client's own mmap of the BO's shared memory, through an open file of its own that carries a lock. The
 //!   lock goes with the last piece of the mapping in whichever process, however it ends, and only then does the server let
 //!   go of the BO and the file.
-//! * The directory is its user's alone, and locked. What a killed server left is removed by the next one.
+//! * The directory is its user's alone, and locked. The next server removes the leftovers of a killed one.
 
 mod client;
 mod connection;

@@ -359,7 +359,7 @@ impl Server {
         }
     }
 
-    /// One line on standard error. Whether anybody reads it is not the server's business.
+    /// Writes a line to standard error, and ignores a failure.
     #[expect(clippy::unused_self, reason = "only a server has something to say")]
     fn say(&self, what: &str) {
         let _ = writeln!(std::io::stderr(), "amdgpu-sim: {what}");

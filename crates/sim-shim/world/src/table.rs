@@ -31,7 +31,7 @@ pub(crate) fn own(fresh: RawFd) -> OwnedFd {
 }
 
 fn close_range(first: u32, last: u32) -> Result<(), Errno> {
-    // SAFETY: the table belongs to this thread alone, which holds no descriptors of its own yet, so nothing that anybody
+    // SAFETY: the table belongs to this thread alone, which holds no descriptors of its own yet, so nothing that other code
     // uses is closed.
     let returned = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     Errno::result(returned).map(drop)

@@ -1,7 +1,7 @@
 //! The chips that can be simulated: captures of real ones, as JSON.
 //!
-//! A capture holds what an amdgpu kernel said about one GPU. Twelve come with the simulator; more are read from files. What a
-//! capture lacks follows from `rules`.
+//! A capture holds what an amdgpu kernel said about one GPU. Twelve come with the simulator; more are read from files. Values that a
+//! capture lacks follow from `rules`.
 
 mod capture;
 mod checks;

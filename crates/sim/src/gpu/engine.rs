@@ -97,7 +97,7 @@ impl Engine {
         &self.state.registers
     }
 
-    /// Executes an IB to its end. What it did before a stop stays done.
+    /// Executes an IB to its end. Effects before a stop stay.
     ///
     /// # Errors
     ///

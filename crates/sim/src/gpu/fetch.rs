@@ -29,7 +29,7 @@ impl Frame {
         self.fault = None;
     }
 
-    /// Fetches `ib`. What is not mapped is noticed when the engine gets there.
+    /// Fetches `ib`. Dwords that are not mapped are noticed when the engine reaches them.
     pub(super) fn load(&mut self, ib: Ib, env: &Environment<'_>) {
         let (bytes, fault) = clip(ib.va, 4 * u64::from(ib.dwords), Access::Fetch);
         self.ib = ib;

@@ -1,7 +1,7 @@
 //! The simulated GPU: engines that execute IBs.
 //!
 //! An [`Engine`] stands behind one ring. It fetches an [`Ib`] from GPU memory, reads its packets with the very
-//! definitions that [`amdgpu_packets`] writes them with, and does what each one says. What it works on is handed in
+//! definitions that [`amdgpu_packets`] writes them with, and does what each one says. The rest of the GPU is handed in
 //! as an [`Environment`]: the GPU's [`Memory`] (the kernel half implements it over page tables), its [`Clock`], and the
 //! [`Job`] it runs for, which decides how long to wait and hears of page faults.
 //!
@@ -11,7 +11,7 @@
 //!
 //! A packet is checked against the tables of [`amdgpu_packets::layout`] and read into a structure with all its fields, which
 //! one function executes.
-//! What packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
+//! The state that packets set (registers, predication, bases) is a [`State`], which belongs to a context: an engine can be handed
 //! another one between two jobs ([`Engine::switch`]). The engine itself has no shaders: draws and dispatches are counted,
 //! and passed to [`Shaders`], where an interpreter is plugged in.
 //!

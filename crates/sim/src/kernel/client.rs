@@ -108,7 +108,7 @@ pub(crate) fn borrow_descriptor(fd: RawFd) -> Option<Result<RawFd, Errno>> {
     }))
 }
 
-/// Gives a descriptor to the client; the number to tell it. Whether it closes on exec is taken from the descriptor.
+/// Gives a descriptor to the client and returns its number there. It closes on exec if the given one does.
 pub(crate) fn install(fd: OwnedFd) -> Result<RawFd, Errno> {
     use std::os::fd::IntoRawFd as _;
     match current() {

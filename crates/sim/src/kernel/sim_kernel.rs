@@ -70,7 +70,7 @@ impl SimKernel {
     ///
     /// # Errors
     ///
-    /// What `mmap` of the node answers: EINVAL, EACCES, EPERM, ENOMEM.
+    /// The errors of `mmap` of the node: EINVAL, EACCES, EPERM, ENOMEM.
     pub fn mappable(&self, offset: u64, len: u64) -> Result<Mappable, Errno> {
         let bo = dispatch::mmap_target(&self.file, offset, len)?;
         bo.file_to_map()?;

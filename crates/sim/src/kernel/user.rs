@@ -86,7 +86,7 @@ fn write_process(pid: libc::pid_t, to: *mut u8, data: &[u8]) -> Result<(), Errno
     whole(copied, data.len())
 }
 
-/// Checks that all was copied. What stops a copy half-way is a bad address.
+/// Checks that all was copied. A copy stops half-way at a bad address.
 fn whole(copied: isize, len: usize) -> Result<(), Errno> {
     match usize::try_from(copied) {
         Ok(copied) if copied == len => Ok(()),

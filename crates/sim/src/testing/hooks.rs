@@ -22,7 +22,7 @@ pub(crate) type RingName = (Ip, u32);
 pub(crate) enum Turn {
     /// Any job: the choice is not random.
     Free,
-    /// Nothing: it is another one's turn.
+    /// Nothing: it is the turn of another hook.
     NotYet,
     /// Start the job at this place in its queue.
     Start(usize),

@@ -38,7 +38,7 @@ impl SimDevice {
     ///
     /// # Errors
     ///
-    /// ENOMEM when the heap has not that much that can be made free. Who had to go before that was clear stays away, as when
+    /// ENOMEM when the heap has not that much that can be made free. BOs that were evicted before that was clear stay evicted, as when
     /// a real allocation fails late.
     pub fn press(&self, heap: Pressed, bytes: u64) -> Result<Pressure, Errno> {
         let bytes = bytes.checked_next_multiple_of(crate::kernel::mm::bo::PAGE).ok_or(Errno::ENOMEM)?;

@@ -105,7 +105,7 @@ impl SimDevice {
         self.events().ring();
     }
 
-    /// Breaks the device from now on, or mends it. What was asked before may be served either way.
+    /// Breaks the device from now on, or mends it. Earlier requests may be served either way.
     pub fn mutate(&self, mutation: Option<Mutation>) {
         self.set_mutation(mutation, None);
     }

@@ -49,7 +49,7 @@ impl Recorder {
         }
     }
 
-    /// Fills whole dwords. What follows waits for it.
+    /// Fills whole dwords. Later commands wait for it.
     pub(crate) fn fill(&mut self, to: GpuVa, pattern: u32, bytes: u64) -> Result<()> {
         match self {
             Self::Pm4(stream) => {
@@ -67,7 +67,7 @@ impl Recorder {
         }
     }
 
-    /// Copies bytes between ranges that do not overlap. What follows waits for it.
+    /// Copies bytes between ranges that do not overlap. Later commands wait for it.
     pub(crate) fn copy(&mut self, to: GpuVa, from: GpuVa, bytes: u64) -> Result<()> {
         match self {
             Self::Pm4(stream) => {

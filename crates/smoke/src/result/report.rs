@@ -75,7 +75,7 @@ impl Gpu {
         format!("{}{mutation}", self.location)
     }
 
-    /// Returns the GPU with its facts. The release of this computer's kernel is none of a simulated one's.
+    /// Returns the GPU with its facts. A simulated GPU has no release of this computer's kernel.
     pub(crate) fn with_facts(&self, facts: Facts) -> Self {
         let kernel = facts.kernel.clone().filter(|_| !self.simulated);
         Self { facts: Some(Facts { kernel, ..facts }), ..self.clone() }

@@ -1,7 +1,7 @@
 //! GFX6 to GFX8: images whose tile mode is given.
 //!
-//! Micro tiles of 8x8 elements lie in macro tiles, which are spread over pipes and banks. Which pipes and banks, the kernel
-//! gives in tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
+//! Micro tiles of 8x8 elements lie in macro tiles, which are spread over pipes and banks. The kernel gives the
+//! pipes and banks in tables of tile modes. Reference: AMD's addrlib, `core/addrlib1.cpp` and `r800/`.
 
 mod address;
 mod change;

@@ -131,7 +131,7 @@ impl SwizzleMode {
     /// Rows of elements.
     pub const LINEAR: Self = Self(0);
 
-    /// Returns a mode by its number; `None` above 31. Which modes exist depends on the generation ([`Self::exists`]).
+    /// Returns a mode by its number; `None` above 31. The set of modes depends on the generation ([`Self::exists`]).
     pub const fn new(number: u8) -> Option<Self> {
         if number < 32 { Some(Self(number)) } else { None }
     }

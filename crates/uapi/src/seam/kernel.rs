@@ -275,7 +275,7 @@ fn refused<A: Argument>(errno: Errno) {
     tracing::debug!(request = A::NAME, ?errno, "ioctl refused");
 }
 
-/// As [`send`], but logs nothing: for drops, which settle their books before anybody hears of anything.
+/// As [`send`], but logs nothing: for drops, which settle their books before observers hear of it.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What creating, allocating or binding answers; `FEATURE_NOT_PRESENT` if no memory type fits.
+    /// The errors of creating, allocating and binding; `FEATURE_NOT_PRESENT` if no memory type fits.
     pub(crate) fn buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
     }
@@ -56,7 +56,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateBuffer answers.
+    /// The errors of vkCreateBuffer.
     pub(crate) fn sparse_buffer(&self, size: u64) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::SPARSE_BINDING | vk::BufferCreateFlags::SPARSE_RESIDENCY, None)
     }

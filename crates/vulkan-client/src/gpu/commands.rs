@@ -73,7 +73,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What recording or vkQueueSubmit answers.
+    /// The errors of recording or vkQueueSubmit.
     pub(crate) fn submit<'a>(
         &'a self,
         lane: &Lane,
@@ -103,7 +103,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkQueueSubmit answers.
+    /// The errors of vkQueueSubmit.
     pub(crate) fn signal_after_all(&self, lane: &Lane, fence: &Fence<'_>) -> VkResult<()> {
         // SAFETY: alive, alone; callers give a fence that is not signalled, wait for it, and only then drop it.
         unsafe { self.device.queue_submit(lane.queue, &[], fence.raw) }

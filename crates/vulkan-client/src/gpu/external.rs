@@ -24,7 +24,7 @@ impl Memory<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetMemoryFdKHR answers.
+    /// The errors of vkGetMemoryFdKHR.
     pub(crate) fn export(&self, what: HandleType) -> VkResult<OwnedFd> {
         let functions = self.gpu.extensions.memory_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::MemoryGetFdInfoKHR::default().memory(self.raw).handle_type(what.of_memory());
@@ -39,7 +39,7 @@ impl Semaphore<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetSemaphoreFdKHR answers.
+    /// The errors of vkGetSemaphoreFdKHR.
     pub(crate) fn export(&self, what: HandleType) -> VkResult<Option<OwnedFd>> {
         let functions = self.gpu.extensions.semaphore_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.raw).handle_type(what.semaphore());
@@ -51,7 +51,7 @@ impl Semaphore<'_> {
     ///
     /// # Errors
     ///
-    /// What vkImportSemaphoreFdKHR answers.
+    /// The errors of vkImportSemaphoreFdKHR.
     pub(crate) fn import(&self, what: HandleType, fd: OwnedFd) -> VkResult<()> {
         let functions = self.gpu.extensions.semaphore_fd.as_ref().ok_or(ABSENT)?;
         let flags = match what {
@@ -76,7 +76,7 @@ impl Fence<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetFenceFdKHR answers.
+    /// The errors of vkGetFenceFdKHR.
     pub(crate) fn export(&self, what: HandleType) -> VkResult<Option<OwnedFd>> {
         let functions = self.gpu.extensions.fence_fd.as_ref().ok_or(ABSENT)?;
         let info = vk::FenceGetFdInfoKHR::default().fence(self.raw).handle_type(what.fence());
@@ -88,7 +88,7 @@ impl Fence<'_> {
     ///
     /// # Errors
     ///
-    /// What vkImportFenceFdKHR answers.
+    /// The errors of vkImportFenceFdKHR.
     pub(crate) fn import(&self, what: HandleType, fd: OwnedFd) -> VkResult<()> {
         let functions = self.gpu.extensions.fence_fd.as_ref().ok_or(ABSENT)?;
         let flags = match what {

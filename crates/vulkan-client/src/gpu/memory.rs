@@ -70,7 +70,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkAllocateMemory or vkMapMemory answers.
+    /// The errors of vkAllocateMemory or vkMapMemory.
     pub(crate) fn allocate<'a>(&'a self, size: u64, kind: u32, source: Source<'a>) -> VkResult<Memory<'a>> {
         let mut export = vk::ExportMemoryAllocateInfo::default();
         let mut descriptor = vk::ImportMemoryFdInfoKHR::default();

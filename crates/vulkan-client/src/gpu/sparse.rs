@@ -19,7 +19,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkQueueBindSparse answers.
+    /// The errors of vkQueueBindSparse.
     pub(crate) fn bind(&self, lane: &Lane, buffer: &Buffer<'_>, binds: &[Bind<'_>]) -> VkResult<Fence<'_>> {
         let raw: Vec<_> = binds
             .iter()

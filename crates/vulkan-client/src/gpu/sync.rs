@@ -34,7 +34,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateSemaphore answers.
+    /// The errors of vkCreateSemaphore.
     pub(crate) fn binary(&self, export: Option<HandleType>) -> VkResult<Semaphore<'_>> {
         self.semaphore(vk::SemaphoreType::BINARY, 0, export)
     }
@@ -43,7 +43,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateSemaphore answers.
+    /// The errors of vkCreateSemaphore.
     pub(crate) fn timeline(&self, start: u64, export: Option<HandleType>) -> VkResult<Semaphore<'_>> {
         self.semaphore(vk::SemaphoreType::TIMELINE, start, export)
     }
@@ -78,7 +78,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateFence answers.
+    /// The errors of vkCreateFence.
     pub(crate) fn fence(&self, export: Option<HandleType>) -> VkResult<Fence<'_>> {
         let mut outside = vk::ExportFenceCreateInfo::default();
         let mut info = vk::FenceCreateInfo::default();
@@ -106,7 +106,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateEvent answers.
+    /// The errors of vkCreateEvent.
     pub(crate) fn event(&self) -> VkResult<Event<'_>> {
         // SAFETY: alive, alone, local.
         let raw = unsafe { self.device.create_event(&vk::EventCreateInfo::default(), None) }?;
@@ -119,7 +119,7 @@ impl Semaphore<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetSemaphoreCounterValue answers.
+    /// The errors of vkGetSemaphoreCounterValue.
     pub(crate) fn value(&self) -> VkResult<u64> {
         // SAFETY: alive.
         unsafe { self.gpu.device.get_semaphore_counter_value(self.raw) }
@@ -129,7 +129,7 @@ impl Semaphore<'_> {
     ///
     /// # Errors
     ///
-    /// What vkSignalSemaphore answers.
+    /// The errors of vkSignalSemaphore.
     pub(crate) fn signal(&self, value: u64) -> VkResult<()> {
         let info = vk::SemaphoreSignalInfo::default().semaphore(self.raw).value(value);
         // SAFETY: alive, alone, local.
@@ -160,7 +160,7 @@ impl Fence<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetFenceStatus answers.
+    /// The errors of vkGetFenceStatus.
     pub(crate) fn is_signalled(&self) -> VkResult<bool> {
         // SAFETY: alive.
         unsafe { self.gpu.device.get_fence_status(self.raw) }
@@ -170,7 +170,7 @@ impl Fence<'_> {
     ///
     /// # Errors
     ///
-    /// What vkResetFences answers.
+    /// The errors of vkResetFences.
     pub(crate) fn reset(&self) -> VkResult<()> {
         // SAFETY: alive, alone; callers reset fences that were waited for, which no submission refers to any more.
         unsafe { self.gpu.device.reset_fences(&[self.raw]) }
@@ -182,7 +182,7 @@ impl Event<'_> {
     ///
     /// # Errors
     ///
-    /// What vkGetEventStatus answers.
+    /// The errors of vkGetEventStatus.
     pub(crate) fn is_set(&self) -> VkResult<bool> {
         // SAFETY: alive.
         unsafe { self.gpu.device.get_event_status(self.raw) }
@@ -192,7 +192,7 @@ impl Event<'_> {
     ///
     /// # Errors
     ///
-    /// What vkSetEvent answers.
+    /// The errors of vkSetEvent.
     pub(crate) fn set(&self) -> VkResult<()> {
         // SAFETY: alive, alone.
         unsafe { self.gpu.device.set_event(self.raw) }
@@ -202,7 +202,7 @@ impl Event<'_> {
     ///
     /// # Errors
     ///
-    /// What vkResetEvent answers.
+    /// The errors of vkResetEvent.
     pub(crate) fn reset(&self) -> VkResult<()> {
         // SAFETY: alive, alone.
         unsafe { self.gpu.device.reset_event(self.raw) }

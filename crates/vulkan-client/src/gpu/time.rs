@@ -24,7 +24,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkCreateQueryPool answers.
+    /// The errors of vkCreateQueryPool.
     pub(crate) fn timestamps(&self, count: u32) -> VkResult<Timestamps<'_>> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: alive, local.
@@ -40,7 +40,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkGetCalibratedTimestampsEXT answers.
+    /// The errors of vkGetCalibratedTimestampsEXT.
     pub(crate) fn clocks(&self) -> VkResult<Option<([u64; 2], u64)>> {
         let Some(functions) = &self.extensions.clocks else { return Ok(None) };
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
@@ -69,7 +69,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// What vkGetMemoryHostPointerPropertiesEXT answers.
+    /// The errors of vkGetMemoryHostPointerPropertiesEXT.
     pub(crate) fn host_pages(&self, pages: &[u8]) -> VkResult<Option<u32>> {
         let device = self.device.handle();
         let Some(functions) = &self.extensions.host else { return Ok(None) };

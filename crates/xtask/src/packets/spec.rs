@@ -125,7 +125,7 @@ fn packets(text: &str, names: &[&str]) -> Result<Vec<Packet>, SpecError> {
             dword = None;
         } else {
             let Some(form) = packet.forms.last_mut() else { return Err(line.fault("a field without a form")) };
-            // A line without a dword goes on with the last one's.
+            // A line without a dword goes on in the dword of the last one.
             let at = line.label().or(dword).ok_or_else(|| line.fault("a dword is missing"))?;
             dword = Some(at);
             fields(&mut line, at, names, &mut form.fields)?;

@@ -11,7 +11,7 @@ use super::selectors::{Selector, Value};
 use super::spec::{Holds, Spec};
 use super::variant::{Variant, bits, condition, ones};
 
-/// What a number may be: the largest that fits, and its selector; `None` where there is no such field.
+/// The bounds of a number: the largest that fits, and its selector; `None` where there is no such field.
 type Limit = Option<(u32, Option<String>)>;
 
 /// Returns the bodies of `fits` and `takers`: the checks that are the same on all levels, and those that are not. Apart, for the

@@ -33,7 +33,7 @@ pub enum ChainFault {
         target: Target,
     },
     /// Lists for different rings.
-    #[error("a list for {next} behind one for {target}")]
+    #[error("a list for {next} cannot be chained to one for {target}")]
     OtherRing {
         /// The ring of the first list.
         target: Target,
@@ -44,7 +44,7 @@ pub enum ChainFault {
     #[error("lists of different devices cannot be chained")]
     OtherDevice,
     /// No packet can say where the list is.
-    #[error("no jump leads to the list: {0}")]
+    #[error("the jump to the list cannot be encoded: {0}")]
     Jump(EncodeError),
     /// A queue has not noticed the end of the list, another list calls it, or preambles have it.
     #[error("the list is in use")]
@@ -53,10 +53,10 @@ pub enum ChainFault {
     #[error("the list is chained already")]
     Chained,
     /// The list behind it comes behind another one already.
-    #[error("the next list is behind another one already")]
+    #[error("the next list is chained to another one already")]
     Behind,
     /// The chain would be a circle.
-    #[error("a list cannot come behind itself")]
+    #[error("the chain of lists would be a circle")]
     Circle,
 }
 

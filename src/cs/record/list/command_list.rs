@@ -1,4 +1,4 @@
-//! Recorded streams, ready to be submitted as often as one likes.
+//! Recorded streams, ready to be submitted any number of times.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ impl VirtualBlock {
     ///
     /// # Errors
     ///
-    /// What does not hold.
+    /// The invariant that does not hold.
     pub fn validate(&self) -> Result<(), &'static str> {
         let (used, chunks) = self.validate_order()?;
         let holes = self.validate_bins()?;

@@ -20,7 +20,7 @@ pub enum BlockError {
         granule: u64,
     },
     /// The size is zero, no multiple of the granule, or beyond [`MAX_CELLS`](super::MAX_CELLS) granules.
-    #[error("a block of {size} bytes in granules of {granule}")]
+    #[error("a block of {size} bytes is not a whole number of granules of {granule} bytes, or of too many")]
     Size {
         /// The size requested, bytes.
         size: u64,

@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// Gives back cells of the span. Whether they were all taken; if not, nothing changes.
+    /// Gives back cells of the span. Returns `true` if they were all taken; otherwise nothing changes.
     #[inline(always)]
     pub(super) fn give_as_compiled(&mut self, given: Hole) -> bool {
         let mut trail = Trail::NONE;

@@ -23,7 +23,7 @@ impl Tree {
         self.take_lowest_as_compiled(len, step)
     }
 
-    /// Gives back cells of the span. Whether they were all taken; if not, nothing changes.
+    /// Gives back cells of the span. Returns `true` if they were all taken; otherwise nothing changes.
     #[inline]
     pub(in crate::holes) fn give(&mut self, given: Hole) -> bool {
         #[cfg(target_arch = "x86_64")]

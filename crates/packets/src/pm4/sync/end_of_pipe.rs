@@ -56,9 +56,9 @@ choices! {
         None = NONE,
         /// At once, without a store.
         Only = INTERRUPT_ONLY,
-        /// After the store is confirmed. What the kernel's own fences use.
+        /// After the store is confirmed, as the kernel's own fences ask.
         AfterStore = INTERRUPT_AFTER_WRITE,
-        /// Never; the store waits until earlier writes are confirmed. What drivers use whenever they store.
+        /// Never; the store waits until earlier writes are confirmed. Drivers use it for all their stores.
         NoneButConfirm = DATA_AFTER_CONFIRM,
     }
 }
@@ -153,7 +153,7 @@ impl EopStore {
         require_multiple("addr", self.va().as_u64(), multiple)
     }
 
-    /// Returns what the fields of a packet say. What they hold besides is found when they are written again.
+    /// Returns the meaning of a packet's fields. Other bits are found when the packet is written again.
     #[inline]
     fn read(selector: EopData, address: u64, data: u64) -> Result<Self, FieldError> {
         let va = error::address("addr", address)?;
@@ -186,7 +186,7 @@ impl EopStore {
 /// | 5, 6        | 4, 5     | 4        | data                                                             |
 /// | 7           |          |          | interrupt context from GFX9 on: 0                                |
 ///
-/// What the recorder has to add: on the graphics rings of GFX7 and GFX8 the packet is sent twice, the second one
+/// Packets that the recorder has to add: on the graphics rings of GFX7 and GFX8 the packet is sent twice, the second one
 /// counts; on that of GFX9 an [`EventWrite`](super::EventWrite) of ZPASS_DONE to a scratch address goes before it.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_write_event_eop`; Linux 6.12 `gfx_v7_0.c`,

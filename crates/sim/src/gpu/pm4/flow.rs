@@ -167,7 +167,7 @@ pub(super) fn indirect_buffer_const(packet: &IndirectBufferConst, step: &Step<'_
     Ok(if ib.dwords == 0 { Flow::On } else { Flow::Constant(ib) })
 }
 
-/// REWIND: the engine reads the packet again and again until it says that what follows is there. What follows was
+/// REWIND: the engine reads the packet again and again until it says that the following packets are valid. They were
 /// fetched with the IB.
 pub(super) fn rewind(packet: Rewind, step: &Step<'_, '_>) -> Result<(), Stop> {
     const VALID: u64 = 1 << 31;

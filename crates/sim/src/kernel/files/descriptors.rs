@@ -62,7 +62,7 @@ impl Entry {
     }
 }
 
-/// Returns `true` if anybody has the other end.
+/// Returns `true` if the other end is open.
 fn has_peer(end: &UnixStream) -> bool {
     let mut fds = [PollFd::new(end.as_fd(), PollFlags::empty())];
     let found = poll(&mut fds, PollTimeout::ZERO);
@@ -93,7 +93,7 @@ impl Descriptors {
         Ok(self.0.lock().entries.get(&id).map(|entry| entry.shared.clone()))
     }
 
-    /// A new descriptor for a client, which closes on exec. What it names is made with the other end, which makes it
+    /// A new descriptor for a client, which closes on exec. Its object is made with the other end, which makes it
     /// readable.
     fn add_pair(&self, shared: impl FnOnce(&UnixStream) -> Result<Shared, Errno>) -> Result<OwnedFd, Errno> {
         let (theirs, ours) = UnixStream::pair().map_err(errno_of)?;

@@ -1,7 +1,7 @@
 //! dma-bufs: BOs by descriptor.
 //!
-//! The descriptor is an open file of the BO's memory, so that it can be mapped, and measured with lseek. What that file
-//! cannot do by itself (dma-buf ioctls, poll, refusing to map or to seek where a dma-buf does) is here, for those who stand
+//! The descriptor is an open file of the BO's memory, so that it can be mapped, and measured with lseek. Operations that the file
+//! cannot do by itself (dma-buf ioctls, poll, refusing to map or to seek where a dma-buf does) are here, for those who stand
 //! between a client and its system calls.
 //!
 //! Source: Linux 6.12 `dma-buf.c`; `amdgpu_dma_buf.c`.
@@ -48,7 +48,7 @@ impl DmaBuf {
         self.name.lock().clone()
     }
 
-    /// POLLIN without writers, POLLOUT without anybody.
+    /// POLLIN without writers, POLLOUT without users.
     ///
     /// Source: `dma_buf_poll`.
     pub(crate) fn ready(&self) -> PollFlags {

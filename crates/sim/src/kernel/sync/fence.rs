@@ -74,7 +74,7 @@ impl Fence {
     }
 
     /// Done when all of these are. Only those count that are not done yet, each once, and what they consist of: so fences
-    /// made of fences are never deep, and keep nothing alive that is over. What has failed already is forgotten with it.
+    /// made of fences are never deep, and keep nothing alive that is over. Failures before it are forgotten with it.
     ///
     /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`.
     pub(crate) fn merge(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {

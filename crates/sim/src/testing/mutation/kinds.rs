@@ -76,7 +76,7 @@ pub enum Mutation {
     LostCarry,
     /// Shaders load from 4 bytes further on.
     ShiftedLoad,
-    /// What shaders store in every eighth dword is lost.
+    /// Shader stores to every eighth dword are lost.
     LostStore,
     /// Atomic operations of shaders give back what they stored.
     LateAtomic,

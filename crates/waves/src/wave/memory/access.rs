@@ -14,7 +14,7 @@ use crate::{
 /// The bits of an address that page tables see.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
-/// Memory that lanes access. What can not be accessed reads 0 and drops what is written.
+/// Memory that lanes access. Bytes that cannot be accessed read as 0 and drop writes.
 pub(super) trait Space {
     fn load(&mut self, address: u64, out: &mut [u8]);
     fn store(&mut self, address: u64, data: &[u8]);

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 
 use crate::kernel::files::file::File;
 
-/// GRBM_STATUS in dwords, on every generation. What watches a GPU's load without fdinfo looks at it many times a second.
+/// GRBM_STATUS in dwords, on every generation. Load monitors that do without fdinfo read it many times a second.
 const GRBM_STATUS: u32 = 0x8010 / 4;
 /// The command processor is at work.
 const CP_BUSY: u32 = 1 << 29;

@@ -30,7 +30,7 @@ const SMALL: u64 = 64 << 10;
 
 /// The memory of a BO.
 ///
-/// Nothing is there before it is touched; what was never touched reads as zero. What only the GPU touches takes no
+/// Nothing is there before it is touched; what was never touched reads as zero. Memory that only the GPU touches takes no
 /// descriptor and no mapping, of which a process may not have a hundred thousand. When the CPU or another process comes,
 /// the bytes move into a memfd for good. The GPU's view of that is mapped when the GPU comes; where the process has no room
 /// for another mapping (`vm.max_map_count`), the GPU reads and writes the file instead, which shows the same bytes.

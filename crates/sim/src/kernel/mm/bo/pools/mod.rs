@@ -170,8 +170,8 @@ impl Pools {
 
     /// Brings the BOs of a submission where they may be: those it lists, and those that are always valid in the file.
     ///
-    /// Each goes where it prefers to be as long as the allowance for moves lasts, else where it may be. What the
-    /// submission uses is not evicted for it.
+    /// Each goes where it prefers to be as long as the allowance for moves lasts, else where it may be. BOs that the
+    /// submission uses are not evicted for it.
     ///
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos`, `amdgpu_cs_bo_validate`; `amdgpu_vm.c`,
     /// `amdgpu_vm_validate`.
@@ -317,7 +317,7 @@ impl Taken {
         state.settle(self.id, preferred, &self.pools.sizes, Keep::NOBODY).map(drop)
     }
 
-    /// The CPU touches it. What lies in VRAM where the CPU cannot see it comes to where it can: into visible VRAM if there
+    /// The CPU touches it. A BO in invisible VRAM moves to where the CPU can see it: into visible VRAM if there
     /// is room, else into GTT. When there is none either it stays; a real CPU would get SIGBUS.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_fault_reserve_notify`.

@@ -361,7 +361,7 @@ impl State {
         self.used.room_in_gtt(sizes, bytes).or_else(|| self.used.room_in_system(sizes, bytes))
     }
 
-    /// Moves a BO. Whatever comes from VRAM or goes there is copied.
+    /// Moves a BO. Moves to and from VRAM are copies.
     pub(super) fn move_to(&mut self, id: usize, place: Place, why: Why, sizes: &Sizes) {
         let now = self.tick();
         let Some(resident) = self.get(id) else { return };
