@@ -26,6 +26,17 @@ pub const fn number(raw: u8, shape: u8) -> u8 {
     }
 }
 
+/// Returns the 32 bits of a request of sw_sync: its own ones, now and then of another size or direction.
+pub const fn sw_sync(raw: u8, shape: u8) -> u32 {
+    let (direction, size) = match raw % 4 {
+        0 => (3, 40),
+        1 => (1, 4),
+        2 => (3, 16),
+        _ => (shape as u32 & 3, shape as u32),
+    };
+    direction << 30 | size << 16 | (b'W' as u32) << 8 | (raw % 4) as u32
+}
+
 /// Returns the 32 bits of a request of DRM that reads and writes its argument.
 pub const fn request(number: u8, shape: u8) -> u32 {
     let size = if shape & 1 == 0 { 64 } else { shape as u32 };

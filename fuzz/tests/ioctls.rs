@@ -5,7 +5,7 @@
 
 use std::{
     io::{IoSlice, Write as _},
-    os::fd::{OwnedFd, RawFd},
+    os::fd::{AsFd, OwnedFd, RawFd},
     process::{Child, Command, Stdio},
     sync::{
         Arc, OnceLock,
@@ -15,7 +15,7 @@ use std::{
 };
 
 use amdgpu_fuzz::{
-    arguments::{ARENA, number, request, word},
+    arguments::{ARENA, number, request, sw_sync, word},
     reach::Reach,
 };
 use amdgpu_sim::{Client, SimDevice, SimOptions, profile};
@@ -105,12 +105,19 @@ fn any_ioctl_of_another_process_is_answered() {
     bolero::check!().with_type::<(u8, Vec<(u8, u8, [(u8, u32); 8])>)>().with_iterations(2_000).for_each(
         |(chip, calls)| {
             let gpu = SimDevice::new(profiles[usize::from(*chip) % profiles.len()], options);
-            let files = [gpu.open(), gpu.open_primary(true)];
+            let (machine, files) = (gpu.machine(), [gpu.open(), gpu.open_primary(true)]);
+            let timeline = machine.open_sw_sync("sleeper").expect("a timeline");
             let mut granted = false;
             let client = Arc::new(Impatient { pid: sleeper.pid(), installed: AtomicI32::new(3) });
             for &(raw, shape, words) in calls.iter().take(24) {
                 let bytes: Vec<u8> = words.iter().flat_map(|&raw| word(raw, sleeper.stack).to_le_bytes()).collect();
                 sleeper.fill(&bytes);
+                // A client has timelines of sw_sync, too.
+                if shape >> 2 & 7 == 7 {
+                    let request = Request::from_bits(sw_sync(raw, shape));
+                    granted |= machine.serve(client.clone(), timeline.as_fd(), request, sleeper.stack).is_ok();
+                    continue;
+                }
                 let request = Request::from_bits(request(number(raw, shape), shape));
                 let file = &files[usize::from(shape >> 1 & 1)];
                 granted |= file.serve(client.clone(), request, sleeper.stack).is_ok();

@@ -79,7 +79,7 @@ fn any_messages_leave_the_server_serving() {
         let fd = connected(layout);
         let mut answers = 0;
         for &(kind, errno, file, words, odd) in messages.iter().take(24) {
-            let message = bytes(kind % 16, errno, file % 8, words);
+            let message = bytes(kind % 17, errno, file % 8, words);
             let message = if odd { &message[..usize::from(errno) % 40] } else { &message[..] };
             if send(fd.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) == Err(Errno::EPIPE) {
                 break;

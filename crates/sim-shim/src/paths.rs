@@ -3,7 +3,7 @@
 use std::{ffi::c_int, os::fd::RawFd};
 
 use amdgpu_sim::sysfs::FIRST_RENDER_MINOR;
-use amdgpu_sim_world::is_server_thread;
+use amdgpu_sim_world::{SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
 use crate::{
@@ -25,6 +25,8 @@ pub(crate) struct Place {
     pub(crate) text: PathText,
     /// The minor number, if it names a node.
     pub(crate) node: Option<u32>,
+    /// `true` if it is a path of sw_sync, which makes a new file at each open.
+    pub(crate) is_sw_sync: bool,
     /// `true` if it is a path of the host after all, to which a relative one leads out of the world's tree.
     pub(crate) is_real: bool,
     pub(crate) world: &'static World,
@@ -46,13 +48,13 @@ pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno
         // Of the tree's own directories above those that replace real ones, only /sys has siblings worth reaching.
         let leaves = from_tree && path.starts_with(b"/sys");
         let world = if leaves { world::known() } else { None };
-        return Ok(world.map(|world| Place { node: None, text: whole, is_real: true, world }));
+        return Ok(world.map(|world| Place { node: None, is_sw_sync: false, text: whole, is_real: true, world }));
     }
     let world = world::reach()?;
     let mut text = PathText::new();
     text.push(world.root_bytes())?;
     text.push(path)?;
-    Ok(Some(Place { node: node_minor(path), text, is_real: false, world }))
+    Ok(Some(Place { node: node_minor(path), is_sw_sync: is_sw_sync(path), text, is_real: false, world }))
 }
 
 /// An absolute path.
@@ -131,7 +133,11 @@ pub(crate) fn inside<'p>(world: &World, path: &'p [u8]) -> Option<&'p [u8]> {
 fn is_ours(path: &[u8]) -> bool {
     let below =
         |directory: &&[u8]| path.strip_prefix(*directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
-    REPLACED.iter().any(below) || path.starts_with(DRM_DEVICES) || is_device(path)
+    REPLACED.iter().any(below) || path.starts_with(DRM_DEVICES) || is_sw_sync(path) || is_device(path)
+}
+
+fn is_sw_sync(path: &[u8]) -> bool {
+    SW_SYNC.iter().any(|known| known.as_bytes() == path)
 }
 
 /// Returns `true` if it is on the root complex of one of the world's devices: `/sys/devices/pciDDDD:BB`, where
@@ -200,10 +206,14 @@ mod tests {
 
     #[test]
     fn only_whole_components_are_ours() {
-        for ours in ["/dev/dri", "/dev/dri/card0", "/sys/dev/char/226:128/device", "/sys/class/drm/card0"] {
+        for ours in
+            ["/dev/dri", "/dev/dri/card0", "/sys/dev/char/226:128/device", "/sys/class/drm/card0", "/dev/sw_sync"]
+        {
             assert!(is_ours(ours.as_bytes()), "{ours}");
         }
-        for other in ["/dev", "/dev/drink", "/sys/class", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"] {
+        for other in
+            ["/dev", "/dev/drink", "/dev/sw_sync/x", "/sys/class", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"]
+        {
             assert!(!is_ours(other.as_bytes()), "{other}");
         }
     }

@@ -107,6 +107,11 @@ fn a_node_is_one_file_by_path_and_by_descriptor() {
 }
 
 #[test]
+fn a_program_makes_and_signals_fences_of_its_own() {
+    both_ways(&["sw-sync"]);
+}
+
+#[test]
 fn a_program_without_free_descriptors_maps_and_is_refused_others() {
     both_ways(&["exhausted"]);
 }

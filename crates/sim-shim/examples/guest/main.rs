@@ -9,6 +9,7 @@ mod node;
 mod null;
 mod paths;
 mod strangers;
+mod timelines;
 mod waits;
 mod walks;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         "user-pages" => memory::user_pages(),
         "null" => null::null(),
         "primary" => paths::primary(),
+        "sw-sync" => timelines::sw_sync(),
         "threads" => waits::threads(),
         "signal" => waits::signal(),
         "by-number" => strangers::by_number(),

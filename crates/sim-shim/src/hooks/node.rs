@@ -30,9 +30,9 @@ fn node(fd: RawFd) -> Result<Option<(&'static World, u64)>, Errno> {
     Err(Errno::ENODEV)
 }
 
-/// Requests that dma-bufs (`DMA_BUF_BASE`) and sync files (`SYNC_IOC_MAGIC`) have.
+/// Requests that dma-bufs (`DMA_BUF_BASE`), sync files (`SYNC_IOC_MAGIC`) and sw_sync files (`SW_SYNC_IOC_MAGIC`) have.
 fn is_of_shared_descriptors(request: c_ulong) -> bool {
-    matches!((request >> 8) as u8, b'b' | b'>')
+    matches!((request >> 8) as u8, b'b' | b'>' | b'W')
 }
 
 /// An ioctl on a descriptor that is no node; `None` if it is none of the world's either.

@@ -42,6 +42,9 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
         if let Some(minor) = place.node {
             return open_node(&place, minor, flags).map(IntoRawFd::into_raw_fd);
         }
+        if place.is_sw_sync && flags & libc::O_PATH == 0 {
+            return open_sw_sync(&place, flags).map(IntoRawFd::into_raw_fd);
+        }
         prepare(&place, flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_CREAT != 0)?;
         // SAFETY: the translated path is a C string.
         Ok(unsafe { real::open(place.text.as_ptr(), flags, mode) })
@@ -108,6 +111,18 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
     }
     if flags & libc::O_NONBLOCK != 0 {
         fcntl(fd.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    }
+    Ok(fd)
+}
+
+/// Opens sw_sync: each open is a timeline of its own.
+fn open_sw_sync(place: &Place, flags: c_int) -> Result<OwnedFd, Errno> {
+    if flags & libc::O_DIRECTORY != 0 {
+        return Err(Errno::ENOTDIR);
+    }
+    let fd = calls::call_for_descriptor(place.world, Call::SwSync, 0, [0; 3])?;
+    if flags & libc::O_CLOEXEC == 0 {
+        fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
     }
     Ok(fd)
 }
@@ -184,6 +199,11 @@ unsafe fn open_stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
         // SAFETY: the caller's promise.
         let how = unsafe { c_text::bytes(mode) }.unwrap_or_default();
         let writes = how.iter().any(|byte| b"wa+".contains(byte));
+        if place.is_sw_sync {
+            let fd = open_sw_sync(&place, if how.contains(&b'e') { libc::O_CLOEXEC } else { 0 })?.into_raw_fd();
+            // SAFETY: the descriptor is ours to give away, and `mode` is what the program passed.
+            return Ok(unsafe { libc::fdopen(fd, mode) });
+        }
         let Some(minor) = place.node else {
             prepare(&place, writes)?;
             // SAFETY: the translated path is a C string, and `mode` is what the program passed.

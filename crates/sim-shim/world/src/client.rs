@@ -29,6 +29,12 @@ impl Remote {
         self.trusted
     }
 
+    /// The name of the process, as `/proc/PID/comm` has it; empty for one that is gone.
+    pub(crate) fn command(&self) -> String {
+        let name = std::fs::read(format!("/proc/{}/comm", self.pid)).unwrap_or_default();
+        String::from_utf8_lossy(name.trim_ascii_end()).into_owned()
+    }
+
     /// The next call; an interruption that came too late for the last one is passed over.
     pub(crate) fn next_call(&self) -> Result<Message, Errno> {
         loop {

@@ -21,6 +21,10 @@ use crate::WorldError;
 
 /// Names of world directories start with this. None has that name before it is locked.
 const PREFIX: &str = "amdgpu-sim.";
+/// Paths of sw_sync: the device file of Android's kernels, and the file of debugfs.
+///
+/// Source: Linux 6.12 `drivers/dma-buf/sync_debug.c`, `sync_debugfs_init`.
+pub const SW_SYNC: [&str; 2] = ["/dev/sw_sync", "/sys/kernel/debug/sync/sw_sync"];
 /// Names of directories that are not locked yet.
 const UNLOCKED: &str = ".amdgpu-sim-new.";
 /// A directory of such a name that is younger than this may be about to be locked.
@@ -98,6 +102,10 @@ impl Directory {
                 let path = root.join(path.trim_start_matches('/'));
                 write(&path, &entry).map_err(failed(&path))?;
             }
+        }
+        for path in SW_SYNC {
+            let path = root.join(path.trim_start_matches('/'));
+            write(&path, &Entry::Node(0)).map_err(failed(&path))?;
         }
         // A world without devices has an empty /dev/dri.
         for path in ["dev/dri", "sys/class/drm", "sys/dev/char", "sys/bus/pci/devices", "sys/bus/pci/drivers/amdgpu"] {

@@ -35,7 +35,7 @@ mod wire;
 
 pub use self::{
     connection::{Answer, Connection},
-    directory::{Directory, Layout},
+    directory::{Directory, Layout, SW_SYNC},
     error::WorldError,
     name::NodeName,
     server::{Running, Server, gpus, is_server_thread},

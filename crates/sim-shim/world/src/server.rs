@@ -271,10 +271,11 @@ impl Server {
         let [first, second, third] = call.words;
         let mut file = || self.shown_file(remote, shown, call.file, third);
         match call.call() {
-            Some(Call::Open | Call::Refresh | Call::Fdinfo | Call::Census) if !remote.is_trusted() => {
+            Some(Call::Open | Call::SwSync | Call::Refresh | Call::Fdinfo | Call::Census) if !remote.is_trusted() => {
                 Err(Errno::EACCES)
             }
             Some(Call::Open) => self.open(first, second, third != 0).map(|fd| (0, Some(fd))),
+            Some(Call::SwSync) => self.machine.open_sw_sync(&remote.command()).map(|fd| (0, Some(fd))),
             Some(Call::Ioctl) => {
                 let request = Request::from_bits(first as u32);
                 let client = Arc::clone(remote) as Arc<dyn amdgpu_sim::Client>;

@@ -20,8 +20,8 @@ pub enum Call {
     /// Client: ioctl on `file` with request `words[0]` and the argument at address `words[1]`. The descriptor `words[2]` of
     /// the client's shows that it has the file: the server asks for it once on each connection.
     Ioctl,
-    /// Client: ioctl on the descriptor `words[2]`, which is no node (a dma-buf or a sync file), with request `words[0]` and
-    /// the argument at address `words[1]`. ENOTTY when it is neither.
+    /// Client: ioctl on the descriptor `words[2]`, which is no node (a dma-buf, a sync file or a sw_sync file), with request `words[0]` and
+    /// the argument at address `words[1]`. ENOTTY when it is none of these.
     DescriptorIoctl,
     /// Client: map `words[1]` bytes of `file`, which the descriptor `words[2]` is of, at offset `words[0]`.
     Map,
@@ -33,6 +33,8 @@ pub enum Call {
     Fdinfo,
     /// Client: what is alive in the world, as text.
     Census,
+    /// Client: open sw_sync.
+    SwSync,
     /// Client, during a call: a signal came; give up a wait.
     Interrupt,
     /// Client, answer to [`Self::Fetch`]: the descriptor, or `errno`.
@@ -50,7 +52,7 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -59,6 +61,7 @@ impl Call {
         Self::Refresh,
         Self::Fdinfo,
         Self::Census,
+        Self::SwSync,
         Self::Interrupt,
         Self::Give,
         Self::Installed,

@@ -5,7 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use crate::kernel::{files::descriptors::Descriptors, sync::events::Events};
+use crate::kernel::{
+    files::descriptors::Descriptors,
+    sync::{events::Events, timelines::Timelines},
+};
 
 /// State shared by all devices of a machine.
 #[derive(Debug)]
@@ -13,12 +16,19 @@ pub(crate) struct Machine {
     /// Rung by all devices: a wait may be for another one's fence.
     pub(crate) events: Arc<Events>,
     pub(crate) descriptors: Descriptors,
+    /// Open sw_sync files.
+    pub(crate) timelines: Timelines,
     next_file: AtomicU64,
 }
 
 impl Default for Machine {
     fn default() -> Self {
-        Self { events: Arc::default(), descriptors: Descriptors::default(), next_file: AtomicU64::new(1) }
+        Self {
+            events: Arc::default(),
+            descriptors: Descriptors::default(),
+            timelines: Timelines::default(),
+            next_file: AtomicU64::new(1),
+        }
     }
 }
 

@@ -78,6 +78,7 @@ impl SimKernel {
     }
 
     fn dispatch(&self, request: Request, address: u64) -> Result<c_int, Errno> {
+        self.file.gpu.machine.timelines.close_what_is_over();
         let entry = dispatch::lookup(&self.file, request)?;
         let size = request.size();
         let (copy_in, copy_out) = entry.directions(request);

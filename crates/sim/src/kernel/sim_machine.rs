@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_void},
-    os::fd::{AsFd as _, BorrowedFd},
+    os::fd::{AsFd as _, BorrowedFd, OwnedFd},
     sync::Arc,
 };
 
@@ -11,7 +11,7 @@ use nix::{errno::Errno, poll::PollFlags};
 
 use crate::kernel::{
     client::{self, Client},
-    files::descriptors::Shared,
+    files::{descriptors::Shared, file_id::FileId},
     ioctl,
     machine::Machine,
     sync::{dma_buf::DmaBuf, events::Until},
@@ -31,7 +31,8 @@ use crate::kernel::{
 ///
 /// | call of the client | answered by |
 /// |---|---|
-/// | `ioctl` with type `'b'` or `'>'` | [`ioctl`](Self::ioctl) |
+/// | `ioctl` with type `'b'`, `'>'` or `'W'` | [`ioctl`](Self::ioctl) |
+/// | `open` of `/dev/sw_sync` or debugfs's `sync/sw_sync` | [`open_sw_sync`](Self::open_sw_sync) |
 /// | `poll` and its kin, on a dma-buf | [`poll`](Self::poll) |
 /// | `mmap` of a dma-buf | [`check_map`](Self::check_map), then the C library |
 /// | `lseek` on a dma-buf | [`seek`](Self::seek) |
@@ -57,7 +58,7 @@ impl SimMachine {
         &self.machine
     }
 
-    /// Returns whether the descriptor is a dma-buf, sync file or shared sync object of this machine.
+    /// Returns whether the descriptor is a dma-buf, sync file, shared sync object or sw_sync file of this machine.
     ///
     /// # Errors
     ///
@@ -66,13 +67,13 @@ impl SimMachine {
         self.machine.descriptors.find(fd).map(|found| found.is_some_and(|shared| !matches!(shared, Shared::Node(_))))
     }
 
-    /// An ioctl on a dma-buf or a sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME;
-    /// SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE.
+    /// An ioctl on a dma-buf, a sync file or a sw_sync file: DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME;
+    /// SYNC_IOC_MERGE, FILE_INFO, SET_DEADLINE; on a sw_sync file SW_SYNC_IOC_CREATE_FENCE, INC, GET_DEADLINE.
     ///
     /// # Errors
     ///
     /// ENOTTY for a request that such a descriptor does not have, and for a descriptor that is none of this machine's;
-    /// otherwise what Linux 6.12 answers (`dma_buf_ioctl`, `sync_file_ioctl`).
+    /// otherwise what Linux 6.12 answers (`dma_buf_ioctl`, `sync_file_ioctl`, `sw_sync_ioctl`).
     ///
     /// # Safety
     ///
@@ -100,12 +101,29 @@ impl SimMachine {
         if client::was_interrupted() { Err(Errno::EINTR) } else { result.map(|()| 0) }
     }
 
+    /// Opens sw_sync: a new timeline for tests, whose counter user space moves, in the name of the process that opens it.
+    ///
+    /// When the last copy of the descriptor is closed, what has not signalled ends with ENOENT.
+    ///
+    /// Source: Linux 6.12 `drivers/dma-buf/sw_sync.c`, `sw_sync_debugfs_open`.
+    ///
+    /// # Errors
+    ///
+    /// ENFILE when 1024 are open; EMFILE and EAGAIN when the host has no descriptor or thread left.
+    pub fn open_sw_sync(&self, process: &str) -> Result<OwnedFd, Errno> {
+        let (fd, timeline) = self.machine.timelines.open(process, &self.machine.events)?;
+        self.machine.descriptors.add_timeline(FileId::of(&fd)?, timeline);
+        Ok(fd)
+    }
+
     fn serve_descriptor(&self, fd: BorrowedFd<'_>, request: Request, address: u64) -> Result<(), Errno> {
+        self.machine.timelines.close_what_is_over();
         match self.machine.descriptors.find(fd)? {
             Some(Shared::DmaBuf(dma_buf)) => ioctl::sync::dma_buf::serve(&self.machine, &dma_buf, request, address),
             Some(Shared::SyncFile(sync_file)) => {
                 ioctl::sync::sync_file::serve(&self.machine, &sync_file, request, address)
             }
+            Some(Shared::Timeline(timeline)) => ioctl::sync::sw_sync::serve(&self.machine, &timeline, request, address),
             Some(Shared::Syncobj(_) | Shared::Node(_)) | None => Err(Errno::ENOTTY),
         }
     }

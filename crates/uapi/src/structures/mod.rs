@@ -9,8 +9,9 @@ mod info;
 mod macros;
 mod request;
 mod submission;
+mod sw_sync;
 mod syncobj;
 
 pub use self::{
-    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, syncobj::*,
+    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, sw_sync::*, syncobj::*,
 };

@@ -1,4 +1,4 @@
-//! Objects that clients hold by descriptor: sync files, shared sync objects and dma-bufs.
+//! Objects that clients hold by descriptor: sync files, shared sync objects, dma-bufs and timelines of sw_sync.
 //!
 //! Descriptors are duplicated, inherited and sent to other processes, so their numbers mean nothing: a file is recognised
 //! by its device and inode number. The table keeps what a descriptor names alive, as the kernel's open file does, and so it
@@ -9,7 +9,7 @@
 //! * a dma-buf is an open file of the BO's memory that carries a lock, which goes with the last copy of the descriptor and
 //!   the last mapping made through it (`dma_buf.rs`).
 //!
-//! Both are checked from time to time, and before objects are counted.
+//! A timeline is such a pair, too, which is watched (`timelines.rs`): its end signals fences. The others are checked from time to time, and before objects are counted.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -30,7 +30,7 @@ use crate::kernel::{
     files::file_id::FileId,
     mm::bo::errno_of,
     sched::context::Contexts,
-    sync::{dma_buf::DmaBuf, sync_file::SyncFile, syncobj::Syncobj},
+    sync::{dma_buf::DmaBuf, sync_file::SyncFile, syncobj::Syncobj, timeline::Timeline},
 };
 
 /// The object of a descriptor.
@@ -39,6 +39,8 @@ pub(crate) enum Shared {
     SyncFile(Arc<SyncFile>),
     Syncobj(Arc<Syncobj>),
     DmaBuf(Arc<DmaBuf>),
+    /// A timeline that user space moves.
+    Timeline(Arc<Timeline>),
     /// An open node, as long as it is open: what SCHED needs of it.
     Node(Weak<Contexts>),
 }
@@ -55,6 +57,7 @@ impl Entry {
     fn is_open(&self) -> bool {
         match (&self.shared, &self.end) {
             (Shared::DmaBuf(dma_buf), _) => dma_buf.is_open(),
+            (Shared::Timeline(timeline), _) => !timeline.is_closed(),
             (Shared::Node(contexts), _) => contexts.strong_count() > 0,
             (_, Some(end)) => has_peer(end),
             (_, None) => false,
@@ -113,6 +116,11 @@ impl Descriptors {
             sync_file.make_readable_when_signalled(end)?;
             Ok(Shared::SyncFile(Arc::new(sync_file)))
         })
+    }
+
+    /// A descriptor of a timeline, whose other end is watched elsewhere.
+    pub(crate) fn add_timeline(&self, id: FileId, timeline: Arc<Timeline>) {
+        self.insert(id, Entry { shared: Shared::Timeline(timeline), end: None });
     }
 
     /// A descriptor of the host stands for an open node.

@@ -12,12 +12,15 @@ use std::{
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
-use crate::kernel::sync::events::{Events, monotonic_now};
+use crate::kernel::sync::{
+    events::{Events, monotonic_now},
+    point::Point,
+};
 
 /// A fence. It signals once, with an error or without.
 #[derive(Debug)]
 pub(crate) enum Fence {
-    /// The end of a job.
+    /// The end of a job, or a point of a timeline that user space moves.
     Single(Single),
     /// A moment of the CPU's choosing, in ns of CLOCK_MONOTONIC.
     Signalled(u64),
@@ -33,6 +36,8 @@ pub(crate) struct Single {
     started: AtomicBool,
     /// The file whose job it is; 0 for none.
     owner: u64,
+    /// The point of a timeline that user space moves, if it is one.
+    point: Option<Point>,
     events: Arc<Events>,
     /// To be called when it signals.
     callbacks: Mutex<Vec<Callback>>,
@@ -64,13 +69,42 @@ impl Fence {
 
     /// The end of a job that a file submits.
     pub(crate) fn of_job(events: &Arc<Events>, owner: u64) -> Arc<Self> {
+        Self::single(events, owner, None)
+    }
+
+    /// A point of a timeline that user space moves.
+    pub(crate) fn of_point(events: &Arc<Events>, point: Point) -> Arc<Self> {
+        Self::single(events, 0, Some(point))
+    }
+
+    fn single(events: &Arc<Events>, owner: u64, point: Option<Point>) -> Arc<Self> {
         Arc::new(Self::Single(Single {
             end: OnceLock::new(),
             started: AtomicBool::new(false),
             owner,
+            point,
             events: Arc::clone(events),
             callbacks: Mutex::default(),
         }))
+    }
+
+    /// The point of a timeline that user space moves; `None` for every other fence.
+    pub(crate) fn point(&self) -> Option<&Point> {
+        match self {
+            Self::Single(single) => single.point.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Tells all that it consists of, and that has not signalled, the time by which a waiter wants it.
+    ///
+    /// Source: Linux 6.12 `dma-fence.c`, `dma_fence_set_deadline`; `dma-fence-chain.c`, `dma-fence-array.c`.
+    pub(crate) fn set_deadline(self: &Arc<Self>, deadline_ns: u64) {
+        for leaf in self.leaves().iter().filter(|leaf| !leaf.is_signalled()) {
+            if let Some(point) = leaf.point() {
+                point.set_deadline(deadline_ns);
+            }
+        }
     }
 
     /// Done when all of these are. Only those count that are not done yet, each once, and what they consist of: so fences

@@ -5,5 +5,8 @@ pub(crate) mod dma_buf;
 pub(crate) mod eventfd;
 pub(crate) mod events;
 pub(crate) mod fence;
+pub(crate) mod point;
 pub(crate) mod sync_file;
 pub(crate) mod syncobj;
+pub(crate) mod timeline;
+pub(crate) mod timelines;

@@ -7,7 +7,10 @@ use std::{io::Write as _, os::unix::net::UnixStream, sync::Arc};
 use amdgpu_uapi::{SyncFenceInfo, SyncFileInfo, SyncMerge};
 use nix::errno::Errno;
 
-use crate::kernel::{mm::bo::errno_of, sync::fence::Fence};
+use crate::kernel::{
+    mm::bo::errno_of,
+    sync::{fence::Fence, point::Point},
+};
 
 /// Bytes of a name, with the NUL that ends it.
 pub(crate) const NAME: usize = 32;
@@ -77,7 +80,10 @@ impl SyncFile {
         match &*self.fence {
             Fence::Link(_) => text("dma_fence_chain-unbound"),
             Fence::All(_) => text("dma_fence_array-unbound"),
-            fence => text(&format!("{}-{}", driver(fence), timeline(fence))),
+            fence => match fence.point() {
+                Some(point) => text(&format!("sw_sync-{}", point.full_name())),
+                None => text(&format!("{}-{}", driver(fence), timeline(fence))),
+            },
         }
     }
 }
@@ -102,12 +108,19 @@ fn entry(fence: &Fence) -> SyncFenceInfo {
 }
 
 /// The end of a job is the scheduler's fence; what the CPU signals is a stub.
-const fn driver(fence: &Fence) -> &'static str {
-    if matches!(fence, Fence::Signalled(_)) { "stub" } else { "drm_sched" }
+fn driver(fence: &Fence) -> &'static str {
+    match fence {
+        Fence::Signalled(_) => "stub",
+        fence if fence.point().is_some() => "sw_sync",
+        _ => "drm_sched",
+    }
 }
 
-const fn timeline(fence: &Fence) -> &'static str {
-    if matches!(fence, Fence::Signalled(_)) { "stub" } else { "amdgpu" }
+fn timeline(fence: &Fence) -> &str {
+    match fence {
+        Fence::Signalled(_) => "stub",
+        fence => fence.point().map_or("amdgpu", Point::timeline),
+    }
 }
 
 /// As much of a text as fits with a NUL behind it.

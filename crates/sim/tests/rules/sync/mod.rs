@@ -1,5 +1,6 @@
 //! Rules about what is waited for.
 
+mod sw_sync;
 mod sync_files;
 mod synchronisation;
 mod syncobj;

@@ -15,9 +15,12 @@ pub(crate) fn serve(machine: &Machine, sync_file: &SyncFile, request: Request, a
         SYNC_FILE_MERGE => merge(machine, sync_file, address),
         SYNC_FILE_INFO => info(sync_file, address),
         SYNC_FILE_SET_DEADLINE => {
-            // Only a hint.
             let request: SyncSetDeadline = user::read(address)?;
-            if request.pad == 0 { Ok(()) } else { Err(Errno::EINVAL) }
+            if request.pad != 0 {
+                return Err(Errno::EINVAL);
+            }
+            sync_file.fence().set_deadline(request.deadline_ns);
+            Ok(())
         }
         _ => Err(Errno::ENOTTY),
     }
