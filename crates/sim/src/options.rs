@@ -31,6 +31,10 @@ pub struct SimOptions {
     pub shaders: bool,
     /// Number of instructions that the waves of a dispatch may execute; one that goes on after them hangs its ring.
     pub shader_instructions: u64,
+    /// `true` if fills of the copy engines 4.0 to 5.2 (GFX9 to GFX10.3) take sizes of 30 bits, as IGT's tests of `amd_basic`
+    /// have it, which fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa know 22 bits there, and a
+    /// larger size is a malformed packet by default.
+    pub wide_fills: bool,
     /// Place among its siblings: the PCI slot and the minor numbers.
     pub place: Place,
 }
@@ -47,6 +51,7 @@ impl Default for SimOptions {
             strict: true,
             shaders: true,
             shader_instructions: Self::SHADER_INSTRUCTIONS,
+            wide_fills: false,
             place: Place::FIRST,
         }
     }
@@ -76,6 +81,7 @@ impl SimOptions {
         strict: true,
         shaders: true,
         shader_instructions: Self::SHADER_INSTRUCTIONS,
+        wide_fills: false,
         place: Place::FIRST,
     };
 }

@@ -14,7 +14,7 @@ proptest! {
         chip in prop::sample::select(profiles().iter().map(|profile| profile.name.as_str()).collect::<Vec<_>>()),
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
-        switches: [bool; 5],
+        switches: [bool; 6],
     ) {
         let options = SimOptions {
             drm_minor,
@@ -24,6 +24,7 @@ proptest! {
             may_raise_priority: switches[2],
             ring_reset: switches[3],
             strict: switches[4],
+            wide_fills: switches[5],
             ..SimOptions::default()
         };
         let gpu = SimDevice::new(profile(chip).unwrap(), options);

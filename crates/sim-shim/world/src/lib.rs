@@ -54,5 +54,8 @@ pub const NULL_VARIABLE: &str = "AMDGPU_SIM_NULL";
 /// The environment variable that says how long a job may run, as the kernel's parameter `lockup_timeout` does
 /// ([`LockupTimeout`](amdgpu_sim::LockupTimeout)).
 pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";
+/// The environment variable that, if set to anything but 0, gives fills of the copy engines 4.0 to 5.2 sizes of 30 bits
+/// ([`SimOptions::wide_fills`](amdgpu_sim::SimOptions::wide_fills)).
+pub const WIDE_FILLS_VARIABLE: &str = "AMDGPU_SIM_WIDE_FILLS";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

@@ -2,7 +2,7 @@
 
 use amdgpu_sim::SimOptions;
 
-use crate::{LOCKUP_VARIABLE, WorldError};
+use crate::{LOCKUP_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
 /// one up.
@@ -17,6 +17,7 @@ pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, 
     if let Some(text) = set(LOCKUP_VARIABLE) {
         options.lockup_timeout = text.parse()?;
     }
+    options.wide_fills = set(WIDE_FILLS_VARIABLE).is_some_and(|text| text != "0");
     Ok(options)
 }
 
@@ -27,6 +28,14 @@ mod tests {
     use amdgpu_sim::LockupTimeout;
 
     use super::*;
+
+    #[test]
+    fn a_variable_widens_fills() {
+        for (text, wide) in [("", false), ("0", false), ("1", true)] {
+            let options = options(|name| (name == WIDE_FILLS_VARIABLE).then(|| text.to_owned())).unwrap();
+            assert_eq!(options.wide_fills, wide, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_variable_sets_the_lockup_timeout() {

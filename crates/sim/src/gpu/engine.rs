@@ -61,6 +61,8 @@ pub struct Engine {
     pub(super) target: Target,
     pub(super) state: State,
     pub(super) render_backends: u32,
+    /// `true` if fills of copy engines before 6.0 take counts of 30 bits.
+    pub(super) wide_fills: bool,
     /// One for each level, and the constant engine's; they keep their memory from job to job.
     pub(super) frames: [Frame; 3],
 }
@@ -68,13 +70,21 @@ pub struct Engine {
 impl Engine {
     /// An engine with all registers zero and one render backend.
     pub const fn new(target: Target) -> Self {
-        Self { target, state: State::new(), render_backends: 1, frames: [Frame::new(), Frame::new(), Frame::new()] }
+        let frames = [Frame::new(), Frame::new(), Frame::new()];
+        Self { target, state: State::new(), render_backends: 1, wide_fills: false, frames }
     }
 
     /// With the render backends of this mask, each of which stores a count when a sample count is asked for.
     #[must_use]
     pub fn with_render_backends(self, mask: u32) -> Self {
         Self { render_backends: mask, ..self }
+    }
+
+    /// With counts of 30 bits in CONST_FILL on copy engines of 4.0 to 5.2, or with the 22 of the kernel's headers
+    /// ([`SimOptions::wide_fills`](crate::SimOptions::wide_fills)).
+    #[must_use]
+    pub fn with_wide_fills(self, wide_fills: bool) -> Self {
+        Self { wide_fills, ..self }
     }
 
     /// Returns the target that the engine executes.

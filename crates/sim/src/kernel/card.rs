@@ -134,6 +134,7 @@ impl Gpu {
             clock: self.clock.clone(),
             shaders: Arc::clone(&self.shaders),
             render_backends: self.profile.dev_info.enabled_rb_pipes_mask,
+            wide_fills: self.options.wide_fills,
             lockup_timeout: self.options.lockup_timeout,
             ring_reset: self.options.ring_reset,
         }

@@ -36,6 +36,10 @@ pub(crate) enum Task {
         /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
         #[arg(long, value_name = "MS", allow_hyphen_values = true)]
         lockup_timeout: Option<LockupTimeout>,
+        /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
+        /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
+        #[arg(long)]
+        wide_fills: bool,
         /// The preload library [default: libamdgpu_sim_shim.so beside this program, or in ../lib]
         #[arg(long, value_name = "PATH")]
         shim: Option<PathBuf>,

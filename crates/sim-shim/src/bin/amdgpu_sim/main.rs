@@ -9,12 +9,15 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use self::cli::{Cli, Task};
+use self::{
+    cli::{Cli, Task},
+    run::Changes,
+};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
-        Task::Run { gpu, null, lockup_timeout, shim, command } => {
-            run::run(gpu.as_deref(), null, lockup_timeout, shim, &command)
+        Task::Run { gpu, null, lockup_timeout, wide_fills, shim, command } => {
+            run::run(gpu.as_deref(), null, Changes { lockup_timeout, wide_fills }, shim, &command)
         }
         Task::Profiles => cli::list_profiles(),
         Task::Census => run::census(),

@@ -60,13 +60,20 @@ pub(crate) enum RunError {
     Wait(io::Error),
 }
 
+/// Options of the devices that the command line sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Changes {
+    pub(crate) lockup_timeout: Option<LockupTimeout>,
+    pub(crate) wide_fills: bool,
+}
+
 /// Runs a command in a world of its own; its exit code.
 ///
 /// With `null`, the world is there for its paths only; each process answers its own requests.
 pub(crate) fn run(
     chips: Option<&str>,
     null: bool,
-    lockup_timeout: Option<LockupTimeout>,
+    changes: Changes,
     shim: Option<PathBuf>,
     command: &[OsString],
 ) -> Result<ExitCode, RunError> {
@@ -82,7 +89,8 @@ pub(crate) fn run(
     }
     let signals = signals::hold();
     let mut options = options(|name| env::var(name).ok())?;
-    options.lockup_timeout = lockup_timeout.unwrap_or(options.lockup_timeout);
+    options.lockup_timeout = changes.lockup_timeout.unwrap_or(options.lockup_timeout);
+    options.wide_fills |= changes.wide_fills;
     let world = Server::start(&gpus(&chips)?, options)?;
     let mut command = Command::new(program);
     if null {

@@ -21,7 +21,9 @@ impl Engine {
     pub(super) fn run_sdma(&mut self, ib: Ib, version: Version, env: &Environment<'_>) -> Result<(), Stop> {
         let [frame, ..] = &mut self.frames;
         frame.load(ib, env);
-        level(frame, &mut self.state, version, env)
+        let is_narrow = (Version::V4_0..=Version::V5_2).contains(&version);
+        let fills = if self.wide_fills && is_narrow { Version::V6_0 } else { version };
+        level(frame, &mut self.state, (version, fills), env)
     }
 }
 
@@ -32,10 +34,16 @@ struct Understood<'f> {
     dwords: &'f [u32],
 }
 
-fn level(frame: &mut Frame, state: &mut State, version: Version, env: &Environment<'_>) -> Result<(), Stop> {
+/// Follows the packets. Those of CONST_FILL have the form of the second version.
+fn level(
+    frame: &mut Frame,
+    state: &mut State,
+    (version, fills): (Version, Version),
+    env: &Environment<'_>,
+) -> Result<(), Stop> {
     let target = Target::Sdma(version);
     let budget = Budget::new();
-    while let Some(Understood { packet, name, dwords }) = understand(frame, version)? {
+    while let Some(Understood { packet, name, dwords }) = understand(frame, version, fills)? {
         let place = frame.place(target, 1, name);
         budget.packet(place, env)?;
         let port = Port::new(env, &budget, place);
@@ -50,9 +58,10 @@ fn level(frame: &mut Frame, state: &mut State, version: Version, env: &Environme
 }
 
 /// Reads the next packet; `None` at the end.
-fn understand(frame: &Frame, version: Version) -> Result<Option<Understood<'_>>, Stop> {
+fn understand(frame: &Frame, version: Version, fills: Version) -> Result<Option<Understood<'_>>, Stop> {
     let rest = frame.dwords().get(frame.next()..).unwrap_or_default();
-    let Some(found) = layout::packets(rest, version).next() else { return Ok(None) };
+    let is_fill = rest.first().is_some_and(|&header| header as u16 == layout::sdma::CONST_FILL.opcode());
+    let Some(found) = layout::packets(rest, if is_fill { fills } else { version }).next() else { return Ok(None) };
     match found.content {
         Ok(Some(fields)) => {
             let (name, dwords) = (fields.name(), found.dwords);

@@ -110,6 +110,7 @@ pub(crate) struct Board {
     pub(crate) shaders: Arc<ShaderSlot>,
     /// A bit for each render backend.
     pub(crate) render_backends: u32,
+    pub(crate) wide_fills: bool,
     pub(crate) lockup_timeout: LockupTimeout,
     pub(crate) ring_reset: bool,
 }
@@ -169,10 +170,10 @@ impl Ring {
         let queue = Arc::downgrade(&shared);
         shared.hooks.ring_starts(name, queue);
         let worker = Arc::clone(&shared);
-        let backends = board.render_backends;
+        let engine = Engine::new(target).with_render_backends(board.render_backends).with_wide_fills(board.wide_fills);
         let thread = std::thread::Builder::new()
             .name(format!("{} {}", name.0, name.1))
-            .spawn(move || worker.run(Engine::new(target).with_render_backends(backends)))
+            .spawn(move || worker.run(engine))
             .map_err(|_| Errno::ENOMEM)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
