@@ -21,7 +21,7 @@ pub fn word((kind, raw): (u8, u32), arena: u64) -> u64 {
 pub const fn number(raw: u8, shape: u8) -> u8 {
     match shape >> 6 {
         0 => raw,
-        1 => 0xbf + raw % 0x11,
+        1 => 0xa0 + raw % 0x30,
         _ => 0x40 + raw % 0x16,
     }
 }

@@ -115,7 +115,7 @@ fn a_render_node_answers_none_of_it() {
 fn what_needs_a_display_is_refused_loudly() {
     let device = device();
     let file = device.open_primary(false);
-    let resources = Request::from_bits(0xc040_64a0);
-    assert_eq!(ioctl(&file, resources, &mut [0_u64; 8]), Err(Errno::EOPNOTSUPP));
+    let set_crtc = Request::from_bits(0xc068_64a2);
+    assert_eq!(ioctl(&file, set_crtc, &mut [0_u64; 13]), Err(Errno::EOPNOTSUPP));
     assert_eq!(device.complaints().len(), 1);
 }

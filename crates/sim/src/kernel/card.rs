@@ -20,6 +20,7 @@ use crate::{
         files::{file_id::FileId, names::Names, node::Masters},
         machine::Machine,
         mm::bo::{Bo, Offsets, Pools},
+        modes::Modes,
         sched::{
             clock::Ticker,
             context::{Context, Entity, Pstate},
@@ -48,6 +49,8 @@ pub(crate) struct Gpu {
     pub(crate) files: AtomicU32,
     pub(crate) pstate: Mutex<Pstate>,
     pub(crate) masters: Masters,
+    /// What can be asked of its display engine.
+    pub(crate) modes: Modes,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
@@ -75,6 +78,7 @@ impl Gpu {
             machine: Arc::clone(machine),
             names: Mutex::default(),
             pools: Pools::new(&profile),
+            modes: Modes::new(profile.is_apu()),
             profile,
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),

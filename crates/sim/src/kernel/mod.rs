@@ -8,6 +8,7 @@ pub(crate) mod files;
 pub(crate) mod ioctl;
 pub(crate) mod machine;
 pub(crate) mod mm;
+pub(crate) mod modes;
 pub(crate) mod sched;
 #[expect(unsafe_code, reason = "the seam: raw ioctl arguments and mmap")]
 pub(crate) mod sim_kernel;

@@ -10,6 +10,7 @@ mod fdinfo;
 mod info;
 mod jobs;
 mod memory;
+mod modes;
 mod primary;
 mod support;
 mod sync;

@@ -7,11 +7,13 @@ mod drm;
 mod gem;
 mod info;
 mod macros;
+mod modes;
 mod request;
 mod submission;
 mod sw_sync;
 mod syncobj;
 
 pub use self::{
-    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, request::*, submission::*, sw_sync::*, syncobj::*,
+    context::*, device_info::*, dma_buf::*, drm::*, gem::*, info::*, modes::*, request::*, submission::*, sw_sync::*,
+    syncobj::*,
 };

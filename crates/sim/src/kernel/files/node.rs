@@ -11,7 +11,7 @@ use std::{
 };
 
 use nix::errno::Errno;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Through which node a file was opened.
 #[derive(Debug)]
@@ -29,6 +29,16 @@ pub(crate) struct Primary {
     /// Opened with CAP_SYS_ADMIN.
     is_admin: bool,
     state: Mutex<FileState>,
+    caps: Mutex<ClientCaps>,
+}
+
+/// Capabilities that a client has said it has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClientCaps {
+    /// It sees planes that are no overlays.
+    pub(crate) universal_planes: bool,
+    /// It sees what atomic mode setting needs.
+    pub(crate) atomic: bool,
 }
 
 /// The part of a primary file that its requests change.
@@ -68,6 +78,7 @@ impl Node {
             authenticated: Arc::new(AtomicBool::new(is_admin || is_master)),
             is_admin,
             state: Mutex::new(FileState { master, is_master, was_master: is_master, magic: None }),
+            caps: Mutex::default(),
         })
     }
 
@@ -83,6 +94,11 @@ impl Node {
 impl Primary {
     pub(crate) fn is_authenticated(&self) -> bool {
         self.authenticated.load(Ordering::Acquire)
+    }
+
+    /// The client's capabilities.
+    pub(crate) fn caps(&self) -> MutexGuard<'_, ClientCaps> {
+        self.caps.lock()
     }
 
     /// SET_VERSION gives the file's master a bus id.

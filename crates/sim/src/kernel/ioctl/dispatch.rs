@@ -11,6 +11,7 @@ use crate::kernel::{
     files::file::File,
     ioctl::{
         memory::{bo_list, gem, names, prime, va},
+        modes::{caps, dumb, objects, properties},
         node::{core, info, primary},
         queues::{context, sched, submit, wait},
         sync::syncobj,
@@ -69,7 +70,7 @@ impl Entry {
         if let Some(handler) = self.handler {
             return handler(file, bytes);
         }
-        file.gpu.complaints.say(format!("{} is not simulated: there are no displays", self.name));
+        file.gpu.complaints.say(format!("{} is not simulated: there are no displays to scan out to", self.name));
         Err(Errno::EOPNOTSUPP)
     }
 
@@ -97,6 +98,11 @@ fn render_as<A: Argument>(request: Request, name: &'static str, handler: Handler
 
 fn primary(request: Request, name: &'static str, access: Access, handler: Handler) -> Entry {
     Entry { name, size: request.size(), request, access, handler: Some(handler) }
+}
+
+/// A request of the primary node about its display engine, which anybody may make.
+fn unplugged<A: Argument>(handler: Handler) -> Entry {
+    primary(A::REQUEST, A::NAME, Access::PRIMARY, handler)
 }
 
 /// A request of the primary node that is answered with EOPNOTSUPP, as on a device without displays.
@@ -137,9 +143,10 @@ const fn modes(number: u8) -> Access {
 fn line(number: u8) -> Option<Entry> {
     use uapi::{
         BoList, Cs, Ctx, FenceToHandle, GemClose, GemCreate, GemMetadata, GemMmap, GemOp, GemUserptr, GemVa,
-        GemWaitIdle, GetCap, Info, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
-        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs,
-        WaitFences,
+        GemWaitIdle, GetCap, Info, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb, ModeGetBlob,
+        ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
+        ModeObjGetProperties, PrimeHandle, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
+        SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, Vm, WaitCs, WaitFences,
     };
     Some(match number {
         0x00 => render::<Version>(core::version),
@@ -152,7 +159,7 @@ fn line(number: u8) -> Option<Entry> {
         0x0a => primary(uapi::GemFlink::REQUEST, "GEM_FLINK", NAMES, names::flink),
         0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES, names::open),
         0x0c => render::<GetCap>(core::get_cap),
-        0x0d => refused(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY),
+        0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY, caps::set),
         0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
         0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::PRIMARY, primary::set_master),
         0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),
@@ -174,6 +181,18 @@ fn line(number: u8) -> Option<Entry> {
         0x53 => render::<Vm>(context::vm),
         0x54 => render::<FenceToHandle>(wait::fence_to_handle),
         0x55 => primary(uapi::Sched::REQUEST, "AMDGPU_SCHED", Access::MASTER, sched::sched),
+        0xa0 => unplugged::<ModeCardRes>(objects::resources),
+        0xa1 => unplugged::<ModeCrtc>(objects::crtc),
+        0xa6 => unplugged::<ModeGetEncoder>(objects::encoder),
+        0xa7 => unplugged::<ModeGetConnector>(objects::connector),
+        0xaa => unplugged::<ModeGetProperty>(properties::describe),
+        0xac => unplugged::<ModeGetBlob>(properties::blob),
+        0xb2 => unplugged::<ModeCreateDumb>(dumb::create),
+        0xb3 => unplugged::<ModeMapDumb>(dumb::map),
+        0xb4 => unplugged::<ModeDestroyDumb>(dumb::destroy),
+        0xb5 => unplugged::<ModeGetPlaneRes>(objects::plane_resources),
+        0xb6 => unplugged::<ModeGetPlane>(objects::plane),
+        0xb9 => unplugged::<ModeObjGetProperties>(properties::of_object),
         0xa0..=0xbe | 0xc6..=0xc9 | 0xce | 0xd0 => refused(Request::bare(b'd', number), "MODE_*", modes(number)),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),

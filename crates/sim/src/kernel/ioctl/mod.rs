@@ -3,6 +3,7 @@
 pub(crate) mod args;
 pub(crate) mod dispatch;
 pub(crate) mod memory;
+pub(crate) mod modes;
 pub(crate) mod node;
 pub(crate) mod queues;
 pub(crate) mod sync;

@@ -1,4 +1,4 @@
-//! Requests of primary nodes, as far as clients without displays use them.
+//! Requests of primary nodes about masters, clients and names of the device.
 //!
 //! Source: Linux 6.12 `drm_ioctl.c`, `drm_getunique`, `drm_getclient`, `drm_setversion`; `drm_auth.c`.
 

@@ -1,0 +1,40 @@
+//! SET_CLIENT_CAP.
+//!
+//! Source: Linux 6.12 `drm_ioctl.c`, `drm_setclientcap`.
+
+use amdgpu_uapi::{SetClientCap, client_cap};
+use nix::errno::Errno;
+
+use crate::kernel::{
+    files::{file::File, node::ClientCaps},
+    ioctl::args::argument,
+};
+
+/// The client's capabilities.
+pub(super) fn of(file: &File) -> Result<ClientCaps, Errno> {
+    Ok(*file.node.as_primary().ok_or(Errno::EACCES)?.caps())
+}
+
+/// SET_CLIENT_CAP. Atomic mode setting brings all planes with it.
+pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let SetClientCap { capability, value } = argument(bytes)?;
+    let mut caps = file.node.as_primary().ok_or(Errno::EACCES)?.caps();
+    let most = match capability {
+        client_cap::STEREO_3D | client_cap::UNIVERSAL_PLANES | client_cap::ASPECT_RATIO => 1,
+        client_cap::ATOMIC => 2,
+        client_cap::WRITEBACK_CONNECTORS if caps.atomic => 1,
+        // amdgpu is no virtual machine's display.
+        client_cap::CURSOR_PLANE_HOTSPOT => return Err(Errno::EOPNOTSUPP),
+        _ => return Err(Errno::EINVAL),
+    };
+    if value > most {
+        return Err(Errno::EINVAL);
+    }
+    match capability {
+        client_cap::UNIVERSAL_PLANES => caps.universal_planes = value != 0,
+        client_cap::ATOMIC => *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0 },
+        // Nothing that they change is there.
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Requests that list and describe CRTCs, planes, encoders and connectors.
+//!
+//! Source: Linux 6.12 `drm_mode_config.c`, `drm_mode_getresources`; `drm_crtc.c`, `drm_mode_getcrtc`; `drm_encoder.c`,
+//! `drm_mode_getencoder`; `drm_connector.c`, `drm_mode_getconnector`; `drm_plane.c`, `drm_mode_getplane_res` and
+//! `drm_mode_getplane`.
+
+use amdgpu_uapi::{
+    MODE_DISCONNECTED, MODE_ENCODER_TMDS, ModeCardRes, ModeCrtc, ModeGetConnector, ModeGetEncoder, ModeGetPlane,
+    ModeGetPlaneRes,
+};
+use nix::errno::Errno;
+
+use super::{caps, list, properties, whole};
+use crate::kernel::{
+    files::file::File,
+    ioctl::args::{argument, fill},
+    modes::Object,
+};
+
+/// Largest framebuffer, pixels either way.
+///
+/// Source: Linux 6.12 `amdgpu_dm.c`, `amdgpu_dm_mode_config_init`.
+const LARGEST: u32 = 16384;
+/// Entries of the gamma table (`MAX_COLOR_LEGACY_LUT_ENTRIES`).
+const GAMMA: u32 = 256;
+/// Formats of primary planes and of cursors (`drm_fourcc.h`), as far as every chip has them.
+///
+/// Source: Linux 6.12 `amdgpu_dm_plane.c`, `rgb_formats` and `cursor_formats`.
+const PRIMARY: [[u8; 4]; 9] =
+    [*b"XR24", *b"AR24", *b"XB24", *b"AB24", *b"RG16", *b"XR30", *b"AR30", *b"XB30", *b"AB30"];
+const CURSOR: [[u8; 4]; 1] = [*b"AR24"];
+
+/// MODE_GETRESOURCES. There are no framebuffers.
+pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: ModeCardRes = argument(bytes)?;
+    let modes = file.gpu.modes;
+    let ids = |range: std::ops::Range<u32>| range.collect::<Vec<_>>();
+    request.count_fbs = 0;
+    request.count_crtcs = list(request.crtc_id_ptr, request.count_crtcs, &ids(modes.crtcs()))?;
+    request.count_encoders = list(request.encoder_id_ptr, request.count_encoders, &ids(modes.encoders()))?;
+    request.count_connectors = list(request.connector_id_ptr, request.count_connectors, &ids(modes.connectors()))?;
+    (request.min_width, request.min_height) = (0, 0);
+    (request.max_width, request.max_height) = (LARGEST, LARGEST);
+    fill(bytes, &request)
+}
+
+/// MODE_GETCRTC: it is off.
+pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: ModeCrtc = argument(bytes)?;
+    let Some(Object::Crtc) = file.gpu.modes.find(request.crtc_id) else { return Err(Errno::ENOENT) };
+    let off = ModeCrtc { fb_id: 0, x: 0, y: 0, gamma_size: GAMMA, mode_valid: 0, ..request };
+    fill(bytes, &off)
+}
+
+/// MODE_GETENCODER.
+pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let ModeGetEncoder { encoder_id, .. } = argument(bytes)?;
+    let modes = file.gpu.modes;
+    let Some(Object::Encoder(index)) = modes.find(encoder_id) else { return Err(Errno::ENOENT) };
+    let answer = ModeGetEncoder {
+        encoder_id,
+        encoder_type: MODE_ENCODER_TMDS,
+        crtc_id: 0,
+        possible_crtcs: modes.crtc_mask(),
+        possible_clones: 1 << index,
+    };
+    fill(bytes, &answer)
+}
+
+/// MODE_GETCONNECTOR: nothing is plugged in, so there are no modes.
+pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let request: ModeGetConnector = argument(bytes)?;
+    let modes = file.gpu.modes;
+    let found = modes.find(request.connector_id);
+    let Some(object @ Object::Connector(index, connector)) = found else { return Err(Errno::ENOENT) };
+    let lists = (request.props_ptr, request.prop_values_ptr);
+    let count_props = properties::write(object, caps::of(file)?, lists, request.count_props)?;
+    let count_encoders = whole(request.encoders_ptr, request.count_encoders, &[modes.encoder(index)])?;
+    let answer = ModeGetConnector {
+        count_modes: 0,
+        count_props,
+        count_encoders,
+        encoder_id: 0,
+        connector_type: connector.kind,
+        connector_type_id: connector.number,
+        connection: MODE_DISCONNECTED,
+        mm_width: 0,
+        mm_height: 0,
+        subpixel: 0,
+        pad: 0,
+        ..request
+    };
+    fill(bytes, &answer)
+}
+
+/// MODE_GETPLANERESOURCES: overlays alone, of which there are none, for a client that has not asked for all planes.
+pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: ModeGetPlaneRes = argument(bytes)?;
+    let planes: Vec<_> = if caps::of(file)?.universal_planes { file.gpu.modes.planes().collect() } else { Vec::new() };
+    request.count_planes = list(request.plane_id_ptr, request.count_planes, &planes)?;
+    fill(bytes, &request)
+}
+
+/// MODE_GETPLANE.
+pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: ModeGetPlane = argument(bytes)?;
+    let found = file.gpu.modes.find(request.plane_id);
+    let Some(Object::Plane { crtc, is_cursor }) = found else { return Err(Errno::ENOENT) };
+    (request.crtc_id, request.fb_id, request.gamma_size) = (0, 0, 0);
+    request.possible_crtcs = 1 << crtc;
+    let formats: &[[u8; 4]] = if is_cursor { &CURSOR } else { &PRIMARY };
+    request.count_format_types = whole(request.format_type_ptr, request.count_format_types, formats)?;
+    fill(bytes, &request)
+}

@@ -1,0 +1,61 @@
+//! Requests about properties.
+//!
+//! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl` and `drm_mode_getblob_ioctl`; `drm_mode_object.c`,
+//! `drm_mode_obj_get_properties_ioctl`.
+
+use amdgpu_uapi::{ModeGetBlob, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
+use nix::errno::Errno;
+
+use super::{caps, list};
+use crate::kernel::{
+    files::{file::File, node::ClientCaps},
+    ioctl::args::{argument, fill},
+    modes::{Object, Setting},
+};
+
+/// A name with zeros behind it.
+fn text(name: &str) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.iter_mut().take(31).zip(name.bytes()).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+/// Writes the properties of an object that a client sees, as far as it has room; the number that there are. Objects without
+/// any are EINVAL.
+pub(super) fn write(object: Object, caps: ClientCaps, lists: (u64, u64), room: u32) -> Result<u32, Errno> {
+    let all = object.properties().ok_or(Errno::EINVAL)?;
+    let seen: Vec<Setting> = all.filter(|value| caps.atomic || !value.property.is_atomic()).collect();
+    let (ids, values): (Vec<_>, Vec<_>) = seen.iter().map(|value| (value.id, value.value)).unzip();
+    list(lists.1, room, &values)?;
+    list(lists.0, room, &ids)
+}
+
+/// MODE_OBJ_GETPROPERTIES. A kind of 0 is any.
+pub(crate) fn of_object(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: ModeObjGetProperties = argument(bytes)?;
+    let found = file.gpu.modes.find(request.obj_id);
+    let object = found.filter(|object| [0, object.kind()].contains(&request.obj_type)).ok_or(Errno::ENOENT)?;
+    let lists = (request.props_ptr, request.prop_values_ptr);
+    request.count_props = write(object, caps::of(file)?, lists, request.count_props)?;
+    fill(bytes, &request)
+}
+
+/// MODE_GETPROPERTY.
+pub(crate) fn describe(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let mut request: ModeGetProperty = argument(bytes)?;
+    let found = file.gpu.modes.find(request.prop_id);
+    let Some(Object::Property(property)) = found else { return Err(Errno::ENOENT) };
+    (request.name, request.flags) = (text(property.name), property.flags);
+    request.count_values = list(request.values_ptr, request.count_values, property.values)?;
+    let named = property.values.iter().zip(property.names);
+    let enums: Vec<_> = named.map(|(&value, name)| ModePropertyEnum { value, name: text(name) }).collect();
+    let room = if property.is_enum() { request.count_enum_blobs } else { 0 };
+    request.count_enum_blobs = list(request.enum_blob_ptr, room, &enums)?;
+    fill(bytes, &request)
+}
+
+/// MODE_GETPROPBLOB: without displays there are no blobs.
+pub(crate) fn blob(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
+    let _: ModeGetBlob = argument(bytes)?;
+    Err(Errno::ENOENT)
+}

@@ -1,0 +1,160 @@
+//! The display engine: its objects, by their ids. Nothing is plugged in, and nothing is scanned out.
+//!
+//! No capture tells how many there are of each; the numbers are those of a usual card.
+
+mod properties;
+
+use std::ops::Range;
+
+use amdgpu_uapi::{
+    MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER,
+    MODE_OBJECT_PLANE, MODE_OBJECT_PROPERTY,
+};
+
+pub(crate) use self::properties::{Property, Setting};
+
+/// The first id behind those of properties.
+const FIRST: u32 = 64;
+
+/// A connector: its kind, and its number among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Connector {
+    pub(crate) kind: u32,
+    pub(crate) number: u32,
+}
+
+const fn display_port(number: u32) -> Connector {
+    Connector { kind: MODE_CONNECTOR_DISPLAY_PORT, number }
+}
+
+const HDMI: Connector = Connector { kind: MODE_CONNECTOR_HDMI_A, number: 1 };
+const OF_APU: &[Connector] = &[HDMI, display_port(1)];
+const OF_CARD: &[Connector] = &[display_port(1), display_port(2), display_port(3), HDMI];
+
+/// The display engine of a device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Modes {
+    pipes: u32,
+    sockets: &'static [Connector],
+}
+
+/// An object with an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Object {
+    Property(&'static Property),
+    /// A plane that one CRTC can show, by its index.
+    Plane {
+        crtc: u32,
+        is_cursor: bool,
+    },
+    Crtc,
+    /// By its index, which is also that of its connector.
+    Encoder(u32),
+    Connector(u32, Connector),
+}
+
+impl Object {
+    /// The kind, as the uAPI numbers it.
+    pub(crate) const fn kind(self) -> u32 {
+        match self {
+            Self::Property(_) => MODE_OBJECT_PROPERTY,
+            Self::Plane { .. } => MODE_OBJECT_PLANE,
+            Self::Crtc => MODE_OBJECT_CRTC,
+            Self::Encoder(_) => MODE_OBJECT_ENCODER,
+            Self::Connector(..) => MODE_OBJECT_CONNECTOR,
+        }
+    }
+
+    /// The properties and their values; `None` for what has none.
+    pub(crate) fn properties(self) -> Option<impl Iterator<Item = Setting>> {
+        let list = match self {
+            Self::Plane { .. } => properties::PLANE,
+            Self::Crtc => properties::CRTC,
+            Self::Connector(..) => properties::CONNECTOR,
+            Self::Property(_) | Self::Encoder(_) => return None,
+        };
+        let is_primary = matches!(self, Self::Plane { is_cursor: false, .. });
+        Some(list.iter().filter_map(move |name| Setting::of(name, is_primary)))
+    }
+}
+
+impl Modes {
+    /// The display engine of an APU or of a card.
+    pub(crate) const fn new(is_apu: bool) -> Self {
+        if is_apu { Self { pipes: 4, sockets: OF_APU } } else { Self { pipes: 6, sockets: OF_CARD } }
+    }
+
+    fn socket_count(self) -> u32 {
+        u32::try_from(self.sockets.len()).unwrap_or(0)
+    }
+
+    /// The ids of the planes: the primary ones, then the cursors.
+    pub(crate) const fn planes(self) -> Range<u32> {
+        FIRST..FIRST + 2 * self.pipes
+    }
+
+    /// The ids of the CRTCs.
+    pub(crate) const fn crtcs(self) -> Range<u32> {
+        let first = self.planes().end;
+        first..first + self.pipes
+    }
+
+    /// The ids of the encoders.
+    pub(crate) fn encoders(self) -> Range<u32> {
+        let first = self.crtcs().end;
+        first..first + self.socket_count()
+    }
+
+    /// The ids of the connectors.
+    pub(crate) fn connectors(self) -> Range<u32> {
+        let first = self.encoders().end;
+        first..first + self.socket_count()
+    }
+
+    /// The mask of all CRTCs, by their index.
+    pub(crate) const fn crtc_mask(self) -> u32 {
+        (1 << self.pipes) - 1
+    }
+
+    /// The id of the encoder with an index.
+    pub(crate) fn encoder(self, index: u32) -> u32 {
+        self.encoders().start + index
+    }
+
+    /// Returns the object with an id.
+    pub(crate) fn find(self, id: u32) -> Option<Object> {
+        let index = |ids: Range<u32>| ids.contains(&id).then(|| id - ids.start);
+        if let Some(property) = Property::find(id) {
+            return Some(Object::Property(property));
+        }
+        if let Some(at) = index(self.planes()) {
+            return Some(Object::Plane { crtc: at % self.pipes, is_cursor: at >= self.pipes });
+        }
+        if self.crtcs().contains(&id) {
+            return Some(Object::Crtc);
+        }
+        if let Some(at) = index(self.encoders()) {
+            return Some(Object::Encoder(at));
+        }
+        let at = index(self.connectors())?;
+        self.sockets.get(usize::try_from(at).ok()?).map(|connector| Object::Connector(at, *connector))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_of_one_object() {
+        for modes in [false, true].map(Modes::new) {
+            let last = modes.connectors().end;
+            let kinds = |ids: Range<u32>| ids.map(|id| modes.find(id).map(Object::kind)).collect::<Vec<_>>();
+            assert!(kinds(modes.planes()).iter().all(|kind| *kind == Some(MODE_OBJECT_PLANE)));
+            assert!(kinds(modes.crtcs()).iter().all(|kind| *kind == Some(MODE_OBJECT_CRTC)));
+            assert!(kinds(modes.encoders()).iter().all(|kind| *kind == Some(MODE_OBJECT_ENCODER)));
+            assert!(kinds(modes.connectors()).iter().all(|kind| *kind == Some(MODE_OBJECT_CONNECTOR)));
+            assert_eq!((modes.find(0), modes.find(last), modes.find(FIRST - 1)), (None, None, None));
+        }
+    }
+}

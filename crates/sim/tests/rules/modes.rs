@@ -1,0 +1,213 @@
+//! R139 to R141: what a display engine without displays tells, and dumb buffers.
+
+use amdgpu_sim::SimDevice;
+use amdgpu_winsys::uapi::{
+    Argument, MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_DISCONNECTED, MODE_OBJECT_CONNECTOR,
+    MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER, MODE_OBJECT_PLANE, ModeCardRes, ModeCreateDumb, ModeCrtc, ModeDestroyDumb,
+    ModeGetBlob, ModeGetConnector, ModeGetEncoder, ModeGetPlane, ModeGetPlaneRes, ModeGetProperty, ModeMapDumb,
+    ModeObjGetProperties, ModePropertyEnum, SetClientCap, client_cap,
+};
+use nix::errno::Errno;
+
+use crate::support::{File, address_mut, card, device};
+
+fn primary(device: &SimDevice) -> File {
+    File(device.open_primary(false))
+}
+
+/// Ids in an array.
+type Ids = Vec<u32>;
+
+impl File {
+    fn may(&self, capability: u64, value: u64) -> Result<(), Errno> {
+        self.send(&mut SetClientCap { capability, value })
+    }
+
+    /// Sends a request with changes by a closure.
+    fn told<A: Argument>(&self, mut request: A) -> Result<A, Errno> {
+        self.send(&mut request).map(|()| request)
+    }
+
+    /// CRTCs, encoders and connectors.
+    fn resources(&self) -> [Ids; 3] {
+        let count = self.told(ModeCardRes::ZEROED).unwrap();
+        let mut ids =
+            [count.count_crtcs, count.count_encoders, count.count_connectors].map(|count| vec![0; count as usize]);
+        let [crtcs, encoders, connectors] = &mut ids;
+        let filled = ModeCardRes {
+            crtc_id_ptr: address_mut(crtcs),
+            encoder_id_ptr: address_mut(encoders),
+            connector_id_ptr: address_mut(connectors),
+            ..count
+        };
+        assert_eq!(self.told(filled).unwrap(), filled);
+        ids
+    }
+
+    fn planes(&self) -> Ids {
+        let count = self.told(ModeGetPlaneRes::ZEROED).unwrap().count_planes;
+        let mut ids = vec![0; count as usize];
+        let request = ModeGetPlaneRes { plane_id_ptr: address_mut(&mut ids), count_planes: count, padding: 0 };
+        assert_eq!(self.told(request).unwrap().count_planes, count);
+        ids
+    }
+
+    /// The properties of an object, by name, with their values.
+    fn properties(&self, obj_id: u32, obj_type: u32) -> Result<Vec<(String, u64)>, Errno> {
+        let question = ModeObjGetProperties { obj_id, obj_type, ..ModeObjGetProperties::ZEROED };
+        let count_props = self.told(question)?.count_props;
+        let (mut ids, mut values) = (vec![0; count_props as usize], vec![0; count_props as usize]);
+        let lists = (address_mut(&mut ids), address_mut(&mut values));
+        self.told(ModeObjGetProperties { props_ptr: lists.0, prop_values_ptr: lists.1, count_props, ..question })?;
+        Ok(ids.into_iter().map(|id| self.property(id).0).zip(values).collect())
+    }
+
+    /// A property's name, and the names of its values.
+    fn property(&self, prop_id: u32) -> (String, Vec<String>) {
+        let text = |bytes: [u8; 32]| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned();
+        let count = self.told(ModeGetProperty { prop_id, ..ModeGetProperty::ZEROED }).unwrap();
+        let mut values = vec![0_u64; count.count_values as usize];
+        let mut enums = vec![ModePropertyEnum::ZEROED; count.count_enum_blobs as usize];
+        let lists = (address_mut(&mut values), address_mut(&mut enums));
+        self.told(ModeGetProperty { values_ptr: lists.0, enum_blob_ptr: lists.1, ..count }).unwrap();
+        if !enums.is_empty() {
+            assert!(values.iter().eq(enums.iter().map(|one| &one.value)));
+        }
+        (text(count.name), enums.into_iter().map(|one| text(one.name)).collect())
+    }
+}
+
+#[test]
+fn r139_a_display_engine_lists_what_it_has_and_nothing_is_plugged_in() {
+    for chip in ["navi21", "renoir"] {
+        let device = device(chip);
+        let file = primary(&device);
+        let [crtcs, encoders, connectors] = file.resources();
+        let all = file.told(ModeCardRes::ZEROED).unwrap();
+        assert_eq!((all.count_fbs, all.max_width, all.max_height), (0, 16384, 16384));
+        for &crtc_id in &crtcs {
+            let crtc = file.told(ModeCrtc { crtc_id, mode_valid: 9, ..ModeCrtc::ZEROED }).unwrap();
+            assert_eq!((crtc.mode_valid, crtc.fb_id, crtc.gamma_size), (0, 0, 256));
+        }
+        let mut kinds = Vec::new();
+        for &connector_id in &connectors {
+            let mut encoder = [0];
+            let question = ModeGetConnector { connector_id, count_modes: 9, ..ModeGetConnector::ZEROED };
+            let found = file
+                .told(ModeGetConnector { encoders_ptr: address_mut(&mut encoder), count_encoders: 1, ..question })
+                .unwrap();
+            assert_eq!((found.connection, found.count_modes, found.count_encoders), (MODE_DISCONNECTED, 0, 1));
+            assert!(encoders.contains(&encoder[0]));
+            let encoder = file.told(ModeGetEncoder { encoder_id: encoder[0], ..ModeGetEncoder::ZEROED }).unwrap();
+            assert_eq!(encoder.possible_crtcs, (1 << crtcs.len()) - 1);
+            kinds.push((found.connector_type, found.connector_type_id));
+        }
+        assert!(kinds.contains(&(MODE_CONNECTOR_HDMI_A, 1)) && kinds.contains(&(MODE_CONNECTOR_DISPLAY_PORT, 1)));
+        assert_eq!(device.complaints(), [""; 0]);
+    }
+}
+
+#[test]
+fn r139_unknown_objects_are_enoent_and_short_arrays_stay_within_their_length() {
+    let file = primary(&card());
+    let [crtcs, encoders, connectors] = file.resources();
+    for id in [0, crtcs[0] + 1000, u32::MAX, encoders[0]] {
+        assert_eq!(file.told(ModeCrtc { crtc_id: id, ..ModeCrtc::ZEROED }), Err(Errno::ENOENT));
+        assert_eq!(file.told(ModeGetConnector { connector_id: id, ..ModeGetConnector::ZEROED }), Err(Errno::ENOENT));
+        assert_eq!(file.told(ModeGetPlane { plane_id: id, ..ModeGetPlane::ZEROED }), Err(Errno::ENOENT));
+        assert_eq!(file.told(ModeGetProperty { prop_id: id, ..ModeGetProperty::ZEROED }), Err(Errno::ENOENT));
+        assert_eq!(file.told(ModeGetBlob { blob_id: id, ..ModeGetBlob::ZEROED }), Err(Errno::ENOENT));
+    }
+    assert_eq!(file.told(ModeGetEncoder { encoder_id: crtcs[0], ..ModeGetEncoder::ZEROED }), Err(Errno::ENOENT));
+    assert_eq!(file.properties(connectors[0], MODE_OBJECT_CRTC), Err(Errno::ENOENT));
+    assert_eq!(file.properties(encoders[0], MODE_OBJECT_ENCODER), Err(Errno::EINVAL));
+    let mut two = [7; 3];
+    let request = ModeCardRes { crtc_id_ptr: address_mut(&mut two), count_crtcs: 2, ..ModeCardRes::ZEROED };
+    assert_eq!(file.told(request).unwrap().count_crtcs as usize, crtcs.len());
+    assert_eq!(two, [crtcs[0], crtcs[1], 7]);
+    let nowhere = ModeCardRes { count_crtcs: 1, ..ModeCardRes::ZEROED };
+    assert_eq!(file.told(nowhere), Err(Errno::EFAULT));
+}
+
+#[test]
+fn r140_planes_and_atomic_properties_show_to_those_who_ask() {
+    let device = card();
+    let (plain, file) = (primary(&device), primary(&device));
+    let names = |list: &[(String, u64)]| list.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let [crtcs, _, connectors] = file.resources();
+    assert_eq!(file.planes(), Ids::new());
+    file.may(client_cap::UNIVERSAL_PLANES, 1).unwrap();
+    let planes = file.planes();
+    assert_eq!(planes.len(), 2 * crtcs.len());
+    let kinds = |file: &File| {
+        let value = |id| file.properties(id, MODE_OBJECT_PLANE).unwrap().into_iter().find(|(name, _)| name == "type");
+        planes.iter().map(|&id| value(id).unwrap().1).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&file).iter().filter(|kind| **kind == 1).count(), crtcs.len(), "a primary plane each");
+    assert_eq!(names(&file.properties(planes[0], 0).unwrap()), ["type"]);
+    file.may(client_cap::ATOMIC, 1).unwrap();
+    let seen = names(&file.properties(planes[0], MODE_OBJECT_PLANE).unwrap());
+    assert!(["type", "FB_ID", "CRTC_ID", "SRC_X", "CRTC_H"].iter().all(|name| seen.iter().any(|one| one == name)));
+    assert_eq!(names(&file.properties(crtcs[0], MODE_OBJECT_CRTC).unwrap()), ["ACTIVE", "MODE_ID", "OUT_FENCE_PTR"]);
+    let connector = file.properties(connectors[0], MODE_OBJECT_CONNECTOR).unwrap();
+    assert!(connector.contains(&("DPMS".to_owned(), 3)) && connector.contains(&("CRTC_ID".to_owned(), 0)));
+    for &plane_id in &planes {
+        let mut formats = [0_u32; 16];
+        let question = ModeGetPlane { plane_id, ..ModeGetPlane::ZEROED };
+        let count = file.told(question).unwrap();
+        assert_eq!(count.possible_crtcs.count_ones(), 1);
+        file.told(ModeGetPlane { format_type_ptr: address_mut(&mut formats), ..count }).unwrap();
+        assert!(formats.contains(&u32::from_le_bytes(*b"AR24")));
+    }
+    // The other file has asked for nothing.
+    assert_eq!((plain.planes(), plain.properties(crtcs[0], 0).unwrap()), (vec![], vec![]));
+    file.may(client_cap::ATOMIC, 0).unwrap();
+    assert_eq!(file.planes(), Ids::new());
+}
+
+#[test]
+fn r140_which_capabilities_a_client_may_have() {
+    let file = primary(&card());
+    for (capability, most) in [
+        (client_cap::STEREO_3D, 1),
+        (client_cap::UNIVERSAL_PLANES, 1),
+        (client_cap::ATOMIC, 2),
+        (client_cap::ASPECT_RATIO, 1),
+    ] {
+        assert_eq!(file.may(capability, most), Ok(()));
+        assert_eq!(file.may(capability, most + 1), Err(Errno::EINVAL));
+        assert_eq!(file.may(capability, 0), Ok(()));
+    }
+    assert_eq!(file.may(client_cap::WRITEBACK_CONNECTORS, 1), Err(Errno::EINVAL), "without atomic mode setting");
+    file.may(client_cap::ATOMIC, 1).unwrap();
+    assert_eq!(file.may(client_cap::WRITEBACK_CONNECTORS, 1), Ok(()));
+    assert_eq!(file.may(client_cap::CURSOR_PLANE_HOTSPOT, 1), Err(Errno::EOPNOTSUPP));
+    assert_eq!((file.may(0, 0), file.may(7, 1)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
+}
+
+#[test]
+fn r141_a_dumb_buffer_is_a_bo_with_aligned_rows() {
+    for chip in ["navi21", "renoir"] {
+        let device = device(chip);
+        let file = primary(&device);
+        let question = ModeCreateDumb { width: 100, height: 3, bpp: 32, ..ModeCreateDumb::ZEROED };
+        let dumb = file.told(question).unwrap();
+        assert_eq!((dumb.pitch, dumb.size), (128 * 4, 4096));
+        for (bpp, pitch) in [(8, 256), (16, 256), (24, 384), (64, 800)] {
+            assert_eq!(file.told(ModeCreateDumb { bpp, ..question }).unwrap().pitch, pitch);
+        }
+        let offset = file.told(ModeMapDumb { handle: dumb.handle, ..ModeMapDumb::ZEROED }).unwrap().offset;
+        let view = file.map_at_offset(offset, dumb.size).unwrap();
+        view.store(0, 7);
+        assert_eq!(view.load(0), 7);
+        drop(view);
+        file.told(ModeDestroyDumb { handle: dumb.handle }).unwrap();
+        assert_eq!(file.told(ModeDestroyDumb { handle: dumb.handle }), Err(Errno::EINVAL));
+        assert_eq!(file.told(ModeMapDumb { handle: dumb.handle, ..ModeMapDumb::ZEROED }), Err(Errno::ENOENT));
+        for wrong in [(0, 1, 32), (1, 0, 32), (1, 1, 0), (1 << 31, 1, 32), (1 << 20, 1 << 20, 32), (u32::MAX, 1, 8)] {
+            let (width, height, bpp) = wrong;
+            let request = ModeCreateDumb { width, height, bpp, ..ModeCreateDumb::ZEROED };
+            assert_eq!(file.told(request), Err(Errno::EINVAL), "{wrong:?}");
+        }
+    }
+}
