@@ -4,18 +4,25 @@ use crate::support::{
     host_memory, job_time,
     jobs::{context, impatient_gpu},
 };
+use amdgpu_sim::SimDevice;
 use amdgpu_winsys::{
     cs::{
         Breadcrumbs, CommandList, HangReport, IbPrinter, Inclusion, Marker, Queue, RawPrinter, Stream, Submission,
-        Target, dump::Dumper, pm4,
+        Target,
+        dump::Dumper,
+        layout::pm4::CLEAR_STATE,
+        pm4,
+        registers::{self, RegisterWriter},
     },
     heaps::{DeviceMemory, MemoryManager, TableOptions},
+    packet,
     vamgr::GpuVa,
     winsys::{BoHistory, Device, Ip, Observer, VaMap, Verdict},
 };
 
 /// A device with a map and a history, and memory of a known name.
 struct Rig {
+    gpu: SimDevice,
     device: Device,
     queue: Queue,
     memory: DeviceMemory,
@@ -33,7 +40,7 @@ impl Rig {
         map.name(memory.bo().handle(), "results");
         let crumbs = Breadcrumbs::new(&device).unwrap();
         map.name(crumbs.binding().bo().handle(), "marks");
-        Self { device, queue, memory, crumbs }
+        Self { gpu, device, queue, memory, crumbs }
     }
 
     fn at(&self, index: u64) -> GpuVa {
@@ -170,6 +177,44 @@ fn marks_inside_a_called_list_are_found_there() {
     let report = rig.lose(&stream.finish().unwrap());
     let excerpt = report.queues[0].excerpt.as_ref().unwrap();
     assert_eq!((excerpt.ib, excerpt.last_mark), (secondary.ibs().next().unwrap().0, Some(0)), "{report}");
+}
+
+#[test]
+fn the_registers_that_were_set_before_the_last_mark_are_told_by_name() {
+    for (name, is_called) in [("navi21", false), ("navi21", true), ("polaris10", true)] {
+        let rig = Rig::new(name, Ip::Gfx);
+        let target = pm4::Target::gfx(rig.device.info().gfx_level);
+        let set = |stream: &mut Stream<pm4::Target>, register, value| {
+            let mut writer = RegisterWriter::new(target);
+            writer.set(register, value).unwrap();
+            writer.packets().for_each(|packet| stream.push(&packet).unwrap());
+        };
+        let mut callee = Stream::secondary(&rig.device, target, 64).unwrap();
+        set(&mut callee, registers::COMPUTE_NUM_THREAD_Y, 4);
+        let callee = callee.finish().unwrap();
+        let mut main = Stream::new(&rig.device, target, 512).unwrap();
+        set(&mut main, registers::COMPUTE_NUM_THREAD_X, 32);
+        set(&mut main, registers::COMPUTE_NUM_THREAD_X, 64);
+        set(&mut main, registers::CB_TARGET_MASK, 0xf);
+        main.push(&packet!(CLEAR_STATE {})).unwrap();
+        set(&mut main, registers::CB_SHADER_MASK, 0xf);
+        if is_called {
+            main.execute(&callee, Inclusion::Auto).unwrap();
+        }
+        rig.crumbs.begin(&mut main, 1).unwrap();
+        set(&mut main, registers::COMPUTE_NUM_THREAD_Z, 2);
+        pm4::Target::wait_for(&mut main, rig.at(200), 1).unwrap();
+        let report = rig.lose(&main.finish().unwrap());
+        let shown: Vec<_> =
+            report.queues[0].excerpt.as_ref().unwrap().registers.iter().map(ToString::to_string).collect();
+        let x = "COMPUTE_NUM_THREAD_X <- 0x40  {num_thread_full = 64}".to_owned();
+        let y = "COMPUTE_NUM_THREAD_Y <- 0x4  {num_thread_full = 4}".to_owned();
+        let mask = "CB_SHADER_MASK <- 0xf  {output0_enable = 15}".to_owned();
+        assert_eq!(shown, if is_called { vec![x, y, mask] } else { vec![x, mask] }, "{name}");
+        assert!(report.to_string().contains("set before the last mark:\n    COMPUTE_NUM_THREAD_X <- 0x40"), "{report}");
+        let complaints = rig.gpu.complaints().join("\n");
+        assert!(complaints.contains("COMPUTE_NUM_THREAD_Z <- 0x2  {num_thread_full = 2}"), "{complaints}");
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use std::{ops::Range, sync::Arc};
 
+use super::{ib_source::Source, registers};
 use crate::{
     cs::{
         Breadcrumbs, Target,
-        dump::{Dump, Dumper, Limits},
+        dump::{Dump, Dumper, Limits, Register},
         layout,
         record::list::recorded::Recorded,
     },
@@ -66,17 +67,12 @@ pub struct Excerpt {
     /// The dword of the IB with which the packet begins that wrote the last mark up to which everything is done; `None` when
     /// that is in another IB, or nowhere.
     pub done_mark: Option<usize>,
+    /// The registers that the submission's packets before the last mark have set, each with its last value, by offset. A call is
+    /// followed, and CLEAR_STATE forgets context registers. Empty without a mark, and on copy engines.
+    pub registers: Vec<Register>,
     /// The part made readable, and the IBs that it calls or jumps to; addresses by the device's
     /// [VA map](crate::winsys::Device::va_map) as it was when the report was made.
     pub decoded: Dump,
-}
-
-/// An IB of a submission.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    target: Target,
-    va: GpuVa,
-    dwords: &'a [u32],
 }
 
 impl Excerpt {
@@ -89,6 +85,7 @@ impl Excerpt {
         map: Option<&VaMap>,
     ) -> Option<Self> {
         let set = |(at, mark)| (mark != 0).then_some((at, mark));
+        let main: usize = lists.iter().map(|list| list.ibs().len()).sum();
         let all = lists.iter().chain(lists.iter().flat_map(|list| list.called()));
         let ibs: Vec<_> = all.flat_map(|list| list.ibs().zip(list.dwords()).map(|ib| (list.target(), ib))).collect();
         let sources: Vec<_> =
@@ -108,8 +105,12 @@ impl Excerpt {
         let dumper = Dumper::new(target).with_memory(&memory).with_names(&names).with_limits(LIMITS);
         let decoded = dumper.dump_part(dwords, Some(ib), part.clone());
         let first = part.start;
+        let on_the_queue = sources.iter().take(main).filter(|ib| ib.target == target);
+        let on_the_queue: Vec<_> = on_the_queue.copied().collect();
+        let set = last_mark.map(|mark| registers::set_before(&on_the_queue, &sources, (source, mark), &dumper));
+        let registers = set.unwrap_or_default();
         let dwords = dwords.get(part).unwrap_or_default().to_vec();
-        Some(Self { sequence, target, ib, first, dwords, last_mark, done_mark, decoded })
+        Some(Self { sequence, target, ib, first, dwords, last_mark, done_mark, registers, decoded })
     }
 }
 

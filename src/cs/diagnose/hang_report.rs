@@ -8,8 +8,8 @@ use crate::{
     winsys::{Device, Error as WinsysError, FaultReport, Ip, PageFault},
 };
 
-/// A report on a GPU that hangs or has lost work: each queue's progress, the decoded commands around that place, and the
-/// object that the last page fault hit. Gathered after the fact; nothing is kept for finished submissions.
+/// A report on a GPU that hangs or has lost work: each queue's progress, the decoded commands around that place, the registers
+/// set before it by name, and the object that the last page fault hit. Gathered after the fact; nothing is kept for finished submissions.
 ///
 /// Addresses are told as the objects that lie there, and the page fault is explained, when the device's observer is an
 /// [`VaMap`](crate::winsys::VaMap) or has one.
@@ -252,6 +252,10 @@ impl QueueTrace {
             (None, _) => "from the beginning",
         };
         writeln!(f, "  IB at {}, {place}:", excerpt.ib)?;
-        printer.print(excerpt, f)
+        printer.print(excerpt, f)?;
+        if !excerpt.registers.is_empty() {
+            writeln!(f, "  registers set before the last mark:")?;
+        }
+        excerpt.registers.iter().try_for_each(|register| writeln!(f, "    {register}"))
     }
 }

@@ -4,6 +4,8 @@ mod breadcrumbs;
 mod excerpt;
 mod excerpt_text;
 mod hang_report;
+mod ib_source;
+mod registers;
 
 pub use self::{
     breadcrumbs::{Breadcrumbs, Progress},

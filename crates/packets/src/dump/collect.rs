@@ -141,8 +141,16 @@ fn find_shaders(registers: &mut [Register], settings: &Settings<'_>) {
     }
 }
 
-/// A register with what goes into it.
-fn register(offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
+/// Returns the register at an offset in bytes, with the meaning of a value that goes into it.
+///
+/// ```
+/// use amdgpu_hw::GfxLevel;
+/// use amdgpu_packets::dump::register;
+///
+/// let limits = register(0xb81c, Some(64), GfxLevel::Gfx10.into());
+/// assert_eq!(limits.to_string(), "COMPUTE_NUM_THREAD_X <- 0x40  {num_thread_full = 64}");
+/// ```
+pub fn register(offset: u32, value: Option<u32>, set: RegisterSet) -> Register {
     let Some(known) = registers::at(offset, set) else {
         return Register { offset, name: None, value, fields: Vec::new(), unnamed: 0, shader: None };
     };

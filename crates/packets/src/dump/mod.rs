@@ -20,7 +20,7 @@ mod follow;
 mod settings;
 mod text;
 
-pub use collect::leads_to;
+pub use collect::{leads_to, register};
 pub use content::{Dump, Field, Ib, Meaning, Next, Note, Origin, Packet, Register, Shown};
 pub use settings::{Limits, NameAddress, ReadMemory};
 pub use text::Remark;

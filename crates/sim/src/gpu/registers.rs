@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_packets::pm4::Register;
+use amdgpu_packets::{dump, pm4::Register};
 
 /// The registers of one engine that were written; all others are zero.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,14 @@ impl Registers {
     pub(super) fn restore_context(&mut self, from: &Self) {
         self.clear_context();
         self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
+    }
+
+    /// Returns the registers that were written as text, a line each: name, value and the fields that are not zero.
+    pub fn shown(&self, level: GfxLevel) -> String {
+        let line = |(register, value): (&Register, &u32)| {
+            format!("\n    {}", dump::register(4 * register.index(), Some(*value), level.into()))
+        };
+        self.0.iter().map(line).collect()
     }
 
     /// Returns `true` if a user stream may write the register: configuration registers on GFX6 only, where the user's copy

@@ -348,7 +348,13 @@ impl Shared {
     /// Recovers a ring that is stuck, as the kernel does: it kills the job's waves, resets the ring, or resets the GPU,
     /// whichever helps first.
     fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
-        self.complaints.say(format!("{} hangs: {why}", self.target));
+        let set = if let Target::Pm4(target) = self.target {
+            job.entity.gpu.lock().registers().shown(target.level)
+        } else {
+            String::new()
+        };
+        let heading = if set.is_empty() { "" } else { "\n  registers set before:" };
+        self.complaints.say(format!("{} hangs: {why}{heading}{set}", self.target));
         let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
