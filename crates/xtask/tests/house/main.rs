@@ -18,9 +18,6 @@ use std::{
     sync::LazyLock,
 };
 
-/// Parts of the workspace in which files still use one another, and how many do: to become fewer, never more.
-const TIED: &[(&str, usize)] = &[];
-
 /// Returns the root of the workspace.
 fn root() -> PathBuf {
     std::fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap()
@@ -54,11 +51,7 @@ fn no_file_uses_what_uses_it() {
             }
         }
     }
-    let allowed: BTreeMap<_, _> = TIED.iter().map(|&(part, files)| (part.to_owned(), files)).collect();
-    println!("files in circles, by part: {tied:?}");
-    let worse: Vec<_> =
-        tied.iter().filter(|(part, files)| allowed.get(*part).is_none_or(|most| most < files)).collect();
-    assert!(worse.is_empty(), "files that use one another, by part: {worse:?}");
+    assert!(tied.is_empty(), "files that use one another, by part: {tied:?}");
 }
 
 /// Types that several files of a folder use have a file of their own; `mod.rs` only names them.
