@@ -121,3 +121,32 @@ fn what_one_thread_charges_another_may_free() {
         assert_eq!(tracker.usage(), OwnUsage::default());
     }
 }
+
+#[test]
+fn pages_of_a_tracker_may_be_larger_than_4_gib() {
+    let tracker = UsageTracker::new(1 << 33);
+    let charge = |bytes| tracker.charge(Account::Gtt, bytes).bytes();
+    assert_eq!([0, 1, 1 << 32, 1 << 33, (1 << 33) + 1].map(charge), [0, 1 << 33, 1 << 33, 1 << 33, 2 << 33]);
+    // What is no page size counts as the smallest.
+    for page in [0, 1, 2048, 5000, u64::MAX] {
+        assert_eq!(UsageTracker::new(page).charge(Account::Gtt, 1).bytes(), 4096, "{page}");
+    }
+}
+
+#[test]
+fn all_accounts_together_never_pass_the_largest_number() {
+    let usage = |invisible_vram, visible_vram, gtt| OwnUsage { invisible_vram, visible_vram, gtt };
+    assert_eq!(usage(5 << 32, 3 << 33, 7).total(), (11 << 32) + 7);
+    assert_eq!(usage(u64::MAX, 1, 1).total(), u64::MAX);
+    assert_eq!(usage(1, u64::MAX, 1).total(), u64::MAX);
+}
+
+/// A small charge is not counted where it could pass the largest number with the large ones.
+#[test]
+fn small_charges_take_only_what_fits_beside_large_ones_of_either_kind() {
+    let tracker = tracker();
+    let _huge = tracker.charge(Account::VisibleVram, u64::MAX - 8191);
+    let (fits, rest) = (tracker.charge(Account::VisibleVram, 4096), tracker.charge(Account::VisibleVram, 8192));
+    assert_eq!((fits.bytes(), rest.bytes()), (4096, 4095));
+    assert_eq!(tracker.charge(Account::Gtt, 8192).bytes(), 8192, "another account");
+}

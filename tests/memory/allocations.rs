@@ -1,16 +1,16 @@
 //! Options of an allocation: sizes, rights, residency, gaps, priorities.
 
-use std::sync::Arc;
+use std::{mem::offset_of, sync::Arc};
 
 use crate::support::{CHIPS, chip, device, job_time};
-use amdgpu_layers::FaultInjector;
+use amdgpu_layers::{Answered, FaultInjector, Ioctl, Layer};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{
         Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy,
         MemoryPropertyFlags, OwnUsage, ResidencyPolicy, TableOptions, VkResult,
     },
-    uapi::{Argument, GemCreateFlags, GemDomain, GemVa, VaFlags},
+    uapi::{Argument, GemCreateFlags, GemDomain, GemVa, MemoryInfo, VaFlags, query},
     vamgr::{VaLease, VaRange, VaRequest, VaWindow},
     winsys::{Device, PAGE_SIZE, Reservation},
 };
@@ -121,6 +121,36 @@ fn w46_memory_is_always_valid_while_it_fits_comfortably_and_listed_beyond() {
     let manager = manager("navi21");
     let listed = AllocateInfo { flags: AllocateFlags::LISTED, ..AllocateInfo::new(0, 4096) };
     assert!(!manager.allocate(&listed).unwrap().is_always_valid());
+}
+
+/// Tells another size of GTT.
+struct Gtt(u64);
+
+impl Layer for Gtt {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        let is_told = call.query().is_some_and(|info| info.query == query::MEMORY);
+        let mut answered = call.forward();
+        if is_told {
+            answered.patch_info(offset_of!(MemoryInfo, gtt.total_heap_size), &self.0.to_le_bytes());
+        }
+        answered
+    }
+}
+
+#[test]
+fn a_limit_of_always_valid_memory_is_met_to_the_byte() {
+    const HEAP: u64 = 100 << 25;
+    let residency = ResidencyPolicy::UpTo { percent: 50 };
+    for (more, is_within) in [(0, true), (1, false)] {
+        let device = Device::new(Gtt(HEAP).over(SimKernel::open(chip("navi21")))).unwrap();
+        let policy = MemoryPolicy { residency, ..MemoryPolicy::default() };
+        let manager = MemoryManager::with_policy(&device, &TableOptions::default(), policy).unwrap();
+        let heap = manager.properties().types()[5].heap as usize;
+        assert_eq!(manager.properties().heaps()[heap].size, HEAP);
+        let first = manager.allocate(&AllocateInfo::new(5, PAGE_SIZE)).unwrap();
+        let rest = manager.allocate(&AllocateInfo::new(5, HEAP / 2 - PAGE_SIZE + more)).unwrap();
+        assert_eq!((first.is_always_valid(), rest.is_always_valid()), (true, is_within), "{more}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod allocations;
 mod device_memory;
 mod dump;
 mod imports;
+mod large_objects;
 mod mappings;
 mod memory_histories;
 mod replay_addresses;

@@ -413,7 +413,9 @@ fn what_is_left_of_a_large_piece_keeps_its_place_in_the_memory() {
     let memory = manager.allocate(&AllocateInfo::new(0, 7 * GIB)).unwrap();
     let range = sparse_range(&device, 6 * GIB / PAGE);
     range.bind(&[change(0, 6 * GIB / PAGE, Some((&memory, GIB / PAGE)))]).unwrap();
+    assert_eq!((range.bound_bytes(), range.size()), (6 * GIB, 6 * GIB));
     range.bind(&[change(0, 5 * GIB / PAGE, None)]).unwrap();
+    assert_eq!(range.bound_bytes(), GIB);
     assert!(range.lookup(0).is_none());
     let (piece, backing) = range.lookup(5 * GIB).unwrap();
     assert_eq!((piece, backing.offset), (5 * GIB..6 * GIB, 6 * GIB));

@@ -190,3 +190,72 @@ fn a_block_is_empty_until_something_is_taken_and_after_all_of_it_is_given_back()
     block.free(chunk).unwrap();
     assert!(block.is_empty());
 }
+
+/// Ten chunks of two cells, of which the third, fifth and sixth went, and a hole at the end.
+fn with_holes() -> VirtualBlock {
+    let mut block = VirtualBlock::new(64 * GRANULE, GRANULE).unwrap();
+    let mut chunks: Vec<_> = (0..10).map(|_| Some(block.allocate(2 * GRANULE, GRANULE).unwrap())).collect();
+    for at in [2, 4, 5] {
+        block.free(chunks[at].take().unwrap()).unwrap();
+    }
+    block
+}
+
+#[test]
+fn each_invariant_that_is_broken_is_found_and_named() {
+    let sound = with_holes();
+    sound.validate().unwrap();
+    assert_eq!((sound.used, sound.chunks, sound.holes), (14, 7, 3));
+    let broken = |change: &dyn Fn(&mut VirtualBlock)| {
+        let mut block = with_holes();
+        change(&mut block);
+        block.validate()
+    };
+    let sums = Err("what is used is not what the chunks add up to");
+    assert_eq!(broken(&|block| block.used += 1), sums);
+    assert_eq!(broken(&|block| block.chunks -= 1), sums);
+    let lost = Err("a node is neither a chunk nor in a bin");
+    assert_eq!(broken(&|block| block.holes += 1), lost);
+    assert_eq!(broken(&|block| block.cells += 1), Err("the stretches do not end where the block does"));
+    // The node of each stretch, by its first cell.
+    let node = |start| sound.nodes.in_use().find(|(_, node)| node.start == start).unwrap().0;
+    let gap = Err("a stretch does not start where the one below it ends");
+    for start in [4, 6, 20] {
+        assert_eq!(broken(&|block| block.nodes[node(start)].start += 1), gap, "{start}");
+        assert_eq!(broken(&|block| block.nodes[node(start)].below = node(0)), gap, "{start}");
+    }
+    assert_eq!(broken(&|block| block.nodes[node(0)].below = node(2)), Err("no stretch is the lowest"));
+    // A chunk that became a hole beside another, and one among chunks that is in no bin.
+    let holed = |start| move |block: &mut VirtualBlock, at: u32| block.nodes[at].become_hole(start, 2);
+    assert_eq!(broken(&|block| holed(6)(block, node(6))), Err("two holes lie side by side"));
+    assert_eq!(
+        broken(&|block| {
+            holed(0)(block, node(0));
+            (block.used, block.chunks, block.holes) = (12, 6, 4);
+        }),
+        lost
+    );
+    let misplaced = Err("a bin holds what does not belong there");
+    assert_eq!(broken(&|block| block.nodes[node(4)].left = node(20)), misplaced);
+    assert_eq!(
+        broken(&|block| {
+            block.nodes[node(4)].become_chunk(4, 2);
+            (block.used, block.chunks, block.holes) = (16, 8, 2);
+        }),
+        misplaced
+    );
+}
+
+#[test]
+fn host_memory_grows_by_a_node_for_each_stretch() {
+    let mut block = VirtualBlock::new(1 << 20, GRANULE).unwrap();
+    let empty = block.stats().host_memory;
+    assert!(empty >= size_of::<VirtualBlock>() + size_of_val(&block.bins), "{empty}");
+    let chunks: Vec<_> = (0..1000).map(|_| block.allocate(GRANULE, GRANULE).unwrap()).collect();
+    let full = block.stats().host_memory;
+    assert!((1000 * 24..3000 * 24).contains(&(full - empty)), "{empty} {full}");
+    for chunk in chunks {
+        block.free(chunk).unwrap();
+    }
+    assert_eq!(block.stats().host_memory, full, "kept for the next");
+}
