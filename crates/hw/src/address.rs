@@ -146,4 +146,14 @@ mod tests {
         assert_eq!(GpuVa::from_48_bits(0x8000_4083_e000).as_u64(), 0xffff_8000_4083_e000);
         assert_eq!(GpuVa::from_48_bits(0x1234).as_u64(), 0x1234);
     }
+
+    #[test]
+    fn two_dwords_are_joined_and_taken_apart() {
+        for (low, high) in [(0xffff_fff0, 0x7fff), (0x8000_0001, 0xffff_8000), (5, 0)] {
+            let joined = GpuVa::from_halves(low, high).unwrap();
+            assert_eq!(joined.as_u64(), u64::from(high) * (1 << 32) + u64::from(low));
+            assert_eq!((joined.low(), joined.high()), (low, high));
+        }
+        assert_eq!(GpuVa::from_halves(7, 0x8000), Err(InTheHole(0x8000_0000_0007)));
+    }
 }

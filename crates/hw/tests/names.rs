@@ -1,6 +1,6 @@
 //! Names and texts of the common words.
 
-use amdgpu_hw::{Chip, GpuVa, radv_name};
+use amdgpu_hw::{Chip, Family, GfxLevel, GpuVa, gfx10_minor, identify, radv_name};
 
 /// Chips whose name in RADV is that of their constant.
 const PLAIN: [Chip; 41] = [
@@ -77,4 +77,40 @@ fn an_address_is_written_in_hexadecimal_and_made_of_what_is_no_hole() {
         ("0x123000".into(), "0x123000".into(), "123000".into())
     );
     assert!(GpuVa::try_from(1 << 47).is_err());
+}
+
+/// Source: Mesa 25.0.7 `src/amd/addrlib/src/amdgpu_asic_addr.h`.
+#[test]
+fn a_chip_is_known_by_its_family_and_revision() {
+    for (family, revision, chip) in [
+        (Family::CZ, 0x00, None),
+        (Family::CZ, 0x01, Some(Chip::CHIP_CARRIZO)),
+        (Family::CZ, 0x20, Some(Chip::CHIP_CARRIZO)),
+        (Family::CZ, 0x21, None),
+        (Family::CZ, 0x60, None),
+        (Family::CZ, 0x61, Some(Chip::CHIP_STONEY)),
+        (Family::NV, 0x01, Some(Chip::CHIP_NAVI10)),
+        (Family::NV, 0x29, Some(Chip::CHIP_NAVI21)),
+        (Family::AI, 0x01, Some(Chip::CHIP_VEGA10)),
+    ] {
+        assert_eq!(identify(family, revision), chip, "{family:?} {revision:#x}");
+    }
+}
+
+#[test]
+fn the_minor_version_of_gfx10_is_that_of_the_chip() {
+    let minor = |chip| gfx10_minor(Family::NV, chip);
+    assert_eq!([Chip::CHIP_NAVI10, Chip::CHIP_NAVI12, Chip::CHIP_NAVI14].map(minor), [Some(1); 3]);
+    assert_eq!([Chip::CHIP_NAVI21, Chip::CHIP_NAVI24].map(minor), [Some(3); 2]);
+    assert_eq!(gfx10_minor(Family::VGH, Chip::CHIP_VANGOGH), Some(3));
+    assert_eq!(gfx10_minor(Family::AI, Chip::CHIP_VEGA10), None);
+}
+
+#[test]
+fn a_generation_is_known_by_its_version_and_an_unknown_one_is_not_guessed() {
+    let versions = [(6, 0), (7, 2), (8, 1), (9, 4), (10, 1), (10, 3), (11, 0), (11, 5), (12, 0)];
+    assert_eq!(versions.map(|(major, minor)| GfxLevel::of_version(major, minor)), GfxLevel::ALL.map(Some));
+    for (major, minor) in [(5, 0), (10, 0), (10, 2), (11, 1), (12, 1), (13, 0)] {
+        assert_eq!(GfxLevel::of_version(major, minor), None, "{major}.{minor}");
+    }
 }

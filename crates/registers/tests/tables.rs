@@ -5,6 +5,7 @@ use amdgpu_registers::constants::{
     COMPUTE_NUM_THREAD_X, COMPUTE_PGM_LO, COMPUTE_STATIC_THREAD_MGMT_SE4, DB_Z_INFO, SPI_CONFIG_CNTL,
     VGT_EVENT_INITIATOR, VGT_INDEX_TYPE,
 };
+use amdgpu_registers::enums::VGT_EVENT_TYPE;
 use amdgpu_registers::fields::compute_pgm_rsrc2::{SCRATCH_EN, TGID_X_EN, USER_SGPR};
 use amdgpu_registers::{Aperture, Field, Register, RegisterSet, RegisterValue, all, at, named};
 
@@ -173,4 +174,28 @@ fn a_typed_value_gives_back_what_was_put_into_each_field() {
         assert_eq!(value.with(USER_SGPR, 0).unwrap().raw(), 0x80);
     }
     assert!(RegisterValue::new(GfxLevel::Gfx10).with(USER_SGPR, 32).is_err());
+}
+
+/// Source: Mesa 25.0.7 `src/amd/common/sid.h`, `PKT3_SET_CONFIG_REG` and the others.
+#[test]
+fn an_aperture_has_the_name_and_the_packet_that_the_headers_give_it() {
+    let all = Aperture::ALL.map(|aperture| (aperture.name(), aperture.opcode()));
+    assert_eq!(all, [("config", 0x68), ("sh", 0x76), ("context", 0x69), ("uconfig", 0x79)]);
+}
+
+#[test]
+fn a_list_of_names_is_read_in_both_directions() {
+    assert_eq!(VGT_EVENT_TYPE.name(7, GfxLevel::Gfx10), Some("cs_partial_flush"));
+    assert_eq!(VGT_EVENT_TYPE.name(0xff, GfxLevel::Gfx10), None);
+    assert_eq!(VGT_EVENT_TYPE.value("CS_partial_flush"), Some(7));
+    assert_eq!(VGT_EVENT_TYPE.value("cs_partial"), None);
+    let all: Vec<_> = VGT_EVENT_TYPE.all().map(|choice| (choice.value(), choice.name())).collect();
+    assert!(all.is_sorted_by_key(|&(value, _)| value) && all.contains(&(7, "cs_partial_flush")));
+}
+
+#[test]
+fn what_is_printed_of_a_register_is_its_name() {
+    assert_eq!(format!("{COMPUTE_PGM_LO:?} {SCRATCH_EN:?}"), "COMPUTE_PGM_LO scratch_en");
+    let value = RegisterValue::new(GfxLevel::Gfx10).with(SCRATCH_EN, 1).unwrap();
+    assert_eq!(format!("{value:?}"), "COMPUTE_PGM_RSRC2 = 0x1");
 }

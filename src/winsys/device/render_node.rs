@@ -202,6 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn what_an_earlier_call_left_in_errno_is_not_the_answer_of_this_one() {
+        Errno::EIO.set();
+        // Mesa's no-op shim answers so, and leaves errno alone.
+        assert_eq!(restarting(|| -1), Err(Errno::EPERM));
+        Errno::EIO.set();
+        assert_eq!(restarting(|| -libc::ENOENT), Err(Errno::ENOENT));
+        assert_eq!(restarting(|| 0), Ok(0));
+    }
+
+    #[test]
     #[cfg_attr(miri, ignore = "a system call")]
     fn a_file_that_is_no_drm_node_refuses_drm_requests() {
         let node = RenderNode::open(Path::new("/dev/null")).unwrap();

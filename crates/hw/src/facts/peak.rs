@@ -155,6 +155,32 @@ mod tests {
     }
 
     #[test]
+    fn rates_beyond_32_bits_are_not_cut() {
+        let units = Units {
+            level: GfxLevel::Gfx10,
+            chip: Chip::CHIP_NAVI10,
+            engines: u32::MAX,
+            engines_made: u32::MAX,
+            arrays_per_engine: 1 << 20,
+            compute_units: u32::MAX,
+            render_backends: u32::MAX,
+            engine_mhz: 1000,
+            memory_mhz: u32::MAX,
+            memory_bits: 512,
+            memory: VramType::GDDR6,
+        };
+        let (peaks, most) = (units.peaks(), u64::from(u32::MAX));
+        assert_eq!((peaks.flops_per_clock, peaks.gflops), (128 * most, 128 * most));
+        assert_eq!((peaks.rop_pixels_per_clock, peaks.rop_mpixels_per_s), (4 * most, 4000 * most));
+        assert_eq!(peaks.primitives_per_clock, Some(most << 20));
+        assert_eq!(peaks.culled_primitives_per_clock, Some(most << 21));
+        assert_eq!(peaks.primitives_mtris_per_s, Some((most << 20) * 1000));
+        assert_eq!(peaks.raster_pixels_per_clock, Some(most << 24));
+        assert_eq!(peaks.raster_mpixels_per_s, Some((most << 24).saturating_mul(1000)));
+        assert_eq!(peaks.memory_gb_per_s, (most * 16 * 512 / 8).div_ceil(1000));
+    }
+
+    #[test]
     fn rates_beyond_rdna_1_are_unknown_and_not_guessed() {
         for level in [GfxLevel::Gfx10_3, GfxLevel::Gfx11, GfxLevel::Gfx11_5, GfxLevel::Gfx12] {
             let units = Units {

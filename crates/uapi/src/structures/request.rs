@@ -146,5 +146,6 @@ mod tests {
         assert_eq!((request.kind(), request.number(), request.size()), (b'd', 0x48, 40));
         assert!(request.writes_to_kernel() && !request.reads_from_kernel());
         assert_eq!(request.with_size(64).bits(), 0x4040_6448);
+        assert_eq!(format!("{request:?}"), "0x40286448");
     }
 }

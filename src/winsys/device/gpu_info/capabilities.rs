@@ -97,3 +97,46 @@ impl Capabilities {
 fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
     gfx_level >= GfxLevel::Gfx7 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimKernel, profile};
+
+    use super::*;
+
+    fn of(gfx_level: GfxLevel, chip: Chip, minor: i32, ids_flags: IdsFlags) -> Capabilities {
+        let kernel = SimKernel::open(profile("navi21").unwrap());
+        let dev = DevInfo { ids_flags: ids_flags.bits(), ..DevInfo::ZEROED };
+        Capabilities::query(&kernel, DriverVersion { major: 3, minor, patch: 0 }, gfx_level, chip, &dev).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn capabilities_come_and_go_with_the_generation() {
+        use GfxLevel::{Gfx7, Gfx9, Gfx11, Gfx12};
+        for level in GfxLevel::ALL {
+            let all = of(level, Chip::CHIP_NAVI21, 60, IdsFlags::PREEMPTION);
+            for (capability, is_there) in [
+                (Capabilities::SPARSE, level >= Gfx7),
+                (Capabilities::L2_UNCACHED, level >= Gfx9),
+                (Capabilities::REGISTER_SHADOWING, level < Gfx11),
+                (Capabilities::GFX12_DCC, level >= Gfx12),
+                (Capabilities::TMZ, false),
+            ] {
+                assert_eq!(all.contains(capability), is_there, "{level} {capability:?}");
+            }
+            let without = of(level, Chip::CHIP_NAVI21, 60, IdsFlags::TMZ);
+            assert!(!without.contains(Capabilities::REGISTER_SHADOWING), "{level}");
+            assert!(without.contains(Capabilities::TMZ), "{level}");
+        }
+        let dcc = |minor| of(Gfx12, Chip::CHIP_GFX1200, minor, IdsFlags::empty()).contains(Capabilities::GFX12_DCC);
+        assert!(!dcc(57) && dcc(58));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn two_chips_of_gfx8_have_no_partially_resident_memory() {
+        let has = |chip| of(GfxLevel::Gfx8, chip, 60, IdsFlags::empty()).contains(Capabilities::SPARSE);
+        assert!(!has(Chip::CHIP_CARRIZO) && !has(Chip::CHIP_STONEY) && has(Chip::CHIP_POLARIS10));
+    }
+}

@@ -76,3 +76,42 @@ impl MemorySizes {
         self.visible_vram * 10 > self.vram * 9
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn pools(vram: u64, visible: u64, gtt: u64) -> Result<MemorySizes> {
+        let mut memory = MemoryInfo::ZEROED;
+        memory.vram.total_heap_size = vram;
+        memory.cpu_accessible_vram.total_heap_size = visible;
+        memory.gtt.total_heap_size = gtt;
+        MemorySizes::new(&memory, &DevInfo { pte_fragment_size: 1 << 21, gart_page_size: 1 << 16, ..DevInfo::ZEROED })
+    }
+
+    #[test]
+    fn pools_of_more_than_4_gib_are_rounded_up_and_compared_in_full() {
+        let sizes = pools(24 * GIB - 1, 256 << 20, 40 * GIB + 5).unwrap();
+        assert_eq!((sizes.vram_reported, sizes.vram, sizes.visible_vram), (24 * GIB - 1, 24 * GIB, 256 << 20));
+        assert_eq!((sizes.gtt, sizes.pte_fragment, sizes.gart_page), (40 * GIB + 5, 1 << 21, 1 << 16));
+        assert_eq!(pools(GIB, 0, 0).unwrap().vram, GIB);
+    }
+
+    #[test]
+    fn vram_counts_as_visible_from_nine_tenths_on() {
+        let is_visible = |vram, visible| pools(vram, visible, GIB).unwrap().all_vram_visible();
+        for vram in [10 * GIB, 1000 * GIB] {
+            assert!(!is_visible(vram, 256 << 20) && !is_visible(vram, vram / 10 * 9), "{vram}");
+            assert!(is_visible(vram, vram / 10 * 9 + 1) && is_visible(vram, vram), "{vram}");
+        }
+    }
+
+    #[test]
+    fn one_pool_is_enough() {
+        assert!(pools(0, 0, GIB).is_ok() && pools(GIB, 0, 0).is_ok());
+        let none = pools(0, GIB, 0).unwrap_err();
+        assert!(matches!(none, Error::Absurd { field: "gtt.total_heap_size", value: 0, .. }), "{none:?}");
+    }
+}

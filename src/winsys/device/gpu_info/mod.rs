@@ -277,3 +277,82 @@ fn check_addresses(dev: &DevInfo) -> Result<()> {
 fn mhz(field: &'static str, khz: u64) -> Result<u32> {
     u32::try_from(khz / 1000).map_err(|_| Error::Absurd { field, value: khz, reason: "more than 4 PHz" })
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimKernel, profile};
+
+    use super::*;
+
+    fn navi21() -> GpuInfo {
+        GpuInfo::query(&SimKernel::open(profile("navi21").unwrap())).unwrap()
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`: `num_se`.
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn dead_engines_are_left_out_from_gfx10_3_on_unless_there_is_one_engine() {
+        let info = navi21();
+        for level in GfxLevel::ALL {
+            let engines = |max_engines, engines| {
+                let mut info = GpuInfo { gfx_level: level, ..info.clone() };
+                (info.shader.max_engines, info.shader.engines) = (max_engines, engines);
+                let units = info.units();
+                (units.engines, units.engines_made)
+            };
+            let counted = if level >= GfxLevel::Gfx10_3 { 3 } else { 4 };
+            assert_eq!(engines(4, 3), (counted, 4), "{level}");
+            assert_eq!(engines(2, 1), (if level >= GfxLevel::Gfx10_3 { 1 } else { 2 }, 2), "{level}");
+            assert_eq!(engines(1, 0), (1, 1), "{level}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn rates_of_the_buses_are_not_cut_to_32_bits() {
+        let info = GpuInfo {
+            max_memory_clock_mhz: u32::MAX,
+            vram_type: VramType::GDDR6,
+            vram_bit_width: 256,
+            pcie_generation: 7,
+            pcie_lanes: 1 << 20,
+            ..navi21()
+        };
+        assert_eq!(info.effective_memory_clock_mhz(), u64::from(u32::MAX) * 16);
+        assert_eq!(info.memory_bandwidth_gbps(), (u64::from(u32::MAX) * 16 * 256 / 8).div_ceil(1000));
+        assert_eq!(info.pcie_bandwidth_mbps(), (15125 << 20) * 1024 / 1000);
+        let of = |pcie_generation| GpuInfo { pcie_generation, pcie_lanes: 16, ..info.clone() }.pcie_bandwidth_mbps();
+        assert_eq!([0, 1, 4, 7, 8].map(of), [0, 4096, 32260, 247_808, 0]);
+    }
+
+    #[test]
+    fn a_clock_is_a_32_bit_number_of_megahertz() {
+        assert_eq!((mhz("clock", 2_500_999), mhz("clock", 999)), (Ok(2500), Ok(0)));
+        assert_eq!(mhz("clock", (1 << 32) * 1000 - 1), Ok(u32::MAX));
+        let refused = mhz("clock", (1 << 32) * 1000).unwrap_err();
+        assert!(matches!(refused, Error::Absurd { field: "clock", value: 0x3e8_0000_0000, .. }), "{refused:?}");
+    }
+
+    #[test]
+    fn addresses_end_above_their_start_and_come_in_powers_of_two() {
+        let good = DevInfo {
+            virtual_address_offset: 1 << 21,
+            virtual_address_max: (1 << 21) + 1,
+            virtual_address_alignment: 4096,
+            pte_fragment_size: 1 << 21,
+            gart_page_size: 4096,
+            ..DevInfo::ZEROED
+        };
+        let field = |dev: DevInfo| match check_addresses(&dev) {
+            Err(Error::Absurd { field, value, .. }) => Some((field, value)),
+            outcome => outcome.map(|()| None).unwrap(),
+        };
+        assert_eq!(field(good), None);
+        let max = "virtual_address_max";
+        assert_eq!(field(DevInfo { virtual_address_max: 1 << 21, ..good }), Some((max, 1 << 21)));
+        assert_eq!(field(DevInfo { virtual_address_max: 0, ..good }), Some((max, 0)));
+        assert_eq!(field(DevInfo { virtual_address_alignment: 3, ..good }), Some(("virtual_address_alignment", 3)));
+        assert_eq!(field(DevInfo { pte_fragment_size: 0, ..good }), Some(("pte_fragment_size", 0)));
+        assert_eq!(field(DevInfo { gart_page_size: 12288, ..good }), Some(("gart_page_size", 12288)));
+    }
+}

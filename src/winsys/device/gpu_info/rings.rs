@@ -161,3 +161,76 @@ pub(super) fn max_ibs(kernel: &dyn Kernel, gfx_level: GfxLevel, blocks: &[Option
     }
     limits
 }
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile};
+
+    use super::*;
+
+    fn kernel(max_ibs: bool) -> SimKernel {
+        SimDevice::new(profile("navi21").unwrap(), SimOptions { max_ibs, ..SimOptions::default() }).open()
+    }
+
+    fn block(ip: Ip) -> IpBlock {
+        let version = IpVersion { major: 9, minor: 0, revision: 0 };
+        IpBlock { ip, version, rings: 1, ib_alignment: 256, ib_pad_dword_mask: 7 }
+    }
+
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info`, and
+    /// `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_winsys.c`, `radv_amdgpu_winsys_query_info`.
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn a_kernel_that_does_not_tell_its_limits_has_those_of_the_generation() {
+        let all = Ip::ALL.map(|ip| Some(block(ip)));
+        for level in GfxLevel::ALL {
+            let gfx = if level == GfxLevel::Gfx6 { 144 } else { 192 };
+            assert_eq!(max_ibs(&kernel(false), level, &all), [gfx, 124, 50, 1, 1, 1, 1, 1, 16, 50], "{level}");
+        }
+        let mut some = all;
+        (some[Ip::Compute.index()], some[Ip::Sdma.index()]) = (None, None);
+        assert_eq!(max_ibs(&kernel(false), GfxLevel::Gfx9, &some), [192, 0, 0, 1, 1, 1, 1, 1, 16, 50]);
+        let told = max_ibs(&kernel(true), GfxLevel::Gfx9, &all);
+        assert!(told != max_ibs(&kernel(false), GfxLevel::Gfx9, &all), "{told:?}");
+        assert!((3..8).all(|old_video| told[old_video] == 1), "{told:?}");
+    }
+
+    #[test]
+    fn a_version_is_that_of_discovery_where_there_is_one() {
+        let answer = InfoHwIp {
+            hw_ip_version_major: 10,
+            hw_ip_version_minor: 7,
+            ip_discovery_version: 0x0a0b_0305,
+            ..InfoHwIp::ZEROED
+        };
+        let of = |answer: &InfoHwIp, minor, ip| {
+            let driver = DriverVersion { major: 3, minor, patch: 0 };
+            let IpVersion { major, minor, revision } = ip_version(answer, driver, Chip::CHIP_NAVI10, Family::NV, ip);
+            (major, minor, revision)
+        };
+        assert_eq!([48, 60].map(|minor| of(&answer, minor, Ip::Gfx)), [(11, 3, 5); 2]);
+        assert_eq!(of(&answer, 47, Ip::Gfx), (10, 1, 0));
+        let untold = InfoHwIp { ip_discovery_version: 0, ..answer };
+        let versions = [Ip::Gfx, Ip::Compute, Ip::Sdma].map(|ip| of(&untold, 60, ip));
+        assert_eq!(versions, [(10, 1, 0), (10, 1, 0), (10, 7, 0)]);
+    }
+
+    #[test]
+    fn a_generation_is_that_of_graphics_or_else_of_compute() {
+        let with = |major| move |ip| Some(IpBlock { version: IpVersion { major, minor: 0, revision: 0 }, ..block(ip) });
+        let (mut blocks, none) = ([None; 10], [None; 10]);
+        assert_eq!(gfx_level(&none), Err(Error::NoRings));
+        blocks[Ip::Compute.index()] = with(8)(Ip::Compute);
+        assert_eq!(gfx_level(&blocks), Ok(GfxLevel::Gfx8));
+        blocks[Ip::Gfx.index()] = with(9)(Ip::Gfx);
+        assert_eq!(gfx_level(&blocks), Ok(GfxLevel::Gfx9));
+        blocks[Ip::Gfx.index()] = with(13)(Ip::Gfx);
+        assert_eq!(gfx_level(&blocks), Err(Error::UnknownGfxVersion { major: 13, minor: 0 }));
+    }
+
+    #[test]
+    fn the_length_of_an_ib_is_padded_as_its_engine_wants() {
+        let masks = Ip::ALL.map(ib_pad_dword_mask);
+        assert_eq!(masks, [0x7, 0x7, 0xf, 0xf, 0x3f, 0x3f, 0xf, 0x3f, 0xf, 0xf]);
+    }
+}

@@ -126,4 +126,77 @@ mod tests {
         assert_eq!(of(GfxLevel::Gfx12), (3, 48, 12, 0xf0ff));
         assert_eq!(of(GfxLevel::Gfx11), (3, 48, 16, 0xffff), "other masks have no dead backends");
     }
+
+    /// A chip with as many engines and arrays as DEV_INFO has room for, and another number of units in each array.
+    fn largest() -> DevInfo {
+        let mut dev = DevInfo { num_shader_engines: 8, num_shader_arrays_per_engine: 2, ..DevInfo::ZEROED };
+        for engine in 0..8 {
+            for array in 0..2 {
+                // Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`: engines beyond the fourth are in the free columns.
+                dev.cu_bitmap[engine % 4][array + engine / 4 * 2] = (1 << (1 + 2 * engine + array)) - 1;
+            }
+        }
+        (dev.num_rb_pipes, dev.num_tcc_blocks) = (32, 24);
+        dev
+    }
+
+    fn driver(minor: i32) -> DriverVersion {
+        DriverVersion { major: 3, minor, patch: 0 }
+    }
+
+    #[test]
+    fn eight_engines_of_two_arrays_are_counted_and_more_are_refused() {
+        let of = |change: &dyn Fn(&mut DevInfo)| {
+            let mut dev = largest();
+            change(&mut dev);
+            let absurd = |error| match error {
+                Error::Absurd { field, value, .. } => (field, value),
+                other => panic!("{other:?}"),
+            };
+            let found = ShaderArray::new(&dev, driver(60), GfxLevel::Gfx11).map_err(absurd);
+            found.map(|found| (found.max_engines, found.engines, found.compute_units))
+        };
+        assert_eq!(of(&|_| ()), Ok((8, 8, (1..=16).sum())));
+        assert_eq!(of(&|dev| dev.cu_bitmap[1][2..].fill(0)), Ok((8, 7, (1..=16).sum::<u32>() - 11 - 12)));
+        assert_eq!(of(&|dev| dev.num_shader_engines = 5), Ok((5, 5, (1..=10).sum())));
+        assert_eq!(
+            of(&|dev| dev.num_shader_arrays_per_engine = 1),
+            Ok((8, 8, (0..8).map(|engine| 1 + 2 * engine).sum()))
+        );
+        assert_eq!(of(&|dev| dev.num_shader_engines = 9), Err(("num_shader_engines", 9)));
+        assert_eq!(of(&|dev| dev.num_shader_engines = 0), Err(("num_shader_engines", 0)));
+        assert_eq!(of(&|dev| dev.num_shader_arrays_per_engine = 3), Err(("num_shader_arrays_per_engine", 3)));
+        assert_eq!(of(&|dev| dev.num_shader_arrays_per_engine = 0), Err(("num_shader_arrays_per_engine", 0)));
+    }
+
+    #[test]
+    fn backends_beyond_the_thirty_second_have_a_mask_of_their_own() {
+        let dev = DevInfo { enabled_rb_pipes_mask: 0x8000_0001, enabled_rb_pipes_mask_hi: 0x8000_0003, ..largest() };
+        let found = ShaderArray::new(&dev, driver(60), GfxLevel::Gfx11).unwrap();
+        assert_eq!((found.render_backend_mask, found.render_backends), (0x8000_0003_8000_0001, 5));
+        assert_eq!(found.max_render_backends, 32);
+    }
+
+    #[test]
+    fn slices_of_the_second_cache_are_those_of_the_generation() {
+        let of = |level, minor, disabled| {
+            let dev = DevInfo { tcc_disabled_mask: disabled, ..largest() };
+            let found = ShaderArray::new(&dev, driver(minor), level);
+            found.map(|found| (found.l2_slices, found.l2_line, found.l2_incoherent_with_render_backends))
+        };
+        // 24 slices, of which 8 are fused off where the driver says so.
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx8, GfxLevel::Gfx9] {
+            for minor in [34, 35, 60] {
+                assert_eq!(of(level, minor, 0xff), Ok((24, 64, true)), "{level} {minor}");
+            }
+        }
+        for level in [GfxLevel::Gfx10, GfxLevel::Gfx10_3, GfxLevel::Gfx11, GfxLevel::Gfx11_5] {
+            assert_eq!(of(level, 34, 0xff), Ok((24, 128, true)), "{level}");
+            assert_eq!(of(level, 35, 0xff), Ok((16, 128, false)), "{level}");
+            assert_eq!(of(level, 36, 1), Ok((23, 128, true)), "{level}");
+        }
+        assert_eq!(of(GfxLevel::Gfx12, 60, 1), Ok((23, 256, false)));
+        let refused = of(GfxLevel::Gfx10, 35, 0x1ff_ffff).unwrap_err();
+        assert!(matches!(refused, Error::Absurd { field: "tcc_disabled_mask", value: 0x1ff_ffff, .. }), "{refused:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Compute shaders of dispatches, executed on the memory of their job.
 
 use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_isa::WaveSize;
 use amdgpu_packets::{
     Target,
     pm4::Register,
@@ -67,6 +68,7 @@ mod initiator {
     pub(super) const PARTIAL_TG_EN: u32 = 1 << 1;
     pub(super) const FORCE_START_AT_000: u32 = 1 << 2;
     pub(super) const USE_THREAD_DIMENSIONS: u32 = 1 << 5;
+    pub(super) const CS_W32_EN: u32 = 1 << 15;
 }
 
 /// The memory of a job, as waves see it.
@@ -166,10 +168,11 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>
     }
     let starts_at_zero = is_set(initiator::FORCE_START_AT_000);
     let start = [0, 1, 2].map(|axis| if starts_at_zero { 0 } else { at(COMPUTE_START_X, axis) });
+    let wave32 = level >= GfxLevel::Gfx10 && is_set(initiator::CS_W32_EN);
     let [low, high] = [COMPUTE_DISPATCH_SCRATCH_BASE_LO, COMPUTE_DISPATCH_SCRATCH_BASE_HI].map(|half| at(half, 0));
     amdgpu_waves::Dispatch {
         level,
-        wave: grid.wave(level),
+        wave: if wave32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
         program: grid.program.low_48_bits(),
         resources: [COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC2, COMPUTE_PGM_RSRC3].map(|register| at(register, 0)),
         user_data: std::array::from_fn(|index| at(COMPUTE_USER_DATA_0, index as u32)),

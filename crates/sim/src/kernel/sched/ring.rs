@@ -279,14 +279,14 @@ impl Shared {
     /// Runs the IBs of a job, one after the other.
     fn follow(&self, engine: &mut Engine, job: &Job, running: &Running<'_>) -> Result<(), Stop> {
         let run = |engine: &mut Engine, memory: &dyn gpu::Memory| {
-            let env = Environment { memory, clock: &self.clock, job: running, shaders: running };
+            let env = Environment { memory, clock: &self.clock, job: running, shaders: &*self.shaders };
             job.ibs.iter().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
         };
         match self.hooks.mutation_of(self.name.0) {
             None => run(engine, &job.space),
             Some(Mutation::SkippedJob) => Ok(()),
             Some(Mutation::ReversedIbs) => {
-                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: running };
+                let env = Environment { memory: &job.space, clock: &self.clock, job: running, shaders: &*self.shaders };
                 job.ibs.iter().rev().filter(|ib| ib.dwords > 0).try_for_each(|&ib| engine.run(ib, &env))
             }
             Some(Mutation::StalePageTable) => {
@@ -468,17 +468,6 @@ impl gpu::Job for Running<'_> {
         if let Some(captures) = &self.shared.captures {
             captures.keep(self.shared.target, ib, dwords, &self.shared.complaints);
         }
-    }
-}
-
-/// The executor of shaders, which finds them kept.
-impl gpu::Shaders for Running<'_> {
-    fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::WaveHang> {
-        let Shared { captures, target, complaints, .. } = self.shared;
-        if let (Some(captures), gpu::Work::Dispatch(grid), Target::Pm4(target)) = (captures, work, target) {
-            captures.keep_shader((target.level, grid.wave(target.level)), grid.program, scene.memory, complaints);
-        }
-        self.shared.shaders.run(work, scene)
     }
 }
 
