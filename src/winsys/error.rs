@@ -358,3 +358,43 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::winsys::LossReason;
+
+    const EIO: Errno = Errno::EIO;
+
+    #[test]
+    fn an_error_that_the_kernel_is_behind_has_its_errno() {
+        let (domains, flags) = (GemDomain::GTT, GemCreateFlags::empty());
+        let loss = Loss::new(EIO, CtxStateFlags::empty());
+        for error in [
+            Error::Open { path: PathBuf::new(), errno: EIO },
+            Error::FilesNotCompared { errno: EIO },
+            Error::Info { query: "", errno: EIO },
+            Error::Ioctl { request: "", errno: EIO },
+            Error::CreateBo { size: 1, alignment: 0, domains, flags, errno: EIO },
+            Error::Bo { request: "", handle: 1, errno: EIO },
+            Error::Descriptor { request: "", fd: 1, errno: EIO },
+            Error::Bind { request: "", handle: 1, at: GpuVa::NULL, len: 1, errno: EIO },
+            Error::DependencyLost { request: "", context: 1, errno: EIO },
+            Error::DeviceLost { request: "", context: 1, errno: EIO, loss },
+        ] {
+            assert_eq!(error.errno(), Some(EIO), "{error}");
+            assert_eq!(error.loss(), matches!(error, Error::DeviceLost { .. }).then_some(loss), "{error}");
+        }
+        let rule = |rule| Error::BoRule { size: 0, domains, flags, rule }.errno();
+        assert_eq!([rule(BoRuleError::ZeroSize), rule(BoRuleError::NoTmz)], [Some(Errno::ENOSPC), Some(Errno::EINVAL)]);
+        for error in [Error::FileInUse, Error::NoRings, Error::ClocksTaken, Error::NotMappable { handle: 1 }] {
+            assert_eq!((error.errno(), error.loss()), (None, None), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_was_removed_is_lost_whatever_was_asked() {
+        let removed = Error::Ioctl { request: "", errno: Errno::ENODEV };
+        assert_eq!(removed.loss().map(|loss| loss.reason), Some(LossReason::Unplugged));
+    }
+}

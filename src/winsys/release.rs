@@ -64,3 +64,34 @@ impl Release {
 fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_done: bool) {
     tracing::warn!(request, handle, %errno, times, is_done, "refused to give back");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Releases with these answers, the last of them for ever. Returns the outcome, and the number of attempts.
+    fn asked(answers: &[Result<(), Errno>]) -> ((bool, bool, Option<(Errno, usize)>), usize) {
+        let mut attempts = 0;
+        let outcome = release(|| {
+            attempts += 1;
+            *answers.get(attempts - 1).or(answers.last()).unwrap()
+        });
+        ((outcome.is_done(), outcome.is_over(), outcome.refused), attempts)
+    }
+
+    #[test]
+    fn a_drop_tries_three_times_and_remembers_the_last_refusal() {
+        let (busy, broken) = (Err(Errno::EBUSY), Err(Errno::EIO));
+        assert_eq!(asked(&[Ok(())]), ((true, true, None), 1));
+        assert_eq!(asked(&[busy, Ok(())]), ((true, true, Some((Errno::EBUSY, 1))), 2));
+        assert_eq!(asked(&[busy, broken, Ok(())]), ((true, true, Some((Errno::EIO, 2))), 3));
+        assert_eq!(asked(&[busy, broken, busy]), ((false, false, Some((Errno::EBUSY, 3))), 3));
+    }
+
+    #[test]
+    fn a_gpu_that_was_removed_is_not_asked_again() {
+        let (busy, removed) = (Err(Errno::EBUSY), Err(Errno::ENODEV));
+        assert_eq!(asked(&[removed]), ((false, true, Some((Errno::ENODEV, 1))), 1));
+        assert_eq!(asked(&[busy, removed]), ((false, true, Some((Errno::ENODEV, 2))), 2));
+    }
+}

@@ -6,7 +6,9 @@ use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{Argument, GemClose, GemCreate, GemCreateFlags as Flags, GemDomain as Domain, VaFlags},
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoMetadata, BoRequest, BoRuleError, Device, Error, Gfx12Tiling, GfxLevel, Tiling},
+    winsys::{
+        Binding, Bo, BoMetadata, BoRequest, BoRuleError, BoundRequest, Device, Error, Gfx12Tiling, GfxLevel, Tiling,
+    },
 };
 use nix::errno::Errno;
 use proptest::prelude::*;
@@ -146,6 +148,9 @@ fn w07_a_binding_has_the_rights_it_was_given_and_impossible_ones_are_named() {
     for flags in [data | VaFlags::PRT, data | VaFlags::NOALLOC, VaFlags::from_bits_retain(1 << 20)] {
         assert!(matches!(bind(flags), Err(Error::VaFlags { flags: named, .. }) if named == flags), "{flags:?}");
     }
+    let newer = with_minor("navi21", 47);
+    let (bo, lease) = (Bo::create(&newer, request).unwrap(), newer.addresses().allocate(VaRequest::new(4096)).unwrap());
+    assert_eq!(Binding::new(&bo, lease, data | VaFlags::NOALLOC).unwrap().flags(), data | VaFlags::NOALLOC);
 }
 
 #[test]
@@ -175,4 +180,23 @@ fn a_bo_can_be_named_and_told_where_to_be() {
     assert_eq!(bo.name().as_deref(), Some("the depth buffer"));
     bo.prefer(Domain::GTT).unwrap();
     assert_eq!(bo.create_info().unwrap().domains, Domain::GTT);
+}
+
+#[test]
+fn a_bo_that_is_bound_as_it_is_made_has_what_was_asked_for() {
+    let device = device("navi21");
+    for (guard_page, priority, kept) in [(false, 0, 0), (true, 27, 27), (false, 255, 255), (true, 1000, 255)] {
+        let bo = BoRequest { size: 8192, alignment: 0, domains: Domain::GTT, flags: Flags::empty() };
+        let (addresses, flags) = (VaRequest::new(8192 + 4096), VaFlags::READABLE);
+        let request = BoundRequest { bo, addresses, flags, priority, guard_page };
+        let binding = Bo::create_bound(&device, &request).unwrap();
+        assert_eq!((binding.priority(), binding.has_guard_page()), (kept, guard_page));
+        assert_eq!((binding.offset(), binding.len(), binding.flags()), (0, 8192, flags));
+        assert_eq!(binding.device(), &device);
+        let weak = binding.downgrade();
+        assert_eq!((binding.handle_count(), weak.handle_count()), (1, 1));
+        assert_eq!(weak.upgrade().as_ref(), Some(&binding));
+        drop(binding);
+        assert!(weak.upgrade().is_none() && weak.handle_count() == 0);
+    }
 }

@@ -5,7 +5,7 @@ use crate::support::{CHIPS, chip, host_memory, number};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, InfoHwIp, InfoMaxIbs, MemoryInfo, query},
-    winsys::{Capabilities, Device, GfxLevel, RawInfo, Sensor},
+    winsys::{Capabilities, Device, GfxLevel, RawInfo, RegisterValue, Sensor},
 };
 use serde_json::Value;
 
@@ -78,6 +78,24 @@ fn raw_registers_are_those_of_the_facts() {
         only_new("GB_MACROTILE_MODE", &tiling.macro_tile_modes);
         let places: Vec<u32> = raw.registers.iter().filter_map(|register| register.index).collect();
         assert!(places.iter().copied().eq((0..32).chain(0..if is_new { 16 } else { 0 })), "{name}");
+        // Source: libdrm 2.4.124 `amdgpu_gpu_info.c`, `amdgpu_query_gpu_info_init`.
+        for register in &raw.registers {
+            let (first, is_of_engine) = match register.name {
+                "GB_ADDR_CONFIG" => (0x263e, false),
+                "CC_RB_BACKEND_DISABLE" => (0x263d, true),
+                "PA_SC_RASTER_CONFIG" => (0xa0d4, true),
+                "PA_SC_RASTER_CONFIG_1" => (0xa0d5, true),
+                "MC_ARB_RAMCFG" => (0x09d8, false),
+                "GB_TILE_MODE" => (0x2644, false),
+                "GB_MACROTILE_MODE" => (0x2664, false),
+                other => panic!("{name}: {other}"),
+            };
+            assert_eq!(register.dword_offset, first + register.index.unwrap_or(0), "{name}: {register:?}");
+            assert_eq!(register.instance != u32::MAX, is_of_engine, "{name}: {register:?}");
+        }
+        let of_engines = |register: &&RegisterValue| register.name == "PA_SC_RASTER_CONFIG";
+        let instances = raw.registers.iter().filter(of_engines).map(|register| register.instance);
+        assert!(instances.eq((0..engines as u32).map(|engine| engine | 0xff00)), "{name}");
     }
 }
 

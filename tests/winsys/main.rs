@@ -2,6 +2,8 @@
 
 #[path = "../support/listener.rs"]
 mod listener;
+#[path = "../support/log.rs"]
+mod log;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -14,5 +16,7 @@ mod facts;
 mod foreign_handles;
 mod handles;
 mod lasting_refusals;
+mod objects;
 mod promises;
+mod questions;
 mod unwritten_answers;

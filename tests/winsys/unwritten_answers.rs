@@ -177,6 +177,31 @@ fn a_handle_that_is_the_size_by_chance_is_taken() {
     assert_eq!(chance.create_info().unwrap().size, 4096);
 }
 
+/// The second question is for as many pages as the first, and no size is cut to the 32 bits that a handle has.
+#[test]
+fn a_large_bo_is_asked_for_again_with_a_size_of_as_many_pages() {
+    const FOUR_GIB: u64 = 1 << 32;
+    for (size, again) in
+        [(FOUR_GIB + 1, FOUR_GIB + 2), (FOUR_GIB + 2, FOUR_GIB + 1), (FOUR_GIB + 4096, FOUR_GIB + 4095)]
+    {
+        let rig = Rig::new();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let sizes = Arc::clone(&asked);
+        rig.lie(move |call| {
+            if !call.is(GemCreate::REQUEST) {
+                return call.forward();
+            }
+            let mut sizes = sizes.lock();
+            sizes.push(call.read::<GemCreate>().bo_size);
+            if sizes.len() == 1 { agreed(call) } else { call.forward() }
+        });
+        let bo = Bo::create(&rig.device, BoRequest { size, ..PAGE }).unwrap();
+        rig.honest();
+        assert_eq!(*asked.lock(), [size, again]);
+        assert_eq!((bo.size(), bo.create_info().unwrap().size), (FOUR_GIB + 4096, FOUR_GIB + 4096));
+    }
+}
+
 #[test]
 fn a_context_that_was_not_made_is_nobodys() {
     let rig = Rig::new();

@@ -222,9 +222,10 @@ fn tell(device: &Device, raw: u32, closed: Release) {
 mod tests {
     use amdgpu_sim::{SimKernel, profile};
 
+    use super::*;
     use crate::{
         uapi::{GemCreateFlags, GemDomain},
-        winsys::{Bo, BoRequest, Device},
+        winsys::{Bo, BoRequest},
     };
 
     #[test]
@@ -250,5 +251,26 @@ mod tests {
         assert!(listed().is_empty());
         drop(Bo::import(&device, &dma_bufs[1]).unwrap());
         assert!(listed().is_empty());
+    }
+
+    /// The count of handles has 64 bits, of which all count.
+    #[test]
+    #[cfg_attr(miri, ignore = "system calls")]
+    fn a_handle_is_told_from_one_of_the_same_number_however_long_ago() {
+        let device = Device::new(SimKernel::open(profile("navi21").unwrap())).unwrap();
+        let handles = device.shared_handles();
+        let insert = || handles.insert(&mut handles.table.lock(), (&device).into(), 9, OnceLock::new());
+        let former = insert();
+        assert_eq!(former.generation, 1);
+        handles.generations.store(1 << 32, Relaxed);
+        let now = insert();
+        assert_eq!(now.generation, (1 << 32) + 1);
+        for former in [former.generation, (1 << 32) + 2, 0] {
+            assert!(handles.close(&device, 9, former, true).is_none());
+            assert_eq!(handles.table.lock().len(), 1, "the number belongs to a later one");
+        }
+        // It is the caller's, so that the number is off the list, and nothing is closed.
+        assert!(handles.close(&device, 9, now.generation, true).is_none());
+        assert_eq!(handles.table.lock().len(), 0);
     }
 }

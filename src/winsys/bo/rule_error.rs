@@ -75,3 +75,19 @@ impl BoRuleError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`, and `amdgpu_object.c`, `amdgpu_bo_create`.
+    #[test]
+    fn sizes_have_another_errno_than_all_else() {
+        for rule in [BoRuleError::ZeroSize, BoRuleError::SizeOverflow { size: u64::MAX }] {
+            assert_eq!(rule.errno(), Errno::ENOSPC, "{rule}");
+        }
+        for rule in [BoRuleError::Alignment { alignment: 3 }, BoRuleError::NoTmz, BoRuleError::Domain(GemDomain::CPU)] {
+            assert_eq!(rule.errno(), Errno::EINVAL, "{rule}");
+        }
+    }
+}

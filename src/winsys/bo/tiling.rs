@@ -348,4 +348,16 @@ mod tests {
         let split = |tile_split| LegacyTiling { tile_split, ..Default::default() }.tile_split_bytes();
         assert_eq!((split(0), split(6), split(7)), (64, 4096, 1024));
     }
+
+    #[test]
+    fn the_display_can_show_what_says_so() {
+        for level in GfxLevel::ALL {
+            let is_legacy = level < GfxLevel::Gfx9;
+            let is_scanout = |word| Tiling::decode(level, word).is_scanout();
+            assert_eq!([0, 1 << 63].map(is_scanout), if is_legacy { [true; 2] } else { [false, true] }, "{level}");
+            // Micro tiles that are thin, or of depth, or rotated.
+            let others = [1, 2, 3, 4].map(|mode| is_scanout(mode << 12));
+            assert_eq!(others, [false; 4], "{level}");
+        }
+    }
 }

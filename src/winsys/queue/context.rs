@@ -305,3 +305,20 @@ impl Drop for ContextState {
         freed.report(Ctx::NAME, self.id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_queue_of_a_context_has_a_bit_of_its_own() {
+        let bits = Ip::ALL.into_iter().flat_map(|ip| (0..8).map(move |ring| Context::queue_bit(ip, ring)));
+        let mut taken = 0;
+        for bit in bits {
+            assert!(bit.is_power_of_two() && taken & bit == 0, "{bit:#x}");
+            taken |= bit;
+        }
+        assert_eq!(taken, (1 << 80) - 1);
+        assert_eq!(Context::queue_bit(Ip::Gfx, 9), Context::queue_bit(Ip::Gfx, 7), "no kernel has so many");
+    }
+}
