@@ -13,7 +13,7 @@ const PAGE: u64 = 4096;
 const GIB: u64 = 1 << 30;
 const RIGHTS: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE);
 
-/// Where the map of these tests has things.
+/// Address of the first binding in the map of these tests.
 const BASE: u64 = 1 << 40;
 
 /// A map in which 16 GiB are bound, from 8 GiB of a BO on, and of which 4 GiB in the middle went again.

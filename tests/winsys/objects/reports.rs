@@ -1,4 +1,4 @@
-//! What the kernel refuses to take back is logged, with the request, the object's number and the number of attempts.
+//! Warnings of what the kernel refuses to take back: the request, the number of the object and the number of attempts.
 
 use std::sync::Arc;
 
