@@ -26,4 +26,4 @@ mod facts;
 pub mod loader;
 mod objects;
 #[cfg(test)]
-mod sweep;
+mod tests;

@@ -132,7 +132,7 @@ impl<'a, T> Array<'a, T> {
     }
 }
 
-/// Data of so many bytes as another argument says.
+/// Data whose length is another argument, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Data<'a>(*const c_void, PhantomData<&'a u8>);
 
@@ -192,7 +192,7 @@ impl<T> OutArray<'_, T> {
         }
     }
 
-    /// Answers in Vulkan's way: with no array the number of items; with one so many as there is room for, and
+    /// Answers in Vulkan's way: with no array the number of items; with one those that there is room for, and
     /// [`vk::Result::INCOMPLETE`] if there are more.
     pub(crate) fn fill(&mut self, room: &mut u32, items: impl ExactSizeIterator<Item = T>) -> vk::Result {
         let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
@@ -214,7 +214,7 @@ impl<'a, T> OutArray<'a, T> {
     }
 }
 
-/// Room for data of so many bytes as another argument says.
+/// Room for data whose length is another argument, in bytes.
 #[derive(Debug)]
 pub(crate) struct OutData<'a>(*mut c_void, PhantomData<&'a mut u8>);
 

@@ -94,7 +94,7 @@ lists! {
     }
 }
 
-/// What a [`vk::DeviceCreateInfo`] may point at.
+/// The features of Vulkan 1.0 in a [`vk::DeviceCreateInfo`].
 pub(crate) trait DeviceFeatures {
     /// Returns the features of Vulkan 1.0 that are enabled, if they are told here.
     fn features(&self) -> Option<&vk::PhysicalDeviceFeatures>;

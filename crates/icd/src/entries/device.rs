@@ -12,7 +12,7 @@ use crate::{
         list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, PhysicalDevice, PrivateSlot, Queue},
+    objects::{Device, Loss, PhysicalDevice, PrivateSlot, Queue},
 };
 
 pub(crate) fn create(
@@ -23,9 +23,9 @@ pub(crate) fn create(
 ) -> Result<(), Failure> {
     let extensions = extensions::enabled(extensions::DEVICE, info.extensions())?;
     features::check(&physical.gpu, info, info.features())?;
-    let mut queues = Vec::new();
+    let (mut queues, loss) = (Vec::new(), Loss::default());
     for wanted in info.queues() {
-        queues.append(&mut open_queues(physical, wanted)?);
+        queues.append(&mut open_queues(physical, wanted, &loss)?);
     }
     let families = physical.families.clone();
     let has_coherent_memory = features::wants_coherent_memory(info);
@@ -38,6 +38,7 @@ pub(crate) fn create(
 fn open_queues(
     physical: &PhysicalDevice,
     wanted: &vk::DeviceQueueCreateInfo<'_>,
+    loss: &Loss,
 ) -> Result<Vec<Handed<Queue>>, Failure> {
     let number = usize::try_from(wanted.queue_family_index).unwrap_or(usize::MAX);
     let family = physical.families.get(number).copied().filter(|family| wanted.queue_count <= family.count);
@@ -50,8 +51,9 @@ fn open_queues(
         _ => Priority::Normal,
     };
     let context = Context::new(&physical.gpu.device, priority)?;
+    let place = |index| (wanted.queue_family_index, index);
     (0..wanted.queue_count)
-        .map(|index| Ok(Handed::new(Queue::new(&physical.gpu, &context, family, (wanted.queue_family_index, index))?)))
+        .map(|index| Ok(Handed::new(Queue::new(&physical.gpu, &context, family, place(index), loss)?)))
         .collect()
 }
 

@@ -39,8 +39,8 @@ pub(crate) fn reset(_: &Device, count: u32, fences: Array<'_, vk::Fence>) -> Res
 }
 
 pub(crate) fn status(device: &Device, fence: &Fence) -> Result<vk::Result, Failure> {
-    let is_signalled = fence.0.current().wait(Deadline::POLL)?;
-    device.check()?;
+    let current = fence.0.current();
+    let is_signalled = device.wait(Deadline::POLL, |step| Ok(current.wait(step)?))?;
     Ok(if is_signalled { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
 }
 
@@ -55,8 +55,7 @@ pub(crate) fn wait(
         fences.of(count).iter().filter_map(|&fence| object::<Fence>(fence)).map(|fence| fence.0.current()).collect();
     let fences: Vec<&Syncobj> = fences.iter().collect();
     let condition = if wait_all == vk::FALSE { WaitFor::Any } else { WaitFor::All };
-    let is_met = Syncobj::wait_many(&fences, condition, deadline(timeout))?;
-    device.check()?;
+    let is_met = device.wait(deadline(timeout), |step| Ok(Syncobj::wait_many(&fences, condition, step)?))?;
     Ok(if is_met { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
 }
 

@@ -1,6 +1,9 @@
 //! Submissions to queues.
 
-use amdgpu_winsys::heaps::{Backing, SparseBind, SparsePoint, SparseSubmission};
+use amdgpu_winsys::{
+    heaps::{Backing, SparseBind, SparsePoint, SparseSubmission},
+    winsys::Syncobj,
+};
 use ash::vk;
 
 use crate::{
@@ -15,22 +18,29 @@ use crate::{
 /// The result of what valid usage forbids.
 const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 
-/// Adds what a submission waits for.
-fn add_wait(work: &mut Work<'_>, semaphore: vk::Semaphore, value: u64) -> Result<(), Failure> {
-    let semaphore = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
-    match (semaphore.is_timeline, value) {
-        (true, 0) => {} // the timeline begins there
-        (true, point) => work.waits.push(Wait { payload: &semaphore.payload, point: Some(point) }),
-        (false, _) => work.waits.push(Wait { payload: &semaphore.payload, point: None }),
-    }
-    Ok(())
+/// Returns the wait for a semaphore; `None` for the value 0 of a timeline, which begins there. The value of a binary semaphore is
+/// ignored, as Vulkan says.
+fn wait_of<'a>(semaphore: vk::Semaphore, value: u64) -> Result<Option<Wait<'a>>, Failure> {
+    let Semaphore { payload, is_timeline } = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
+    Ok(match (is_timeline, value) {
+        (true, 0) => None,
+        (true, point) => Some(Wait { payload, point: Some(point) }),
+        (false, _) => Some(Wait { payload, point: None }),
+    })
 }
 
-/// Adds what a submission signals.
-fn add_signal(work: &mut Work<'_>, semaphore: vk::Semaphore, value: u64) -> Result<(), Failure> {
+/// Returns the point at which a semaphore signals; 0 is the binary state.
+fn signal_of(semaphore: vk::Semaphore, value: u64) -> Result<(Syncobj, u64), Failure> {
     let semaphore = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
-    work.signals.push((semaphore.payload.current(), if semaphore.is_timeline { value } else { 0 }));
-    Ok(())
+    Ok((semaphore.payload.current(), if semaphore.is_timeline { value } else { 0 }))
+}
+
+/// Returns the values behind a structure for its waits and its signals, with zeros where it has none.
+fn values<'a>(info: &'a impl vk::TaggedStructure) -> (impl Iterator<Item = u64> + 'a, impl Iterator<Item = u64> + 'a) {
+    let timeline = chain::find::<vk::TimelineSemaphoreSubmitInfo<'a>>(info);
+    let (waits, signals) = timeline.map_or((&[][..], &[][..]), |it| (it.wait_values(), it.signal_values()));
+    let padded = |values: &'a [u64]| values.iter().copied().chain(std::iter::repeat(0));
+    (padded(waits), padded(signals))
 }
 
 /// Adds a recorded command buffer.
@@ -47,6 +57,9 @@ fn submit_all(queue: &Queue, mut works: Vec<Work<'_>>, fence: Option<&Fence>) ->
         }
         works.last_mut().ok_or(UNKNOWN)?.signals.push((fence.0.current(), 0));
     }
+    if works.is_empty() {
+        return queue.check_held().map(|_is_held| ());
+    }
     works.into_iter().try_for_each(|work| queue.submit(work))
 }
 
@@ -59,16 +72,15 @@ pub(crate) fn submit(
     let mut works = Vec::new();
     for info in infos.of(count) {
         let mut work = Work::default();
-        let timeline = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info);
-        let value = |values: &[u64], index: usize| values.get(index).copied().unwrap_or(0);
-        for (index, &semaphore) in info.waits().iter().enumerate() {
-            add_wait(&mut work, semaphore, timeline.map_or(0, |it| value(it.wait_values(), index)))?;
+        let (wait_values, signal_values) = values(info);
+        for (&semaphore, value) in info.waits().iter().zip(wait_values) {
+            work.waits.extend(wait_of(semaphore, value)?);
         }
         for &buffer in info.command_buffers() {
             add_list(&mut work, buffer)?;
         }
-        for (index, &semaphore) in info.signals().iter().enumerate() {
-            add_signal(&mut work, semaphore, timeline.map_or(0, |it| value(it.signal_values(), index)))?;
+        for (&semaphore, value) in info.signals().iter().zip(signal_values) {
+            work.signals.push(signal_of(semaphore, value)?);
         }
         works.push(work);
     }
@@ -84,9 +96,13 @@ pub(crate) fn submit2(
     let mut works = Vec::new();
     for info in infos.of(count) {
         let mut work = Work::default();
-        info.waits().iter().try_for_each(|wait| add_wait(&mut work, wait.semaphore, wait.value))?;
+        for wait in info.waits() {
+            work.waits.extend(wait_of(wait.semaphore, wait.value)?);
+        }
         info.command_buffers().iter().try_for_each(|buffer| add_list(&mut work, buffer.command_buffer))?;
-        info.signals().iter().try_for_each(|signal| add_signal(&mut work, signal.semaphore, signal.value))?;
+        for signal in info.signals() {
+            work.signals.push(signal_of(signal.semaphore, signal.value)?);
+        }
         works.push(work);
     }
     submit_all(queue, works, fence)
@@ -116,18 +132,15 @@ pub(crate) fn bind_sparse(
     let infos = infos.of(count);
     for info in infos {
         let mut submission = SparseSubmission::default();
-        let timeline = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(info);
-        let value = |values: &[u64], index: usize| values.get(index).copied().unwrap_or(0);
-        for (index, &semaphore) in info.waits().iter().enumerate() {
-            let semaphore = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
-            let point = timeline.map_or(0, |it| value(it.wait_values(), index));
-            let syncobj = if semaphore.is_timeline { semaphore.payload.current() } else { semaphore.payload.take()? };
-            submission.waits.push(SparsePoint { syncobj, point });
+        let (wait_values, signal_values) = values(info);
+        for (&semaphore, value) in info.waits().iter().zip(wait_values) {
+            let Some(Wait { payload, point }) = wait_of(semaphore, value)? else { continue };
+            let syncobj = if point.is_some() { payload.current() } else { payload.take()? };
+            submission.waits.push(SparsePoint { syncobj, point: point.unwrap_or(0) });
         }
-        for (index, &semaphore) in info.signals().iter().enumerate() {
-            let semaphore = object::<Semaphore>(semaphore).ok_or(UNKNOWN)?;
-            let point = timeline.map_or(0, |it| value(it.signal_values(), index));
-            submission.signals.push(SparsePoint { syncobj: semaphore.payload.current(), point });
+        for (&semaphore, value) in info.signals().iter().zip(signal_values) {
+            let (syncobj, point) = signal_of(semaphore, value)?;
+            submission.signals.push(SparsePoint { syncobj, point });
         }
         for buffer in info.buffers() {
             let range = object::<Buffer>(buffer.buffer).and_then(Buffer::range).ok_or(UNKNOWN)?;

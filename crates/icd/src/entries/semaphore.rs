@@ -42,13 +42,27 @@ pub(crate) fn signal(_: &Device, info: &vk::SemaphoreSignalInfo<'_>) -> Result<(
 }
 
 pub(crate) fn wait(device: &Device, info: &vk::SemaphoreWaitInfo<'_>, timeout: u64) -> Result<vk::Result, Failure> {
-    let semaphores = info.semaphores().iter().filter_map(|&semaphore| object::<Semaphore>(semaphore));
-    let current: Vec<_> = semaphores.map(|semaphore| semaphore.payload.current()).collect();
-    let points: Vec<(&Syncobj, u64)> = current.iter().zip(info.values().iter().copied()).collect();
-    let condition = if info.flags.contains(vk::SemaphoreWaitFlags::ANY) { WaitFor::Any } else { WaitFor::All };
-    let met = Syncobj::wait_points(&points, condition, Until::Signalled, deadline(timeout))?;
-    device.check()?;
-    Ok(if met.is_some() { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    let is_any = info.flags.contains(vk::SemaphoreWaitFlags::ANY);
+    let (mut points, mut is_begun) = (Vec::new(), info.semaphores().is_empty());
+    for (&semaphore, &value) in info.semaphores().iter().zip(info.values()) {
+        let semaphore = object::<Semaphore>(semaphore).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        // Every timeline has reached 0, where it begins. For the kernel that is no point, but the binary state.
+        if value == 0 {
+            is_begun = true;
+        } else {
+            points.push((semaphore.payload.current(), value));
+        }
+    }
+    if is_begun && (is_any || points.is_empty()) {
+        device.check()?;
+        return Ok(vk::Result::SUCCESS);
+    }
+    let points: Vec<(&Syncobj, u64)> = points.iter().map(|(syncobj, value)| (syncobj, *value)).collect();
+    let condition = if is_any { WaitFor::Any } else { WaitFor::All };
+    let is_met = device.wait(deadline(timeout), |step| {
+        Ok(Syncobj::wait_points(&points, condition, Until::Signalled, step)?.is_some())
+    })?;
+    Ok(if is_met { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
 }
 
 pub(crate) fn export(_: &Device, info: &vk::SemaphoreGetFdInfoKHR<'_>, mut fd: Out<'_, i32>) -> Result<(), Failure> {

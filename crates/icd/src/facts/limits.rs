@@ -38,7 +38,7 @@ pub(crate) fn limits(gpu: &Gpu) -> vk::PhysicalDeviceLimits {
         optimal_buffer_copy_row_pitch_alignment: 1,
         non_coherent_atom_size: NON_COHERENT_ATOM,
         timestamp_compute_and_graphics: vk::TRUE,
-        // Nanoseconds a tick of a counter of so many kHz.
+        // Nanoseconds a tick: 1e6 by kHz.
         timestamp_period: (1e6 / f64::from(info.clock_counter_khz.max(1))) as f32,
         ..required()
     }

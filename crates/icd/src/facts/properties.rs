@@ -128,7 +128,7 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     vulkan12_and_13(gpu, out);
 }
 
-/// Fills in the structures of Vulkan 1.2 and 1.3. What needs a shader has the least value, or none.
+/// Fills in the structures of Vulkan 1.2 and 1.3; shaders have the least values, or none.
 fn vulkan12_and_13(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(twelve) = crate::border::chain::find_mut::<vk::PhysicalDeviceVulkan12Properties<'_>>(out) {
         *twelve = vk::PhysicalDeviceVulkan12Properties {

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use amdgpu_winsys::winsys::Deadline;
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::{Family, Gpu, Queue};
+use super::{Family, Gpu, Queue, queue::STEP};
 use crate::border::{Failure, Handed};
 
 /// A `VkDevice`: contexts and queues on the open file of its physical device.
@@ -45,6 +46,32 @@ impl Device {
     /// `VK_ERROR_DEVICE_LOST`.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.queues.iter().try_for_each(|queue| queue.check())
+    }
+
+    /// Returns `true` if a fence or semaphore has signalled, and nothing was lost; `wait` waits for that until a deadline.
+    ///
+    /// The wait is made in steps, and between them the device is asked for a loss: what a submission was to signal that could
+    /// not be made never signals.
+    ///
+    /// # Errors
+    ///
+    /// Those of `wait`, and `VK_ERROR_DEVICE_LOST`.
+    pub(crate) fn wait(
+        &self,
+        until: Deadline,
+        wait: impl Fn(Deadline) -> Result<bool, Failure>,
+    ) -> Result<bool, Failure> {
+        loop {
+            let step = until.min(Deadline::after(STEP));
+            if wait(step)? {
+                self.check()?;
+                return Ok(true);
+            }
+            self.queues.iter().try_for_each(|queue| queue.check_held().map(|_is_held| ()))?;
+            if step == until {
+                return Ok(false);
+            }
+        }
     }
 }
 

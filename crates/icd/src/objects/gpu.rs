@@ -10,7 +10,7 @@ use crate::border::Failure;
 /// Face of the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Face {
-    /// What is there, and nothing else: transfer queues and Vulkan 1.1.
+    /// Transfer queues and Vulkan 1.1: nothing is claimed that is not there.
     #[default]
     Transfer,
     /// Queues for graphics and compute and Vulkan 1.3, for programs that insist on them. Without shaders that is not legal.

@@ -27,5 +27,5 @@ pub(crate) use self::{
     payload::{Fence, Payload, Semaphore},
     physical_device::{Family, PhysicalDevice},
     query_pool::QueryPool,
-    queue::{Queue, Wait, Work},
+    queue::{Loss, Queue, Wait, Work},
 };

@@ -30,7 +30,7 @@ impl QueryPool {
         Ok(pool)
     }
 
-    /// Checks that there are so many queries from `first` on, and returns the offset of the first.
+    /// Checks that the pool has `count` queries from `first` on, and returns the offset of the first.
     fn offset(&self, first: u32, count: u32) -> Result<u64, Failure> {
         let fits = first.checked_add(count).is_some_and(|end| end <= self.count);
         if fits { Ok(STRIDE * u64::from(first)) } else { Err(Failure(vk::Result::ERROR_UNKNOWN)) }

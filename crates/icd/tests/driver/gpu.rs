@@ -146,7 +146,7 @@ impl Gpu {
     pub(crate) fn read(&self, memory: vk::DeviceMemory, bytes: usize) -> Vec<u8> {
         // SAFETY: the memory is live and of a type that the CPU sees.
         let mapped = unsafe { self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }.unwrap();
-        // SAFETY: so many bytes are mapped, and the GPU is done with them.
+        // SAFETY: the memory is at least that long and mapped, and the GPU is done with it.
         let copy = unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), bytes) }.to_vec();
         // SAFETY: the memory is mapped.
         unsafe { self.device.unmap_memory(memory) };

@@ -3,7 +3,10 @@
 use ash::vk;
 use vulkan_amdgpu_winsys::loader;
 
-use crate::gpu::{Gpu, entry};
+use crate::{
+    gpu::{Gpu, entry},
+    sync::semaphore,
+};
 
 #[test]
 fn the_loader_and_the_driver_agree_on_a_version() {
@@ -125,6 +128,35 @@ fn sparse_pages_come_and_go() {
     unsafe { gpu.device.destroy_fence(fence, None) };
     gpu.discard(copied);
     gpu.discard((sparse, memory));
+}
+
+#[test]
+fn sparse_binds_wait_for_0_and_ignore_the_values_of_binary_semaphores() {
+    let gpu = Gpu::new("navi21");
+    let (timeline, binary) = (semaphore(&gpu, Some(0)), semaphore(&gpu, None));
+    // SAFETY: the structure is valid.
+    let fence = unsafe { gpu.device.create_fence(&vk::FenceCreateInfo::default(), None) }.unwrap();
+    let bind =
+        |waits: &[vk::Semaphore], wait_values: &[u64], signals: &[vk::Semaphore], signal_values: &[u64], fence| {
+            let mut values = vk::TimelineSemaphoreSubmitInfo::default()
+                .wait_semaphore_values(wait_values)
+                .signal_semaphore_values(signal_values);
+            let info = vk::BindSparseInfo::default().wait_semaphores(waits).signal_semaphores(signals);
+            // SAFETY: everything named is live.
+            unsafe { gpu.device.queue_bind_sparse(gpu.queue(0), &[info.push_next(&mut values)], fence) }.unwrap();
+        };
+    bind(&[timeline], &[0], &[timeline, binary], &[4, 77], vk::Fence::null());
+    bind(&[timeline, binary], &[4, 99], &[timeline], &[6], fence);
+    // SAFETY: the fence is live.
+    unsafe { gpu.device.wait_for_fences(&[fence], true, 60_000_000_000) }.unwrap();
+    // SAFETY: the semaphore is live.
+    assert_eq!(unsafe { gpu.device.get_semaphore_counter_value(timeline) }, Ok(6));
+    for semaphore in [timeline, binary] {
+        // SAFETY: nothing uses it.
+        unsafe { gpu.device.destroy_semaphore(semaphore, None) };
+    }
+    // SAFETY: the fence has signalled.
+    unsafe { gpu.device.destroy_fence(fence, None) };
 }
 
 #[test]

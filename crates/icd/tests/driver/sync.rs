@@ -5,7 +5,7 @@ use ash::vk;
 use crate::gpu::{CHIPS, Gpu};
 
 /// Returns a semaphore, a timeline if it has an initial value.
-fn semaphore(gpu: &Gpu, initial: Option<u64>) -> vk::Semaphore {
+pub(crate) fn semaphore(gpu: &Gpu, initial: Option<u64>) -> vk::Semaphore {
     let mut kind = vk::SemaphoreTypeCreateInfo::default()
         .semaphore_type(if initial.is_some() { vk::SemaphoreType::TIMELINE } else { vk::SemaphoreType::BINARY })
         .initial_value(initial.unwrap_or(0));
@@ -96,6 +96,28 @@ fn wait(gpu: &Gpu, semaphore: vk::Semaphore, value: u64, timeout: u64) -> Result
     let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
     // SAFETY: the semaphore is live.
     unsafe { gpu.device.wait_semaphores(&info, timeout) }
+}
+
+#[test]
+fn every_timeline_has_reached_0() {
+    let gpu = Gpu::new("navi21");
+    let new = semaphore(&gpu, Some(0));
+    assert_eq!(wait(&gpu, new, 0, 0), Ok(()));
+    assert_eq!(wait(&gpu, new, 1, 0), Err(vk::Result::TIMEOUT));
+    let other = semaphore(&gpu, Some(2));
+    let wait = |values: [u64; 2], flags| {
+        let semaphores = [new, other];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values).flags(flags);
+        // SAFETY: the semaphores are live.
+        unsafe { gpu.device.wait_semaphores(&info, 0) }
+    };
+    let (any, all) = (vk::SemaphoreWaitFlags::ANY, vk::SemaphoreWaitFlags::empty());
+    assert_eq!((wait([0, 2], all), wait([0, 3], all)), (Ok(()), Err(vk::Result::TIMEOUT)));
+    assert_eq!((wait([0, 3], any), wait([1, 3], any)), (Ok(()), Err(vk::Result::TIMEOUT)));
+    for semaphore in [new, other] {
+        // SAFETY: nothing uses it.
+        unsafe { gpu.device.destroy_semaphore(semaphore, None) };
+    }
 }
 
 #[test]

@@ -1,24 +1,10 @@
 //! Every call of the kernel fails once under a program of Vulkan: each command answers with a result, and nothing is leaked.
-#![expect(unsafe_code, reason = "Vulkan's commands are unsafe")]
 
-use std::sync::Arc;
-
-use amdgpu_layers::FaultInjector;
-use amdgpu_sim::SimKernel;
-use amdgpu_winsys::{
-    heaps::Profile,
-    winsys::{Device, PciAddress},
-};
 use ash::{prelude::VkResult, vk};
 use nix::errno::Errno;
 
-use crate::{
-    border::{Failure, Handed},
-    loader,
-    objects::{Face, Gpu, Instance},
-};
-
-type Kernel = Arc<FaultInjector<SimKernel>>;
+use super::Opened;
+use crate::border::Failure;
 
 /// The objects of the program; null until they are made, which Vulkan allows to destroy.
 #[derive(Default)]
@@ -128,16 +114,7 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
 
 /// Runs the program with call `n` failing; `true` if there was such a call.
 fn fails_cleanly(n: u64, errno: Errno) -> Result<bool, Failure> {
-    let kernel: Kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
-    let closed = kernel.inner().census();
-    let device = Device::new(Arc::clone(&kernel))?;
-    let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
-    let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
-    let opened = kernel.inner().census();
-    let owner = Handed::new(Instance::of(std::iter::once(gpu)));
-    let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
-    let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
+    let Opened { kernel, closed, opened, owner, instance } = Opened::new()?;
     kernel.fail_nth(n, errno);
     let outcome = program(&instance);
     assert_eq!(kernel.inner().census(), opened, "call {n} failed with {errno}: {outcome:?}");

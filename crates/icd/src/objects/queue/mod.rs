@@ -1,19 +1,30 @@
 //! Queues.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+mod late;
+mod loss;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use amdgpu_winsys::{
-    cs::{self, CommandList, Keep, OwnedSubmission, PendingFence, Submission, Submitter, SyncPoint},
+    cs::{self, CommandList, Keep, OwnedSubmission, Submission, SyncPoint},
     heaps::SparseQueue,
     winsys::{Context, Deadline, ResidencySet, Syncobj, Until, WaitFor},
 };
 use parking_lot::Mutex;
 
+use self::late::Late;
+pub(crate) use self::loss::Loss;
 use super::{Family, Gpu, Payload};
 use crate::border::Failure;
+
+/// Interval at which waits look for the loss of the device.
+pub(super) const STEP: Duration = Duration::from_millis(50);
 
 /// A wait of a submission.
 #[derive(Debug)]
@@ -35,27 +46,6 @@ pub(crate) struct Work<'a> {
     pub(crate) signals: Vec<(Syncobj, u64)>,
 }
 
-/// Submissions that wait for something that was not submitted yet, and all behind them.
-#[derive(Debug, Default)]
-struct Late {
-    submitter: Option<Submitter>,
-    last: Option<PendingFence>,
-}
-
-impl Late {
-    /// Returns `true` if a submission is still held back.
-    ///
-    /// # Errors
-    ///
-    /// That of the last one, if it could not be made.
-    fn is_busy(&self) -> Result<bool, Failure> {
-        match &self.last {
-            Some(last) => Ok(last.submitted(Deadline::POLL)?.is_none()),
-            None => Ok(false),
-        }
-    }
-}
-
 /// A `VkQueue`: a ring, through a context of its `VkDevice`.
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -65,8 +55,11 @@ pub(crate) struct Queue {
     ring: cs::Queue,
     late: Mutex<Late>,
     sparse: Mutex<Option<Arc<SparseQueue>>>,
-    /// `true` if work was submitted since the last check.
-    is_used: AtomicBool,
+    loss: Loss,
+    /// Number that grows before and after each submission.
+    submitted: AtomicU64,
+    /// That number when all work was last found to be done, and none of it lost.
+    checked: AtomicU64,
 }
 
 impl Queue {
@@ -75,10 +68,17 @@ impl Queue {
     /// # Errors
     ///
     /// Those of the library.
-    pub(crate) fn new(gpu: &Arc<Gpu>, context: &Context, family: Family, place: (u32, u32)) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        context: &Context,
+        family: Family,
+        place: (u32, u32),
+        loss: &Loss,
+    ) -> Result<Self, Failure> {
         let ring = cs::Queue::new(context, family.ip, place.1)?;
-        let (late, sparse, is_used) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        Ok(Self { place, gpu: Arc::clone(gpu), ring, late, sparse, is_used })
+        let (gpu, loss) = (Arc::clone(gpu), loss.clone());
+        let (late, sparse, submitted, checked) = Default::default();
+        Ok(Self { place, gpu, ring, late, sparse, loss, submitted, checked })
     }
 
     /// Submits: at once if everything that is waited for was submitted, else from a thread of its own, and with it all that
@@ -86,14 +86,28 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// Those of the library.
+    /// Those of the library; `VK_ERROR_DEVICE_LOST` once a submission that was held back could not be made.
     pub(crate) fn submit(&self, work: Work<'_>) -> Result<(), Failure> {
+        let is_held = self.check_held()?;
         if work.lists.is_empty() && work.waits.is_empty() && work.signals.is_empty() {
             return Ok(());
         }
-        self.is_used.store(true, Ordering::Release);
+        self.submitted.fetch_add(1, Ordering::AcqRel);
+        let outcome = if !is_held && work.is_ready()? { self.submit_now(&work) } else { self.submit_late(work) };
+        self.submitted.fetch_add(1, Ordering::AcqRel);
+        outcome
+    }
+
+    /// Returns `true` if a submission is held back.
+    ///
+    /// # Errors
+    ///
+    /// `VK_ERROR_DEVICE_LOST` if one of any queue could not be made.
+    pub(crate) fn check_held(&self) -> Result<bool, Failure> {
         let mut late = self.late.lock();
-        if !late.is_busy()? && work.is_ready()? { self.submit_now(&work) } else { self.submit_late(&mut late, work) }
+        self.submitted.fetch_add(late.settle(&self.loss), Ordering::AcqRel);
+        self.loss.check()?;
+        Ok(late.first().is_some())
     }
 
     fn submit_now(&self, work: &Work<'_>) -> Result<(), Failure> {
@@ -114,7 +128,7 @@ impl Queue {
         work.waits.iter().filter(|wait| wait.point.is_none()).try_for_each(|wait| wait.payload.consume())
     }
 
-    fn submit_late(&self, late: &mut Late, work: Work<'_>) -> Result<(), Failure> {
+    fn submit_late(&self, work: Work<'_>) -> Result<(), Failure> {
         let waits = work.waits.iter().map(|wait| match wait.point {
             Some(point) => Ok((wait.payload.current(), point)),
             None => Ok((wait.payload.take()?, 0)),
@@ -127,12 +141,7 @@ impl Queue {
             keep: Keep::Lists,
             ..OwnedSubmission::default()
         };
-        let submitter = match late.submitter.take() {
-            Some(submitter) => submitter,
-            None => Submitter::new(&self.ring)?,
-        };
-        late.last = Some(late.submitter.insert(submitter).submit(submission)?);
-        Ok(())
+        self.late.lock().submit(&self.ring, submission)
     }
 
     /// Waits for everything submitted so far, and asks if any of it was lost.
@@ -141,23 +150,31 @@ impl Queue {
     ///
     /// `VK_ERROR_DEVICE_LOST`, and those of the library.
     pub(crate) fn wait_idle(&self) -> Result<(), Failure> {
-        let last = self.late.lock().last.clone();
-        if let Some(last) = last {
-            last.submitted(Deadline::NEVER)?;
+        while self.check_held()? {
+            let first = self.late.lock().first();
+            // An error is told by the next check.
+            let _ = first.map(|first| first.submitted(Deadline::after(STEP)));
         }
         self.ring.wait_idle(Deadline::NEVER)?;
         Ok(self.ring.check()?)
     }
 
-    /// Asks if work was lost, where any was submitted since the last time: waiting for a sync object does not tell.
+    /// Asks if work was lost: waiting for a sync object does not tell. The kernel is asked until all that was submitted is done.
     ///
     /// # Errors
     ///
     /// `VK_ERROR_DEVICE_LOST`.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.is_used.swap(false, Ordering::AcqRel) {
-            self.ring.check().inspect_err(|_| self.is_used.store(true, Ordering::Release))?;
-            self.ring.retire();
+        let is_held = self.check_held()?;
+        let submitted = self.submitted.load(Ordering::Acquire);
+        if !is_held && submitted == self.checked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let is_idle = self.ring.wait_idle(Deadline::POLL)?;
+        self.ring.check()?;
+        self.ring.retire();
+        if is_idle && !is_held {
+            self.checked.store(submitted, Ordering::Release);
         }
         Ok(())
     }
@@ -166,8 +183,9 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// `VK_ERROR_UNKNOWN` where the system gives no thread.
+    /// `VK_ERROR_UNKNOWN` where the system gives no thread; `VK_ERROR_DEVICE_LOST`.
     pub(crate) fn sparse(&self) -> Result<Arc<SparseQueue>, Failure> {
+        self.loss.check()?;
         let mut sparse = self.sparse.lock();
         if let Some(queue) = &*sparse {
             return Ok(Arc::clone(queue));
