@@ -13,6 +13,9 @@ use crate::{Error, Source};
 /// Commands that are newer than the registry of Debian 12 (1.3.239): name, level, what brings them, and the older command that
 /// became an alias of theirs.
 const NEWER: &[(&str, &str, &str, &str)] = &[
+    ("vkCopyImageToImageEXT", "Device", "VK_EXT_host_image_copy", ""),
+    ("vkCopyImageToMemoryEXT", "Device", "VK_EXT_host_image_copy", ""),
+    ("vkCopyMemoryToImageEXT", "Device", "VK_EXT_host_image_copy", ""),
     ("vkGetCalibratedTimestampsKHR", "Device", "VK_KHR_calibrated_timestamps", "vkGetCalibratedTimestampsEXT"),
     (
         "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
@@ -20,7 +23,10 @@ const NEWER: &[(&str, &str, &str, &str)] = &[
         "VK_KHR_calibrated_timestamps",
         "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
     ),
+    ("vkGetImageSubresourceLayout2EXT", "Device", "VK_EXT_host_image_copy", ""),
+    ("vkGetImageSubresourceLayout2KHR", "Device", "VK_KHR_maintenance5", "vkGetImageSubresourceLayout2EXT"),
     ("vkMapMemory2KHR", "Device", "VK_KHR_map_memory2", ""),
+    ("vkTransitionImageLayoutEXT", "Device", "VK_EXT_host_image_copy", ""),
     ("vkUnmapMemory2KHR", "Device", "VK_KHR_map_memory2", ""),
 ];
 

@@ -74,6 +74,7 @@ plain!(
     vk::CommandPoolResetFlags,
     vk::CommandPoolTrimFlags,
     vk::DependencyFlags,
+    vk::DeviceMemory,
     vk::ExternalMemoryHandleTypeFlags,
     vk::Format,
     vk::ImageCreateFlags,

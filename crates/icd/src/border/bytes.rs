@@ -24,6 +24,12 @@ pub(crate) fn switches<T: Switches>(structure: &T) -> &[vk::Bool32] {
     unsafe { slice::from_raw_parts(first, T::COUNT) }
 }
 
+/// Returns the four words of a clear colour.
+pub(crate) fn clear_words(color: &vk::ClearColorValue) -> [u32; 4] {
+    // SAFETY: every member of the union is four words, and any bits are a `u32`.
+    unsafe { color.uint32 }
+}
+
 /// Declares structures of features with their numbers of switches.
 macro_rules! features {
     ($($Structure:ident: $count:expr;)*) => {$(
@@ -58,4 +64,5 @@ features! {
     PhysicalDeviceMapMemoryPlacedFeaturesEXT: 3;
     PhysicalDeviceCoherentMemoryFeaturesAMD: 1;
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR: 1;
+    PhysicalDeviceHostImageCopyFeaturesEXT: 1;
 }

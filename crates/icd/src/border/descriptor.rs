@@ -4,6 +4,7 @@ use std::{
     ffi::{c_int, c_void},
     os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd},
     ptr::NonNull,
+    slice,
 };
 
 use amdgpu_winsys::{
@@ -62,6 +63,24 @@ pub(crate) fn import_host(
     let address = NonNull::new(address.cast::<u8>()).ok_or(INVALID)?;
     // SAFETY: valid usage of `VkImportMemoryHostPointerInfoEXT`: the pages are the program's, and stay until the memory is freed.
     Ok(unsafe { manager.import_host_pointer(UserMemory::new(address, len), info) }?)
+}
+
+/// Returns bytes of the program's memory from `offset` on; `None` for a null pointer.
+pub(crate) fn host_bytes<'a>(memory: *const c_void, offset: u64, len: u64) -> Option<&'a [u8]> {
+    let (offset, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
+    let first = NonNull::new(memory.cast_mut().cast::<u8>())?;
+    // SAFETY: valid usage of `VkMemoryToImageCopyEXT`: the memory holds the region in rows, of which these bytes are a part, and
+    // nothing writes to it for the length of the call.
+    Some(unsafe { slice::from_raw_parts(first.as_ptr().wrapping_add(offset), len) })
+}
+
+/// Returns bytes of the program's memory from `offset` on, to be written; `None` for a null pointer.
+pub(crate) fn host_bytes_mut<'a>(memory: *mut c_void, offset: u64, len: u64) -> Option<&'a mut [u8]> {
+    let (offset, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
+    let first = NonNull::new(memory.cast::<u8>())?;
+    // SAFETY: valid usage of `VkImageToMemoryCopyEXT`: the memory has room for the region in rows, of which these bytes are a
+    // part, and this command alone has it; the runs of a copy, each of which is used before the next is asked for, do not overlap.
+    Some(unsafe { slice::from_raw_parts_mut(first.as_ptr().wrapping_add(offset), len) })
 }
 
 /// Maps memory at an address of the program's choice.

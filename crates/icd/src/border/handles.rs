@@ -4,8 +4,8 @@ use ash::vk;
 
 use super::handle::{Handed, Object, object, objects};
 use crate::objects::{
-    Buffer, CommandBuffer, CommandPool, Device, Event, Fence, Instance, Memory, PhysicalDevice, PrivateSlot, QueryPool,
-    Queue, Semaphore,
+    Buffer, CommandBuffer, CommandPool, Device, Event, Fence, Image, ImageView, Instance, Memory, PhysicalDevice,
+    PrivateSlot, QueryPool, Queue, Sampler, Semaphore,
 };
 
 objects! {
@@ -18,8 +18,11 @@ objects! {
     CommandPool: vk::CommandPool, vk::Result::ERROR_UNKNOWN;
     Event: vk::Event, vk::Result::ERROR_UNKNOWN;
     Fence: vk::Fence, vk::Result::ERROR_UNKNOWN;
+    Image: vk::Image, vk::Result::ERROR_UNKNOWN;
+    ImageView: vk::ImageView, vk::Result::ERROR_UNKNOWN;
     Memory: vk::DeviceMemory, vk::Result::ERROR_UNKNOWN;
     PrivateSlot: vk::PrivateDataSlot, vk::Result::ERROR_UNKNOWN;
     QueryPool: vk::QueryPool, vk::Result::ERROR_UNKNOWN;
+    Sampler: vk::Sampler, vk::Result::ERROR_UNKNOWN;
     Semaphore: vk::Semaphore, vk::Result::ERROR_UNKNOWN;
 }

@@ -81,6 +81,46 @@ lists! {
         regions: [vk::BufferCopy2<'static>] = p_regions, region_count;
     }
 
+    /// Lists of a [`vk::CopyBufferToImageInfo2`].
+    ImageWriteLists for CopyBufferToImageInfo2 {
+        regions: [vk::BufferImageCopy2<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::CopyImageToBufferInfo2`].
+    ImageReadLists for CopyImageToBufferInfo2 {
+        regions: [vk::BufferImageCopy2<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::CopyImageInfo2`].
+    ImageCopyLists for CopyImageInfo2 {
+        regions: [vk::ImageCopy2<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::CopyMemoryToImageInfoEXT`].
+    HostWriteLists for CopyMemoryToImageInfoEXT {
+        regions: [vk::MemoryToImageCopyEXT<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::CopyImageToMemoryInfoEXT`].
+    HostReadLists for CopyImageToMemoryInfoEXT {
+        regions: [vk::ImageToMemoryCopyEXT<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::CopyImageToImageInfoEXT`].
+    HostCopyLists for CopyImageToImageInfoEXT {
+        regions: [vk::ImageCopy2<'static>] = p_regions, region_count;
+    }
+
+    /// Lists of a [`vk::ImageDrmFormatModifierListCreateInfoEXT`].
+    ModifierLists for ImageDrmFormatModifierListCreateInfoEXT {
+        modifiers: [u64] = p_drm_format_modifiers, drm_format_modifier_count;
+    }
+
+    /// Lists of a [`vk::ImageDrmFormatModifierExplicitCreateInfoEXT`].
+    PlaneLists for ImageDrmFormatModifierExplicitCreateInfoEXT {
+        planes: [vk::SubresourceLayout] = p_plane_layouts, drm_format_modifier_plane_count;
+    }
+
     /// Lists of a [`vk::BindSparseInfo`].
     BindSparseLists for BindSparseInfo {
         waits: [vk::Semaphore] = p_wait_semaphores, wait_semaphore_count;
@@ -113,6 +153,30 @@ pub(crate) fn create_info<'a>(
 ) -> Option<&'a vk::BufferCreateInfo<'a>> {
     // SAFETY: valid usage: a valid pointer to a valid structure, for the length of the call.
     unsafe { info.p_create_info.cast::<vk::BufferCreateInfo<'a>>().as_ref() }
+}
+
+/// Returns the image that memory requirements are asked for without it.
+pub(crate) fn image_create_info<'a>(
+    info: &'a vk::DeviceImageMemoryRequirements<'_>,
+) -> Option<&'a vk::ImageCreateInfo<'a>> {
+    // SAFETY: valid usage: a valid pointer to a valid structure, for the length of the call.
+    unsafe { info.p_create_info.cast::<vk::ImageCreateInfo<'a>>().as_ref() }
+}
+
+/// Answers with a list in a structure, in Vulkan's way: without an array the number of items, with one those it has room for.
+pub(crate) fn put_all<T>(array: *mut T, room: &mut u32, items: impl ExactSizeIterator<Item = T>) {
+    let all = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    if array.is_null() {
+        *room = all;
+        return;
+    }
+    *room = all.min(*room);
+    for (index, item) in items.take(*room as usize).enumerate() {
+        // SAFETY: valid usage: an array of as many elements as the count beside it says, more than `index`.
+        let place = unsafe { array.add(index) };
+        // SAFETY: an element of an array that this command alone has for the length of the call.
+        unsafe { place.write(item) }
+    }
 }
 
 /// Writes the first element of an array in a structure, which has room for one.

@@ -24,7 +24,7 @@ mod text;
 
 pub(crate) use self::{
     argument::{Allocator, Answer, Argument, Array, Data, Name, Out, OutArray, OutData},
-    bytes::switches,
+    bytes::{clear_words, switches},
     failure::Failure,
     handle::{Handed, object},
     text::{copy_text, name},

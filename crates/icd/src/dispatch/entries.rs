@@ -5,8 +5,8 @@ use ash::vk;
 use crate::{
     border::adapter::{Function, eight, eleven, five, four, one, seven, six, ten, three, two},
     entries::{
-        buffer, command_buffer, device, event, fence, instance, memory, physical_device, query_pool, queue, semaphore,
-        transfer,
+        buffer, command_buffer, device, event, fence, image, instance, memory, physical_device, query_pool, queue,
+        semaphore, transfer,
     },
 };
 
@@ -24,8 +24,17 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkBeginCommandBuffer: two(command_buffer::begin);
     PFN_vkBindBufferMemory: four(buffer::bind);
     PFN_vkBindBufferMemory2: three(buffer::bind2);
+    PFN_vkBindImageMemory: four(image::bind);
+    PFN_vkBindImageMemory2: three(image::bind2);
+    PFN_vkCmdClearColorImage: six(image::transfer::clear);
     PFN_vkCmdCopyBuffer: five(transfer::copy_buffer);
     PFN_vkCmdCopyBuffer2: two(transfer::copy_buffer2);
+    PFN_vkCmdCopyBufferToImage: six(image::transfer::from_buffer);
+    PFN_vkCmdCopyBufferToImage2: two(image::transfer::from_buffer2);
+    PFN_vkCmdCopyImage: seven(image::transfer::copy);
+    PFN_vkCmdCopyImage2: two(image::transfer::copy2);
+    PFN_vkCmdCopyImageToBuffer: six(image::transfer::to_buffer);
+    PFN_vkCmdCopyImageToBuffer2: two(image::transfer::to_buffer2);
     PFN_vkCmdCopyQueryPoolResults: eight(query_pool::cmd_copy_results);
     PFN_vkCmdExecuteCommands: three(command_buffer::execute);
     PFN_vkCmdFillBuffer: five(transfer::fill_buffer);
@@ -42,23 +51,32 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkCmdWaitEvents2: four(event::cmd_wait2);
     PFN_vkCmdWriteTimestamp: four(query_pool::cmd_timestamp);
     PFN_vkCmdWriteTimestamp2: four(query_pool::cmd_timestamp2);
+    PFN_vkCopyImageToImageEXT: two(image::host::between_images);
+    PFN_vkCopyImageToMemoryEXT: two(image::host::to_memory);
+    PFN_vkCopyMemoryToImageEXT: two(image::host::from_memory);
     PFN_vkCreateBuffer: four(buffer::create);
     PFN_vkCreateCommandPool: four(command_buffer::create_pool);
     PFN_vkCreateDevice: four(device::create);
     PFN_vkCreateEvent: four(event::create);
     PFN_vkCreateFence: four(fence::create);
+    PFN_vkCreateImage: four(image::create);
+    PFN_vkCreateImageView: four(image::view::create_view);
     PFN_vkCreateInstance: three(instance::create);
     PFN_vkCreatePrivateDataSlot: four(device::create_slot);
     PFN_vkCreateQueryPool: four(query_pool::create);
+    PFN_vkCreateSampler: four(image::view::create_sampler);
     PFN_vkCreateSemaphore: four(semaphore::create);
     PFN_vkDestroyBuffer: three(buffer::destroy);
     PFN_vkDestroyCommandPool: three(command_buffer::destroy_pool);
     PFN_vkDestroyDevice: two(device::destroy);
     PFN_vkDestroyEvent: three(event::destroy);
     PFN_vkDestroyFence: three(fence::destroy);
+    PFN_vkDestroyImage: three(image::destroy);
+    PFN_vkDestroyImageView: three(image::view::destroy_view);
     PFN_vkDestroyInstance: two(instance::destroy);
     PFN_vkDestroyPrivateDataSlot: three(device::destroy_slot);
     PFN_vkDestroyQueryPool: three(query_pool::destroy);
+    PFN_vkDestroySampler: three(image::view::destroy_sampler);
     PFN_vkDestroySemaphore: three(semaphore::destroy);
     PFN_vkDeviceWaitIdle: one(device::wait_idle);
     PFN_vkEndCommandBuffer: one(command_buffer::end);
@@ -80,6 +98,8 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkGetDeviceBufferMemoryRequirements: three(buffer::requirements_without);
     PFN_vkGetDeviceFaultInfoEXT: three(device::fault);
     PFN_vkGetDeviceGroupPeerMemoryFeatures: five(device::peer_memory);
+    PFN_vkGetDeviceImageMemoryRequirements: three(image::requirements_without);
+    PFN_vkGetDeviceImageSparseMemoryRequirements: four(image::sparse_requirements_without);
     PFN_vkGetDeviceMemoryCommitment: three(memory::commitment);
     PFN_vkGetDeviceMemoryOpaqueCaptureAddress: two(memory::capture_address);
     PFN_vkGetDeviceQueue: four(device::queue);
@@ -87,6 +107,13 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkGetEventStatus: two(event::status);
     PFN_vkGetFenceFdKHR: three(fence::export);
     PFN_vkGetFenceStatus: two(fence::status);
+    PFN_vkGetImageDrmFormatModifierPropertiesEXT: three(image::modifier);
+    PFN_vkGetImageMemoryRequirements: three(image::requirements);
+    PFN_vkGetImageMemoryRequirements2: three(image::requirements2);
+    PFN_vkGetImageSparseMemoryRequirements: four(image::sparse_requirements);
+    PFN_vkGetImageSparseMemoryRequirements2: four(image::sparse_requirements2);
+    PFN_vkGetImageSubresourceLayout: four(image::subresource_layout);
+    PFN_vkGetImageSubresourceLayout2KHR: four(image::subresource_layout2);
     PFN_vkGetMemoryFdKHR: three(memory::export);
     PFN_vkGetMemoryFdPropertiesKHR: four(memory::fd_properties);
     PFN_vkGetMemoryHostPointerPropertiesEXT: four(memory::host_properties);
@@ -131,6 +158,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkSetEvent: two(event::set);
     PFN_vkSetPrivateData: five(device::set_private);
     PFN_vkSignalSemaphore: two(semaphore::signal);
+    PFN_vkTransitionImageLayoutEXT: three(image::host::transition);
     PFN_vkTrimCommandPool: three(command_buffer::trim_pool);
     PFN_vkUnmapMemory: two(memory::unmap);
     PFN_vkUnmapMemory2KHR: two(memory::unmap2);

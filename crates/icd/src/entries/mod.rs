@@ -5,6 +5,7 @@ pub(crate) mod command_buffer;
 pub(crate) mod device;
 pub(crate) mod event;
 pub(crate) mod fence;
+pub(crate) mod image;
 pub(crate) mod instance;
 pub(crate) mod memory;
 pub(crate) mod physical_device;

@@ -3,8 +3,12 @@
 use ash::vk;
 
 use crate::{
-    border::{Name, Out, OutArray, chain},
-    facts::{extensions, external, features, formats, heaps, properties, queue_families},
+    border::{Failure, Name, Out, OutArray, chain},
+    facts::{
+        extensions, external, features, formats, heaps,
+        images::{self, ImageKind},
+        properties, queue_families,
+    },
     objects::PhysicalDevice,
 };
 
@@ -55,34 +59,34 @@ pub(crate) fn memory2(this: &PhysicalDevice, out: &mut vk::PhysicalDeviceMemoryP
     heaps::fill(&this.gpu, out);
 }
 
-pub(crate) fn format(_: &PhysicalDevice, format: vk::Format, mut out: Out<'_, vk::FormatProperties>) {
-    out.set(formats::properties(format));
+pub(crate) fn format(this: &PhysicalDevice, format: vk::Format, mut out: Out<'_, vk::FormatProperties>) {
+    out.set(formats::properties(&this.gpu, format));
 }
 
-pub(crate) fn format2(_: &PhysicalDevice, format: vk::Format, out: &mut vk::FormatProperties2<'_>) {
-    out.format_properties = formats::properties(format);
+pub(crate) fn format2(this: &PhysicalDevice, format: vk::Format, out: &mut vk::FormatProperties2<'_>) {
+    formats::fill(&this.gpu, format, out);
 }
 
 pub(crate) fn image_format(
-    _: &PhysicalDevice,
-    _: vk::Format,
-    _: vk::ImageType,
-    _: vk::ImageTiling,
-    _: vk::ImageUsageFlags,
-    _: vk::ImageCreateFlags,
+    this: &PhysicalDevice,
+    format: vk::Format,
+    dimension: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
     mut out: Out<'_, vk::ImageFormatProperties>,
-) -> vk::Result {
+) -> Result<(), Failure> {
     out.set(vk::ImageFormatProperties::default());
-    vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+    out.set(images::properties(&this.gpu, &ImageKind { format, dimension, tiling, usage, flags, modifier: None })?);
+    Ok(())
 }
 
 pub(crate) fn image_format2(
-    _: &PhysicalDevice,
-    _: &vk::PhysicalDeviceImageFormatInfo2<'_>,
+    this: &PhysicalDevice,
+    info: &vk::PhysicalDeviceImageFormatInfo2<'_>,
     out: &mut vk::ImageFormatProperties2<'_>,
-) -> vk::Result {
-    out.image_format_properties = vk::ImageFormatProperties::default();
-    vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+) -> Result<(), Failure> {
+    images::fill(&this.gpu, info, out)
 }
 
 /// No image is sparse.

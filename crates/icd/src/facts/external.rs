@@ -16,6 +16,23 @@ pub(crate) fn buffer(kind: vk::ExternalMemoryHandleTypeFlags) -> vk::ExternalMem
     }
 }
 
+/// Returns what an image's memory can be exported and imported as: a dma-buf says nothing of tiles that no modifier names, and
+/// memory of the process is for rows.
+pub(crate) fn image(kind: vk::ExternalMemoryHandleTypeFlags, tiling: vk::ImageTiling) -> vk::ExternalMemoryProperties {
+    use vk::{ExternalMemoryHandleTypeFlags as Kind, ImageTiling as Tiling};
+    let is_known = match kind {
+        Kind::OPAQUE_FD => tiling != Tiling::DRM_FORMAT_MODIFIER_EXT,
+        Kind::DMA_BUF_EXT => tiling != Tiling::OPTIMAL,
+        Kind::HOST_ALLOCATION_EXT => tiling == Tiling::LINEAR,
+        _ => false,
+    };
+    let mut found = if is_known { buffer(kind) } else { vk::ExternalMemoryProperties::default() };
+    if is_known && tiling == Tiling::OPTIMAL {
+        found.external_memory_features |= vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY;
+    }
+    found
+}
+
 /// Fills in what a fence can be exported and imported as: a descriptor of a sync object, or a sync file.
 pub(crate) fn fence(kind: vk::ExternalFenceHandleTypeFlags, out: &mut vk::ExternalFenceProperties<'_>) {
     use vk::{ExternalFenceFeatureFlags as Feature, ExternalFenceHandleTypeFlags as Kind};

@@ -5,6 +5,7 @@ pub(crate) mod external;
 pub(crate) mod features;
 pub(crate) mod formats;
 pub(crate) mod heaps;
+pub(crate) mod images;
 pub(crate) mod limits;
 pub(crate) mod properties;
 pub(crate) mod queue_families;

@@ -2,8 +2,11 @@
 
 use ash::vk;
 
-use super::{extensions::api_version, fill_chain, limits};
-use crate::{border::copy_text, objects::Gpu};
+use super::{extensions::api_version, fill_chain, images::LAYOUTS, limits};
+use crate::{
+    border::{chain, copy_text, list::put_all},
+    objects::Gpu,
+};
 
 /// AMD's PCI vendor id.
 const AMD: u32 = 0x1002;
@@ -126,6 +129,18 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
         }
     );
     vulkan12_and_13(gpu, out);
+    host_copies(gpu, out);
+}
+
+/// Fills in the properties of image copies by the CPU.
+fn host_copies(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
+    if let Some(host) = chain::find_mut::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(out) {
+        put_all(host.p_copy_src_layouts, &mut host.copy_src_layout_count, LAYOUTS.into_iter());
+        put_all(host.p_copy_dst_layouts, &mut host.copy_dst_layout_count, LAYOUTS.into_iter());
+        // Bytes of such copies are rows without gaps, whatever the chip.
+        host.optimal_tiling_layout_uuid = DRIVER_UUID;
+        host.identical_memory_type_requirements = vk::Bool32::from(gpu.host_types(u32::MAX) == u32::MAX);
+    }
 }
 
 /// Fills in the structures of Vulkan 1.2 and 1.3; shaders have the least values, or none.

@@ -108,20 +108,25 @@ impl Gpu {
         has_coherent_memory: bool,
     ) -> vk::MemoryRequirements {
         let is_sparse = flags.contains(vk::BufferCreateFlags::SPARSE_BINDING);
+        vk::MemoryRequirements {
+            size: rounded(size, flags).unwrap_or(u64::MAX),
+            alignment: if is_sparse { SPARSE_ALIGNMENT } else { ALIGNMENT },
+            memory_type_bits: self.usable_types(flags.contains(vk::BufferCreateFlags::PROTECTED), has_coherent_memory),
+        }
+    }
+
+    /// Returns the memory types of buffers and images: those that the device does not cache need a feature.
+    pub(crate) fn usable_types(&self, is_protected: bool, has_coherent_memory: bool) -> u32 {
         let properties = self.memory.properties();
-        let usable = properties.buffer_types(Addressing::Bits64, flags.contains(vk::BufferCreateFlags::PROTECTED));
         let is_coherent = |index: &u32| {
             usize::try_from(*index)
                 .ok()
                 .and_then(|index| properties.types().get(index))
                 .is_some_and(|kind| kind.properties.intersects(MemoryPropertyFlags::DEVICE_COHERENT_AMD))
         };
-        let bits = usable.iter().filter(|index| has_coherent_memory || !is_coherent(index));
-        vk::MemoryRequirements {
-            size: rounded(size, flags).unwrap_or(u64::MAX),
-            alignment: if is_sparse { SPARSE_ALIGNMENT } else { ALIGNMENT },
-            memory_type_bits: bits.fold(0, |bits, index| bits | 1 << index),
-        }
+        let all = properties.buffer_types(Addressing::Bits64, is_protected);
+        let usable = all.iter().filter(|index| has_coherent_memory || !is_coherent(index));
+        usable.fold(0, |bits, index| bits | 1 << index)
     }
 
     /// Makes a sparse buffer, at an address of an earlier run if one is given.

@@ -1,5 +1,7 @@
 //! Command buffers.
 
+use std::sync::Arc;
+
 use amdgpu_winsys::cs::{
     CommandList, IbPool, Inclusion, Target,
     commands::{CommandError, Commands, Recorder},
@@ -8,6 +10,7 @@ use amdgpu_winsys::cs::{
 use ash::vk;
 use parking_lot::Mutex;
 
+use super::Gpu;
 use crate::border::Failure;
 
 /// Dwords that a command buffer begins with; it grows.
@@ -69,6 +72,7 @@ enum State {
 /// A `VkCommandBuffer`: commands that become a list of the library.
 #[derive(Debug)]
 pub(crate) struct CommandBuffer {
+    gpu: Arc<Gpu>,
     ibs: IbPool,
     target: Target,
     is_primary: bool,
@@ -77,8 +81,13 @@ pub(crate) struct CommandBuffer {
 
 impl CommandBuffer {
     /// Makes an empty one.
-    pub(crate) fn new(ibs: IbPool, target: Target, is_primary: bool) -> Self {
-        Self { ibs, target, is_primary, state: Mutex::new(State::Initial) }
+    pub(crate) fn new(gpu: Arc<Gpu>, ibs: IbPool, target: Target, is_primary: bool) -> Self {
+        Self { gpu, ibs, target, is_primary, state: Mutex::new(State::Initial) }
+    }
+
+    /// Returns the GPU that it is for.
+    pub(crate) fn gpu(&self) -> &Gpu {
+        &self.gpu
     }
 
     /// Begins to record, and forgets what was recorded before.

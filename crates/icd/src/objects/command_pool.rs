@@ -1,5 +1,7 @@
 //! Command pools.
 
+use std::sync::Arc;
+
 use amdgpu_winsys::cs::{IbPlacement, IbPool, Target};
 use ash::vk;
 use parking_lot::Mutex;
@@ -13,6 +15,7 @@ const KEPT_DWORDS: usize = 1 << 20;
 /// A `VkCommandPool`: the memory of its command buffers' IBs, and the command buffers.
 #[derive(Debug)]
 pub(crate) struct CommandPool {
+    gpu: Arc<Gpu>,
     /// Memory of primary command buffers.
     primaries: IbPool,
     /// Memory of secondary ones, which the CPU may copy from.
@@ -29,10 +32,11 @@ impl CommandPool {
     /// # Errors
     ///
     /// `VK_ERROR_UNKNOWN` for a family without commands.
-    pub(crate) fn new(gpu: &Gpu, family: Family) -> Result<Self, Failure> {
+    pub(crate) fn new(gpu: &Arc<Gpu>, family: Family) -> Result<Self, Failure> {
         let info = gpu.device.info();
         let target = Target::new(info.gfx_level, family.ip).ok_or(vk::Result::ERROR_UNKNOWN)?;
         Ok(Self {
+            gpu: Arc::clone(gpu),
             primaries: IbPool::new(&gpu.device, IbPlacement::of(info, 0), KEPT_DWORDS),
             secondaries: IbPool::new(&gpu.device, IbPlacement::Cached, KEPT_DWORDS),
             target,
@@ -43,7 +47,7 @@ impl CommandPool {
     /// Makes a command buffer.
     pub(crate) fn allocate(&self, is_primary: bool) -> vk::CommandBuffer {
         let ibs = if is_primary { &self.primaries } else { &self.secondaries };
-        let buffer = Handed::new(CommandBuffer::new(ibs.clone(), self.target, is_primary));
+        let buffer = Handed::new(CommandBuffer::new(Arc::clone(&self.gpu), ibs.clone(), self.target, is_primary));
         let handle = buffer.handle();
         self.buffers.lock().push(buffer);
         handle

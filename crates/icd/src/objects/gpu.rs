@@ -1,10 +1,12 @@
 //! A GPU that was opened.
 
+use amdgpu_surface::Chip;
 use amdgpu_winsys::{
     heaps::{MemoryManager, Profile, TableOptions},
     winsys::{Device, PciAddress, ResidencySet},
 };
 
+use super::chip;
 use crate::border::Failure;
 
 /// Face of the driver.
@@ -34,6 +36,8 @@ pub(crate) struct Gpu {
     pub(crate) primary_minor: Option<u32>,
     /// Face of the driver.
     pub(crate) face: Face,
+    /// Facts that images are laid out with; without them there are no images.
+    pub(crate) tiles: Option<Chip>,
 }
 
 impl Gpu {
@@ -46,6 +50,7 @@ impl Gpu {
         tables: Profile,
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
-        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face })
+        let tiles = chip(device.info());
+        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face, tiles })
     }
 }

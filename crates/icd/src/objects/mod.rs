@@ -6,6 +6,7 @@ mod command_pool;
 mod device;
 mod event;
 mod gpu;
+mod image;
 mod instance;
 mod machine;
 mod memory;
@@ -21,6 +22,7 @@ pub(crate) use self::{
     device::{Device, PrivateSlot},
     event::Event,
     gpu::{Face, Gpu},
+    image::{Image, Run, Texels, chip, runs},
     instance::Instance,
     machine::Machine,
     memory::Memory,
@@ -29,3 +31,11 @@ pub(crate) use self::{
     query_pool::QueryPool,
     queue::{Loss, Queue, Wait, Work},
 };
+
+/// A `VkImageView`, which holds nothing.
+#[derive(Debug)]
+pub(crate) struct ImageView;
+
+/// A `VkSampler`, which holds nothing.
+#[derive(Debug)]
+pub(crate) struct Sampler;

@@ -8,7 +8,7 @@ use super::Opened;
 
 #[test]
 fn a_late_submission_that_fails_loses_the_device() {
-    let Opened { kernel, opened, owner: _owner, instance, .. } = Opened::new().unwrap();
+    let Opened { kernel, after, owner: _owner, instance, .. } = Opened::new().unwrap();
     // SAFETY: the instance is live.
     let physical = unsafe { instance.enumerate_physical_devices() }.unwrap()[0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
@@ -56,5 +56,5 @@ fn a_late_submission_that_fails_loses_the_device() {
     unsafe { device.destroy_semaphore(semaphore, None) };
     // SAFETY: as above.
     unsafe { device.destroy_device(None) };
-    assert_eq!(kernel.inner().census(), opened);
+    assert_eq!(kernel.inner().census(), after);
 }

@@ -23,8 +23,8 @@ use crate::{
 struct Opened {
     kernel: Arc<FaultInjector<SimKernel>>,
     /// The kernel's objects before and after the driver has opened it.
-    closed: Census,
-    opened: Census,
+    before: Census,
+    after: Census,
     owner: Handed<Instance>,
     instance: ash::Instance,
 }
@@ -32,15 +32,15 @@ struct Opened {
 impl Opened {
     fn new() -> Result<Self, Failure> {
         let kernel = Arc::new(FaultInjector::new(SimKernel::open(amdgpu_sim::profile("navi21").unwrap())));
-        let closed = kernel.inner().census();
+        let before = kernel.inner().census();
         let device = Device::new(Arc::clone(&kernel))?;
         let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
         let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
-        let opened = kernel.inner().census();
+        let after = kernel.inner().census();
         let owner = Handed::new(Instance::of(std::iter::once(gpu)));
         let functions = ash::StaticFn { get_instance_proc_addr: loader::vk_icdGetInstanceProcAddr };
         // SAFETY: the function has the type and meaning of vkGetInstanceProcAddr, and the instance is live.
         let instance = unsafe { ash::Instance::load(&functions, owner.handle()) };
-        Ok(Self { kernel, closed, opened, owner, instance })
+        Ok(Self { kernel, before, after, owner, instance })
     }
 }

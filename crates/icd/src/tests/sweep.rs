@@ -17,13 +17,54 @@ struct Made {
     event: vk::Event,
     fence: vk::Fence,
     semaphore: vk::Semaphore,
+    image: vk::Image,
+    image_memory: vk::DeviceMemory,
 }
 
 /// Bytes of the program's buffers.
 const BYTES: u64 = 256 << 10;
 
+/// Makes an image, writes it by the CPU, and records a clear and a copy of it.
+fn draw(instance: &ash::Instance, device: &ash::Device, made: &mut Made, commands: vk::CommandBuffer) -> VkResult<()> {
+    let extent = vk::Extent3D { width: 16, height: 16, depth: 1 };
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .extent(extent)
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::HOST_TRANSFER_EXT);
+    // SAFETY: the structures are valid, here and below, and the handles live.
+    made.image = unsafe { device.create_image(&info, None) }?;
+    // SAFETY: as above.
+    let wanted = unsafe { device.get_image_memory_requirements(made.image) };
+    let kind = wanted.memory_type_bits.trailing_zeros();
+    let memory = vk::MemoryAllocateInfo::default().allocation_size(wanted.size).memory_type_index(kind);
+    // SAFETY: as above.
+    made.image_memory = unsafe { device.allocate_memory(&memory, None) }?;
+    // SAFETY: as above, and the memory is long enough.
+    unsafe { device.bind_image_memory(made.image, made.image_memory, 0) }?;
+    let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
+    let bytes = [3_u8; 16 * 16 * 4];
+    let mut region = vk::MemoryToImageCopyEXT::default().image_subresource(layers).image_extent(extent);
+    region.p_host_pointer = bytes.as_ptr().cast();
+    let (regions, layout) = ([region], vk::ImageLayout::GENERAL);
+    let info = vk::CopyMemoryToImageInfoEXT::default().dst_image(made.image).dst_image_layout(layout).regions(&regions);
+    let host = ash::ext::host_image_copy::Device::new(instance, device);
+    // SAFETY: the image is bound, and the memory holds the region.
+    unsafe { host.copy_memory_to_image(&info) }?;
+    let range = vk::ImageSubresourceRange::default().level_count(1).layer_count(1);
+    // SAFETY: the image is bound.
+    unsafe { device.cmd_clear_color_image(commands, made.image, layout, &vk::ClearColorValue::default(), &[range]) };
+    let part = vk::BufferImageCopy::default().image_subresource(layers).image_extent(extent);
+    // SAFETY: both are bound and long enough.
+    unsafe { device.cmd_copy_buffer_to_image(commands, made.buffer, made.image, layout, &[part]) };
+    Ok(())
+}
+
 /// Makes everything, records, submits, waits, and binds sparse pages.
-fn work(device: &ash::Device, made: &mut Made) -> VkResult<()> {
+fn work(instance: &ash::Instance, device: &ash::Device, made: &mut Made) -> VkResult<()> {
     let memory = vk::MemoryAllocateInfo::default().allocation_size(BYTES);
     let buffer = vk::BufferCreateInfo::default().size(BYTES);
     let sparse = buffer.flags(vk::BufferCreateFlags::SPARSE_BINDING | vk::BufferCreateFlags::SPARSE_RESIDENCY);
@@ -60,6 +101,7 @@ fn work(device: &ash::Device, made: &mut Made) -> VkResult<()> {
     unsafe { device.cmd_write_timestamp(commands[0], stage, made.queries, 0) };
     // SAFETY: the event is live.
     unsafe { device.cmd_set_event(commands[0], made.event, stage) };
+    draw(instance, device, made, commands[0])?;
     // SAFETY: the command buffer is recording.
     unsafe { device.end_command_buffer(commands[0]) }?;
     // SAFETY: the queue was asked for.
@@ -84,11 +126,12 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
     // SAFETY: the instance is live.
     let physical = unsafe { instance.enumerate_physical_devices() }?[0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    let names = [ash::ext::host_image_copy::NAME.as_ptr()];
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     // SAFETY: the structure is valid.
     let device = unsafe { instance.create_device(physical, &info, None) }?;
     let mut made = Made::default();
-    let outcome = work(&device, &mut made);
+    let outcome = work(instance, &device, &mut made);
     // SAFETY: the device is live. That the wait fails too is no reason not to destroy.
     let _ = unsafe { device.device_wait_idle() };
     // SAFETY: nothing uses it any more, here and below.
@@ -102,6 +145,10 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
     // SAFETY: as above.
     unsafe { device.destroy_command_pool(made.pool, None) };
     // SAFETY: as above.
+    unsafe { device.destroy_image(made.image, None) };
+    // SAFETY: as above.
+    unsafe { device.free_memory(made.image_memory, None) };
+    // SAFETY: as above.
     unsafe { device.destroy_buffer(made.sparse, None) };
     // SAFETY: as above.
     unsafe { device.destroy_buffer(made.buffer, None) };
@@ -114,12 +161,12 @@ fn program(instance: &ash::Instance) -> VkResult<()> {
 
 /// Runs the program with call `n` failing; `true` if there was such a call.
 fn fails_cleanly(n: u64, errno: Errno) -> Result<bool, Failure> {
-    let Opened { kernel, closed, opened, owner, instance } = Opened::new()?;
+    let Opened { kernel, before, after, owner, instance } = Opened::new()?;
     kernel.fail_nth(n, errno);
     let outcome = program(&instance);
-    assert_eq!(kernel.inner().census(), opened, "call {n} failed with {errno}: {outcome:?}");
+    assert_eq!(kernel.inner().census(), after, "call {n} failed with {errno}: {outcome:?}");
     drop(owner);
-    assert_eq!(kernel.inner().census(), closed, "call {n} failed with {errno}, and the instance is gone");
+    assert_eq!(kernel.inner().census(), before, "call {n} failed with {errno}, and the instance is gone");
     let has_fired = kernel.has_fired();
     assert!(has_fired || outcome.is_ok(), "no call failed, and yet: {outcome:?}");
     Ok(has_fired)

@@ -3,6 +3,7 @@
 
 mod external;
 mod gpu;
+mod images;
 mod memory;
 mod others;
 mod sync;
