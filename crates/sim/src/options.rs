@@ -35,6 +35,9 @@ pub struct SimOptions {
     /// have it, which fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa know 22 bits there, and a
     /// larger size is a malformed packet by default.
     pub wide_fills: bool,
+    /// Bytes of VRAM that the kernel itself has: page tables, rings, microcode, what a console shows. They count as used from
+    /// the start and are never evicted. No capture tells their number alone, so it is 0 by default.
+    pub kernel_vram: u64,
     /// Place among its siblings: the PCI slot and the minor numbers.
     pub place: Place,
 }
@@ -52,6 +55,7 @@ impl Default for SimOptions {
             shaders: true,
             shader_instructions: Self::SHADER_INSTRUCTIONS,
             wide_fills: false,
+            kernel_vram: 0,
             place: Place::FIRST,
         }
     }
@@ -82,6 +86,7 @@ impl SimOptions {
         shaders: true,
         shader_instructions: Self::SHADER_INSTRUCTIONS,
         wide_fills: false,
+        kernel_vram: 0,
         place: Place::FIRST,
     };
 }

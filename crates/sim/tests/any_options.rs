@@ -15,6 +15,7 @@ proptest! {
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
         switches: [bool; 6],
+        kernel_vram in prop_oneof![Just(0), 0..1_u64 << 36, any::<u64>()],
     ) {
         let options = SimOptions {
             drm_minor,
@@ -25,6 +26,7 @@ proptest! {
             ring_reset: switches[3],
             strict: switches[4],
             wide_fills: switches[5],
+            kernel_vram,
             ..SimOptions::default()
         };
         let gpu = SimDevice::new(profile(chip).unwrap(), options);

@@ -14,6 +14,12 @@ pub enum WorldError {
     /// An invalid lockup timeout.
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),
+    /// An invalid number of MiB.
+    #[error("{}={text}: this is no number of MiB", crate::KERNEL_VRAM_VARIABLE)]
+    KernelVram {
+        /// The number as it was given.
+        text: String,
+    },
     /// More devices than minor numbers.
     #[error("{count} devices; a world holds {} at most", amdgpu_sim::sysfs::MOST_DEVICES)]
     TooMany {

@@ -57,5 +57,8 @@ pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";
 /// The environment variable that, if set to anything but 0, gives fills of the copy engines 4.0 to 5.2 sizes of 30 bits
 /// ([`SimOptions::wide_fills`](amdgpu_sim::SimOptions::wide_fills)).
 pub const WIDE_FILLS_VARIABLE: &str = "AMDGPU_SIM_WIDE_FILLS";
+/// The environment variable that says how many MiB of VRAM the kernel itself has
+/// ([`SimOptions::kernel_vram`](amdgpu_sim::SimOptions::kernel_vram)).
+pub const KERNEL_VRAM_VARIABLE: &str = "AMDGPU_SIM_KERNEL_VRAM";
 /// The chip of a world for which none was named.
 pub const DEFAULT_GPU: &str = "navi21";

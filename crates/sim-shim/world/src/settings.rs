@@ -2,20 +2,24 @@
 
 use amdgpu_sim::SimOptions;
 
-use crate::{LOCKUP_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
+use crate::{KERNEL_VRAM_VARIABLE, LOCKUP_VARIABLE, WIDE_FILLS_VARIABLE, WorldError};
 
 /// Returns the options of a world's devices. Each variable that is set and not empty changes one of them; `variable` looks
 /// one up.
 ///
 /// # Errors
 ///
-/// [`WorldError::Lockup`].
+/// [`WorldError::Lockup`] and [`WorldError::KernelVram`].
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
     let mut options = SimOptions { strict: false, ..SimOptions::default() };
     if let Some(text) = set(LOCKUP_VARIABLE) {
         options.lockup_timeout = text.parse()?;
+    }
+    if let Some(text) = set(KERNEL_VRAM_VARIABLE) {
+        let bytes = text.parse::<u64>().ok().and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
+        options.kernel_vram = bytes.ok_or(WorldError::KernelVram { text })?;
     }
     options.wide_fills = set(WIDE_FILLS_VARIABLE).is_some_and(|text| text != "0");
     Ok(options)
@@ -28,6 +32,16 @@ mod tests {
     use amdgpu_sim::LockupTimeout;
 
     use super::*;
+
+    #[test]
+    fn a_variable_says_what_the_kernel_has() {
+        let with = |text: &str| options(|name| (name == KERNEL_VRAM_VARIABLE).then(|| text.to_owned()));
+        assert_eq!(with("").unwrap().kernel_vram, 0);
+        assert_eq!(with("24").unwrap().kernel_vram, 24 << 20);
+        for wrong in ["much", "-1", "18446744073709551615"] {
+            assert!(with(wrong).unwrap_err().to_string().contains(wrong));
+        }
+    }
 
     #[test]
     fn a_variable_widens_fills() {

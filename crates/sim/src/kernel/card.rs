@@ -10,6 +10,7 @@ use std::{
 
 use amdgpu_hw::Ip;
 use amdgpu_packets::Target;
+use amdgpu_uapi::GemDomain;
 use nix::errno::Errno;
 use parking_lot::Mutex;
 
@@ -19,7 +20,7 @@ use crate::{
         complaints::Complaints,
         files::{file_id::FileId, names::Names, node::Masters},
         machine::Machine,
-        mm::bo::{Bo, Offsets, Pools},
+        mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
         modes::Modes,
         sched::{
             clock::Ticker,
@@ -43,6 +44,8 @@ pub(crate) struct Gpu {
     pub(crate) machine: Arc<Machine>,
     pub(crate) names: Mutex<Names>,
     pub(crate) pools: Arc<Pools>,
+    /// VRAM of the kernel's own.
+    _own: Option<Pinned>,
     pub(crate) offsets: Arc<Offsets<Bo>>,
     pub(crate) events: Arc<Events>,
     pub(crate) complaints: Arc<Complaints>,
@@ -73,16 +76,23 @@ impl Gpu {
         } else {
             ShaderSlot::default()
         };
+        let (pools, complaints) = (Pools::new(&profile), Arc::<Complaints>::default());
+        let own = Some(options.kernel_vram).filter(|&bytes| bytes <= profile.memory.vram.total_heap_size);
+        let own = own.and_then(|bytes| pools.pin(GemDomain::VRAM, false, bytes.next_multiple_of(PAGE)).ok());
+        if own.is_none() {
+            complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
+        }
         Arc::new(Self {
+            _own: own,
             options,
             machine: Arc::clone(machine),
             names: Mutex::default(),
-            pools: Pools::new(&profile),
+            pools,
             modes: Modes::new(profile.is_apu()),
             profile,
             offsets: Arc::default(),
             events: Arc::clone(&machine.events),
-            complaints: Arc::default(),
+            complaints,
             files: AtomicU32::new(0),
             pstate: Mutex::default(),
             masters: Masters::default(),

@@ -36,6 +36,9 @@ pub(crate) enum Task {
         /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000]
         #[arg(long, value_name = "MS", allow_hyphen_values = true)]
         lockup_timeout: Option<LockupTimeout>,
+        /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]
+        #[arg(long, value_name = "MIB")]
+        kernel_vram: Option<u32>,
         /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
         /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
         #[arg(long)]

@@ -16,8 +16,8 @@ use self::{
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
-        Task::Run { gpu, null, lockup_timeout, wide_fills, shim, command } => {
-            run::run(gpu.as_deref(), null, Changes { lockup_timeout, wide_fills }, shim, &command)
+        Task::Run { gpu, null, lockup_timeout, kernel_vram, wide_fills, shim, command } => {
+            run::run(gpu.as_deref(), null, Changes { lockup_timeout, kernel_vram, wide_fills }, shim, &command)
         }
         Task::Profiles => cli::list_profiles(),
         Task::Census => run::census(),

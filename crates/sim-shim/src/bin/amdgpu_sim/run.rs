@@ -64,6 +64,7 @@ pub(crate) enum RunError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changes {
     pub(crate) lockup_timeout: Option<LockupTimeout>,
+    pub(crate) kernel_vram: Option<u32>,
     pub(crate) wide_fills: bool,
 }
 
@@ -90,6 +91,7 @@ pub(crate) fn run(
     let signals = signals::hold();
     let mut options = options(|name| env::var(name).ok())?;
     options.lockup_timeout = changes.lockup_timeout.unwrap_or(options.lockup_timeout);
+    options.kernel_vram = changes.kernel_vram.map_or(options.kernel_vram, |mebibytes| u64::from(mebibytes) << 20);
     options.wide_fills |= changes.wide_fills;
     let world = Server::start(&gpus(&chips)?, options)?;
     let mut command = Command::new(program);

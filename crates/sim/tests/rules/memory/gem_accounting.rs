@@ -1,5 +1,6 @@
 //! R118 to R120: who has how much memory.
 
+use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, MemoryInfo, query},
     winsys::Ip,
@@ -43,6 +44,22 @@ fn r119_usage_follows_placement() {
     assert_eq!(file.info(query::VRAM_USAGE, [0; 4]), Ok(128 * MIB));
     assert_eq!(file.info(query::VIS_VRAM_USAGE, [0; 4]), Ok(64 * MIB));
     assert_eq!(file.info(query::GTT_USAGE, [0; 4]), Ok(64 * MIB));
+}
+
+#[test]
+fn r119_the_kernels_own_memory_counts_as_used_and_stays() {
+    let options = SimOptions { kernel_vram: 24 * MIB, ..SimOptions::default() };
+    let device = SimDevice::new(profile("navi21").unwrap(), options);
+    let file = open(&device);
+    assert_eq!(file.info(query::VRAM_USAGE, [0; 4]), Ok(24 * MIB));
+    let total = device.memory_info().vram.total_heap_size;
+    while file.try_create(1024 * MIB, 0, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::empty()).is_ok() {}
+    assert!(device.memory_info().vram.heap_usage <= total);
+    drop(file);
+    assert_eq!(device.census().vram_bytes, 24 * MIB, "nothing evicts it");
+    let greedy = SimOptions { kernel_vram: u64::MAX, ..SimOptions::default() };
+    let complaints = SimDevice::new(profile("navi21").unwrap(), greedy).complaints();
+    assert!(complaints.iter().any(|one| one.contains("the kernel's own")), "{complaints:?}");
 }
 
 #[test]
