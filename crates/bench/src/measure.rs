@@ -10,7 +10,7 @@ const ROUNDS: usize = 101;
 /// A measured operation: runs the given number of repetitions.
 pub type Work<'a> = dyn FnMut(usize) + 'a;
 
-/// Returns how long something takes, in nanoseconds.
+/// Returns the time of a call, in nanoseconds.
 pub fn timed(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -62,7 +62,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Returns how many times the floor ours is.
+    /// Returns the ratio of our time to the floor.
     pub fn ratio(self) -> f64 {
         self.ours / self.floor
     }

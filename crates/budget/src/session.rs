@@ -77,7 +77,7 @@ pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
     Ok(Box::<Live>::default())
 }
 
-/// Returns what to collect of the machine.
+/// Returns the options of a collection from the machine.
 pub fn wishes(global: &Global, per_client: bool) -> CollectOptions {
     CollectOptions { wake: global.wake, processes: !global.no_processes, per_client }
 }

@@ -18,7 +18,7 @@ use crate::{
     registers_of,
 };
 
-/// Shows what an amdgpu command buffer says.
+/// Decodes amdgpu command buffers.
 #[derive(Debug, Parser)]
 #[command(name = "amdgpu-ib", version)]
 struct Cli {

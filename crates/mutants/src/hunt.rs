@@ -114,7 +114,7 @@ pub(crate) fn hunt(
     Ok(fates.into_inner()?.into_iter().flatten().collect())
 }
 
-/// Returns how many folders and files on the way to the code stand in the test's name.
+/// Returns the number of folders and files on the path to the code that the test's name has.
 fn nearness(mutant: &Mutant, test: &Test) -> u32 {
     let path =
         mutant.file.trim_end_matches(".rs").split('/').filter(|part| !["src", "crates", "mod", "lib"].contains(part));

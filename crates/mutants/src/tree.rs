@@ -164,7 +164,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Returns where a file of the workspace is in the copy.
+    /// Returns the path of a workspace file in the copy.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join("workspace").join(name)
     }

@@ -48,7 +48,7 @@ impl Field {
         self.0.mask() >> self.0.low
     }
 
-    /// Returns what a register's value holds in this field.
+    /// Returns this field's part of a register's value.
     pub const fn of(self, register: u32) -> u32 {
         (register & self.0.mask()) >> self.0.low
     }

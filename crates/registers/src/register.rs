@@ -58,7 +58,7 @@ impl Register {
         self.fields(set).find(|field| field.name().eq_ignore_ascii_case(name))
     }
 
-    /// Returns what a value holds in each field.
+    /// Returns each field's part of a value.
     pub fn decode(self, value: u32, set: impl Into<RegisterSet>) -> impl Iterator<Item = FieldValue> {
         let set = set.into();
         self.fields(set).map(move |field| FieldValue {

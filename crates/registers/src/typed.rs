@@ -147,7 +147,7 @@ impl<R: TypedRegister> RegisterValue<R> {
         Ok(Self { raw: found.set(self.raw, value).ok_or(wrong)?, ..self })
     }
 
-    /// Returns what the value holds in a field.
+    /// Returns a field's part of the value.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ fn leads_to_ours(directory: &[u8]) -> bool {
             .any(|top| directory.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")))
 }
 
-/// Returns what comes behind a leading `..`.
+/// Returns the rest of a path behind a leading `..`.
 fn parent_first(path: &[u8]) -> Option<&[u8]> {
     let mut rest = path;
     while let Some(behind) = rest.strip_prefix(b"./") {

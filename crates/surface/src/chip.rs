@@ -257,7 +257,7 @@ impl Chip {
         self.config
     }
 
-    /// Returns what the chip was made from.
+    /// Returns the facts that the chip was made from.
     pub const fn registers(&self) -> &ChipRegisters {
         &self.info
     }

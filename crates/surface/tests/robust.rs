@@ -131,7 +131,7 @@ fn texel(random: &mut Random) -> Texel {
     }
 }
 
-/// Returns whether the whole image has a layout.
+/// Returns `true` if the whole image has a layout.
 fn ask(random: &mut Random, chip: &Chip) -> bool {
     let config = random_config(random, chip);
     let whole = SurfaceLayout::new(chip, &config);

@@ -57,7 +57,7 @@ pub(crate) fn same_bytes(what: &str, found: &[u8], expected: &[u8]) -> Result<()
     }
 }
 
-/// Says what was being done when an error stopped it.
+/// Adds the current operation to an error.
 pub(crate) trait Doing<T> {
     /// Turns the error into a failure with `what` before it.
     fn doing(self, what: &str) -> Result<T, Stop>;

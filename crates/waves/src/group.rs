@@ -91,7 +91,7 @@ impl Group {
         Ok(self.waves.iter().all(|wave| wave.status == Status::Ended))
     }
 
-    /// Returns what the waves did.
+    /// Returns the counts of the waves' work.
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         for wave in &self.waves {

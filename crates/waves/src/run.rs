@@ -88,13 +88,13 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Returns how many groups may live at once: each live wave has a slot of scratch memory of its own.
+    /// Returns the number of groups that may run at once: each live wave has a slot of scratch memory of its own.
     fn slots(&self) -> usize {
         let waves = self.dispatch.waves_per_group().max(1);
         self.dispatch.scratch_waves().map_or(usize::MAX, |slots| (slots / waves).max(1) as usize)
     }
 
-    /// Returns how the dispatch ended.
+    /// Returns the outcome of the dispatch.
     fn outcome(self, memory: &dyn Memory) -> Outcome {
         let totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, hang)) = totals.hang {

@@ -178,7 +178,7 @@ fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a 
     begin.into_iter().chain(lists.iter().copied()).chain(end).collect()
 }
 
-/// Returns what a leader shares with its fences, if it can lead the followers.
+/// Returns the state that a leader shares with its fences, if it can lead the followers.
 fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<Shared>> {
     let leader = Arc::clone(leader.shared());
     check(&leader, followers)?;

@@ -193,12 +193,12 @@ impl MemoryCache {
             .map(own)
     }
 
-    /// Frees everything idle, whatever its age. Answers how many bytes that was.
+    /// Frees everything idle, whatever its age, and returns the bytes that were freed.
     pub fn flush(&self) -> u64 {
         self.free_where(|_| true)
     }
 
-    /// Frees what is idle and has been kept for longer than the time-out. Answers how many bytes that was.
+    /// Frees idle memory that was kept for longer than the time-out, and returns the bytes that were freed.
     pub fn trim(&self) -> u64 {
         let now = self.shared.clock.now();
         self.free_where(|entry| self.has_expired(entry.since, now))

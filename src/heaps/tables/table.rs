@@ -69,7 +69,7 @@ impl MemoryProperties {
         &self.options
     }
 
-    /// Returns how usage counts against the heaps.
+    /// Returns the accounting of usage against the heaps.
     pub const fn accounting(&self) -> Accounting {
         self.accounting
     }

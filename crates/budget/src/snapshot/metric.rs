@@ -236,7 +236,7 @@ fn term(text: &str) -> Result<(Metric, Operator, Threshold), String> {
 }
 
 impl Condition {
-    /// Returns whether the condition holds on a GPU; `None` if a figure is unknown.
+    /// Returns `true` if the condition holds on a GPU; `None` if a figure is unknown.
     pub fn holds(&self, gpu: &Gpu, rates: &Rates) -> Option<bool> {
         let mut all = true;
         for (metric, operator, threshold) in &self.terms {

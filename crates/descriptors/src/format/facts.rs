@@ -148,7 +148,7 @@ impl Format {
         self.is_depth_or_stencil() && self != Self::S8_UINT
     }
 
-    /// Returns where the format has x, y, z and w.
+    /// Returns the components that hold x, y, z and w.
     pub fn swizzle(self) -> Swizzle {
         Swizzle::named(self.row().swizzle).unwrap_or(Swizzle::ZERO)
     }

@@ -56,7 +56,7 @@ fn is_transcendental(name: &str) -> bool {
 }
 
 impl Hazards {
-    /// Returns what goes before and after an instruction.
+    /// Returns the mitigations before and after an instruction.
     pub(super) fn around(&mut self, instruction: &Instruction) -> Around {
         let (level, format) = (instruction.level(), instruction.format());
         let opcode = instruction.opcode();

@@ -66,7 +66,7 @@ impl Builder {
     }
 }
 
-/// Returns what names of memory operations say of several dwords.
+/// Returns the suffix that names of memory operations have for several dwords.
 const fn size(dwords: u8) -> &'static str {
     match dwords {
         2 => "x2",

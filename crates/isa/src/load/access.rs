@@ -63,7 +63,7 @@ fn is_scalar(kind: Kind) -> bool {
     matches!(kind, Kind::ScalarBuffer | Kind::ScalarGlobal)
 }
 
-/// Returns how `bytes` bytes of components of `bits` bits at `align` should be loaded.
+/// Returns the best load of `bytes` bytes of components of `bits` bits at `align`.
 fn wish(kind: Kind, bytes: u32, bits: u32, align: Alignment) -> Wish {
     let scalar = is_scalar(kind);
     let known = align.known();

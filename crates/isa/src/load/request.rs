@@ -93,7 +93,7 @@ impl Request {
         self.components as u32 * self.component_bytes as u32
     }
 
-    /// Checks what every request must obey.
+    /// Checks the rules of every request.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Request {
         Ok(())
     }
 
-    /// Checks what scalar memory instructions need.
+    /// Checks the rules of scalar memory instructions.
     fn check_scalar(&self) -> Result<(), LoadError> {
         let Alignment { mul, offset } = self.align;
         if matches!(self.kind, Kind::ScalarBuffer | Kind::ScalarGlobal) {

@@ -48,7 +48,7 @@ impl Counter {
         self.ioctls.iter().map(|count| count.load(Relaxed)).sum()
     }
 
-    /// Returns how often one request was made so far.
+    /// Returns the number of times that a request was made so far.
     pub fn of(&self, request: Request) -> u64 {
         self.ioctls[usize::from(request.number())].load(Relaxed)
     }

@@ -36,12 +36,12 @@ impl<'c> Mmap<'c> {
         self.len
     }
 
-    /// Returns what it is to allow.
+    /// Returns the access that it allows.
     pub fn protection(&self) -> Protection {
         self.protection
     }
 
-    /// Returns where in the node it lies.
+    /// Returns the offset in the node.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -114,7 +114,7 @@ impl<'c> Munmap<'c> {
         Self { kernel, address, len }
     }
 
-    /// Returns where it begins.
+    /// Returns the start address.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
@@ -173,7 +173,7 @@ impl<'c> Reserve<'c> {
         Self { kernel, address, len }
     }
 
-    /// Returns where it begins.
+    /// Returns the start address.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }

@@ -156,14 +156,14 @@ impl Space {
         });
     }
 
-    /// Returns what lies behind an address.
+    /// Returns the object behind an address.
     pub(crate) fn backing(&self, va: GpuVa) -> Option<Backing> {
         let at = va.low_48_bits();
         let piece = Piece::new(self.live.get(at)?);
         Some(Backing { handle: piece.bound.handle, offset: piece.offset(at), len: piece.range.end - at })
     }
 
-    /// Returns what lies, or lay, at an address, in words.
+    /// Returns a description of the object that is, or was, at an address.
     pub(crate) fn name(&self, address: u64) -> String {
         let at = GpuVa::from_48_bits(address).low_48_bits();
         if let Some(piece) = self.live.get(at).map(Piece::new) {

@@ -188,7 +188,7 @@ impl NamedBits {
         self.name
     }
 
-    /// Returns what a number holds in these bits, and the name of that.
+    /// Returns the value of these bits of a number, and its name.
     pub(crate) fn of(&self, number: u32) -> (u32, Option<&'static str>) {
         let value = number << (31 - self.high) >> (31 - self.high + self.low);
         (value, self.choices.iter().find(|choice| choice.value == value).map(Choice::name))

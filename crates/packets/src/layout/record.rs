@@ -34,7 +34,7 @@ pub(crate) trait Record {
     /// is the set. It says nothing about levels that do not have the packet.
     fn takers(&self) -> u16;
 
-    /// Says what does not fit, where [`Self::fits`] or [`Self::takers`] refuses.
+    /// Returns the fault where [`Self::fits`] or [`Self::takers`] refuses.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ pub(crate) trait Record {
 
 /// A packet with values for its fields, which can be read.
 pub(crate) trait Load<'p>: Record + Sized {
-    /// Returns what the fields of a level hold. Bits that belong to no field, and lengths that the level does not have, are
+    /// Returns the values of the fields of a level. Bits that belong to no field, and lengths that the level does not have, are
     /// found by [`Record::check`] and [`Record::matches`].
     ///
     /// # Errors

@@ -80,7 +80,7 @@ impl Engine {
 }
 
 impl Policy {
-    /// Returns what a packet says, of whose two fields a generation has one.
+    /// Returns the policy of a packet, of whose two fields a generation has one.
     #[inline]
     pub(super) const fn of(policy: CachePolicy, temporal: Temporal) -> Result<Self, FieldError> {
         Self::read("cache_policy", CachePolicy::new(policy.number() | temporal.number()))
@@ -111,7 +111,7 @@ impl Caching {
         }
     }
 
-    /// Returns what the fields of a packet hold, of which a generation has one policy at most.
+    /// Returns the policy in the fields of a packet, of which a generation has one at most.
     #[inline]
     pub(super) fn read(atc: bool, policy: CachePolicy, temporal: Temporal, volatile: bool) -> Result<Self, FieldError> {
         Ok(Self { policy: Policy::of(policy, temporal)?, atc, volatile })
@@ -213,7 +213,7 @@ impl Register {
     }
 }
 
-/// Returns what goes into the fields of an address. Before GFX9 the address space is one half of 48 bits at most.
+/// Returns the values of the fields of an address. Before GFX9 the address space is one half of 48 bits at most.
 #[inline(always)]
 pub(super) fn reach(field: &'static str, va: GpuVa, level: GfxLevel) -> Result<u64, FieldError> {
     let max = 0xffff_ffff_ffff;

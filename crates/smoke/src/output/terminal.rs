@@ -15,7 +15,7 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = String>) -> Exit {
     after_troubles(Exit::Pass, &troubles)
 }
 
-/// Says what went wrong on standard error.
+/// Prints an error to standard error.
 pub(crate) fn complain(error: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "amdgpu-smoke: {error}");
 }

@@ -60,27 +60,27 @@ impl TileMode {
         }
     }
 
-    /// Returns whether the image is in rows.
+    /// Returns `true` if the image is in rows.
     pub const fn is_linear(self) -> bool {
         self.0 < 2
     }
 
-    /// Returns whether the image is in micro tiles alone.
+    /// Returns `true` if the image is in micro tiles alone.
     pub const fn is_micro(self) -> bool {
         matches!(self.0, 2 | 3)
     }
 
-    /// Returns whether the image is in macro tiles.
+    /// Returns `true` if the image is in macro tiles.
     pub const fn is_macro(self) -> bool {
         self.0 >= 4
     }
 
-    /// Returns whether the mode is one for partially resident images.
+    /// Returns `true` if the mode is for partially resident images.
     pub const fn is_prt(self) -> bool {
         self.0 >= 19
     }
 
-    /// Returns whether slices are rotated over pipes.
+    /// Returns `true` if slices are rotated over pipes.
     pub(crate) const fn rotates_pipes(self) -> bool {
         matches!(self.0, 12 | 13 | 17 | 21 | 24)
     }

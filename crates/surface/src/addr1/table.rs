@@ -138,7 +138,7 @@ pub(crate) fn pipes(chip: &Chip) -> u32 {
     entry(chip, 0).map_or(2, |entry| entry.info.pipes())
 }
 
-/// Returns whether a thick image may be in the order of a thin one (GFX7-8).
+/// Returns `true` if a thick image may be in the order of a thin one (GFX7-8).
 pub(crate) fn thick_may_be_non_display(chip: &Chip) -> bool {
     entry(chip, 18).is_some_and(|entry| entry.mode == TileMode::THICK_1D && entry.tile_type == TileType::NonDisplay)
 }

@@ -109,7 +109,7 @@ impl Chain {
         }
     }
 
-    /// Returns where a level starts on the sheet, in blocks, and its offset in the tail's block, in bytes.
+    /// Returns the start of a level on the sheet, in blocks, and its offset in the tail's block, in bytes.
     fn start(&self, padded: [u32; 3], number: u32) -> ([u32; 3], u32) {
         let mut start = [0; 3];
         let mut index = self.fits_tail(padded).then_some(number);

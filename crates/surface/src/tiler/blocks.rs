@@ -35,7 +35,7 @@ pub struct BlockTables {
     run_log2: u32,
 }
 
-/// Returns what each bit of a coordinate gives to the offset.
+/// Returns the offset that each bit of a coordinate adds.
 fn columns(equation: &Equation, term: impl Fn(crate::equation::Term) -> u16) -> [u32; 16] {
     let mut columns = [0; 16];
     for (bit, &found) in equation.terms().iter().enumerate() {
@@ -93,12 +93,12 @@ impl BlockTables {
         low[(coordinate & 0xff) as usize] ^ high[(coordinate >> 8 & 0xff) as usize]
     }
 
-    /// Returns what x gives to the offset in a block.
+    /// Returns the part of the offset in a block that x adds.
     pub(super) fn x(&self, x: u32) -> u32 {
         self.axis(0, x.wrapping_add(self.plan.origin[0]))
     }
 
-    /// Returns what all but x give to the offset in a block.
+    /// Returns the part of the offset in a block that the other coordinates add.
     pub(super) fn rest(&self, y: u32, z: u32, sample: u32) -> u32 {
         let [_, oy, oz] = self.plan.origin;
         self.axis(1, y.wrapping_add(oy))

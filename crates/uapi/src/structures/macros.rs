@@ -84,7 +84,7 @@ macro_rules! requests {
     )*};
 }
 
-/// Says which structure the kernel writes over the start of an argument that C declares as a union.
+/// Names the structure that the kernel writes over the start of an argument which C declares as a union.
 macro_rules! answers {
     ($( $argument:ty => $answer:ty; )*) => {$(
         impl $crate::Answered for $argument {

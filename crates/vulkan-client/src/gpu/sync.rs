@@ -156,7 +156,7 @@ impl Fence<'_> {
         self.gpu.wait_fences(&[self], false, time)
     }
 
-    /// Returns whether it is signalled.
+    /// Returns `true` if it is signalled.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Fence<'_> {
 }
 
 impl Event<'_> {
-    /// Returns whether it is set.
+    /// Returns `true` if it is set.
     ///
     /// # Errors
     ///

@@ -115,7 +115,7 @@ pub(crate) fn direct(nearest: f64, error: f64, direction: Direction) -> f64 {
     }
 }
 
-/// Returns what `a + b` loses when it is rounded to nearest.
+/// Returns the rounding error of `a + b` to nearest.
 pub(crate) fn sum_error(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let part = sum - a;

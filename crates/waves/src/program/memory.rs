@@ -81,7 +81,7 @@ fn returns(instruction: &Instruction) -> bool {
     instruction.field(Field::Glc) != 0 || instruction.field(Field::Th) & 1 != 0
 }
 
-/// Returns what an access does, by its name without prefix.
+/// Returns the operation of an access by its name without prefix.
 fn memory_kind(instruction: &Instruction, rest: &str) -> Result<MemoryKind, Refusal> {
     if let Some(kind) = DataKind::parse(rest) {
         return Ok(MemoryKind::Access(kind));

@@ -45,7 +45,7 @@ impl VirtualBlock {
         if end == self.cells { Ok((used, chunks)) } else { Err("the stretches do not end where the block does") }
     }
 
-    /// Every list holds holes of its lengths, linked both ways. Answers how many.
+    /// Every list holds holes of its lengths, linked both ways. Returns their number.
     fn validate_bins(&self) -> Result<u32, &'static str> {
         let (mut holes, mut bin) = (0, self.bins.first_from(Bin::of(0)));
         while let Some(current) = bin {

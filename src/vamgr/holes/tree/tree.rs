@@ -77,7 +77,7 @@ impl Tree {
         tree
     }
 
-    /// Returns how many regions the span has, at most 64.
+    /// Returns the number of regions of the span, at most 64.
     #[inline]
     pub(super) fn region_count(&self) -> u32 {
         number(self.regions.len())

@@ -270,7 +270,7 @@ impl EndOfPipe {
         Self { tc: TcActions::new(level, actions), gcr, ..self }
     }
 
-    /// Checks what the packets have in common.
+    /// Checks the common fields of the packets.
     #[inline(always)]
     fn check(self, target: Target) -> Result<(), FieldError> {
         let level = target.level;

@@ -148,7 +148,7 @@ impl Shaders for Interpreter {
     }
 }
 
-/// Returns what the registers say of a dispatch.
+/// Returns the dispatch that the registers describe.
 fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>) -> amdgpu_waves::Dispatch {
     let at = |register: NamedRegister, index: u32| {
         let first = register.offset(level).and_then(Register::at_byte);

@@ -131,7 +131,7 @@ impl MetaAddresser {
         Ok(Self { image, layout: *layout, equation, xor })
     }
 
-    /// Returns where the metadata of a place lies. `sample` matters for DCC only.
+    /// Returns the position of the metadata of a place. `sample` matters for DCC only.
     pub fn address(&self, x: u32, y: u32, slice: u32, sample: u32) -> MetaAddress {
         let layout = &self.layout;
         let [w, h, d] = layout.block;
