@@ -18,7 +18,7 @@
 //! | `images` | a chip and the description of an image, laid out; the modifier of an image |
 //!
 //! `cargo test -p amdgpu-fuzz` tries some thousand inputs of chance. `cargo bolero test --package amdgpu-fuzz any_ioctl`
-//! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for as long as one likes;
+//! (of the crate cargo-bolero) lets libFuzzer look for more, led by coverage, for any time;
 //! `BOLERO_RANDOM_ITERATIONS` makes the former longer, and `.ci/fuzz` does so for each target. A target counts the inputs that
 //! get behind its first check ([`reach::Reach`]) and fails if there are none.
 

@@ -36,7 +36,7 @@ pub enum MemoryError {
     #[error(transparent)]
     Request(#[from] AllocateError),
 
-    /// The admission policy says no. The kernel was not asked for the memory.
+    /// The admission policy refused the allocation. The kernel was not asked for the memory.
     #[error(transparent)]
     Refused(Box<Refusal>),
 

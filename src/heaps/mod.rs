@@ -68,7 +68,7 @@
 //!    *invisible* one.
 //! 2. On an APU everything is one pool of `total = visible + GTT`. Two thirds of it, rounded up to a page, are shown as a
 //!    device-local heap and the rest as GTT; or [all of it as one heap](TableOptions::unified_heap_on_apu).
-//! 3. On a card whose VRAM is all visible one can [pretend a small BAR](TableOptions::hide_rebar).
+//! 3. On a card whose VRAM is all visible, [an option](TableOptions::hide_rebar) pretends a small BAR.
 //! 4. An invisible part smaller than a ninth of the visible one is left out. It is mostly what the rounding added: a
 //!    24560 MiB card with resizable BAR would get a heap of 16 MiB, which allocators took for the one to use.
 //! 5. Each part that is not empty becomes a heap, in the order invisible VRAM, GTT, visible VRAM. VRAM heaps are

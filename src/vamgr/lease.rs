@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use super::{GpuVa, VaRange, VaWindow, arena::Arena};
 
-/// GPU addresses that no one else holds. Nothing is bound there by itself.
+/// Exclusive ownership of a range of GPU addresses. A lease by itself binds nothing.
 ///
 /// Dropping a lease gives its addresses back; that cannot fail and needs no memory. Bindings at the addresses
 /// must be removed before. A lease needs neither a device nor the manager it came from.

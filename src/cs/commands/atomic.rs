@@ -33,31 +33,31 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
-    /// It becomes the operand.
+    /// The operand replaces the value.
     Swap,
-    /// It becomes the operand if it is this.
+    /// The operand replaces the value if that equals this.
     CompareSwap(u64),
     /// The operand is added; overflow wraps.
     Add,
     /// The operand is subtracted; overflow wraps.
     Sub,
-    /// It becomes the smaller of both, with a sign.
+    /// The smaller of value and operand, both signed.
     SignedMin,
-    /// It becomes the smaller of both.
+    /// The smaller of value and operand.
     UnsignedMin,
-    /// It becomes the larger of both, with a sign.
+    /// The larger of value and operand, both signed.
     SignedMax,
-    /// It becomes the larger of both.
+    /// The larger of value and operand.
     UnsignedMax,
-    /// Bits that both have stay.
+    /// Bitwise AND with the operand.
     And,
-    /// Bits of either are set.
+    /// Bitwise OR with the operand.
     Or,
-    /// Bits of the operand are flipped.
+    /// Bitwise XOR with the operand.
     Xor,
-    /// It goes up by one; from the operand or above it becomes zero.
+    /// One is added; a value equal to the operand or above becomes zero.
     Increment,
-    /// It goes down by one; from zero, or above the operand, it becomes the operand.
+    /// One is subtracted; zero, or a value above the operand, becomes the operand.
     Decrement,
 }
 
@@ -83,9 +83,9 @@ pub enum AtomicOp {
 pub struct Atomic {
     /// The operation.
     pub op: AtomicOp,
-    /// With what: below 2^32 for a dword.
+    /// The operand; below 2^32 for a dword.
     pub operand: u64,
-    /// It is a qword at a multiple of 8, not a dword at a multiple of 4.
+    /// `true` for a qword at a multiple of 8, `false` for a dword at a multiple of 4.
     pub is_wide: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 bitflags! {
-    /// Those who work.
+    /// Stages of a pipeline that a barrier orders, and the CPU.
     ///
     /// ```
     /// use amdgpu_winsys::cs::commands::{Access, Barrier, Scope, Stages};
@@ -111,7 +111,7 @@ impl Scope {
         Self { stages, access }
     }
 
-    /// Everyone and everything.
+    /// All stages and all kinds of access.
     pub const ALL: Self = Self::new(Stages::all(), Access::all());
 
     /// Copies, fills and updates.
@@ -121,7 +121,7 @@ impl Scope {
     pub const COMPUTE: Self = Self::new(Stages::COMPUTE, Access::BY_SHADERS);
 }
 
-/// A dependency: what `from` did before it happens before what `to` does after it, and is seen there.
+/// A dependency: accesses of `from` before it happen before accesses of `to` after it, which see their results.
 ///
 /// There are no render targets here, and so no flushes of the colour and depth caches: a driver that draws records those, see
 /// [`pm4::EndOfPipe`](crate::cs::pm4::EndOfPipe).
@@ -179,7 +179,7 @@ pub struct Flushes {
 }
 
 impl Barrier {
-    /// Everything before, then everything after.
+    /// Orders all work before it and all work after it.
     pub const FULL: Self = Self { from: Scope::ALL, to: Scope::ALL };
 
     /// Between transfers that depend on each other.

@@ -93,7 +93,7 @@ pub enum CommandError {
         bytes: u64,
     },
 
-    /// Something that the ring cannot do.
+    /// An operation that the ring does not support.
     #[error("{target} does not support {what}")]
     Unsupported {
         /// The unsupported feature.

@@ -34,7 +34,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
-    /// Nowhere: as soon as the command is fetched, by PFP on the graphics ring.
+    /// The top of the pipe: as soon as the command is fetched, by PFP on the graphics ring.
     Top,
     /// ME has passed on what came before.
     Front,
@@ -94,14 +94,14 @@ pub trait Commands {
     /// [`CommandError::Overlap`](super::CommandError::Overlap).
     fn copy(&mut self, to: Span, from: Span) -> Result<()>;
 
-    /// Stores `pattern` again and again.
+    /// Fills a range with a pattern.
     ///
     /// # Errors
     ///
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless address and length are multiples of 4.
     fn fill(&mut self, to: Span, pattern: u32) -> Result<()>;
 
-    /// Stores dwords that travel in the stream.
+    /// Stores dwords that the stream holds.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ pub trait Commands {
     /// [`CommandError::Misaligned`](super::CommandError::Misaligned) unless `at` is a multiple of 4.
     fn wait(&mut self, at: GpuVa, function: Compare, reference: u32, mask: u32) -> Result<()>;
 
-    /// Orders what is before and after, see [`Barrier`].
+    /// Orders the commands before and after it, see [`Barrier`].
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ pub trait Commands {
     /// Only the stream's.
     fn settle(&mut self) -> Result<()>;
 
-    /// Sets an event when earlier work has come so far.
+    /// Sets an event when earlier work has passed a point.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ pub trait Commands {
         self.store(at, EVENT_SET, after)
     }
 
-    /// Resets an event when earlier work has come so far.
+    /// Resets an event when earlier work has passed a point.
     ///
     /// # Errors
     ///

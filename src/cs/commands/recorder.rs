@@ -8,7 +8,7 @@ use crate::{
     winsys::{Binding, Bo, BoRequest, PAGE_SIZE},
 };
 
-/// Records [`Commands`] into a stream, and remembers what the next one has to know.
+/// Records [`Commands`] into a stream, and keeps the state that later commands depend on.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};
@@ -58,7 +58,7 @@ impl<L: Language> Recorder<L> {
         self.stream.push(packet)
     }
 
-    /// Puts words into the stream, see [`Stream::annotate`].
+    /// Records an annotation, see [`Stream::annotate`].
     ///
     /// # Errors
     ///

@@ -67,7 +67,7 @@ impl Span {
         self.bytes
     }
 
-    /// Never: a range has at least one byte.
+    /// Returns `false`: a range has at least one byte.
     pub const fn is_empty(self) -> bool {
         false
     }

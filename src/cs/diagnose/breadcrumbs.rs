@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Two dwords in system memory that a stream writes as it goes: the mark that the ring has come to, and the mark up to
-/// which everything is done. When a GPU hangs, what hangs is between the two.
+/// which everything is done. When a GPU hangs, the cause is between the two.
 ///
 /// One for each queue. Its [binding](Breadcrumbs::binding) is part of each submission that writes marks.
 ///
@@ -73,7 +73,7 @@ const BEGUN: usize = 0;
 const DONE: usize = 16;
 
 impl Breadcrumbs {
-    /// Without a mark yet.
+    /// Creates breadcrumbs without a mark.
     ///
     /// # Errors
     ///

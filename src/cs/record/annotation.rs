@@ -3,7 +3,7 @@
 use crate::cs::{Error, Language, MAX_ANNOTATION_BYTES, Packet, Result, Stream, Target, annotation, pm4, sdma};
 
 impl<L: Language> Stream<L> {
-    /// Puts words into the stream, which the engine skips and [`annotations`](crate::cs::annotations) finds. The copy engine of
+    /// Records an annotation, which the engine skips and [`annotations`](crate::cs::annotations) finds. The copy engine of
     /// GFX6 has no NOP that skips, so nothing is recorded there.
     ///
     /// RADV keeps its annotations beside the stream, keyed by address, so that they are lost to a dump made by anyone

@@ -177,7 +177,7 @@ impl AnyStream {
         each!(self, stream => stream.reserve(dwords))
     }
 
-    /// Records words that dumps show, see [`Stream::annotate`].
+    /// Records an annotation, see [`Stream::annotate`].
     ///
     /// # Errors
     ///

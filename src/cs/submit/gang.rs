@@ -14,7 +14,7 @@ use crate::{
     winsys::{Capabilities, Error as WinsysError, Feature, ResidencySet},
 };
 
-/// Queues that the kernel starts together, so that what runs on one may wait for what runs on another: a task shader on
+/// Queues that the kernel starts together, so that work on one may wait for work on another: a task shader on
 /// a compute ring that feeds a mesh shader on the graphics ring.
 ///
 /// The kernel's fence is that of the leader alone, and it lets the others begin before the leader's earlier work is done. So

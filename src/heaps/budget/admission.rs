@@ -2,7 +2,7 @@
 //!
 //! The kernel takes allocations far beyond what fits: it places BOs only when they are used, and a submission whose BOs do
 //! not fit together is refused with ENOMEM. RADV lets vkAllocateMemory succeed and loses the device then (Mesa 25.0.7
-//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] says no where a
+//! `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`). An [`AdmissionPolicy`] refuses it where a
 //! program can still act on it, with the numbers.
 
 use amdgpu_hw::num::index;
@@ -34,9 +34,9 @@ pub enum Response {
     /// Nothing.
     #[default]
     Ignore,
-    /// Tell the observer ([`Event::OverCommitted`](crate::winsys::Event::OverCommitted)) and let it in.
+    /// Notify the observer ([`Event::OverCommitted`](crate::winsys::Event::OverCommitted)) and allocate.
     Report,
-    /// Tell the observer and refuse it.
+    /// Notify the observer and refuse the allocation.
     Refuse,
 }
 

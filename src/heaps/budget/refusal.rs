@@ -1,4 +1,4 @@
-//! An allocation that was not let in.
+//! Refused allocations.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub enum Limit {
     Quota,
 }
 
-/// An allocation that was not let in, with the figures of all heaps at that moment.
+/// A refused allocation, with the figures of all heaps at that moment.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};

@@ -14,7 +14,7 @@ use crate::{
     winsys::{self, Binding, Bo, BoMetadata, DeviceRef, Event, MapOnce, Mapping},
 };
 
-/// Vulkan's `nonCoherentAtomSize`: what ranges to flush start and end on, bytes.
+/// Vulkan's `nonCoherentAtomSize`: the alignment of ranges to flush, bytes.
 pub const NON_COHERENT_ATOM: u64 = 64;
 
 /// Vulkan's `VK_WHOLE_SIZE`.
@@ -192,7 +192,7 @@ impl DeviceMemory {
         })
     }
 
-    /// Makes what the CPU wrote to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
+    /// Makes the CPU's writes to a range visible to the GPU (`vkFlushMappedMemoryRanges`).
     ///
     /// Every host-visible type is coherent, so there is no cache to write back: cached GTT is snooped, visible VRAM and
     /// write-combined GTT bypass the CPU's caches. The call orders this thread's stores, which may wait in
@@ -208,7 +208,7 @@ impl DeviceMemory {
     }
 
     /// Makes what the GPU wrote to a range, and a fence has reported, visible to the CPU
-    /// (`vkInvalidateMappedMemoryRanges`): orders this thread's loads behind whatever it did before.
+    /// (`vkInvalidateMappedMemoryRanges`): orders this thread's loads behind its earlier operations.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl DeviceMemory {
         }
     }
 
-    /// As what it can leave the process: as a descriptor of either kind, if it was allocated
+    /// Returns the handle types that it can be exported as: descriptors of either kind, if it was allocated
     /// [`EXPORTABLE`](crate::heaps::AllocateFlags::EXPORTABLE) or imported from one.
     pub fn exportable_as(&self) -> ExternalHandleTypes {
         if self.is_always_valid() || self.is_host_memory {

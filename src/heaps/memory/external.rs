@@ -9,7 +9,7 @@ use crate::{
 };
 
 bitflags::bitflags! {
-    /// `VkExternalMemoryHandleTypeFlags`, as far as there is something to say about them.
+    /// `VkExternalMemoryHandleTypeFlags`, as far as the library knows them.
     ///
     /// ```
     /// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes};
@@ -48,9 +48,9 @@ bitflags::bitflags! {
     pub struct ExternalFeatures: u32 {
         /// The resource needs memory of its own.
         const DEDICATED_ONLY = 0x1;
-        /// Memory can be exported so.
+        /// Memory can be exported as this type.
         const EXPORTABLE = 0x2;
-        /// Memory can be imported so.
+        /// Memory can be imported as this type.
         const IMPORTABLE = 0x4;
     }
 }
@@ -73,14 +73,14 @@ const DESCRIPTORS: ExternalHandleTypes = ExternalHandleTypes::OPAQUE_FD.union(Ex
 pub struct ExternalBufferProperties {
     /// Supported operations.
     pub features: ExternalFeatures,
-    /// As what an import of this type can be exported again.
+    /// Handle types that an import of this type can be exported as.
     pub export_from_imported: ExternalHandleTypes,
-    /// With what it can be combined.
+    /// Handle types that it can be combined with.
     pub compatible: ExternalHandleTypes,
 }
 
 impl ExternalBufferProperties {
-    /// Of a buffer and one handle type. All empty for several, or for one that is not supported.
+    /// Returns the properties of a buffer and one handle type. All are empty for several, or for one that is not supported.
     ///
     /// Source: Mesa 25.0.7 `radv_formats.c`, `radv_GetPhysicalDeviceExternalBufferProperties`; twelve captured devices
     /// agree.

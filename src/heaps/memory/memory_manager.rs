@@ -163,7 +163,7 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) says no;
+    /// * [`MemoryError::Refused`]: the [admission policy](Self::with_admission) refuses;
     /// * [`MemoryError::Request`]: size 0 or beyond the heap, no such type;
     /// * [`MemoryError::Address`]: no address is free, or the replayed one is not;
     /// * [`MemoryError::CapturedAddress`]: the kernel has something at the replayed one;

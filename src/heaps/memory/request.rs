@@ -107,7 +107,7 @@ pub struct AllocateInfo {
     pub size: u64,
     /// Wishes.
     pub flags: AllocateFlags,
-    /// 0.0 to 1.0: who may stay in VRAM when it is full (`VkMemoryPriorityAllocateInfoEXT`). Values outside count as
+    /// Priority for staying in VRAM when it is full, 0.0 to 1.0 (`VkMemoryPriorityAllocateInfoEXT`). Values outside count as
     /// the nearer end, NaN as 0.0.
     pub priority: f32,
     /// Address capture or replay, if wanted.

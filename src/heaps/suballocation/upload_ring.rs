@@ -198,7 +198,7 @@ impl Batch<'_> {
         Ok(Upload { ring: self.ring, view: MemoryView::new(mapping, offset, size), offset })
     }
 
-    /// The pieces are written, and come free when the work is done.
+    /// Closes the batch: its pieces are freed when the work is done.
     pub fn finish(self, work: impl GpuWork + 'static) {
         self.close(Pending::one(work));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Work of the GPU that will be done some day.
+/// Work of the GPU that may not be done yet.
 ///
 /// Any closure that says whether it is done will do: `move || fence.is_signalled()`.
 ///

@@ -254,7 +254,7 @@ impl Binding {
         self.0.has_guard_page
     }
 
-    /// Priority in submissions' BO lists: who stays in VRAM longer when it is full. 0 to 31; 14 unless set, and an
+    /// Returns the priority in submissions' BO lists: higher ones stay in VRAM longer when it is full. 0 to 31; 14 unless set, and an
     /// application's own end at 27.
     ///
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; the kernel takes up to 32 (Linux 6.12

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Waits for submissions of one file. For all: `Some(0)` when they are done; for any: which one; `None` when the deadline
-/// came first. None at all are done at once.
+/// came first. An empty list is done at once.
 ///
 /// Request: AMDGPU_WAIT_FENCES.
 ///

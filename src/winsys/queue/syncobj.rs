@@ -261,7 +261,7 @@ impl Syncobj {
         Self::wait_many(&[self], WaitFor::All, deadline)
     }
 
-    /// Waits for several binary sync objects; false when the deadline came first. None at all are always done.
+    /// Waits for several binary sync objects; false when the deadline came first. An empty list is always done.
     ///
     /// Request: SYNCOBJ_WAIT with WAIT_FOR_SUBMIT.
     ///
@@ -298,8 +298,8 @@ impl Syncobj {
     }
 
     /// Waits for points of several sync objects, or first for there to be some; point 0 is the binary state. For all:
-    /// `Some(0)` when the condition is met; for any: which one met it; `None` when the deadline came first. None at all
-    /// always meet it.
+    /// `Some(0)` when the condition is met; for any: which one met it; `None` when the deadline came first. An empty list
+    /// always meets it.
     ///
     /// **A fence that ended with an error counts as signalled**: ask [`Context::check`](crate::winsys::Context::check) afterwards.
     ///

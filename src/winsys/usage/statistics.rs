@@ -57,7 +57,7 @@ impl From<&MemoryInfo> for SystemUsage {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCounters {
-    /// BOs that were thrown out of where they were, and copied.
+    /// Number of BOs that were evicted and copied.
     pub evictions: u64,
     /// Bytes copied by evictions and other moves.
     pub bytes_moved: u64,
@@ -77,7 +77,7 @@ impl MoveCounters {
     }
 }
 
-/// Something the GPU measures. A query says which ones a chip has.
+/// A sensor of the GPU. A chip may lack some of them.
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_SENSOR_*`.
 ///

@@ -14,8 +14,8 @@ use crate::{
     winsys::{Event, PageFault},
 };
 
-/// Remembers which BO is bound where, and for a while which one was: what turns the address of a page fault into the name
-/// of the buffer that was overrun, or used after it was freed.
+/// Remembers the BO that is bound at each address, and for a while the BO that was: it turns the address of a page fault into
+/// the name of the buffer that was overrun, or used after it was freed.
 ///
 /// ```
 /// use amdgpu_sim::{SimKernel, profile};

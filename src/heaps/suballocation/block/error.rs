@@ -2,7 +2,7 @@
 
 use super::Chunk;
 
-/// A block that cannot be.
+/// The reason why there is no block.
 ///
 /// ```
 /// use amdgpu_winsys::heaps::suballocation::{BlockError, VirtualBlock};
