@@ -21,7 +21,7 @@ fn json(folder: &str, name: &str) -> Value {
 }
 
 fn captures() -> Vec<Capture> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/devices");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/sim/data/devices");
     let mut files: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();

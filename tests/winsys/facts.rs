@@ -137,7 +137,7 @@ fn row_15_tiling_registers_are_the_captured_ones() {
     for name in CHIPS {
         let device = crate::support::device_like_the_recording(name);
         let (info, tiling) = (device.info(), device.info().tiling);
-        let path = format!("{}/tests/data/devices/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/crates/sim/data/devices/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let capture: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         for register in capture["mmr_regs"].as_array().unwrap() {
             let (value, offset) = (number(&register["value"]) as u32, number(&register["dword_offset"]) as usize);

@@ -69,7 +69,7 @@ fn exit_codes_are_those_of_the_table() {
 
 #[test]
 fn a_captured_gpu_is_looked_at_as_the_chip_of_its_name() {
-    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices/renoir.json");
+    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/data/devices/renoir.json");
     let [by_name, by_file] = ["renoir", captured].map(|chip| run(&["--sim", chip, "heaps"]));
     assert_eq!((by_file.code, &by_file.stdout), (0, &by_name.stdout), "{}", by_file.stderr);
     let refused = run(&["--sim", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);

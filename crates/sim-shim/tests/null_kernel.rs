@@ -39,7 +39,7 @@ fn without_the_launcher_a_variable_is_enough() {
 #[test]
 fn a_captures_path_holds_wherever_the_program_goes() {
     let mut run = launcher("./navi21.json");
-    run.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices"));
+    run.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/data/devices"));
     let script = "cd / && exec \"$0\" null";
     let output =
         run.args(["sh", "-c", script]).arg(beside_the_launcher("examples/guest")).output().expect("the launcher");

@@ -304,7 +304,7 @@ fn a_world_has_the_devices_that_were_asked_for_in_that_order() {
 
 #[test]
 fn a_world_takes_captures_beside_names() {
-    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices/pitcairn.json");
+    let captured = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/data/devices/pitcairn.json");
     launched(&format!("navi21,{captured}"), &["devices", "navi21", "pitcairn"]);
     hosted(&format!("{captured},renoir"), &["devices", "pitcairn", "renoir"]);
 }

@@ -227,7 +227,7 @@ fn what_is_no_json_is_refused() {
 
 #[test]
 fn a_word_is_a_name_or_a_file() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/devices");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/devices");
     for file in fs::read_dir(&folder).unwrap() {
         let path = file.unwrap().path();
         let found = chip(path.to_str().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Every field of the captures in `tests/data/devices` is what the simulator answers when it plays their recording.
+//! Every field of the captures in `data/devices` is what the simulator answers when it plays their recording.
 //!
 //! Each key of a capture is either compared or named here as something that no request tells; a key that is neither
 //! fails the test, so that nothing recorded is overlooked.
@@ -30,7 +30,7 @@ struct Played {
 }
 
 fn captures() -> Vec<Played> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/devices");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/devices");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files

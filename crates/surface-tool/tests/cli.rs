@@ -110,7 +110,7 @@ fn modifiers_come_in_the_drivers_order() {
 
 #[test]
 fn captures_are_chips_too() {
-    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/devices/renoir.json");
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/data/devices/renoir.json");
     let arguments =
         |gpu: &str| ["explain", "--gpu", gpu, "--format", "R8", "--size", "64x64"].map(OsString::from).to_vec();
     assert_eq!(words(&arguments(capture)).1, words(&arguments("renoir")).1);

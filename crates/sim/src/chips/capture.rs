@@ -24,7 +24,7 @@ const SCHEMA_VERSION: u32 = 1;
 pub(super) const CAPTURED: &str = "captured";
 
 impl Profile {
-    /// Reads a capture of a GPU: JSON of the form of `tests/data/devices`, as `amdgpu-smoke capture` writes it.
+    /// Reads a capture of a GPU: JSON of the form of `data/devices`, as `amdgpu-smoke capture` writes it.
     ///
     /// Required are `dev_info` with the fields that user space cannot do without, the totals of `memory`, one of the blocks
     /// `gfx` and `compute` in `hw_ip`, and in `mmr_regs` the registers that user space of the generation reads. Other keys may

@@ -6,7 +6,7 @@ use super::profile::Profile;
 
 macro_rules! captures {
     ($($name:literal)*) => {
-        [$( include_str!(concat!("../../../../tests/data/devices/", $name, ".json")), )*]
+        [$( include_str!(concat!("../../data/devices/", $name, ".json")), )*]
     };
 }
 
