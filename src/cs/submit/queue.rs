@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use super::{shared::Shared, submit_buffers::SubmitBuffers};
+use super::{
+    shared::{End, Shared},
+    submit_buffers::SubmitBuffers,
+};
 use crate::{
     cs::{
         CommandList, Error, Fence, Keep, QueueKind, QueueOptions, Result, Submission, SyncPoint, Target,
@@ -14,10 +17,6 @@ use crate::{
     },
     winsys::{Context, Deadline, Event, Ip, ResidencySet, Syncobj, Until, UserFence, WaitFor},
 };
-
-/// The longest time that dropping a queue waits for its last submission. RADV gives up after a second (Mesa 25.0.7
-/// `radv_amdgpu_cs.c`, `radv_amdgpu_ctx_wait_idle`).
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// Interval at which a thread that waits for another's submission looks whether that one may take long.
 const LOOK: Duration = Duration::from_millis(1);
@@ -32,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// is never held during an ioctl nor while something is let go of; and what a finished submission used is let go of under
 /// neither lock.
 ///
-/// Dropping a queue waits for its last submission, for two seconds at most; [`Fence`]s may see a later end.
+/// Dropping a queue waits for its last submission, for two seconds at most unless it was [abandoned](Queue::abandon); [`Fence`]s may see a later end.
 ///
 /// # Lost work
 ///
@@ -60,10 +59,6 @@ pub struct Queue {
     /// Ends the queue with the last handle. Beside the state and not around it, so that a submission follows one pointer.
     end: Arc<End>,
 }
-
-/// Dropped with the last handle of a queue.
-#[derive(Debug)]
-struct End(Arc<Shared>);
 
 /// Two handles are equal if they are of the same queue.
 impl PartialEq for Queue {
@@ -105,7 +100,7 @@ impl Queue {
         let (buffers, may_block, overtaking, jobs) = Default::default();
         let shared = Shared { context, ip, ring, target, options, user_fence, buffers, may_block, overtaking, jobs };
         let shared = Arc::new(shared);
-        let end = Arc::new(End(Arc::clone(&shared)));
+        let end = Arc::new(End::new(Arc::clone(&shared)));
         Ok(Self { shared, end })
     }
 
@@ -266,29 +261,31 @@ impl Queue {
         self.shared.forget_memory();
     }
 
+    /// Has the last handle of the queue wait for nothing when it is dropped, for a driver that gives up a device whose GPU may be
+    /// busy for long.
+    ///
+    /// Submissions that run then end in their own time. The kernel keeps the memory that they use until they have; the lists of
+    /// those that have not ended when the last [`Fence`] of the queue is dropped too are never freed, because the GPU may still
+    /// read them.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimKernel, profile};
+    /// use amdgpu_winsys::{cs::Queue, winsys::{Context, Device, Ip, Priority}};
+    ///
+    /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;
+    /// let context = Context::new(&device, Priority::Normal)?;
+    /// let queue = Queue::new(&context, Ip::Gfx, 0)?;
+    /// queue.abandon();
+    /// drop(queue);
+    /// assert!(Queue::new(&context, Ip::Gfx, 0).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn abandon(&self) {
+        self.end.abandon();
+    }
+
     pub(in crate::cs) fn shared(&self) -> &Arc<Shared> {
         &self.shared
-    }
-}
-
-impl Drop for End {
-    fn drop(&mut self) {
-        let Self(shared) = self;
-        let deadline = Deadline::after(DRAIN);
-        let outcome = shared.wait(shared.jobs.last(), deadline);
-        if outcome.is_err() {
-            // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
-            shared.wait_for_the_end(deadline);
-        }
-        shared.forget_memory();
-        shared.context.give_back_queue(shared.ip, shared.ring);
-        let (ip, ring) = (shared.ip, shared.ring);
-        match outcome {
-            Ok(true) => {}
-            // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
-            Ok(false) => tracing::warn!(%ip, ring, "queue dropped while its jobs still run"),
-            Err(error) => tracing::warn!(%ip, ring, %error, "queue dropped after an error"),
-        }
     }
 }
 
@@ -326,7 +323,7 @@ struct Left {
 
 impl Shared {
     /// Gives up what is kept only so that later submissions are cheap.
-    fn forget_memory(&self) {
+    pub(super) fn forget_memory(&self) {
         // Destroyed when it goes, without the lock.
         let _list = self.buffers.lock().take_kernel_list();
         let _others = std::mem::take(&mut *self.overtaking.lock());

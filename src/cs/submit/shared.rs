@@ -1,6 +1,12 @@
 //! State shared by a queue and its fences.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use nix::errno::Errno;
 use parking_lot::Mutex;
@@ -104,5 +110,50 @@ impl Shared {
 
     pub(super) fn number(&self, sequence: u64) -> CsFence {
         CsFence { ctx_id: self.context.id(), ip_type: self.ip.raw(), ip_instance: 0, ring: self.ring, seq_no: sequence }
+    }
+}
+
+/// The longest time that dropping a queue waits for its last submission. RADV gives up after a second (Mesa 25.0.7
+/// `radv_amdgpu_cs.c`, `radv_amdgpu_ctx_wait_idle`).
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Dropped with the last handle of a queue.
+#[derive(Debug)]
+pub(super) struct End {
+    shared: Arc<Shared>,
+    /// `true` if the last handle is not to wait.
+    is_abandoned: AtomicBool,
+}
+
+impl End {
+    /// Returns the end of a queue that waits.
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, is_abandoned: AtomicBool::new(false) }
+    }
+
+    /// Has the drop wait for nothing.
+    pub(super) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let Self { shared, is_abandoned } = self;
+        let deadline = if *is_abandoned.get_mut() { Deadline::POLL } else { Deadline::after(DRAIN) };
+        let outcome = shared.wait(shared.jobs.last(), deadline);
+        if outcome.is_err() {
+            // Work was lost, or the kernel cannot be asked this way. What is still queued uses its memory until it has ended.
+            shared.wait_for_the_end(deadline);
+        }
+        shared.forget_memory();
+        shared.context.give_back_queue(shared.ip, shared.ring);
+        let (ip, ring) = (shared.ip, shared.ring);
+        match outcome {
+            Ok(true) => {}
+            // Fences may still see its end. The kernel orders every unbinding behind the running jobs.
+            Ok(false) => tracing::warn!(%ip, ring, "queue dropped while its jobs still run"),
+            Err(error) => tracing::warn!(%ip, ring, %error, "queue dropped after an error"),
+        }
     }
 }
