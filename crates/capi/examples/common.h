@@ -1,4 +1,4 @@
-/* What the examples share: a check of results, and words into a stream. */
+/* Helpers of the examples: a check of results, and words into a stream. */
 #ifndef AGW_EXAMPLE_COMMON_H
 #define AGW_EXAMPLE_COMMON_H
 

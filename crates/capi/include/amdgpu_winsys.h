@@ -159,6 +159,151 @@
 #define AGW_ERROR_IN_USE -2000000007
 
 /**
+ * It will be exported as a descriptor.
+ */
+#define AGW_MEMORY_EXPORTABLE (1 << 0)
+
+/**
+ * The fences of other users are waited for, as for memory of a window system.
+ */
+#define AGW_MEMORY_IMPLICIT_SYNC (1 << 1)
+
+/**
+ * The GPU's L2 is bypassed. Nothing before GFX9.
+ */
+#define AGW_MEMORY_BYPASS_L2 (1 << 2)
+
+/**
+ * Zeroed where it is VRAM; GTT always is.
+ */
+#define AGW_MEMORY_ZERO (1 << 3)
+
+/**
+ * The contents may be thrown away instead of being moved to GTT.
+ */
+#define AGW_MEMORY_DISCARDABLE (1 << 4)
+
+/**
+ * The GPU may compress it.
+ */
+#define AGW_MEMORY_ALLOW_DCC (1 << 5)
+
+/**
+ * The driver's own memory: no guard page.
+ */
+#define AGW_MEMORY_INTERNAL (1 << 6)
+
+/**
+ * The GPU only reads it.
+ */
+#define AGW_MEMORY_READ_ONLY (1 << 7)
+
+/**
+ * No shader runs from it.
+ */
+#define AGW_MEMORY_NO_EXECUTE (1 << 8)
+
+/**
+ * The infinity cache is left to others.
+ */
+#define AGW_MEMORY_BYPASS_INFINITY_CACHE (1 << 9)
+
+/**
+ * VRAM without GTT beside it.
+ */
+#define AGW_MEMORY_NO_SPILL (1 << 10)
+
+/**
+ * Not always valid: submissions list it.
+ */
+#define AGW_MEMORY_LISTED (1 << 11)
+
+/**
+ * The address will be asked for again in a later run, by `address`.
+ */
+#define AGW_MEMORY_REPLAYABLE (1 << 31)
+
+/**
+ * `VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT`.
+ */
+#define AGW_HANDLE_OPAQUE_FD 1
+
+/**
+ * `VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT`.
+ */
+#define AGW_HANDLE_DMA_BUF 512
+
+/**
+ * APUs show one device-local heap of all they have, and no GTT type.
+ */
+#define AGW_HEAPS_UNIFIED_ON_APU (1 << 0)
+
+/**
+ * Cards whose VRAM is all visible show a visible heap of 256 MiB beside the rest, as without resizable BAR.
+ */
+#define AGW_HEAPS_HIDE_REBAR (1 << 1)
+
+/**
+ * Every VRAM allocation is cleared by the kernel.
+ */
+#define AGW_HEAPS_ZERO_VRAM (1 << 2)
+
+/**
+ * There are no protected types.
+ */
+#define AGW_HEAPS_NO_TMZ (1 << 3)
+
+/**
+ * An allocation with which a heap would hold more than its size is refused.
+ */
+#define AGW_HEAPS_NO_OVERALLOCATION (1 << 4)
+
+/**
+ * An allocation with which a heap would hold more than its budget is refused.
+ */
+#define AGW_HEAPS_WITHIN_BUDGET (1 << 5)
+
+/**
+ * Addresses behind each allocation stay free, so that running over its end is a page fault.
+ */
+#define AGW_HEAPS_GUARD_GAPS (1 << 6)
+
+/**
+ * VRAM that the CPU cannot map.
+ */
+#define AGW_HEAP_INVISIBLE_VRAM 0
+
+/**
+ * System memory that the GPU maps.
+ */
+#define AGW_HEAP_GTT 1
+
+/**
+ * VRAM that the CPU can map; on an APU the device-local share of its memory.
+ */
+#define AGW_HEAP_VISIBLE_VRAM 2
+
+/**
+ * The budgets are those of RADV, with its two mistakes behind a small BAR.
+ */
+#define AGW_BUDGET_OF_RADV (1 << 0)
+
+/**
+ * The kernel is asked, however young its last answer is.
+ */
+#define AGW_BUDGET_FRESH (1 << 1)
+
+/**
+ * The addresses are in the 32-bit window.
+ */
+#define AGW_BUFFER_32BIT (1 << 0)
+
+/**
+ * The buffer is protected.
+ */
+#define AGW_BUFFER_PROTECTED (1 << 1)
+
+/**
  * The address is in the 32-bit window.
  */
 #define AGW_VA_32BIT (1 << 0)
@@ -364,6 +509,16 @@ struct agw_ctx;
 struct agw_device;
 
 /**
+ * Memory of a memory type, with an address. It begins with a `struct agw_bo_head`.
+ */
+struct agw_memory;
+
+/**
+ * The heaps and memory types of a device, and the means to allocate of them.
+ */
+struct agw_memory_manager;
+
+/**
  * A queue of a context.
  */
 struct agw_queue;
@@ -420,6 +575,128 @@ struct agw_loss {
 };
 
 /**
+ * A request for memory of a type.
+ */
+struct agw_memory_request {
+   /**
+    * `sizeof(struct agw_memory_request)`.
+    */
+   uint32_t struct_size;
+   /**
+    * Zero.
+    */
+   uint32_t reserved;
+   /**
+    * Bytes. Of an import, the least that it must have, and zero for any; of memory of the process, its length.
+    */
+   uint64_t size;
+   /**
+    * The address of an earlier run; zero for any. Imports have none.
+    */
+   uint64_t address;
+   /**
+    * Index of the memory type.
+    */
+   uint32_t memory_type;
+   /**
+    * `AGW_MEMORY_*`.
+    */
+   uint32_t flags;
+   /**
+    * 0.0 to 1.0: more of it stays in VRAM when that is full. Vulkan's default is 0.5.
+    */
+   float priority;
+   /**
+    * Zero.
+    */
+   uint32_t pad;
+};
+
+/**
+ * Options of a memory manager. All zero is the default, and so is a null pointer in their place.
+ */
+struct agw_memory_manager_options {
+   /**
+    * `sizeof(struct agw_memory_manager_options)`.
+    */
+   uint32_t struct_size;
+   /**
+    * Zero.
+    */
+   uint32_t reserved;
+   /**
+    * `AGW_HEAPS_*`.
+    */
+   uint32_t flags;
+   /**
+    * VRAM is at most this many MiB; zero for no limit.
+    */
+   uint32_t vram_limit_mib;
+};
+
+/**
+ * A heap.
+ */
+struct agw_memory_heap {
+   /**
+    * Bytes.
+    */
+   uint64_t size;
+   /**
+    * `VkMemoryHeapFlags`.
+    */
+   uint32_t flags;
+   /**
+    * `AGW_HEAP_*`.
+    */
+   uint32_t kind;
+};
+
+/**
+ * A memory type.
+ */
+struct agw_memory_type {
+   /**
+    * `AMDGPU_GEM_DOMAIN_*` in which the kernel may place its memory.
+    */
+   uint64_t domains;
+   /**
+    * `AMDGPU_GEM_CREATE_*` of each allocation; a request adds more.
+    */
+   uint64_t create_flags;
+   /**
+    * Index of its heap.
+    */
+   uint32_t heap;
+   /**
+    * `VkMemoryPropertyFlags`.
+    */
+   uint32_t properties;
+   /**
+    * Not zero if its addresses are in the 32-bit window.
+    */
+   uint32_t is_32bit;
+   /**
+    * Zero.
+    */
+   uint32_t pad;
+};
+
+/**
+ * Budget and usage of a heap, as VK_EXT_memory_budget defines them.
+ */
+struct agw_heap_budget {
+   /**
+    * Bytes that the process can expect to have in the heap, including those it has.
+    */
+   uint64_t budget;
+   /**
+    * Bytes that the process has.
+    */
+   uint64_t usage;
+};
+
+/**
  * A request for a BO with an address.
  */
 struct agw_bo_request {
@@ -452,7 +729,7 @@ struct agw_bo_request {
     */
    uint64_t domains;
    /**
-    * `AMDGPU_GEM_CREATE_*`. What the kernel is too old for is refused.
+    * `AMDGPU_GEM_CREATE_*`. A flag that is newer than the kernel is refused.
     */
    uint64_t flags;
    /**
@@ -1069,10 +1346,13 @@ extern "C" {
 /**
  * Routes the memory of the objects behind handles. Must be called before the first device is opened, once.
  *
+ * A hook returns to its caller: it neither unwinds nor jumps out, by `longjmp` or otherwise. An exception of C++ or a panic that
+ * leaves it ends the process; a jump leaves locks of the library locked.
+ *
  * # Safety
  *
  * The functions may be called by any thread until the process ends. `allocate` returns null, or memory of that size and
- * alignment that nothing else uses until it is given to `free`.
+ * alignment that nothing else uses until it is given to `free`. Neither calls into the library.
  */
 int32_t agw_set_allocator(void *(*allocate)(void *user, size_t size, size_t alignment),
                           void (*free)(void *user, void *memory),
@@ -1080,6 +1360,9 @@ int32_t agw_set_allocator(void *(*allocate)(void *user, size_t size, size_t alig
 
 /**
  * Gives each log line up to `level` to a function, in processes that have no `tracing` subscriber. Once for each process.
+ *
+ * The function returns to its caller, as the hooks of `agw_set_allocator` do. It may call into the library, except with the
+ * objects of the call that it is called from.
  *
  * # Safety
  *
@@ -1101,7 +1384,7 @@ const char *agw_last_error(void);
 int32_t agw_last_errno(void);
 
 /**
- * Tells how work was lost, after a call that failed with `AGW_ERROR_DEVICE_LOST`; `AGW_NOT_READY` if the calling thread's last
+ * Writes the account of lost work to `loss`, after a call that failed with `AGW_ERROR_DEVICE_LOST`; `AGW_NOT_READY` if the calling thread's last
  * failing call reported no loss.
  *
  * # Safety
@@ -1122,14 +1405,258 @@ uint32_t agw_version(void);
 int32_t agw_vk_result(int32_t result);
 
 /**
+ * Allocates memory of a type, and binds it at an address of its own.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+ * valid for writing.
+ */
+int32_t agw_memory_allocate(const struct agw_memory_manager *manager,
+                            const struct agw_memory_request *request,
+                            struct agw_memory **memory);
+
+/**
+ * Imports a dma-buf as memory of a type that `agw_memory_manager_fd_types` allows. The descriptor stays the caller's.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+ * valid for writing.
+ */
+int32_t agw_memory_import_fd(const struct agw_memory_manager *manager,
+                             int32_t fd,
+                             const struct agw_memory_request *request,
+                             struct agw_memory **memory);
+
+/**
+ * Makes memory of pages of this process, which are its mapping. `pointer` and `size` are multiples of 4096.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+ * valid for writing. The pages are the caller's, and stay mapped and writable until the memory is freed and the GPU is done with
+ * it.
+ */
+int32_t agw_memory_import_host(const struct agw_memory_manager *manager,
+                               void *pointer,
+                               const struct agw_memory_request *request,
+                               struct agw_memory **memory);
+
+/**
+ * Maps all of the memory for the CPU. It has one mapping, which a second call answers again.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed; `pointer` is null or valid for writing.
+ */
+int32_t agw_memory_map(const struct agw_memory *memory, void **pointer);
+
+/**
+ * Maps all of the memory at an address, over whatever is mapped there. Fails if it is mapped at another one.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed. As many bytes from the address on as the memory has are the caller's, and
+ * nothing else uses them until it is unmapped.
+ */
+int32_t agw_memory_map_at(const struct agw_memory *memory,
+                          void *address);
+
+/**
+ * Ends the CPU mapping. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not mapped, or
+ * is memory of the process.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed; nothing uses its mapping any more.
+ */
+int32_t agw_memory_unmap(const struct agw_memory *memory,
+                         bool keep_addresses);
+
+/**
+ * Makes what the CPU wrote to a range of mapped memory visible to the GPU (`vkFlushMappedMemoryRanges`). The offset is a multiple of
+ * 64, and the size one too, or `UINT64_MAX` or to the end.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed.
+ */
+int32_t agw_memory_flush(const struct agw_memory *memory,
+                         uint64_t offset,
+                         uint64_t size);
+
+/**
+ * Makes what the GPU wrote to a range of mapped memory visible to the CPU (`vkInvalidateMappedMemoryRanges`).
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed.
+ */
+int32_t agw_memory_invalidate(const struct agw_memory *memory, uint64_t offset, uint64_t size);
+
+/**
+ * Exports memory that was allocated with `AGW_MEMORY_EXPORTABLE`, or imported, as a descriptor of type `AGW_HANDLE_*`. The descriptor is
+ * the caller's, and closed on exec.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed; `fd` is null or valid for writing.
+ */
+int32_t agw_memory_export(const struct agw_memory *memory,
+                          uint32_t handle_type,
+                          int32_t *fd);
+
+/**
+ * Changes the priority: 0.0 to 1.0.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed.
+ */
+int32_t agw_memory_set_priority(const struct agw_memory *memory, float priority);
+
+/**
+ * Makes a BO object of the memory, at the same address: for streams, submissions, sparse ranges and metadata. The memory stays
+ * allocated until both are freed; the CPU's mapping of one is not the other's.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed; `bo` is null or valid for writing.
+ */
+int32_t agw_memory_bo(const struct agw_memory *memory,
+                      struct agw_bo **bo);
+
+/**
+ * Adds a reference to memory, and returns it.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed.
+ */
+struct agw_memory *agw_memory_ref(struct agw_memory *memory);
+
+/**
+ * Removes a reference to memory. With the last one it is unmapped, unbound and closed, unless BO objects of it, streams,
+ * queues or sparse ranges still use it.
+ *
+ * # Safety
+ *
+ * `memory` is null or memory that was not freed.
+ */
+void agw_memory_unref(struct agw_memory *memory);
+
+/**
+ * Builds the heaps and memory types of a device. `options` may be null. A device can have several managers; their allocations
+ * count together.
+ *
+ * # Safety
+ *
+ * `device` is null or a device that was not freed; `options` is null or a structure of its `struct_size`; `manager` is null or
+ * valid for writing.
+ */
+int32_t agw_memory_manager_create(const struct agw_device *device,
+                                  const struct agw_memory_manager_options *options,
+                                  struct agw_memory_manager **manager);
+
+/**
+ * Writes the heaps to `heaps`. `heap_count` says how long the array is, and afterwards how many there are; `AGW_INCOMPLETE` if that
+ * is more. With a null array only the number is written.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `heap_count` is null or valid for reading and writing; `heaps` is null, or valid
+ * for writing as many heaps as `heap_count` says.
+ */
+int32_t agw_memory_manager_get_heaps(const struct agw_memory_manager *manager,
+                                     struct agw_memory_heap *heaps,
+                                     uint32_t *heap_count);
+
+/**
+ * Writes the memory types to `types`, with `type_count` as in `agw_memory_manager_get_heaps`.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `type_count` is null or valid for reading and writing; `types` is null, or valid
+ * for writing as many types as `type_count` says.
+ */
+int32_t agw_memory_manager_get_types(const struct agw_memory_manager *manager,
+                                     struct agw_memory_type *types,
+                                     uint32_t *type_count);
+
+/**
+ * Writes budget and usage of every heap to `budgets`, with `budget_count` as in `agw_memory_manager_get_heaps`. Usage is that of
+ * now; the kernel is asked for the rest at most ten times a second, or with `AGW_BUDGET_FRESH` now. `flags` is of `AGW_BUDGET_*`.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `budget_count` is null or valid for reading and writing; `budgets` is null, or
+ * valid for writing as many budgets as `budget_count` says.
+ */
+int32_t agw_memory_manager_get_budgets(const struct agw_memory_manager *manager,
+                                       uint32_t flags,
+                                       struct agw_heap_budget *budgets,
+                                       uint32_t *budget_count);
+
+/**
+ * Returns the types that a buffer may be bound to, a bit for each; none for null. `flags` is of `AGW_BUFFER_*`.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed.
+ */
+uint32_t agw_memory_manager_buffer_types(const struct agw_memory_manager *manager, uint32_t flags);
+
+/**
+ * Finds the first type of those in `allowed` that has the `required` of Vulkan's property flags, and one that has the `preferred`
+ * ones too if there is any. `AGW_ERROR_FEATURE_NOT_PRESENT` if there is none.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `memory_type` is null or valid for writing.
+ */
+int32_t agw_memory_manager_find_type(const struct agw_memory_manager *manager,
+                                     uint32_t allowed,
+                                     uint32_t required,
+                                     uint32_t preferred,
+                                     uint32_t *memory_type);
+
+/**
+ * Writes the types that the memory behind a dma-buf may be imported as to `types`, a bit for each. Nothing is kept.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed; `types` is null or valid for writing.
+ */
+int32_t agw_memory_manager_fd_types(const struct agw_memory_manager *manager, int32_t fd, uint32_t *types);
+
+/**
+ * Adds a reference to a manager, and returns it.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed.
+ */
+struct agw_memory_manager *agw_memory_manager_ref(struct agw_memory_manager *manager);
+
+/**
+ * Removes a reference to a manager. Its memory stays.
+ *
+ * # Safety
+ *
+ * `manager` is null or a manager that was not freed.
+ */
+void agw_memory_manager_unref(struct agw_memory_manager *manager);
+
+/**
  * Creates a BO and binds it at an address of its own.
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `request` is null or a structure of its `struct_size`; `bo` is null or
+ * `device` is null or a device that was not freed; `request` is null or a structure of its `struct_size`; `bo` is null or
  * valid for writing.
  */
-int32_t agw_bo_create(const struct agw_device *handle,
+int32_t agw_bo_create(const struct agw_device *device,
                       const struct agw_bo_request *request,
                       struct agw_bo **bo);
 
@@ -1139,10 +1666,10 @@ int32_t agw_bo_create(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `bo` is null or valid for writing. The pages are the caller's, and stay
+ * `device` is null or a device that was not freed; `bo` is null or valid for writing. The pages are the caller's, and stay
  * mapped until the BO is freed and the GPU is done with it.
  */
-int32_t agw_bo_from_user_memory(const struct agw_device *handle,
+int32_t agw_bo_from_user_memory(const struct agw_device *device,
                                 void *pointer,
                                 uint64_t size,
                                 uint32_t priority,
@@ -1154,28 +1681,47 @@ int32_t agw_bo_from_user_memory(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `bo` is null or valid for writing.
+ * `device` is null or a device that was not freed; `bo` is null or valid for writing.
  */
-int32_t agw_bo_import(const struct agw_device *handle,
+int32_t agw_bo_import(const struct agw_device *device,
                       int32_t fd,
                       uint32_t va_flags,
                       uint32_t priority,
                       struct agw_bo **bo);
 
 /**
- * Tells what a dma-buf is, without keeping it.
+ * Binds a BO whose GEM handle the caller made on the device's file, with `va_flags` as for `agw_bo_import`. With `is_owned` the
+ * handle is closed with the object, and it stays the caller's otherwise.
+ *
+ * After `AGW_ERROR_INVALID_ARGUMENT`, and `AGW_ERROR_INVALID_EXTERNAL_HANDLE` for a number that the kernel does not take, the handle
+ * is the caller's as before. Where binding fails, it was closed if `is_owned`.
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
+ * `device` is null or a device that was not freed; `bo` is null or valid for writing. The handle is the caller's, and no object of
+ * the library has it. Nothing else closes it while the object lives, and with `is_owned` nothing else closes it at all.
+ */
+int32_t agw_bo_from_handle(const struct agw_device *device,
+                           uint32_t handle,
+                           bool is_owned,
+                           uint32_t va_flags,
+                           uint32_t priority,
+                           struct agw_bo **bo);
+
+/**
+ * Writes the kernel's account of a dma-buf to `info`, without keeping the memory.
+ *
+ * # Safety
+ *
+ * `device` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
  * says.
  */
-int32_t agw_bo_probe(const struct agw_device *handle,
+int32_t agw_bo_probe(const struct agw_device *device,
                      int32_t fd,
                      struct agw_bo_info *info);
 
 /**
- * Tells what a BO is: domains and flags as it was created, or as the kernel reports them of an import.
+ * Writes the account of a BO to `info`: domains and flags as it was created, or as the kernel reports them of an import.
  *
  * # Safety
  *
@@ -1287,27 +1833,27 @@ int32_t agw_bo_set_name(const struct agw_bo *bo, const char *name);
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `ctx` is null or valid for writing.
+ * `device` is null or a device that was not freed; `ctx` is null or valid for writing.
  */
-int32_t agw_ctx_create(const struct agw_device *handle, int32_t priority, struct agw_ctx **ctx);
+int32_t agw_ctx_create(const struct agw_device *device, int32_t priority, struct agw_ctx **ctx);
 
 /**
  * Returns the kernel's id of a context; 0 for null.
  *
  * # Safety
  *
- * `handle` is null or a context that was not freed.
+ * `ctx` is null or a context that was not freed.
  */
-uint32_t agw_ctx_id(const struct agw_ctx *handle);
+uint32_t agw_ctx_id(const struct agw_ctx *ctx);
 
 /**
  * Fails with `AGW_ERROR_DEVICE_LOST` if work of a queue of the context was lost. A wait for a sync object does not tell.
  *
  * # Safety
  *
- * `handle` is null or a context that was not freed.
+ * `ctx` is null or a context that was not freed.
  */
-int32_t agw_ctx_check(const struct agw_ctx *handle,
+int32_t agw_ctx_check(const struct agw_ctx *ctx,
                       uint32_t ip_type,
                       uint32_t ring);
 
@@ -1316,9 +1862,9 @@ int32_t agw_ctx_check(const struct agw_ctx *handle,
  *
  * # Safety
  *
- * `handle` is null or a context that was not freed.
+ * `ctx` is null or a context that was not freed.
  */
-int32_t agw_ctx_wait(const struct agw_ctx *handle,
+int32_t agw_ctx_wait(const struct agw_ctx *ctx,
                      uint32_t ip_type,
                      uint32_t ring,
                      uint64_t sequence,
@@ -1330,9 +1876,9 @@ int32_t agw_ctx_wait(const struct agw_ctx *handle,
  *
  * # Safety
  *
- * `handle` is null or a context that was not freed.
+ * `ctx` is null or a context that was not freed.
  */
-int32_t agw_ctx_pin_clocks(const struct agw_ctx *handle,
+int32_t agw_ctx_pin_clocks(const struct agw_ctx *ctx,
                            uint32_t level);
 
 /**
@@ -1340,10 +1886,10 @@ int32_t agw_ctx_pin_clocks(const struct agw_ctx *handle,
  *
  * # Safety
  *
- * `handle` is null or a context that was not freed; `cs` is null or a structure of its `struct_size`, whose arrays have the
+ * `ctx` is null or a context that was not freed; `cs` is null or a structure of its `struct_size`, whose arrays have the
  * lengths that it says; `sequence` is null or valid for writing.
  */
-int32_t agw_ctx_submit(const struct agw_ctx *handle,
+int32_t agw_ctx_submit(const struct agw_ctx *ctx,
                        const struct agw_cs *cs,
                        uint64_t *sequence);
 
@@ -1434,14 +1980,14 @@ bool agw_device_is_of_node(const struct agw_device *device,
 const char *agw_device_name(const struct agw_device *device);
 
 /**
- * Tells the facts about a device.
+ * Writes the facts about a device to `info`.
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
+ * `device` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
  * says.
  */
-int32_t agw_device_get_info(const struct agw_device *handle,
+int32_t agw_device_get_info(const struct agw_device *device,
                             struct agw_device_info *info);
 
 /**
@@ -1450,10 +1996,10 @@ int32_t agw_device_get_info(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
+ * `device` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
  * valid for writing `size` bytes.
  */
-int32_t agw_device_info_raw(const struct agw_device *handle,
+int32_t agw_device_info_raw(const struct agw_device *device,
                             uint32_t query,
                             const uint32_t *input,
                             void *answer,
@@ -1464,9 +2010,9 @@ int32_t agw_device_info_raw(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `values` is null or valid for writing `count` words.
+ * `device` is null or a device that was not freed; `values` is null or valid for writing `count` words.
  */
-int32_t agw_device_read_registers(const struct agw_device *handle,
+int32_t agw_device_read_registers(const struct agw_device *device,
                                   uint32_t dword_offset,
                                   uint32_t count,
                                   uint32_t instance,
@@ -1477,19 +2023,19 @@ int32_t agw_device_read_registers(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `value` is null or valid for writing.
+ * `device` is null or a device that was not freed; `value` is null or valid for writing.
  */
-int32_t agw_device_query(const struct agw_device *handle, uint32_t id, uint64_t *value);
+int32_t agw_device_query(const struct agw_device *device, uint32_t id, uint64_t *value);
 
 /**
- * Tells the last page fault of the device's addresses; its status is 0 if there was none.
+ * Writes the last page fault of the device's addresses to `fault`; its status is 0 if there was none.
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `fault` is null, or valid for writing as many bytes as its `struct_size`
+ * `device` is null or a device that was not freed; `fault` is null, or valid for writing as many bytes as its `struct_size`
  * says.
  */
-int32_t agw_device_page_fault(const struct agw_device *handle,
+int32_t agw_device_page_fault(const struct agw_device *device,
                               struct agw_page_fault *fault);
 
 /**
@@ -1498,9 +2044,9 @@ int32_t agw_device_page_fault(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
+ * `device` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
  */
-int32_t agw_device_dump(const struct agw_device *handle,
+int32_t agw_device_dump(const struct agw_device *device,
                         uint32_t flags,
                         void (*line)(void *user, const char *text),
                         void *user);
@@ -1511,9 +2057,9 @@ int32_t agw_device_dump(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed.
+ * `device` is null or a device that was not freed.
  */
-uint64_t agw_device_fragment_alignment(const struct agw_device *handle,
+uint64_t agw_device_fragment_alignment(const struct agw_device *device,
                                        uint64_t size,
                                        uint64_t alignment);
 
@@ -1522,9 +2068,9 @@ uint64_t agw_device_fragment_alignment(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `set` is null or valid for writing.
+ * `device` is null or a device that was not freed; `set` is null or valid for writing.
  */
-int32_t agw_residents_create(const struct agw_device *handle, struct agw_residents **set);
+int32_t agw_residents_create(const struct agw_device *device, struct agw_residents **set);
 
 /**
  * Adds a BO, which is kept alive. It can be added several times, and stays until it was removed as often.
@@ -1567,9 +2113,9 @@ void agw_residents_unref(struct agw_residents *set);
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `range` is null or valid for writing.
+ * `device` is null or a device that was not freed; `range` is null or valid for writing.
  */
-int32_t agw_sparse_create(const struct agw_device *handle,
+int32_t agw_sparse_create(const struct agw_device *device,
                           uint64_t size,
                           uint64_t alignment,
                           uint32_t va_placement,
@@ -1608,63 +2154,77 @@ void agw_sparse_unref(struct agw_sparse *range);
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+ * `device` is null or a device that was not freed; `sync` is null or valid for writing.
  */
-int32_t agw_sync_create(const struct agw_device *handle, bool signalled, struct agw_sync **sync);
+int32_t agw_sync_create(const struct agw_device *device, bool signalled, struct agw_sync **sync);
 
 /**
  * Imports the sync object behind a descriptor, which stays the caller's.
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+ * `device` is null or a device that was not freed; `sync` is null or valid for writing.
  */
-int32_t agw_sync_import_fd(const struct agw_device *handle, int32_t fd, struct agw_sync **sync);
+int32_t agw_sync_import_fd(const struct agw_device *device, int32_t fd, struct agw_sync **sync);
+
+/**
+ * Makes the object of a sync object's handle that the caller made on the device's file. It is destroyed with the object if
+ * `is_owned`, and stays the caller's otherwise. Nothing is asked: a number that the file does not have is refused, with `ENOENT`,
+ * where it is first used.
+ *
+ * # Safety
+ *
+ * `device` is null or a device that was not freed; `sync` is null or valid for writing.
+ */
+int32_t agw_sync_from_handle(const struct agw_device *device,
+                             uint32_t handle,
+                             bool is_owned,
+                             struct agw_sync **sync);
 
 /**
  * Returns the kernel's handle; 0 for null.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-uint32_t agw_sync_handle(const struct agw_sync *handle);
+uint32_t agw_sync_handle(const struct agw_sync *sync);
 
 /**
  * Signals a point of the timeline, or with 0 the binary state.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-int32_t agw_sync_signal(const struct agw_sync *handle, uint64_t point);
+int32_t agw_sync_signal(const struct agw_sync *sync, uint64_t point);
 
 /**
  * Takes the fence away.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-int32_t agw_sync_reset(const struct agw_sync *handle);
+int32_t agw_sync_reset(const struct agw_sync *sync);
 
 /**
  * Asks for the highest point of the timeline that was reached.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+ * `sync` is null or a sync object that was not destroyed; `point` is null or valid for writing.
  */
-int32_t agw_sync_query(const struct agw_sync *handle, uint64_t *point);
+int32_t agw_sync_query(const struct agw_sync *sync, uint64_t *point);
 
 /**
  * Asks for the newest point of the timeline that anything was submitted for.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+ * `sync` is null or a sync object that was not destroyed; `point` is null or valid for writing.
  */
-int32_t agw_sync_last_submitted(const struct agw_sync *handle, uint64_t *point);
+int32_t agw_sync_last_submitted(const struct agw_sync *sync, uint64_t *point);
 
 /**
  * Copies the fence at `from_point` of `from` to `to_point` of `to`; 0 is the binary state.
@@ -1679,31 +2239,42 @@ int32_t agw_sync_transfer(const struct agw_sync *to,
                           uint64_t from_point);
 
 /**
+ * Exchanges what two sync objects stand for, without a request: how a payload moves from one semaphore to another. Submissions
+ * and descriptors stay with what they were made of.
+ *
+ * # Safety
+ *
+ * `a` and `b` are null or sync objects that were not destroyed, and nothing else uses them during the call.
+ */
+int32_t agw_sync_swap(const struct agw_sync *a,
+                      const struct agw_sync *b);
+
+/**
  * Exports the sync object. The descriptor is the caller's, and closed on exec.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+ * `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
  */
-int32_t agw_sync_export_fd(const struct agw_sync *handle, int32_t *fd);
+int32_t agw_sync_export_fd(const struct agw_sync *sync, int32_t *fd);
 
 /**
  * Exports the fence of the binary state as a sync file. The descriptor is the caller's, and closed on exec.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+ * `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
  */
-int32_t agw_sync_export_sync_file(const struct agw_sync *handle, int32_t *fd);
+int32_t agw_sync_export_sync_file(const struct agw_sync *sync, int32_t *fd);
 
 /**
  * Exports the fence of a point as a sync file, which several requests make. The descriptor is the caller's, and closed on exec.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+ * `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
  */
-int32_t agw_sync_export_sync_file_at(const struct agw_sync *handle,
+int32_t agw_sync_export_sync_file_at(const struct agw_sync *sync,
                                      uint64_t point,
                                      int32_t *fd);
 
@@ -1712,18 +2283,18 @@ int32_t agw_sync_export_sync_file_at(const struct agw_sync *handle,
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-int32_t agw_sync_import_sync_file(const struct agw_sync *handle, int32_t fd);
+int32_t agw_sync_import_sync_file(const struct agw_sync *sync, int32_t fd);
 
 /**
  * Adds 1 to an eventfd when a point has signalled, or with `AGW_WAIT_PENDING` when something was submitted for it.
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-int32_t agw_sync_tell(const struct agw_sync *handle, uint64_t point, uint32_t flags, int32_t eventfd);
+int32_t agw_sync_tell(const struct agw_sync *sync, uint64_t point, uint32_t flags, int32_t eventfd);
 
 /**
  * Waits for points, and first for something to be submitted for them, until a deadline in nanoseconds of CLOCK_MONOTONIC;
@@ -1745,45 +2316,45 @@ int32_t agw_sync_wait(const struct agw_sync_point *points,
  *
  * # Safety
  *
- * `handle` is null or a sync object that was not destroyed.
+ * `sync` is null or a sync object that was not destroyed.
  */
-void agw_sync_destroy(struct agw_sync *handle);
+void agw_sync_destroy(struct agw_sync *sync);
 
 /**
  * Keeps a BO resident and alive for every run of the list. One that is kept already costs a look.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses; `bo` is null or was not freed.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; `bo` is null or was not freed.
  */
-int32_t agw_stream_add_bo(struct agw_stream *handle, const struct agw_bo *bo);
+int32_t agw_stream_add_bo(struct agw_stream *stream, const struct agw_bo *bo);
 
 /**
  * Keeps what is bound in a sparse range resident for every run of the list.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses; `range` is null or was not freed.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; `range` is null or was not freed.
  */
-int32_t agw_stream_add_sparse(struct agw_stream *handle, const struct agw_sparse *range);
+int32_t agw_stream_add_sparse(struct agw_stream *stream, const struct agw_sparse *range);
 
 /**
  * Records fillers, so that with `leave` dwords more the chunk ends where an IB may.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-int32_t agw_stream_pad(struct agw_stream *handle, uint32_t leave);
+int32_t agw_stream_pad(struct agw_stream *stream, uint32_t leave);
 
 /**
  * Records words that dumps show. At most 1,000 bytes or so, as `MAX_ANNOTATION_BYTES` says.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
  */
-int32_t agw_stream_annotate(struct agw_stream *handle, const char *words);
+int32_t agw_stream_annotate(struct agw_stream *stream, const char *words);
 
 /**
  * Runs a finalized stream here: by a call where the ring can, unless `flags` says `AGW_EXECUTE_COPY`, else by a copy.
@@ -1792,7 +2363,7 @@ int32_t agw_stream_annotate(struct agw_stream *handle, const char *words);
  *
  * Both are null or streams that were not destroyed, and that nothing else uses.
  */
-int32_t agw_stream_execute(struct agw_stream *handle, const struct agw_stream *child, uint32_t flags);
+int32_t agw_stream_execute(struct agw_stream *stream, const struct agw_stream *child, uint32_t flags);
 
 /**
  * Records a call of an IB at an address, with the predicate bit of the packet or without. The caller keeps its memory alive
@@ -1800,9 +2371,9 @@ int32_t agw_stream_execute(struct agw_stream *handle, const struct agw_stream *c
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-int32_t agw_stream_call(struct agw_stream *handle,
+int32_t agw_stream_call(struct agw_stream *stream,
                         uint64_t va,
                         uint32_t dwords,
                         bool predicate);
@@ -1813,9 +2384,9 @@ int32_t agw_stream_call(struct agw_stream *handle,
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-int32_t agw_stream_detour(struct agw_stream *handle,
+int32_t agw_stream_detour(struct agw_stream *stream,
                           uint64_t va,
                           uint32_t dwords,
                           uint64_t trailer_va);
@@ -1828,7 +2399,7 @@ int32_t agw_stream_detour(struct agw_stream *handle,
  *
  * Both are null or streams that were not destroyed, and that nothing else uses; no job of them is running.
  */
-bool agw_stream_chain(struct agw_stream *handle,
+bool agw_stream_chain(struct agw_stream *stream,
                       struct agw_stream *next);
 
 /**
@@ -1836,20 +2407,20 @@ bool agw_stream_chain(struct agw_stream *handle,
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
  */
-int32_t agw_stream_unchain(struct agw_stream *handle);
+int32_t agw_stream_unchain(struct agw_stream *stream);
 
 /**
- * Tells the IBs of a finalized stream, in order. `ib_count` says how long the array is, and afterwards how many there are;
+ * Writes the IBs of a finalized stream to `ibs`, in order. `ib_count` says how long the array is, and afterwards how many there are;
  * `AGW_INCOMPLETE` if that is more.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
+ * `stream` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
  * valid for writing as many IBs as `ib_count` says.
  */
-int32_t agw_stream_ibs(const struct agw_stream *handle,
+int32_t agw_stream_ibs(const struct agw_stream *stream,
                        struct agw_ib *ibs,
                        uint32_t *ib_count);
 
@@ -1858,9 +2429,9 @@ int32_t agw_stream_ibs(const struct agw_stream *handle,
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
+ * `stream` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
  */
-int32_t agw_stream_read(const struct agw_stream *handle, uint32_t ib, uint32_t *dwords, uint32_t room);
+int32_t agw_stream_read(const struct agw_stream *stream, uint32_t ib, uint32_t *dwords, uint32_t room);
 
 /**
  * Makes the object of a queue of a context, of which there is one at a time: `AGW_ERROR_IN_USE` for a second one.
@@ -1876,27 +2447,38 @@ int32_t agw_queue_create(const struct agw_ctx *context, uint32_t ip_type, uint32
  *
  * # Safety
  *
- * `handle` is null or a queue that was not freed.
+ * `queue` is null or a queue that was not freed.
  */
-int32_t agw_queue_wait_idle(const struct agw_queue *handle, uint64_t deadline_ns);
+int32_t agw_queue_wait_idle(const struct agw_queue *queue, uint64_t deadline_ns);
 
 /**
  * Lets go of what finished submissions used. No request, unless work was lost.
  *
  * # Safety
  *
- * `handle` is null or a queue that was not freed.
+ * `queue` is null or a queue that was not freed.
  */
-int32_t agw_queue_retire(const struct agw_queue *handle);
+int32_t agw_queue_retire(const struct agw_queue *queue);
 
 /**
  * Fails with `AGW_ERROR_DEVICE_LOST` if work of the queue was lost.
  *
  * # Safety
  *
- * `handle` is null or a queue that was not freed.
+ * `queue` is null or a queue that was not freed.
  */
-int32_t agw_queue_check(const struct agw_queue *handle);
+int32_t agw_queue_check(const struct agw_queue *queue);
+
+/**
+ * Removes a reference to a queue as `agw_queue_unref` does, and has the last reference wait for nothing, for a driver that gives up
+ * a device whose GPU may be busy for long. Submissions that run end in their own time; their command buffers are never freed
+ * if they have not ended by then.
+ *
+ * # Safety
+ *
+ * `queue` is null or a queue that was not freed.
+ */
+void agw_queue_abandon(struct agw_queue *queue);
 
 /**
  * Adds a reference to a queue, and returns it.
@@ -1922,9 +2504,9 @@ void agw_queue_unref(struct agw_queue *queue);
  *
  * # Safety
  *
- * `handle` is null or a device that was not freed; `stream` is null or valid for writing.
+ * `device` is null or a device that was not freed; `stream` is null or valid for writing.
  */
-int32_t agw_stream_create(const struct agw_device *handle,
+int32_t agw_stream_create(const struct agw_device *device,
                           uint32_t ip_type,
                           uint32_t flags,
                           uint32_t dwords,
@@ -1936,36 +2518,36 @@ int32_t agw_stream_create(const struct agw_device *handle,
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-void agw_stream_grow(struct agw_stream *handle, uint64_t dwords);
+void agw_stream_grow(struct agw_stream *stream, uint64_t dwords);
 
 /**
  * Closes a stream: it can be submitted, executed, chained and reset. Answers what poisoned it, if anything did.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-int32_t agw_stream_finalize(struct agw_stream *handle);
+int32_t agw_stream_finalize(struct agw_stream *stream);
 
 /**
  * Forgets what was recorded, an error included. The memory is used again, unless a queue or another stream still has it.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
  */
-int32_t agw_stream_reset(struct agw_stream *handle);
+int32_t agw_stream_reset(struct agw_stream *stream);
 
 /**
  * Destroys a stream. Queues and streams that use its list keep that.
  *
  * # Safety
  *
- * `handle` is null or a stream that was not destroyed, and that nothing else uses.
+ * `stream` is null or a stream that was not destroyed, and that nothing else uses.
  */
-void agw_stream_destroy(struct agw_stream *handle);
+void agw_stream_destroy(struct agw_stream *stream);
 
 /**
  * Submits. The number of the submission goes to `sequence`, unless that is null.
@@ -1974,10 +2556,10 @@ void agw_stream_destroy(struct agw_stream *handle);
  *
  * # Safety
  *
- * `handle` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
+ * `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
  * lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
  */
-int32_t agw_queue_submit(const struct agw_queue *handle,
+int32_t agw_queue_submit(const struct agw_queue *queue,
                          const struct agw_submission *submission,
                          uint64_t *sequence);
 
@@ -1991,6 +2573,12 @@ int32_t agw_queue_submit(const struct agw_queue *handle,
 static inline const struct agw_bo_head *agw_bo_head(const struct agw_bo *bo)
 {
    return (const struct agw_bo_head *)(const void *)bo;
+}
+
+/* Returns the address, size and handle of memory. */
+static inline const struct agw_bo_head *agw_memory_head(const struct agw_memory *memory)
+{
+   return (const struct agw_bo_head *)(const void *)memory;
 }
 
 /* Returns the address and size of a sparse range. */

@@ -18,10 +18,11 @@
 //! * After a fork one process goes on, as the docs of [`Device`](amdgpu_winsys::winsys::Device) say.
 //!
 //! There are two tiers, and a driver takes the one it wants for each part. The lower one, in [`objects`], is one function for
-//! each operation of the kernel; the upper one, in [`recording`], records and submits.
+//! each operation of the kernel; the upper one allocates by memory type, in [`heaps`], and records and submits, in [`recording`].
 #![expect(unsafe_code, reason = "C callers give addresses, and each function says what they must be valid for")]
 #![expect(non_camel_case_types, reason = "C names")]
 
 pub mod border;
+pub mod heaps;
 pub mod objects;
 pub mod recording;

@@ -2,7 +2,9 @@
 //! word.
 
 use std::{
-    env, fs,
+    env,
+    fmt::Write,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -39,10 +41,9 @@ fn the_header_is_that_of_the_sources() {
     );
 }
 
-/// Compiles a program of nothing but the header and some assertions.
-fn compile(compiler: &str, standard: &str, end: &str) {
-    let source = scratch("header").join(format!("{standard}.{end}"));
-    let text = "#include \"amdgpu_winsys.h\"\nint main(void) { return agw_version() != AGW_VERSION_MINOR; }\n";
+/// Has a compiler look at a source, with all warnings as errors.
+fn check(compiler: &str, standard: &str, end: &str, name: &str, text: &str) -> Result<(), String> {
+    let source = scratch("header").join(format!("{name}-{standard}.{end}"));
     fs::write(&source, text).unwrap();
     let flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"];
     let output = Command::new(compiler)
@@ -53,7 +54,16 @@ fn compile(compiler: &str, standard: &str, end: &str) {
         .arg(&source)
         .output()
         .unwrap_or_else(|error| panic!("{compiler}: {error}"));
-    assert!(output.status.success(), "{compiler} {standard}: {}", String::from_utf8_lossy(&output.stderr));
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{compiler} {standard}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Compiles a program of nothing but the header.
+fn compile(compiler: &str, standard: &str, end: &str) {
+    let text = "#include \"amdgpu_winsys.h\"\nint main(void) { return agw_version() != AGW_VERSION_MINOR; }\n";
+    check(compiler, standard, end, "header", text).unwrap();
 }
 
 #[test]
@@ -62,4 +72,107 @@ fn c99_c11_and_cpp17_take_the_header_without_a_warning() {
         compile("cc", standard, "c");
     }
     compile("c++", "c++17", "cpp");
+}
+
+/// The names of fields and their offsets, of structures with their sizes.
+type Layout = (&'static str, usize, Vec<(&'static str, usize)>);
+
+/// Lists the layouts of structures, as Rust has them.
+macro_rules! layouts {
+    ($($structure:ident { $($field:ident),* $(,)? })*) => {
+        vec![$((
+            stringify!($structure),
+            size_of::<$structure>(),
+            vec![$((stringify!($field), std::mem::offset_of!($structure, $field))),*],
+        )),*]
+    };
+}
+
+fn layouts() -> Vec<Layout> {
+    use amdgpu_winsys_c::{border::*, heaps::*, objects::*, recording::*};
+    layouts! {
+        agw_loss { struct_size, reserved, reason, blame, vram_lost, errno_value }
+        agw_bo_head { va, size, handle, flags }
+        agw_bo_request {
+            struct_size, reserved, size, alignment, va_alignment, address, domains, flags, va_flags, va_placement, priority, pad,
+        }
+        agw_bo_info { struct_size, reserved, size, domains, flags }
+        agw_bo_metadata { struct_size, reserved, tiling, flags, size, pad, data }
+        agw_cs_ib { pad, flags, va, bytes, ip, ip_instance, ring }
+        agw_cs_bo { handle, priority }
+        agw_cs_dependency { ip, ip_instance, ring, context, sequence }
+        agw_cs_sync { handle, flags, point }
+        agw_cs {
+            struct_size, reserved, ibs, bos, dependencies, waits, signals, ib_count, bo_count, dependency_count, wait_count,
+            signal_count, pad,
+        }
+        agw_device_options { struct_size, reserved, flags, pad }
+        agw_device_info {
+            struct_size, reserved, drm_major, drm_minor, drm_patch, device_id, pci_revision, external_revision, gfx_level,
+            has_dedicated_vram, capabilities, address32_hi, gart_page, pte_fragment, vram, visible_vram, gtt, rings,
+            ib_alignment, ib_pad_mask, max_ibs,
+        }
+        agw_page_fault { struct_size, reserved, address, status, hub }
+        agw_sparse_head { va, size }
+        agw_sparse_bind { offset, size, bo, bo_offset }
+        agw_sync_point { sync, point }
+        agw_memory_manager_options { struct_size, reserved, flags, vram_limit_mib }
+        agw_memory_heap { size, flags, kind }
+        agw_memory_type { domains, create_flags, heap, properties, is_32bit, pad }
+        agw_heap_budget { budget, usage }
+        agw_memory_request { struct_size, reserved, size, address, memory_type, flags, priority, pad }
+        agw_cmd_window { cdw, max_dw, reserved_dw, buf }
+        agw_stream_head { window, user, ip, pad }
+        agw_ib { va, dwords, pad }
+        agw_submission {
+            struct_size, reserved, streams, initial, further, last, followers, bos, sets, waits, signals, stream_count,
+            initial_count, further_count, last_count, follower_count, bo_count, set_count, wait_count, signal_count, keep, flags,
+            pad,
+        }
+    }
+}
+
+/// Returns the structures of the header with the names of their fields, in order.
+fn structures(header: &str) -> Vec<(String, Vec<String>)> {
+    let field = |line: &str| {
+        let declared = line.trim().strip_suffix(';')?;
+        let name = declared.split('[').next()?.rsplit([' ', '*']).next()?;
+        Some(name.to_owned())
+    };
+    let of = |text: &str| {
+        let (name, rest) = text.split_once(" {\n")?;
+        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let (fields, _) = rest.split_once("\n};")?;
+        is_name.then(|| (name.to_owned(), fields.lines().filter_map(field).collect()))
+    };
+    header.split("\nstruct ").skip(1).filter_map(of).collect()
+}
+
+#[test]
+fn c_and_rust_have_the_same_layouts() {
+    let layouts = layouts();
+    let header = fs::read_to_string(header()).unwrap();
+    let mut declared = structures(&header);
+    let mut listed: Vec<_> = layouts
+        .iter()
+        .map(|(name, _, fields)| (String::from(*name), fields.iter().map(|(field, _)| String::from(*field)).collect()))
+        .collect();
+    declared.sort();
+    listed.sort();
+    assert_eq!(declared, listed, "each structure of the header with all of its fields");
+    let mut assertions = String::from(
+        "#include \"amdgpu_winsys.h\"\n#ifdef __cplusplus\n#define _Static_assert static_assert\n#endif\n",
+    );
+    for (name, size, fields) in &layouts {
+        writeln!(assertions, "_Static_assert(sizeof(struct {name}) == {size}, \"{name}\");").unwrap();
+        for (field, offset) in fields {
+            writeln!(assertions, "_Static_assert(offsetof(struct {name}, {field}) == {offset}, \"{name}.{field}\");")
+                .unwrap();
+        }
+    }
+    for (compiler, standard, end) in [("cc", "c11", "c"), ("c++", "c++17", "cpp")] {
+        check(compiler, standard, end, "layouts", &assertions).unwrap();
+        let wrong = assertions.replace("sizeof(struct agw_bo_head) == 24", "sizeof(struct agw_bo_head) == 32");
+        assert!(check(compiler, standard, end, "wrong", &wrong).is_err(), "{compiler} takes what is false");
+    }
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    checked::enter,
     failure::{Answer, Failure},
     last::keep,
     result::{AGW_ERROR_PANIC, AGW_SUCCESS},
@@ -19,7 +20,8 @@ thread_local! {
 }
 
 /// Runs a call, and makes a number of its result. Nothing unwinds out of it.
-pub(crate) fn entry(call: impl FnOnce() -> Answer) -> i32 {
+pub(crate) fn entry<F: FnOnce() -> Answer>(call: F) -> i32 {
+    enter::<F>();
     let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_panic| {
         let flag = POISONED.get();
         if !flag.is_null() {

@@ -7,11 +7,13 @@ use amdgpu_winsys::{
     winsys::{Error, Loss},
 };
 
+use nix::errno::Errno;
+
 use super::result::{
     AGW_ERROR_DEPENDENCY_LOST, AGW_ERROR_DEVICE_LOST, AGW_ERROR_FEATURE_NOT_PRESENT, AGW_ERROR_IN_USE,
     AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_INVALID_ARGUMENT,
     AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, AGW_ERROR_NOT_SUBMITTED, AGW_ERROR_OUT_OF_DEVICE_MEMORY,
-    AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED,
+    AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED, AGW_ERROR_UNKNOWN,
 };
 
 /// The result of a call before it becomes a number.
@@ -19,11 +21,14 @@ pub(crate) type Answer<T = ()> = Result<T, Failure>;
 
 /// The reason why a call failed.
 #[derive(Debug)]
-pub(crate) struct Failure(Box<Details>);
+pub(crate) struct Failure {
+    code: i32,
+    /// None for results that are no errors, such as a wait that timed out: those allocate nothing.
+    details: Option<Box<Details>>,
+}
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Details {
-    pub(super) code: i32,
     /// The kernel's errno; 0 without one.
     pub(super) errno: i32,
     pub(super) loss: Option<Loss>,
@@ -32,7 +37,12 @@ pub(super) struct Details {
 
 impl Failure {
     pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
-        Self(Box::new(Details { code, errno: 0, loss: None, text: text.into() }))
+        Self { code, details: Some(Box::new(Details { errno: 0, loss: None, text: text.into() })) }
+    }
+
+    /// A result that is no error.
+    pub(crate) fn outcome(code: i32) -> Self {
+        Self { code, details: None }
     }
 
     /// An argument that no call takes.
@@ -43,21 +53,25 @@ impl Failure {
     /// The same failure with another result.
     #[must_use]
     pub(crate) fn with_code(mut self, code: i32) -> Self {
-        self.0.code = code;
+        self.code = code;
         self
     }
 
     pub(crate) fn code(&self) -> i32 {
-        self.0.code
+        self.code
     }
 
     pub(crate) fn text(&self) -> &str {
-        &self.0.text
+        self.details.as_ref().map_or("", |details| &details.text)
     }
 
-    pub(super) fn details(&self) -> &Details {
-        &self.0
+    pub(super) fn details(&self) -> Option<&Details> {
+        self.details.as_deref()
     }
+}
+
+fn is_unknown(error: &Error) -> bool {
+    error.vk_result() as i32 == AGW_ERROR_UNKNOWN
 }
 
 impl From<Error> for Failure {
@@ -78,10 +92,17 @@ impl From<Error> for Failure {
             Error::DependencyLost { .. } => AGW_ERROR_DEPENDENCY_LOST,
             Error::OutOfMemory { .. } => AGW_ERROR_OUT_OF_HOST_MEMORY,
             Error::ClocksTaken => AGW_ERROR_IN_USE,
+            // Whatever the request was: the kernel has no memory for it, or no descriptor.
+            error
+                if is_unknown(error)
+                    && matches!(error.errno(), Some(Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE)) =>
+            {
+                AGW_ERROR_OUT_OF_HOST_MEMORY
+            }
             error => error.vk_result() as i32,
         };
         let errno = error.errno().map_or(0, |errno| errno as i32);
-        Self(Box::new(Details { code, errno, loss: error.loss(), text: error.to_string() }))
+        Self { code, details: Some(Box::new(Details { errno, loss: error.loss(), text: error.to_string() })) }
     }
 }
 
@@ -98,7 +119,7 @@ impl From<cs::Error> for Failure {
             error => {
                 let loss = error.loss();
                 let mut failure = Self::new(error.vk_result() as i32, "");
-                failure.0.loss = loss;
+                failure.details.get_or_insert_default().loss = loss;
                 failure
             }
         };
@@ -108,7 +129,7 @@ impl From<cs::Error> for Failure {
 
 impl Failure {
     fn with_text(mut self, text: String) -> Self {
-        self.0.text = text;
+        self.details.get_or_insert_default().text = text;
         self
     }
 }
@@ -131,6 +152,8 @@ impl From<MemoryError> for Failure {
         let (code, text) = (error.vk_result() as i32, error.to_string());
         match error {
             MemoryError::Winsys(error) => Self::from(error).with_text(text),
+            // RADV answers success for no bytes; here each failure is one.
+            _ if code >= 0 => Self::new(AGW_ERROR_INVALID_ARGUMENT, text),
             _ => Self::new(code, text),
         }
     }

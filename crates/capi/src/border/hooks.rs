@@ -79,19 +79,15 @@ unsafe extern "C" fn free_here(_user: *mut c_void, memory: *mut c_void) {
     unsafe { libc::free(memory) };
 }
 
-/// Ends the process with a message on standard error: the one thing that a checked build writes there.
-#[cfg(feature = "checked")]
-pub(super) fn abort(message: &str) -> ! {
-    eprintln!("{message}");
-    std::process::abort()
-}
-
 /// Routes the memory of the objects behind handles. Must be called before the first device is opened, once.
+///
+/// A hook returns to its caller: it neither unwinds nor jumps out, by `longjmp` or otherwise. An exception of C++ or a panic that
+/// leaves it ends the process; a jump leaves locks of the library locked.
 ///
 /// # Safety
 ///
 /// The functions may be called by any thread until the process ends. `allocate` returns null, or memory of that size and
-/// alignment that nothing else uses until it is given to `free`.
+/// alignment that nothing else uses until it is given to `free`. Neither calls into the library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_set_allocator(
     allocate: Option<unsafe extern "C" fn(user: *mut c_void, size: usize, alignment: usize) -> *mut c_void>,
@@ -108,6 +104,9 @@ pub unsafe extern "C" fn agw_set_allocator(
 }
 
 /// Gives each log line up to `level` to a function, in processes that have no `tracing` subscriber. Once for each process.
+///
+/// The function returns to its caller, as the hooks of `agw_set_allocator` do. It may call into the library, except with the
+/// objects of the call that it is called from.
 ///
 /// # Safety
 ///

@@ -51,7 +51,7 @@ unsafe impl Versioned for agw_loss {
 
 /// Keeps the failure for [`agw_last_error`] and its likes.
 pub(super) fn keep(failure: &Failure) {
-    let details = failure.details();
+    let Some(details) = failure.details() else { return };
     ERRNO.set(details.errno);
     LOSS.set(details.loss.map(|loss| agw_loss {
         struct_size: 0,
@@ -99,7 +99,7 @@ pub extern "C" fn agw_last_errno() -> i32 {
     ERRNO.get()
 }
 
-/// Tells how work was lost, after a call that failed with `AGW_ERROR_DEVICE_LOST`; `AGW_NOT_READY` if the calling thread's last
+/// Writes the account of lost work to `loss`, after a call that failed with `AGW_ERROR_DEVICE_LOST`; `AGW_NOT_READY` if the calling thread's last
 /// failing call reported no loss.
 ///
 /// # Safety

@@ -5,11 +5,39 @@ use std::{
     slice,
 };
 
-use super::failure::{Answer, Failure};
+use super::{
+    checked::broken,
+    failure::{Answer, Failure},
+    result::AGW_INCOMPLETE,
+};
+
+/// Items that are looked up without allocating memory for them.
+pub(crate) const FEW: usize = 16;
+/// No array is longer; a greater length is a variable that was not set.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Fault of an address that no value of the type can have.
+pub(super) const NOT_ALIGNED: &str = "is not aligned as its type is";
+
+/// Checks address and length of an array that is neither null nor empty.
+fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
+    let len = amdgpu_hw::num::index(len);
+    if !start.is_aligned() {
+        return Err(broken(name, NOT_ALIGNED));
+    }
+    if size_of::<T>().saturating_mul(len) > MOST_BYTES {
+        return Err(broken(name, "has more than 1 GiB"));
+    }
+    Ok(len)
+}
 
 /// Checks an out-parameter, before anything is done that would have to be undone.
 pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
-    if place.is_null() { Err(Failure::argument(name, "is null")) } else { Ok(()) }
+    match () {
+        () if place.is_null() => Err(Failure::argument(name, "is null")),
+        () if !place.is_aligned() => Err(broken(name, NOT_ALIGNED)),
+        () => Ok(()),
+    }
 }
 
 /// Writes an out-parameter.
@@ -31,8 +59,11 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: u32, name: &str) -> Answ
     match (start.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Failure::argument(name, "is null")),
-        // SAFETY: the caller's promise; a `u32` of values is less than half of the address space.
-        (false, len) => Ok(unsafe { slice::from_raw_parts(start, amdgpu_hw::num::index(len)) }),
+        (false, len) => {
+            let len = plausible(start, len, name)?;
+            // SAFETY: the caller's promise; aligned, and far less than half of the address space.
+            Ok(unsafe { slice::from_raw_parts(start, len) })
+        }
     }
 }
 
@@ -45,9 +76,42 @@ pub(crate) unsafe fn array_mut<'a, T>(start: *mut T, len: u32, name: &str) -> An
     match (start.is_null(), len) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(Failure::argument(name, "is null")),
-        // SAFETY: the caller's promise; a `u32` of values is less than half of the address space.
-        (false, len) => Ok(unsafe { slice::from_raw_parts_mut(start, amdgpu_hw::num::index(len)) }),
+        (false, len) => {
+            let len = plausible(start, len, name)?;
+            // SAFETY: the caller's promise; aligned, and far less than half of the address space.
+            Ok(unsafe { slice::from_raw_parts_mut(start, len) })
+        }
     }
+}
+
+/// Writes items to an array of the caller's, as many as it holds, and to `count` how many there are. The names are those of the two
+/// arguments.
+///
+/// # Errors
+///
+/// `AGW_INCOMPLETE`, for which the array was filled nevertheless.
+///
+/// # Safety
+///
+/// `count` is null or valid for reading and writing; `start` is null, or valid for writing as many items as `count` says.
+pub(crate) unsafe fn fill<T>(
+    start: *mut T,
+    count: *mut u32,
+    [array_name, count_name]: [&str; 2],
+    items: impl ExactSizeIterator<Item = T>,
+) -> Answer {
+    out(count, count_name)?;
+    // SAFETY: checked above, and the caller's promise.
+    let room = if start.is_null() { 0 } else { unsafe { count.read() } };
+    // SAFETY: the caller's promise.
+    let places = unsafe { array_mut(start, room, array_name) }?;
+    let there_are = amdgpu_hw::num::count(items.len());
+    for (place, item) in places.iter_mut().zip(items) {
+        *place = item;
+    }
+    // SAFETY: checked above, and the caller's promise.
+    unsafe { put(count, there_are) };
+    if !start.is_null() && there_are > room { Err(Failure::outcome(AGW_INCOMPLETE)) } else { Ok(()) }
 }
 
 /// Borrows a text.

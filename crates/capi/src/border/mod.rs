@@ -1,5 +1,6 @@
-//! What stands between C and Rust: results, texts of errors, handles, structures with sizes, hooks.
+//! The border between C and Rust: results, texts of errors, handles, structures with sizes, hooks.
 
+mod checked;
 mod entry;
 mod failure;
 mod hooks;
@@ -10,9 +11,10 @@ mod result;
 mod versioned;
 
 pub(crate) use self::{
+    checked::{IS_CHECKED, stop, within},
     entry::{entry, touch},
     failure::{Answer, Failure},
-    memory::{array, array_mut, out, put, text},
+    memory::{FEW, array, array_mut, fill, out, put, text},
     object::{Handle, Shell, create, get, reference, release, shell},
     versioned::{Versioned, read, write},
 };

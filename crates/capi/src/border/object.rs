@@ -5,10 +5,11 @@ use std::{
     cell::UnsafeCell,
     mem::ManuallyDrop,
     ptr::NonNull,
-    sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence},
+    sync::atomic::{AtomicUsize, Ordering, fence},
 };
 
 use super::{
+    checked::{self, IS_CHECKED},
     failure::{Answer, Failure},
     hooks,
     result::AGW_ERROR_OUT_OF_HOST_MEMORY,
@@ -22,18 +23,12 @@ pub(crate) trait Handle: Sized + 'static {
     type Body: Send;
     /// Name of the type in C.
     const NAME: &'static str;
-    /// A number that no other type has.
-    const TAG: u32;
 }
-
-/// The tag of an object that was freed.
-const FREED: u32 = 0xdead;
 
 /// An object: what a handle points to.
 #[repr(C)]
 pub(crate) struct Shell<H: Handle> {
     head: UnsafeCell<H::Head>,
-    tag: AtomicU32,
     references: AtomicUsize,
     body: ManuallyDrop<H::Body>,
 }
@@ -60,14 +55,10 @@ pub(crate) fn create<H: Handle>(head: H::Head, body: H::Body) -> Answer<*mut H> 
         return Err(Failure::new(AGW_ERROR_OUT_OF_HOST_MEMORY, format!("no host memory for a {}", H::NAME)));
     };
     let place = place.cast::<Shell<H>>();
-    let shell = Shell {
-        head: UnsafeCell::new(head),
-        tag: AtomicU32::new(H::TAG),
-        references: AtomicUsize::new(1),
-        body: ManuallyDrop::new(body),
-    };
+    let shell = Shell { head: UnsafeCell::new(head), references: AtomicUsize::new(1), body: ManuallyDrop::new(body) };
     // SAFETY: freshly allocated for just this type.
     unsafe { place.write(shell) };
+    checked::born(place.addr().get(), H::NAME);
     Ok(place.as_ptr().cast())
 }
 
@@ -81,8 +72,7 @@ pub(crate) unsafe fn shell<'a, H: Handle>(handle: *const H, argument: &str) -> A
     if handle.is_null() {
         return Err(Failure::argument(argument, "is null"));
     }
-    // SAFETY: the caller's promise.
-    unsafe { check(handle, argument) };
+    checked::check(handle.addr(), H::NAME, argument);
     // SAFETY: the caller's promise.
     Ok(unsafe { &*handle.cast::<Shell<H>>() })
 }
@@ -103,9 +93,9 @@ pub(crate) unsafe fn get<'a, H: Handle>(handle: *const H, argument: &str) -> Ans
 /// # Safety
 ///
 /// As for [`shell`].
-pub(crate) unsafe fn reference<H: Handle>(handle: *mut H) -> *mut H {
+pub(crate) unsafe fn reference<H: Handle>(handle: *mut H, argument: &str) -> *mut H {
     // SAFETY: the caller's promise.
-    if let Ok(shell) = unsafe { shell::<H>(handle, "object") } {
+    if let Ok(shell) = unsafe { shell::<H>(handle, argument) } {
         shell.references.fetch_add(1, Ordering::Relaxed);
     }
     handle
@@ -116,45 +106,24 @@ pub(crate) unsafe fn reference<H: Handle>(handle: *mut H) -> *mut H {
 /// # Safety
 ///
 /// As for [`shell`]; the handle is not used afterwards unless there are other references.
-pub(crate) unsafe fn release<H: Handle>(handle: *mut H) {
+pub(crate) unsafe fn release<H: Handle>(handle: *mut H, argument: &str) {
     // SAFETY: the caller's promise.
-    let Ok(shared) = (unsafe { shell::<H>(handle, "object") }) else { return };
+    let Ok(shared) = (unsafe { shell::<H>(handle, argument) }) else { return };
     if shared.references.fetch_sub(1, Ordering::Release) > 1 {
         return;
     }
     fence(Ordering::Acquire);
-    shared.tag.store(FREED, Ordering::Relaxed);
+    checked::freed(handle.addr());
     let place = handle.cast::<Shell<H>>();
     // SAFETY: it was the last reference, so nothing else uses the object.
     let shell = unsafe { &mut *place };
     // SAFETY: nothing drops the body again.
     let body = unsafe { ManuallyDrop::take(&mut shell.body) };
-    // What panics in a drop stays inside, as nothing may unwind into C.
+    // A panic in a drop stays inside, as nothing may unwind into C.
     drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body))));
-    // A checked build recognises freed objects by their tags, so their shells stay for ever.
-    if !cfg!(feature = "checked")
-        && let Some(place) = NonNull::new(place)
-    {
+    // A checked build recognises freed objects by their addresses, which stay theirs for ever.
+    if !IS_CHECKED && let Some(place) = NonNull::new(place) {
         // SAFETY: it came from `hooks::allocate`, and nothing is left in it that is used.
         unsafe { hooks::free(place.cast()) };
-    }
-}
-
-/// In a checked build, ends the process if a handle is not of an object of its type that is alive.
-///
-/// # Safety
-///
-/// `handle` points to as many readable bytes as an object has.
-#[inline]
-#[cfg_attr(not(feature = "checked"), expect(unused_variables, reason = "nothing is checked"))]
-unsafe fn check<H: Handle>(handle: *const H, argument: &str) {
-    #[cfg(feature = "checked")]
-    {
-        // SAFETY: the caller's promise; the tag is an integer whatever the object is.
-        let tag = unsafe { &(*handle.cast::<Shell<H>>()).tag }.load(Ordering::Relaxed);
-        if tag != H::TAG {
-            let fault = if tag == FREED { "was freed" } else { "is no such object" };
-            hooks::abort(&format!("amdgpu_winsys: argument {argument}: the {} {fault}", H::NAME));
-        }
     }
 }

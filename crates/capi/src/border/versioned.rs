@@ -5,7 +5,9 @@ use std::{mem::MaybeUninit, ptr, slice};
 use amdgpu_hw::num::index;
 
 use super::{
+    checked::broken,
     failure::{Answer, Failure},
+    memory::NOT_ALIGNED,
     result::AGW_ERROR_UNKNOWN_FIELDS,
 };
 
@@ -24,7 +26,7 @@ pub(crate) unsafe trait Versioned: Copy {
     const NAME: &'static str;
 }
 
-/// Reads a structure of any version. What the caller does not know is zero.
+/// Reads a structure of any version. Fields that the caller does not know are zero.
 ///
 /// # Safety
 ///
@@ -75,11 +77,14 @@ unsafe fn size_of_caller<T: Versioned>(place: *const T) -> Answer<usize> {
     if place.is_null() {
         return Err(Failure::argument(T::NAME, "is null"));
     }
+    if !place.is_aligned() {
+        return Err(broken(T::NAME, NOT_ALIGNED));
+    }
     // SAFETY: the caller's promise.
     let size = index(unsafe { place.cast::<u32>().read() });
     if (HEAD_BYTES..=MOST_BYTES).contains(&size) {
         Ok(size)
     } else {
-        Err(Failure::argument(T::NAME, "struct_size is not its size"))
+        Err(broken(T::NAME, "struct_size is not its size"))
     }
 }

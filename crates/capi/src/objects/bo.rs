@@ -14,10 +14,10 @@ use amdgpu_winsys::{
 };
 use parking_lot::Mutex;
 
-use super::device::{DeviceState, agw_device, device};
+use super::device::{DeviceState, agw_device, device, ownership};
 use crate::border::{
     AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Versioned,
-    create, entry, get, out, put, read, reference, release, write,
+    create, entry, get, out, put, read, reference, release, within, write,
 };
 
 /// The address is in the 32-bit window.
@@ -62,7 +62,7 @@ pub struct agw_bo_request {
     pub address: u64,
     /// `AMDGPU_GEM_DOMAIN_*`.
     pub domains: u64,
-    /// `AMDGPU_GEM_CREATE_*`. What the kernel is too old for is refused.
+    /// `AMDGPU_GEM_CREATE_*`. A flag that is newer than the kernel is refused.
     pub flags: u64,
     /// `AMDGPU_VM_PAGE_*` and `AMDGPU_VM_MTYPE_*`.
     pub va_flags: u32,
@@ -104,7 +104,6 @@ impl Handle for agw_bo {
     type Head = agw_bo_head;
     type Body = BoBody;
     const NAME: &'static str = "agw_bo";
-    const TAG: u32 = 0x6477_0002;
 }
 
 pub(crate) struct BoBody {
@@ -127,7 +126,7 @@ pub(crate) unsafe fn body<'a>(handle: *const agw_bo) -> Answer<&'a BoBody> {
 }
 
 /// Makes the object of memory that is bound.
-fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> Answer<*mut agw_bo> {
+pub(crate) fn object(state: &Arc<DeviceState>, binding: Binding, size: u64) -> Answer<*mut agw_bo> {
     let head = agw_bo_head { va: binding.address().as_u64(), size, handle: binding.bo().handle(), flags: 0 };
     create(head, BoBody { mapping: Mutex::new(None), binding, state: Arc::clone(state) })
 }
@@ -180,17 +179,17 @@ fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_b
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `request` is null or a structure of its `struct_size`; `bo` is null or
+/// `device` is null or a device that was not freed; `request` is null or a structure of its `struct_size`; `bo` is null or
 /// valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_create(
-    handle: *const agw_device,
+    device: *const agw_device,
     request: *const agw_bo_request,
     bo: *mut *mut agw_bo,
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
         // SAFETY: the caller's promise.
         let request = unsafe { read(request) }?;
@@ -206,11 +205,11 @@ pub unsafe extern "C" fn agw_bo_create(
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `bo` is null or valid for writing. The pages are the caller's, and stay
+/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The pages are the caller's, and stay
 /// mapped until the BO is freed and the GPU is done with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_from_user_memory(
-    handle: *const agw_device,
+    device: *const agw_device,
     pointer: *mut c_void,
     size: u64,
     priority: u32,
@@ -218,7 +217,7 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
         let Some(start) = NonNull::new(pointer.cast::<u8>()) else {
             return Err(Failure::argument("pointer", "is null"));
@@ -266,10 +265,10 @@ const IMPORT_ALIGNMENT: u64 = 1 << 20;
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `bo` is null or valid for writing.
+/// `device` is null or a device that was not freed; `bo` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_import(
-    handle: *const agw_device,
+    device: *const agw_device,
     fd: i32,
     va_flags: u32,
     priority: u32,
@@ -277,38 +276,78 @@ pub unsafe extern "C" fn agw_bo_import(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(bo, "bo")?;
         // SAFETY: lent for the time of this call.
         let imported = Bo::import(&state.device, unsafe { lent(fd) }?)?;
-        let flags = match va_flags {
-            0 => VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE,
-            bits => VaFlags::from_bits_retain(bits),
-        };
-        let size = imported.size();
-        let binding = bind(&imported, VaRequest::new(size).aligned(IMPORT_ALIGNMENT), flags, priority)?;
-        let made = object(state, binding, size)?;
+        let made = bind_foreign(state, &imported, va_flags, priority)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(bo, made) };
         Ok(())
     })
 }
 
+/// Binds a BO whose GEM handle the caller made on the device's file, with `va_flags` as for `agw_bo_import`. With `is_owned` the
+/// handle is closed with the object, and it stays the caller's otherwise.
+///
+/// After `AGW_ERROR_INVALID_ARGUMENT`, and `AGW_ERROR_INVALID_EXTERNAL_HANDLE` for a number that the kernel does not take, the handle
+/// is the caller's as before. Where binding fails, it was closed if `is_owned`.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed; `bo` is null or valid for writing. The handle is the caller's, and no object of
+/// the library has it. Nothing else closes it while the object lives, and with `is_owned` nothing else closes it at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_bo_from_handle(
+    device: *const agw_device,
+    handle: u32,
+    is_owned: bool,
+    va_flags: u32,
+    priority: u32,
+    bo: *mut *mut agw_bo,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { self::device(device) }?;
+        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let adopted = unsafe { Bo::from_handle(&state.device, handle, ownership(is_owned)) }.map_err(|error| {
+            let is_lost = error.loss().is_some();
+            let failure = Failure::from(error);
+            if is_lost { failure } else { failure.with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE) }
+        })?;
+        let made = bind_foreign(state, &adopted, va_flags, priority)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(bo, made) };
+        Ok(())
+    })
+}
+
+/// Binds a BO that was made elsewhere, with all rights for no `va_flags`.
+fn bind_foreign(state: &Arc<DeviceState>, bo: &Bo, va_flags: u32, priority: u32) -> Answer<*mut agw_bo> {
+    let flags = match va_flags {
+        0 => VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE,
+        bits => VaFlags::from_bits_retain(bits),
+    };
+    let size = bo.size();
+    object(state, bind(bo, VaRequest::new(size).aligned(IMPORT_ALIGNMENT), flags, priority)?, size)
+}
+
 fn account(bo: &Bo) -> agw_bo_info {
     agw_bo_info { struct_size: 0, reserved: 0, size: bo.size(), domains: bo.domains().bits(), flags: bo.flags().bits() }
 }
 
-/// Tells what a dma-buf is, without keeping it.
+/// Writes the kernel's account of a dma-buf to `info`, without keeping the memory.
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
+/// `device` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
 /// says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_bo_probe(handle: *const agw_device, fd: i32, info: *mut agw_bo_info) -> i32 {
+pub unsafe extern "C" fn agw_bo_probe(device: *const agw_device, fd: i32, info: *mut agw_bo_info) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(info, "info")?;
         // SAFETY: lent for the time of this call.
         let imported = Bo::import(&state.device, unsafe { lent(fd) }?)?;
@@ -317,7 +356,7 @@ pub unsafe extern "C" fn agw_bo_probe(handle: *const agw_device, fd: i32, info: 
     })
 }
 
-/// Tells what a BO is: domains and flags as it was created, or as the kernel reports them of an import.
+/// Writes the account of a BO to `info`: domains and flags as it was created, or as the kernel reports them of an import.
 ///
 /// # Safety
 ///
@@ -358,7 +397,7 @@ pub unsafe extern "C" fn agw_bo_export(bo: *const agw_bo, fd: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_ref(bo: *mut agw_bo) -> *mut agw_bo {
     // SAFETY: the caller's promise.
-    unsafe { reference(bo) }
+    unsafe { within(|| reference(bo, "bo")) }
 }
 
 /// Removes a reference to a BO. With the last one it is unmapped, unbound and closed, unless streams, queues or sparse ranges
@@ -370,5 +409,5 @@ pub unsafe extern "C" fn agw_bo_ref(bo: *mut agw_bo) -> *mut agw_bo {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_bo_unref(bo: *mut agw_bo) {
     // SAFETY: the caller's promise.
-    unsafe { release(bo) };
+    unsafe { within(|| release(bo, "bo")) };
 }

@@ -1,4 +1,4 @@
-//! What the CPU does with a BO: mappings, the words that travel with it, waiting.
+//! Access of the CPU to a BO: mappings, metadata, waiting.
 
 use std::{
     ffi::{c_char, c_void},
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn agw_bo_wait_idle(bo: *const agw_bo, deadline_ns: u64) -
 
 /// Makes a result of a wait that may have ended early.
 pub(crate) fn in_time(is_done: bool) -> Answer {
-    if is_done { Ok(()) } else { Err(Failure::new(AGW_TIMEOUT, "")) }
+    if is_done { Ok(()) } else { Err(Failure::outcome(AGW_TIMEOUT)) }
 }
 
 /// Gives a BO a name for people.

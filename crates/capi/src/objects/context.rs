@@ -13,7 +13,7 @@ use super::{
     device::{DeviceState, agw_device, device},
 };
 use crate::border::{
-    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release,
+    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release, within,
 };
 
 /// Low priority.
@@ -34,7 +34,6 @@ impl Handle for agw_ctx {
     type Head = ();
     type Body = CtxBody;
     const NAME: &'static str = "agw_ctx";
-    const TAG: u32 = 0x6477_0005;
 }
 
 pub(crate) struct CtxBody {
@@ -161,12 +160,12 @@ pub(crate) fn ip(number: u32) -> Answer<Ip> {
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `ctx` is null or valid for writing.
+/// `device` is null or a device that was not freed; `ctx` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_ctx_create(handle: *const agw_device, priority: i32, ctx: *mut *mut agw_ctx) -> i32 {
+pub unsafe extern "C" fn agw_ctx_create(device: *const agw_device, priority: i32, ctx: *mut *mut agw_ctx) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(ctx, "ctx")?;
         let priority = match priority {
             AGW_PRIORITY_LOW => Priority::Low,
@@ -188,23 +187,23 @@ pub unsafe extern "C" fn agw_ctx_create(handle: *const agw_device, priority: i32
 ///
 /// # Safety
 ///
-/// `handle` is null or a context that was not freed.
+/// `ctx` is null or a context that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_ctx_id(handle: *const agw_ctx) -> u32 {
+pub unsafe extern "C" fn agw_ctx_id(ctx: *const agw_ctx) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { ctx(handle) }.map_or(0, |body| body.context.id())
+    unsafe { within(|| self::ctx(ctx)) }.map_or(0, |body| body.context.id())
 }
 
 /// Fails with `AGW_ERROR_DEVICE_LOST` if work of a queue of the context was lost. A wait for a sync object does not tell.
 ///
 /// # Safety
 ///
-/// `handle` is null or a context that was not freed.
+/// `ctx` is null or a context that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_ctx_check(handle: *const agw_ctx, ip_type: u32, ring: u32) -> i32 {
+pub unsafe extern "C" fn agw_ctx_check(ctx: *const agw_ctx, ip_type: u32, ring: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(handle) }?;
+        let body = unsafe { self::ctx(ctx) }?;
         Ok(body.context.check(ip(ip_type)?, ring)?)
     })
 }
@@ -213,10 +212,10 @@ pub unsafe extern "C" fn agw_ctx_check(handle: *const agw_ctx, ip_type: u32, rin
 ///
 /// # Safety
 ///
-/// `handle` is null or a context that was not freed.
+/// `ctx` is null or a context that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_ctx_wait(
-    handle: *const agw_ctx,
+    ctx: *const agw_ctx,
     ip_type: u32,
     ring: u32,
     sequence: u64,
@@ -224,7 +223,7 @@ pub unsafe extern "C" fn agw_ctx_wait(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(handle) }?;
+        let body = unsafe { self::ctx(ctx) }?;
         in_time(body.context.wait(ip(ip_type)?, ring, sequence, Deadline::at(deadline_ns))?)
     })
 }
@@ -234,12 +233,12 @@ pub unsafe extern "C" fn agw_ctx_wait(
 ///
 /// # Safety
 ///
-/// `handle` is null or a context that was not freed.
+/// `ctx` is null or a context that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_ctx_pin_clocks(handle: *const agw_ctx, level: u32) -> i32 {
+pub unsafe extern "C" fn agw_ctx_pin_clocks(ctx: *const agw_ctx, level: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(handle) }?;
+        let body = unsafe { self::ctx(ctx) }?;
         let level = match level {
             0 => StablePstate::None,
             1 => StablePstate::Standard,
@@ -261,10 +260,10 @@ pub unsafe extern "C" fn agw_ctx_pin_clocks(handle: *const agw_ctx, level: u32) 
 ///
 /// # Safety
 ///
-/// `handle` is null or a context that was not freed; `cs` is null or a structure of its `struct_size`, whose arrays have the
+/// `ctx` is null or a context that was not freed; `cs` is null or a structure of its `struct_size`, whose arrays have the
 /// lengths that it says; `sequence` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_ctx_submit(handle: *const agw_ctx, cs: *const agw_cs, sequence: *mut u64) -> i32 {
+pub unsafe extern "C" fn agw_ctx_submit(ctx: *const agw_ctx, cs: *const agw_cs, sequence: *mut u64) -> i32 {
     const {
         assert!(size_of::<agw_cs_ib>() == size_of::<CsChunkIb>() && size_of::<agw_cs_bo>() == size_of::<BoListEntry>());
         assert!(size_of::<agw_cs_dependency>() == size_of::<CsChunkDep>());
@@ -272,7 +271,7 @@ pub unsafe extern "C" fn agw_ctx_submit(handle: *const agw_ctx, cs: *const agw_c
     }
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { ctx(handle) }?;
+        let body = unsafe { self::ctx(ctx) }?;
         // SAFETY: the caller's promise.
         let cs = unsafe { read(cs) }?;
         // SAFETY: the caller's promise; the layouts are those of the kernel, and equal.
@@ -307,7 +306,7 @@ pub unsafe extern "C" fn agw_ctx_submit(handle: *const agw_ctx, cs: *const agw_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_ctx_ref(ctx: *mut agw_ctx) -> *mut agw_ctx {
     // SAFETY: the caller's promise.
-    unsafe { reference(ctx) }
+    unsafe { within(|| reference(ctx, "ctx")) }
 }
 
 /// Removes a reference to a context. Queued jobs still run.
@@ -318,5 +317,5 @@ pub unsafe extern "C" fn agw_ctx_ref(ctx: *mut agw_ctx) -> *mut agw_ctx {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_ctx_unref(ctx: *mut agw_ctx) {
     // SAFETY: the caller's promise.
-    unsafe { release(ctx) };
+    unsafe { within(|| release(ctx, "ctx")) };
 }

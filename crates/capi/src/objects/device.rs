@@ -8,11 +8,13 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use amdgpu_winsys::winsys::{BoHistory, Device, Error, Kernel, Observer, RenderNode, VaMap, VmidReservation};
+use amdgpu_winsys::winsys::{
+    BoHistory, Device, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap, VmidReservation,
+};
 use nix::errno::Errno;
 
 use crate::border::{
-    Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch,
+    Answer, Failure, Handle, Versioned, create, entry, get, out, put, read, reference, release, text, touch, within,
 };
 
 /// The device remembers what is bound where, and the history of its BOs, for `agw_device_dump`.
@@ -49,7 +51,7 @@ unsafe impl Versioned for agw_device_options {
     const NAME: &'static str = "struct agw_device_options";
 }
 
-/// What every object of a device keeps alive.
+/// State of a device, which every object of it keeps alive.
 pub(crate) struct DeviceState {
     pub(crate) device: Device,
     pub(crate) name: CString,
@@ -105,7 +107,6 @@ impl Handle for agw_device {
     type Head = ();
     type Body = Arc<DeviceState>;
     const NAME: &'static str = "agw_device";
-    const TAG: u32 = 0x6477_0001;
 }
 
 /// Returns the state behind a handle, and notes that the current call works on it.
@@ -213,7 +214,7 @@ pub unsafe extern "C" fn agw_device_open(
 }
 
 /// Makes a copy of a caller's descriptor that is closed on exec.
-fn duplicate(fd: i32) -> Answer<OwnedFd> {
+pub(crate) fn duplicate(fd: i32) -> Answer<OwnedFd> {
     if fd < 0 {
         return Err(Failure::argument("fd", "is negative"));
     }
@@ -228,6 +229,11 @@ fn duplicate(fd: i32) -> Answer<OwnedFd> {
     Ok(fd.try_clone_to_owned().map_err(refused)?)
 }
 
+/// Returns the ownership of a handle that the caller made.
+pub(super) fn ownership(is_owned: bool) -> HandleOwnership {
+    if is_owned { HandleOwnership::Owned } else { HandleOwnership::Borrowed }
+}
+
 /// Adds a reference to a device, and returns it.
 ///
 /// # Safety
@@ -236,7 +242,7 @@ fn duplicate(fd: i32) -> Answer<OwnedFd> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_ref(device: *mut agw_device) -> *mut agw_device {
     // SAFETY: the caller's promise.
-    unsafe { reference(device) }
+    unsafe { within(|| reference(device, "device")) }
 }
 
 /// Removes a reference to a device. It stays open until its objects are gone too.
@@ -247,7 +253,7 @@ pub unsafe extern "C" fn agw_device_ref(device: *mut agw_device) -> *mut agw_dev
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
     // SAFETY: the caller's promise.
-    unsafe { release(device) };
+    unsafe { within(|| release(device, "device")) };
 }
 
 /// Returns the device's descriptor, which stays the device's; -1 for one that has none.
@@ -258,7 +264,7 @@ pub unsafe extern "C" fn agw_device_unref(device: *mut agw_device) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_fd(device: *const agw_device) -> i32 {
     // SAFETY: the caller's promise.
-    let state = unsafe { get(device, "device") };
+    let state = unsafe { within(|| get(device, "device")) };
     state.ok().and_then(|state| state.device.as_fd()).map_or(-1, |fd| fd.as_raw_fd())
 }
 
@@ -292,6 +298,6 @@ pub unsafe extern "C" fn agw_device_is_of_node(device: *const agw_device, fd: i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_name(device: *const agw_device) -> *const c_char {
     // SAFETY: the caller's promise.
-    let state = unsafe { get(device, "device") };
+    let state = unsafe { within(|| get(device, "device")) };
     state.map_or(std::ptr::null(), |state| state.name.as_ptr())
 }

@@ -9,13 +9,13 @@ mod residents;
 mod sparse;
 mod sync;
 
+pub use self::{bo::*, bo_memory::*, context::*, device::*, query::*, residents::*, sparse::*, sync::*};
 pub(crate) use self::{
-    bo::body as bo_body,
+    bo::{body as bo_body, lent, object as bo_object},
     bo_memory::in_time,
     context::{ctx, ip},
-    device::{DeviceState, SINK_DWORDS, device},
+    device::{DeviceState, SINK_DWORDS, device, duplicate},
     residents::residents,
     sparse::sparse,
     sync::sync,
 };
-pub use self::{bo::*, bo_memory::*, context::*, device::*, query::*, residents::*, sparse::*, sync::*};

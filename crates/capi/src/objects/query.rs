@@ -5,7 +5,9 @@ use std::ffi::{CString, c_char, c_void};
 use amdgpu_winsys::winsys::{Device, Ip, Sensor};
 
 use super::device::{agw_device, device};
-use crate::border::{AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, write};
+use crate::border::{
+    AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, within, write,
+};
 
 /// IP blocks that the kernel numbers.
 pub const AGW_IP_COUNT: usize = 10;
@@ -164,17 +166,17 @@ fn generation(level: amdgpu_winsys::winsys::GfxLevel) -> u32 {
     }
 }
 
-/// Tells the facts about a device.
+/// Writes the facts about a device to `info`.
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
+/// `device` is null or a device that was not freed; `info` is null, or valid for writing as many bytes as its `struct_size`
 /// says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_device_get_info(handle: *const agw_device, info: *mut agw_device_info) -> i32 {
+pub unsafe extern "C" fn agw_device_get_info(device: *const agw_device, info: *mut agw_device_info) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         // SAFETY: the caller's promise.
         unsafe { write(info, facts(&state.device)) }
     })
@@ -185,11 +187,11 @@ pub unsafe extern "C" fn agw_device_get_info(handle: *const agw_device, info: *m
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
+/// `device` is null or a device that was not freed; `input` is null, which is four zeros, or four words; `answer` is null or
 /// valid for writing `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_info_raw(
-    handle: *const agw_device,
+    device: *const agw_device,
     query: u32,
     input: *const u32,
     answer: *mut c_void,
@@ -197,7 +199,7 @@ pub unsafe extern "C" fn agw_device_info_raw(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         // SAFETY: not null, and then the caller's promise.
         let input = if input.is_null() { [0; 4] } else { unsafe { input.cast::<[u32; 4]>().read() } };
         // SAFETY: the caller's promise.
@@ -210,10 +212,10 @@ pub unsafe extern "C" fn agw_device_info_raw(
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `values` is null or valid for writing `count` words.
+/// `device` is null or a device that was not freed; `values` is null or valid for writing `count` words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_read_registers(
-    handle: *const agw_device,
+    device: *const agw_device,
     dword_offset: u32,
     count: u32,
     instance: u32,
@@ -221,7 +223,7 @@ pub unsafe extern "C" fn agw_device_read_registers(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         // SAFETY: the caller's promise.
         let values = unsafe { array_mut(values, count, "values") }?;
         Ok(state.device.read_registers(dword_offset, values, instance)?)
@@ -253,12 +255,12 @@ fn number(device: &Device, id: u32) -> Answer<u64> {
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `value` is null or valid for writing.
+/// `device` is null or a device that was not freed; `value` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_device_query(handle: *const agw_device, id: u32, value: *mut u64) -> i32 {
+pub unsafe extern "C" fn agw_device_query(device: *const agw_device, id: u32, value: *mut u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(value, "value")?;
         let answer = number(&state.device, id)?;
         // SAFETY: checked above, and the caller's promise.
@@ -267,17 +269,18 @@ pub unsafe extern "C" fn agw_device_query(handle: *const agw_device, id: u32, va
     })
 }
 
-/// Tells the last page fault of the device's addresses; its status is 0 if there was none.
+/// Writes the last page fault of the device's addresses to `fault`; its status is 0 if there was none.
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `fault` is null, or valid for writing as many bytes as its `struct_size`
+/// `device` is null or a device that was not freed; `fault` is null, or valid for writing as many bytes as its `struct_size`
 /// says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_device_page_fault(handle: *const agw_device, fault: *mut agw_page_fault) -> i32 {
+pub unsafe extern "C" fn agw_device_page_fault(device: *const agw_device, fault: *mut agw_page_fault) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
+        out(fault, "fault")?;
         let mut last = agw_page_fault { struct_size: 0, reserved: 0, address: 0, status: 0, hub: 0 };
         if let Some(seen) = state.device.page_fault()? {
             last.address = seen.page.as_u64() & ((1 << 48) - 1);
@@ -293,18 +296,21 @@ pub unsafe extern "C" fn agw_device_page_fault(handle: *const agw_device, fault:
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
+/// `device` is null or a device that was not freed; `line` may be called with `user` and a text that is valid during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_device_dump(
-    handle: *const agw_device,
+    device: *const agw_device,
     flags: u32,
     line: Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>,
     user: *mut c_void,
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         let Some(line) = line else { return Err(Failure::argument("line", "is null")) };
+        if flags & !AGW_DUMP_HISTORY != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
         let (Some(book), Some(history)) = (state.device.va_map(), state.device.history()) else {
             let text = "the device was opened without AGW_DEVICE_OBSERVE";
             return Err(Failure::new(AGW_ERROR_FEATURE_NOT_PRESENT, text));
@@ -334,10 +340,10 @@ pub const AGW_DUMP_HISTORY: u32 = 1 << 0;
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed.
+/// `device` is null or a device that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_device_fragment_alignment(handle: *const agw_device, size: u64, alignment: u64) -> u64 {
+pub unsafe extern "C" fn agw_device_fragment_alignment(device: *const agw_device, size: u64, alignment: u64) -> u64 {
     // SAFETY: the caller's promise.
-    let state = unsafe { device(handle) };
+    let state = unsafe { within(|| self::device(device)) };
     state.map_or(0, |state| state.device.addresses().fragment_alignment(size, alignment))
 }

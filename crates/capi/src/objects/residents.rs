@@ -8,7 +8,7 @@ use super::{
     bo::{agw_bo, body},
     device::{DeviceState, agw_device, device},
 };
-use crate::border::{Answer, Handle, create, entry, get, out, put, reference, release};
+use crate::border::{Answer, Handle, create, entry, get, out, put, reference, release, within};
 
 /// A set of BOs that submissions name together: what a device's bindless resources need resident.
 pub struct agw_residents {
@@ -19,7 +19,6 @@ impl Handle for agw_residents {
     type Head = ();
     type Body = ResidentsBody;
     const NAME: &'static str = "agw_residents";
-    const TAG: u32 = 0x6477_0003;
 }
 
 pub(crate) struct ResidentsBody {
@@ -43,12 +42,12 @@ pub(crate) unsafe fn residents<'a>(handle: *const agw_residents) -> Answer<&'a R
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `set` is null or valid for writing.
+/// `device` is null or a device that was not freed; `set` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_residents_create(handle: *const agw_device, set: *mut *mut agw_residents) -> i32 {
+pub unsafe extern "C" fn agw_residents_create(device: *const agw_device, set: *mut *mut agw_residents) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(set, "set")?;
         let made = create((), ResidentsBody { set: ResidencySet::new(), state: Arc::clone(state) })?;
         // SAFETY: checked above, and the caller's promise.
@@ -97,7 +96,7 @@ pub unsafe extern "C" fn agw_residents_remove(set: *const agw_residents, bo: *co
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_residents_ref(set: *mut agw_residents) -> *mut agw_residents {
     // SAFETY: the caller's promise.
-    unsafe { reference(set) }
+    unsafe { within(|| reference(set, "set")) }
 }
 
 /// Removes a reference to a set.
@@ -108,5 +107,5 @@ pub unsafe extern "C" fn agw_residents_ref(set: *mut agw_residents) -> *mut agw_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_residents_unref(set: *mut agw_residents) {
     // SAFETY: the caller's promise.
-    unsafe { release(set) };
+    unsafe { within(|| release(set, "set")) };
 }

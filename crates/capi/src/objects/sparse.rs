@@ -11,7 +11,7 @@ use super::{
     bo::{agw_bo, body, placement},
     device::{DeviceState, agw_device, device},
 };
-use crate::border::{Answer, Handle, array, create, entry, get, out, put, reference, release};
+use crate::border::{Answer, Handle, array, create, entry, get, out, put, reference, release, within};
 
 /// A range of GPU addresses that memory is bound to page by page.
 pub struct agw_sparse {
@@ -46,7 +46,6 @@ impl Handle for agw_sparse {
     type Head = agw_sparse_head;
     type Body = SparseBody;
     const NAME: &'static str = "agw_sparse";
-    const TAG: u32 = 0x6477_0004;
 }
 
 pub(crate) struct SparseBody {
@@ -70,10 +69,10 @@ pub(crate) unsafe fn sparse<'a>(handle: *const agw_sparse) -> Answer<&'a SparseB
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `range` is null or valid for writing.
+/// `device` is null or a device that was not freed; `range` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sparse_create(
-    handle: *const agw_device,
+    device: *const agw_device,
     size: u64,
     alignment: u64,
     va_placement: u32,
@@ -82,7 +81,7 @@ pub unsafe extern "C" fn agw_sparse_create(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(range, "range")?;
         let alignment = state.device.addresses().fragment_alignment(size, alignment.max(1));
         let request = placement(VaRequest::new(size).aligned(alignment), va_placement, address)?;
@@ -131,7 +130,7 @@ pub unsafe extern "C" fn agw_sparse_change(range: *const agw_sparse, binds: *con
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sparse_ref(range: *mut agw_sparse) -> *mut agw_sparse {
     // SAFETY: the caller's promise.
-    unsafe { reference(range) }
+    unsafe { within(|| reference(range, "range")) }
 }
 
 /// Removes a reference to a range. With the last one everything is unbound.
@@ -142,5 +141,5 @@ pub unsafe extern "C" fn agw_sparse_ref(range: *mut agw_sparse) -> *mut agw_spar
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_sparse_unref(range: *mut agw_sparse) {
     // SAFETY: the caller's promise.
-    unsafe { release(range) };
+    unsafe { within(|| release(range, "range")) };
 }

@@ -1,17 +1,19 @@
 //! Sync objects.
 
-use std::{os::fd::IntoRawFd, sync::Arc};
+use std::{cell::UnsafeCell, os::fd::IntoRawFd, sync::Arc};
 
 use amdgpu_winsys::{
     uapi::Deadline,
     winsys::{Syncobj, Until, WaitFor},
 };
 
+use smallvec::SmallVec;
+
 use super::{
     bo::lent,
-    device::{DeviceState, agw_device, device},
+    device::{DeviceState, agw_device, device, ownership},
 };
-use crate::border::{AGW_TIMEOUT, Answer, Failure, Handle, array, create, entry, get, out, put, release};
+use crate::border::{AGW_TIMEOUT, Answer, FEW, Failure, Handle, array, create, entry, get, out, put, release, within};
 
 /// A wait ends with the first point that meets it.
 pub const AGW_WAIT_ANY: u32 = 1 << 0;
@@ -38,12 +40,21 @@ impl Handle for agw_sync {
     type Head = ();
     type Body = SyncBody;
     const NAME: &'static str = "agw_sync";
-    const TAG: u32 = 0x6477_0006;
 }
 
 pub(crate) struct SyncBody {
-    pub(crate) syncobj: Syncobj,
+    /// Written by `agw_sync_swap` alone.
+    syncobj: UnsafeCell<Syncobj>,
     state: Arc<DeviceState>,
+}
+
+impl SyncBody {
+    /// Returns the sync object that the handle stands for now.
+    pub(crate) fn syncobj(&self) -> &Syncobj {
+        // SAFETY: every reference ends with the call of C that it was made for, and the caller of `agw_sync_swap`, the one writer,
+        // excludes every other call on the handle.
+        unsafe { &*self.syncobj.get() }
+    }
 }
 
 /// Returns the body behind a handle, and notes that the current call works on its device.
@@ -58,19 +69,24 @@ pub(crate) unsafe fn sync<'a>(handle: *const agw_sync) -> Answer<&'a SyncBody> {
     Ok(body)
 }
 
+/// Makes the object of a sync object.
+fn object(state: &Arc<DeviceState>, syncobj: Syncobj) -> Answer<*mut agw_sync> {
+    create((), SyncBody { syncobj: UnsafeCell::new(syncobj), state: Arc::clone(state) })
+}
+
 /// Creates a sync object, without a fence or with a signalled one.
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+/// `device` is null or a device that was not freed; `sync` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_create(handle: *const agw_device, signalled: bool, sync: *mut *mut agw_sync) -> i32 {
+pub unsafe extern "C" fn agw_sync_create(device: *const agw_device, signalled: bool, sync: *mut *mut agw_sync) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
         let syncobj = Syncobj::new(&state.device, signalled)?;
-        let made = create((), SyncBody { syncobj, state: Arc::clone(state) })?;
+        let made = object(state, syncobj)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(sync, made) };
         Ok(())
@@ -81,16 +97,41 @@ pub unsafe extern "C" fn agw_sync_create(handle: *const agw_device, signalled: b
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `sync` is null or valid for writing.
+/// `device` is null or a device that was not freed; `sync` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_import_fd(handle: *const agw_device, fd: i32, sync: *mut *mut agw_sync) -> i32 {
+pub unsafe extern "C" fn agw_sync_import_fd(device: *const agw_device, fd: i32, sync: *mut *mut agw_sync) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(sync, "sync")?;
         // SAFETY: lent for the time of this call.
         let syncobj = Syncobj::import(&state.device, unsafe { lent(fd) }?)?;
-        let made = create((), SyncBody { syncobj, state: Arc::clone(state) })?;
+        let made = object(state, syncobj)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(sync, made) };
+        Ok(())
+    })
+}
+
+/// Makes the object of a sync object's handle that the caller made on the device's file. It is destroyed with the object if
+/// `is_owned`, and stays the caller's otherwise. Nothing is asked: a number that the file does not have is refused, with `ENOENT`,
+/// where it is first used.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed; `sync` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_from_handle(
+    device: *const agw_device,
+    handle: u32,
+    is_owned: bool,
+    sync: *mut *mut agw_sync,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { self::device(device) }?;
+        out(sync, "sync")?;
+        let made = object(state, Syncobj::from_handle(&state.device, handle, ownership(is_owned)))?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(sync, made) };
         Ok(())
@@ -101,26 +142,26 @@ pub unsafe extern "C" fn agw_sync_import_fd(handle: *const agw_device, fd: i32, 
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_handle(handle: *const agw_sync) -> u32 {
+pub unsafe extern "C" fn agw_sync_handle(sync: *const agw_sync) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { sync(handle) }.map_or(0, |body| body.syncobj.handle())
+    unsafe { within(|| self::sync(sync)) }.map_or(0, |body| body.syncobj().handle())
 }
 
 /// Signals a point of the timeline, or with 0 the binary state.
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_signal(handle: *const agw_sync, point: u64) -> i32 {
+pub unsafe extern "C" fn agw_sync_signal(sync: *const agw_sync, point: u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         Ok(match point {
-            0 => body.syncobj.signal(),
-            point => body.syncobj.signal_point(point),
+            0 => body.syncobj().signal(),
+            point => body.syncobj().signal_point(point),
         }?)
     })
 }
@@ -129,13 +170,13 @@ pub unsafe extern "C" fn agw_sync_signal(handle: *const agw_sync, point: u64) ->
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_reset(handle: *const agw_sync) -> i32 {
+pub unsafe extern "C" fn agw_sync_reset(sync: *const agw_sync) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
-        Ok(body.syncobj.reset()?)
+        let body = unsafe { self::sync(sync) }?;
+        Ok(body.syncobj().reset()?)
     })
 }
 
@@ -143,14 +184,14 @@ pub unsafe extern "C" fn agw_sync_reset(handle: *const agw_sync) -> i32 {
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+/// `sync` is null or a sync object that was not destroyed; `point` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_query(handle: *const agw_sync, point: *mut u64) -> i32 {
+pub unsafe extern "C" fn agw_sync_query(sync: *const agw_sync, point: *mut u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         out(point, "point")?;
-        let reached = body.syncobj.query()?;
+        let reached = body.syncobj().query()?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(point, reached) };
         Ok(())
@@ -161,14 +202,14 @@ pub unsafe extern "C" fn agw_sync_query(handle: *const agw_sync, point: *mut u64
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed; `point` is null or valid for writing.
+/// `sync` is null or a sync object that was not destroyed; `point` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_last_submitted(handle: *const agw_sync, point: *mut u64) -> i32 {
+pub unsafe extern "C" fn agw_sync_last_submitted(sync: *const agw_sync, point: *mut u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         out(point, "point")?;
-        let newest = body.syncobj.last_submitted()?;
+        let newest = body.syncobj().last_submitted()?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(point, newest) };
         Ok(())
@@ -192,7 +233,32 @@ pub unsafe extern "C" fn agw_sync_transfer(
         let to = unsafe { sync(to) }?;
         // SAFETY: the caller's promise.
         let from = unsafe { sync(from) }?;
-        Ok(to.syncobj.transfer(to_point, &from.syncobj, from_point)?)
+        Ok(to.syncobj().transfer(to_point, from.syncobj(), from_point)?)
+    })
+}
+
+/// Exchanges what two sync objects stand for, without a request: how a payload moves from one semaphore to another. Submissions
+/// and descriptors stay with what they were made of.
+///
+/// # Safety
+///
+/// `a` and `b` are null or sync objects that were not destroyed, and nothing else uses them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_sync_swap(a: *const agw_sync, b: *const agw_sync) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let first = unsafe { get(a, "a") }?;
+        // SAFETY: the caller's promise.
+        let second = unsafe { get(b, "b") }?;
+        first.state.touch()?;
+        if a == b {
+            return Ok(());
+        }
+        // SAFETY: the caller keeps the object from every other call.
+        let first = unsafe { &mut *first.syncobj.get() };
+        // SAFETY: as above, and it is another object.
+        let second = unsafe { &mut *second.syncobj.get() };
+        Ok(first.swap(second)?)
     })
 }
 
@@ -200,14 +266,14 @@ pub unsafe extern "C" fn agw_sync_transfer(
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+/// `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_export_fd(handle: *const agw_sync, fd: *mut i32) -> i32 {
+pub unsafe extern "C" fn agw_sync_export_fd(sync: *const agw_sync, fd: *mut i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
-        let exported = body.syncobj.export()?;
+        let exported = body.syncobj().export()?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
@@ -218,14 +284,14 @@ pub unsafe extern "C" fn agw_sync_export_fd(handle: *const agw_sync, fd: *mut i3
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+/// `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_export_sync_file(handle: *const agw_sync, fd: *mut i32) -> i32 {
+pub unsafe extern "C" fn agw_sync_export_sync_file(sync: *const agw_sync, fd: *mut i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
-        let exported = body.syncobj.export_sync_file()?;
+        let exported = body.syncobj().export_sync_file()?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
@@ -236,14 +302,14 @@ pub unsafe extern "C" fn agw_sync_export_sync_file(handle: *const agw_sync, fd: 
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
+/// `sync` is null or a sync object that was not destroyed; `fd` is null or valid for writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_export_sync_file_at(handle: *const agw_sync, point: u64, fd: *mut i32) -> i32 {
+pub unsafe extern "C" fn agw_sync_export_sync_file_at(sync: *const agw_sync, point: u64, fd: *mut i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         out(fd, "fd")?;
-        let exported = body.syncobj.export_sync_file_at(point)?;
+        let exported = body.syncobj().export_sync_file_at(point)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(fd, exported.into_raw_fd()) };
         Ok(())
@@ -254,14 +320,14 @@ pub unsafe extern "C" fn agw_sync_export_sync_file_at(handle: *const agw_sync, p
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_import_sync_file(handle: *const agw_sync, fd: i32) -> i32 {
+pub unsafe extern "C" fn agw_sync_import_sync_file(sync: *const agw_sync, fd: i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         // SAFETY: lent for the time of this call.
-        Ok(body.syncobj.import_sync_file(unsafe { lent(fd) }?)?)
+        Ok(body.syncobj().import_sync_file(unsafe { lent(fd) }?)?)
     })
 }
 
@@ -269,14 +335,14 @@ pub unsafe extern "C" fn agw_sync_import_sync_file(handle: *const agw_sync, fd: 
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_tell(handle: *const agw_sync, point: u64, flags: u32, eventfd: i32) -> i32 {
+pub unsafe extern "C" fn agw_sync_tell(sync: *const agw_sync, point: u64, flags: u32, eventfd: i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { sync(handle) }?;
+        let body = unsafe { self::sync(sync) }?;
         // SAFETY: lent for the time of this call.
-        Ok(body.syncobj.tell(point, until(flags)?, unsafe { lent(eventfd) }?)?)
+        Ok(body.syncobj().tell(point, until(flags)?, unsafe { lent(eventfd) }?)?)
     })
 }
 
@@ -302,12 +368,12 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
         // SAFETY: the caller's promise.
         let points = unsafe { array(points, count, "points") }?;
         // SAFETY: the caller's promise.
-        let points = points.iter().map(|point| Ok((&unsafe { sync(point.sync) }?.syncobj, point.point)));
-        let points: Vec<_> = points.collect::<Answer<_>>()?;
+        let points = points.iter().map(|point| Ok((unsafe { sync(point.sync) }?.syncobj(), point.point)));
+        let points: SmallVec<[_; FEW]> = points.collect::<Answer<_>>()?;
         let condition = if flags & AGW_WAIT_ANY != 0 { WaitFor::Any } else { WaitFor::All };
         match Syncobj::wait_points(&points, condition, until(flags)?, Deadline::at(deadline_ns))? {
             Some(_) => Ok(()),
-            None => Err(Failure::new(AGW_TIMEOUT, "")),
+            None => Err(Failure::outcome(AGW_TIMEOUT)),
         }
     })
 }
@@ -316,9 +382,9 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
 ///
 /// # Safety
 ///
-/// `handle` is null or a sync object that was not destroyed.
+/// `sync` is null or a sync object that was not destroyed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_sync_destroy(handle: *mut agw_sync) {
+pub unsafe extern "C" fn agw_sync_destroy(sync: *mut agw_sync) {
     // SAFETY: the caller's promise.
-    unsafe { release(handle) };
+    unsafe { within(|| release(sync, "sync")) };
 }

@@ -1,4 +1,4 @@
-//! What goes into a stream besides dwords, and what is done with closed ones.
+//! Contents of a stream besides dwords, and operations on closed streams.
 
 use std::ffi::c_char;
 
@@ -8,9 +8,9 @@ use amdgpu_winsys::{
     vamgr::GpuVa,
 };
 
-use super::stream::{Stage, StreamBody, agw_stream, record, stream};
+use super::stream::{Stage, StreamBody, agw_stream, busy, record, stream};
 use crate::{
-    border::{AGW_ERROR_IN_USE, AGW_INCOMPLETE, Answer, Failure, array_mut, entry, out, put, text},
+    border::{AGW_ERROR_IN_USE, Answer, Failure, array_mut, entry, fill, text},
     objects::{agw_bo, agw_sparse, bo_body, sparse},
 };
 
@@ -32,7 +32,7 @@ pub struct agw_ib {
 /// Returns the list of a finalized stream.
 pub(super) fn closed(body: &StreamBody, argument: &str) -> Answer<CommandList> {
     let Some(recording) = body.recording.try_lock() else {
-        return Err(Failure::new(AGW_ERROR_IN_USE, format!("{argument}: another thread uses the stream")));
+        return Err(busy(argument));
     };
     match &recording.stage {
         Stage::Closed(list) => Ok(list.clone()),
@@ -45,12 +45,12 @@ pub(super) fn closed(body: &StreamBody, argument: &str) -> Answer<CommandList> {
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `bo` is null or was not freed.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; `bo` is null or was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_add_bo(handle: *mut agw_stream, bo: *const agw_bo) -> i32 {
+pub unsafe extern "C" fn agw_stream_add_bo(stream: *mut agw_stream, bo: *const agw_bo) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         let memory = unsafe { bo_body(bo) }?;
         // SAFETY: the caller's promise.
@@ -67,12 +67,12 @@ pub unsafe extern "C" fn agw_stream_add_bo(handle: *mut agw_stream, bo: *const a
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `range` is null or was not freed.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; `range` is null or was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_add_sparse(handle: *mut agw_stream, range: *const agw_sparse) -> i32 {
+pub unsafe extern "C" fn agw_stream_add_sparse(stream: *mut agw_stream, range: *const agw_sparse) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         let range = &unsafe { sparse(range) }?.range;
         // SAFETY: the caller's promise.
@@ -89,12 +89,12 @@ pub unsafe extern "C" fn agw_stream_add_sparse(handle: *mut agw_stream, range: *
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_pad(handle: *mut agw_stream, leave: u32) -> i32 {
+pub unsafe extern "C" fn agw_stream_pad(stream: *mut agw_stream, leave: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         unsafe { record(stream, |open| Ok(open.pad(amdgpu_hw::num::index(leave))?)) }
     })
@@ -104,12 +104,12 @@ pub unsafe extern "C" fn agw_stream_pad(handle: *mut agw_stream, leave: u32) -> 
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; `words` is null or a text.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_annotate(handle: *mut agw_stream, words: *const c_char) -> i32 {
+pub unsafe extern "C" fn agw_stream_annotate(stream: *mut agw_stream, words: *const c_char) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         let words = unsafe { text(words, "words") }?;
         // SAFETY: the caller's promise.
@@ -123,10 +123,13 @@ pub unsafe extern "C" fn agw_stream_annotate(handle: *mut agw_stream, words: *co
 ///
 /// Both are null or streams that were not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_execute(handle: *mut agw_stream, child: *const agw_stream, flags: u32) -> i32 {
+pub unsafe extern "C" fn agw_stream_execute(stream: *mut agw_stream, child: *const agw_stream, flags: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
+        if flags & !AGW_EXECUTE_COPY != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
         // SAFETY: the caller's promise.
         let child = unsafe { super::stream::stream(child, "child") }?;
         let list = closed(child.body(), "child")?;
@@ -146,12 +149,12 @@ pub unsafe extern "C" fn agw_stream_execute(handle: *mut agw_stream, child: *con
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_call(handle: *mut agw_stream, va: u64, dwords: u32, predicate: bool) -> i32 {
+pub unsafe extern "C" fn agw_stream_call(stream: *mut agw_stream, va: u64, dwords: u32, predicate: bool) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         unsafe { record(stream, |open| call(open, va, dwords, predicate)) }
     })
@@ -177,12 +180,12 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_detour(handle: *mut agw_stream, va: u64, dwords: u32, trailer_va: u64) -> i32 {
+pub unsafe extern "C" fn agw_stream_detour(stream: *mut agw_stream, va: u64, dwords: u32, trailer_va: u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         let (va, trailer) = (GpuVa::from_48_bits(va), GpuVa::from_48_bits(trailer_va));
         // SAFETY: the caller's promise.
         unsafe { record(stream, |open| Ok(open.detour(va, amdgpu_hw::num::index(dwords), trailer)?)) }
@@ -196,13 +199,13 @@ pub unsafe extern "C" fn agw_stream_detour(handle: *mut agw_stream, va: u64, dwo
 ///
 /// Both are null or streams that were not destroyed, and that nothing else uses; no job of them is running.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_chain(handle: *mut agw_stream, next: *mut agw_stream) -> bool {
+pub unsafe extern "C" fn agw_stream_chain(stream: *mut agw_stream, next: *mut agw_stream) -> bool {
     let mut is_chained = false;
     entry(|| {
         // SAFETY: the caller's promise.
-        let before = unsafe { stream(handle, "stream") }?.body();
+        let before = unsafe { self::stream(stream, "stream") }?.body();
         // SAFETY: the caller's promise.
-        let behind = unsafe { stream(next, "next") }?.body();
+        let behind = unsafe { self::stream(next, "next") }?.body();
         if before.is_unchained || behind.is_unchained {
             return Ok(());
         }
@@ -217,40 +220,31 @@ pub unsafe extern "C" fn agw_stream_chain(handle: *mut agw_stream, next: *mut ag
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_unchain(handle: *mut agw_stream) -> i32 {
+pub unsafe extern "C" fn agw_stream_unchain(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
         list.unchain().map_err(|fault| Failure::new(AGW_ERROR_IN_USE, fault.to_string()))
     })
 }
 
-/// Tells the IBs of a finalized stream, in order. `ib_count` says how long the array is, and afterwards how many there are;
+/// Writes the IBs of a finalized stream to `ibs`, in order. `ib_count` says how long the array is, and afterwards how many there are;
 /// `AGW_INCOMPLETE` if that is more.
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
+/// `stream` is null or a stream that was not destroyed; `ib_count` is null or valid for reading and writing; `ibs` is null, or
 /// valid for writing as many IBs as `ib_count` says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_ibs(handle: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
+pub unsafe extern "C" fn agw_stream_ibs(stream: *const agw_stream, ibs: *mut agw_ib, ib_count: *mut u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
-        out(ib_count, "ib_count")?;
-        // SAFETY: checked above, and the caller's promise.
-        let room = if ibs.is_null() { 0 } else { unsafe { ib_count.read() } };
+        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
+        let all = list.ibs().map(|(va, dwords)| agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 });
         // SAFETY: the caller's promise.
-        let places = unsafe { array_mut(ibs, room, "ibs") }?;
-        for (place, (va, dwords)) in places.iter_mut().zip(list.ibs()) {
-            *place = agw_ib { va: va.as_u64(), dwords: count(dwords), pad: 0 };
-        }
-        let there_are = count(list.ibs().len());
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(ib_count, there_are) };
-        if !ibs.is_null() && there_are > room { Err(Failure::new(AGW_INCOMPLETE, "")) } else { Ok(()) }
+        unsafe { fill(ibs, ib_count, ["ibs", "ib_count"], all) }
     })
 }
 
@@ -258,12 +252,12 @@ pub unsafe extern "C" fn agw_stream_ibs(handle: *const agw_stream, ibs: *mut agw
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
+/// `stream` is null or a stream that was not destroyed; `dwords` is null, or valid for writing `room` words.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_read(handle: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
+pub unsafe extern "C" fn agw_stream_read(stream: *const agw_stream, ib: u32, dwords: *mut u32, room: u32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let list = closed(unsafe { stream(handle, "stream") }?.body(), "stream")?;
+        let list = closed(unsafe { self::stream(stream, "stream") }?.body(), "stream")?;
         // SAFETY: the caller's promise.
         let places = unsafe { array_mut(dwords, room, "dwords") }?;
         let contents = list.dwords().nth(amdgpu_hw::num::index(ib));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amdgpu_winsys::{cs::Queue, uapi::Deadline};
 
 use crate::{
-    border::{Answer, Handle, create, entry, get, out, put, reference, release},
+    border::{Answer, Handle, create, entry, get, out, put, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
@@ -18,7 +18,6 @@ impl Handle for agw_queue {
     type Head = ();
     type Body = QueueBody;
     const NAME: &'static str = "agw_queue";
-    const TAG: u32 = 0x6477_0008;
 }
 
 pub(crate) struct QueueBody {
@@ -66,12 +65,12 @@ pub unsafe extern "C" fn agw_queue_create(
 ///
 /// # Safety
 ///
-/// `handle` is null or a queue that was not freed.
+/// `queue` is null or a queue that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_queue_wait_idle(handle: *const agw_queue, deadline_ns: u64) -> i32 {
+pub unsafe extern "C" fn agw_queue_wait_idle(queue: *const agw_queue, deadline_ns: u64) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { queue(handle) }?;
+        let body = unsafe { self::queue(queue) }?;
         in_time(body.queue.wait_idle(Deadline::at(deadline_ns))?)
     })
 }
@@ -80,12 +79,12 @@ pub unsafe extern "C" fn agw_queue_wait_idle(handle: *const agw_queue, deadline_
 ///
 /// # Safety
 ///
-/// `handle` is null or a queue that was not freed.
+/// `queue` is null or a queue that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_queue_retire(handle: *const agw_queue) -> i32 {
+pub unsafe extern "C" fn agw_queue_retire(queue: *const agw_queue) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        unsafe { queue(handle) }?.queue.retire();
+        unsafe { self::queue(queue) }?.queue.retire();
         Ok(())
     })
 }
@@ -94,13 +93,30 @@ pub unsafe extern "C" fn agw_queue_retire(handle: *const agw_queue) -> i32 {
 ///
 /// # Safety
 ///
-/// `handle` is null or a queue that was not freed.
+/// `queue` is null or a queue that was not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_queue_check(handle: *const agw_queue) -> i32 {
+pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        Ok(unsafe { queue(handle) }?.queue.check()?)
+        Ok(unsafe { self::queue(queue) }?.queue.check()?)
     })
+}
+
+/// Removes a reference to a queue as `agw_queue_unref` does, and has the last reference wait for nothing, for a driver that gives up
+/// a device whose GPU may be busy for long. Submissions that run end in their own time; their command buffers are never freed
+/// if they have not ended by then.
+///
+/// # Safety
+///
+/// `queue` is null or a queue that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_queue_abandon(queue: *mut agw_queue) {
+    // SAFETY: the caller's promise.
+    if let Ok(body) = unsafe { within(|| get(queue, "queue")) } {
+        body.queue.abandon();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { within(|| release(queue, "queue")) };
 }
 
 /// Adds a reference to a queue, and returns it.
@@ -111,7 +127,7 @@ pub unsafe extern "C" fn agw_queue_check(handle: *const agw_queue) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_queue_ref(queue: *mut agw_queue) -> *mut agw_queue {
     // SAFETY: the caller's promise.
-    unsafe { reference(queue) }
+    unsafe { within(|| reference(queue, "queue")) }
 }
 
 /// Removes a reference to a queue. With the last one its last submission is waited for, two seconds at most.
@@ -122,5 +138,5 @@ pub unsafe extern "C" fn agw_queue_ref(queue: *mut agw_queue) -> *mut agw_queue 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_queue_unref(queue: *mut agw_queue) {
     // SAFETY: the caller's promise.
-    unsafe { release(queue) };
+    unsafe { within(|| release(queue, "queue")) };
 }

@@ -7,7 +7,10 @@ use amdgpu_winsys::cs::{AnyStream, CommandList, Target};
 use parking_lot::Mutex;
 
 use crate::{
-    border::{AGW_ERROR_IN_USE, Answer, Failure, Handle, Shell, create, entry, out, put, release, shell},
+    border::{
+        AGW_ERROR_IN_USE, Answer, Failure, Handle, IS_CHECKED, Shell, create, entry, out, put, release, shell, stop,
+        within,
+    },
     objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
 };
 
@@ -58,7 +61,6 @@ impl Handle for agw_stream {
     type Head = agw_stream_head;
     type Body = StreamBody;
     const NAME: &'static str = "agw_stream";
-    const TAG: u32 = 0x6477_0007;
 }
 
 pub(crate) struct StreamBody {
@@ -80,7 +82,7 @@ pub(crate) struct Recording {
 pub(crate) enum Stage {
     Open(AnyStream),
     Closed(CommandList),
-    /// What is recorded goes nowhere; the reason is `agw_stream_finalize`'s answer.
+    /// The words that are recorded go nowhere; the reason is `agw_stream_finalize`'s answer.
     Poisoned {
         code: i32,
         text: String,
@@ -108,7 +110,7 @@ pub(crate) unsafe fn stream<'a>(handle: *const agw_stream, argument: &str) -> An
 /// The caller is the only one who uses the stream, as the contract of streams says.
 pub(crate) unsafe fn record(stream: &Shell<agw_stream>, call: impl FnOnce(&mut AnyStream) -> Answer) -> Answer {
     let (head, body) = (window_of(stream), stream.body());
-    let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
+    let Some(mut recording) = body.recording.try_lock() else { return Err(busy("stream")) };
     let stage = &mut recording.stage;
     match stage {
         Stage::Open(open) => {
@@ -142,8 +144,14 @@ fn window_of(stream: &Shell<agw_stream>) -> *mut agw_cmd_window {
     stream.head().cast()
 }
 
-fn busy() -> Failure {
-    Failure::new(AGW_ERROR_IN_USE, "another thread uses the stream")
+/// Returns the failure of a stream that another call uses, which breaks the rule of one thread at a time.
+#[cold]
+pub(super) fn busy(argument: &str) -> Failure {
+    const FAULT: &str = "another thread uses the stream";
+    if IS_CHECKED {
+        stop(argument, FAULT);
+    }
+    Failure::new(AGW_ERROR_IN_USE, format!("{argument}: {FAULT}"))
 }
 
 /// Counts as recorded what the caller stored.
@@ -179,10 +187,10 @@ unsafe fn poison(stream: &Shell<agw_stream>, stage: &mut Stage, failure: &Failur
 ///
 /// # Safety
 ///
-/// `handle` is null or a device that was not freed; `stream` is null or valid for writing.
+/// `device` is null or a device that was not freed; `stream` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_stream_create(
-    handle: *const agw_device,
+    device: *const agw_device,
     ip_type: u32,
     flags: u32,
     dwords: u32,
@@ -190,16 +198,16 @@ pub unsafe extern "C" fn agw_stream_create(
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let state = unsafe { device(handle) }?;
+        let state = unsafe { self::device(device) }?;
         out(stream, "stream")?;
+        if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
+            return Err(Failure::argument("flags", "has unknown bits"));
+        }
         let ip = ip(ip_type)?;
         let no_language = amdgpu_winsys::cs::Error::NoLanguage { ip };
         let target = Target::new(state.device.info().gfx_level, ip).ok_or(no_language)?;
         let (is_secondary, dwords) = (flags & AGW_STREAM_SECONDARY != 0, index(dwords));
         let mut open = start(state, target, is_secondary, dwords)?;
-        if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
-            return Err(Failure::argument("flags", "has unknown bits"));
-        }
         let head = agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, pad: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
         let recording = Recording { stage: Stage::Open(open), target, is_secondary, dwords };
@@ -221,12 +229,12 @@ fn start(state: &DeviceState, target: Target, is_secondary: bool, dwords: usize)
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_grow(handle: *mut agw_stream, dwords: u64) {
+pub unsafe extern "C" fn agw_stream_grow(stream: *mut agw_stream, dwords: u64) {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         let dwords = usize::try_from(dwords).unwrap_or(usize::MAX);
         // SAFETY: the caller's promise.
         unsafe { record(stream, |open| Ok(open.grow(dwords)?)) }
@@ -237,18 +245,18 @@ pub unsafe extern "C" fn agw_stream_grow(handle: *mut agw_stream, dwords: u64) {
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_finalize(handle: *mut agw_stream) -> i32 {
+pub unsafe extern "C" fn agw_stream_finalize(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         // SAFETY: the caller's promise.
         unsafe { record(stream, |_| Ok(())) }?;
-        let Some(mut recording) = stream.body().recording.try_lock() else { return Err(busy()) };
+        let Some(mut recording) = stream.body().recording.try_lock() else { return Err(busy("stream")) };
         let stage = &mut recording.stage;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
-        let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy()) };
+        let Stage::Open(open) = std::mem::replace(stage, empty) else { return Err(busy("stream")) };
         match open.finish() {
             Ok(list) => {
                 let last = list.ibs().last().map_or(0, |(_, dwords)| dwords);
@@ -271,14 +279,14 @@ pub unsafe extern "C" fn agw_stream_finalize(handle: *mut agw_stream) -> i32 {
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses; no job of it is running.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_reset(handle: *mut agw_stream) -> i32 {
+pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { stream(handle, "stream") }?;
+        let stream = unsafe { self::stream(stream, "stream") }?;
         let body = stream.body();
-        let Some(mut recording) = body.recording.try_lock() else { return Err(busy()) };
+        let Some(mut recording) = body.recording.try_lock() else { return Err(busy("stream")) };
         let Recording { stage, target, is_secondary, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
         let anew = || start(&body.state, *target, *is_secondary, *dwords);
@@ -310,9 +318,9 @@ pub unsafe extern "C" fn agw_stream_reset(handle: *mut agw_stream) -> i32 {
 ///
 /// # Safety
 ///
-/// `handle` is null or a stream that was not destroyed, and that nothing else uses.
+/// `stream` is null or a stream that was not destroyed, and that nothing else uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agw_stream_destroy(handle: *mut agw_stream) {
+pub unsafe extern "C" fn agw_stream_destroy(stream: *mut agw_stream) {
     // SAFETY: the caller's promise.
-    unsafe { release(handle) };
+    unsafe { within(|| release(stream, "stream")) };
 }

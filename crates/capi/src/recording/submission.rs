@@ -5,13 +5,15 @@ use amdgpu_winsys::{
     winsys::{Binding, ResidencySet},
 };
 
+use smallvec::SmallVec;
+
 use super::{
     lists::closed,
     queue::agw_queue,
     stream::{agw_stream, stream},
 };
 use crate::{
-    border::{Answer, Failure, Versioned, array},
+    border::{Answer, FEW, Failure, Versioned, array},
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body, residents, sync},
 };
 
@@ -87,16 +89,19 @@ unsafe impl Versioned for agw_submission {
     const NAME: &'static str = "struct agw_submission";
 }
 
+/// Items of a submission; a short list of them is on the stack.
+pub(super) type Few<T> = SmallVec<[T; FEW]>;
+
 /// A submission with everything that it names looked up.
 pub(super) struct Named<'a> {
-    pub(super) streams: Vec<CommandList>,
-    pub(super) initial: Vec<CommandList>,
-    pub(super) further: Vec<CommandList>,
-    pub(super) last: Vec<CommandList>,
-    pub(super) bos: Vec<Binding>,
-    pub(super) sets: Vec<&'a ResidencySet>,
-    pub(super) waits: Vec<SyncPoint<'a>>,
-    pub(super) signals: Vec<SyncPoint<'a>>,
+    pub(super) streams: Few<CommandList>,
+    pub(super) initial: Few<CommandList>,
+    pub(super) further: Few<CommandList>,
+    pub(super) last: Few<CommandList>,
+    pub(super) bos: Few<Binding>,
+    pub(super) sets: Few<&'a ResidencySet>,
+    pub(super) waits: Few<SyncPoint<'a>>,
+    pub(super) signals: Few<SyncPoint<'a>>,
     pub(super) keep: Keep,
     pub(super) is_secure: bool,
     pub(super) is_preemptible: bool,
@@ -108,7 +113,7 @@ pub(super) struct Named<'a> {
 ///
 /// The arrays have the lengths that the submission says, and what they hold was not freed.
 pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>> {
-    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Vec<CommandList>> {
+    let lists = |start: *const *const agw_stream, len: u32, name: &str| -> Answer<Few<CommandList>> {
         // SAFETY: the caller's promise.
         let streams = unsafe { array(start, len, name) }?;
         // SAFETY: the caller's promise.
@@ -126,12 +131,12 @@ pub(super) unsafe fn named<'a>(submission: &agw_submission) -> Answer<Named<'a>>
     let sets = unsafe { array(submission.sets, submission.set_count, "sets") }?;
     // SAFETY: the caller's promise.
     let sets = sets.iter().map(|&set| Ok(&unsafe { residents(set) }?.set)).collect::<Answer<_>>()?;
-    let points = |start: *const agw_sync_point, len: u32, name: &str| -> Answer<Vec<SyncPoint<'a>>> {
+    let points = |start: *const agw_sync_point, len: u32, name: &str| -> Answer<Few<SyncPoint<'a>>> {
         // SAFETY: the caller's promise.
         let points = unsafe { array(start, len, name) }?;
         let look_up = |point: &agw_sync_point| {
             // SAFETY: the caller's promise.
-            let syncobj = &unsafe { sync(point.sync) }?.syncobj;
+            let syncobj = unsafe { sync(point.sync) }?.syncobj();
             Ok(SyncPoint { syncobj, point: point.point })
         };
         points.iter().map(look_up).collect()

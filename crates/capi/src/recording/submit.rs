@@ -5,7 +5,7 @@ use amdgpu_winsys::cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue
 
 use super::{
     queue::{agw_queue, queue},
-    submission::{Named, agw_submission, named},
+    submission::{Few, Named, agw_submission, named},
 };
 use crate::border::{Answer, array, entry, put, read};
 
@@ -15,17 +15,17 @@ use crate::border::{Answer, array, entry, put, read};
 ///
 /// # Safety
 ///
-/// `handle` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
+/// `queue` is null or a queue that was not freed; `submission` is null or a structure of its `struct_size`, whose arrays have the
 /// lengths that it says, and hold what was not freed; `sequence` is null or valid for writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_queue_submit(
-    handle: *const agw_queue,
+    queue: *const agw_queue,
     submission: *const agw_submission,
     sequence: *mut u64,
 ) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
-        let body = unsafe { queue(handle) }?;
+        let body = unsafe { self::queue(queue) }?;
         // SAFETY: the caller's promise.
         let submission = unsafe { read(submission) }?;
         // SAFETY: the caller's promise.
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn agw_queue_submit(
         // SAFETY: the caller's promise.
         let followers = unsafe { array(submission.followers, submission.follower_count, "followers") }?;
         // SAFETY: the caller's promise.
-        let followers = followers.iter().map(|&follower| Ok(&unsafe { queue(follower) }?.queue));
-        let followers: Vec<_> = followers.collect::<Answer<_>>()?;
+        let followers = followers.iter().map(|&follower| Ok(&unsafe { self::queue(follower) }?.queue));
+        let followers: Few<_> = followers.collect::<Answer<_>>()?;
         let number = submit(&body.queue, &followers, &named)?.map_or(0, |fence| fence.sequence());
         if !sequence.is_null() {
             // SAFETY: not null, and the caller's promise.
@@ -66,7 +66,7 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
         return gang(queue, followers, named, &Submission { waits, signals, ..whole }).map(Some);
     }
     let own = |lists: &[CommandList]| lists.iter().filter(|list| list.target() == queue.target()).cloned().collect();
-    let (initial, further, last): (Vec<_>, Vec<_>, Vec<_>) =
+    let (initial, further, last): (Few<_>, Few<_>, Few<_>) =
         (own(&named.initial), own(&named.further), own(&named.last));
     let kernel = queue.context().device().info().max_ibs[queue.ip().index()];
     let most = MAX_IBS_PER_CALL.min(index(kernel));
@@ -78,7 +78,7 @@ fn submit(queue: &Queue, followers: &[&Queue], named: &Named<'_>) -> Answer<Opti
         let room = most.saturating_sub(before.len() + last.len());
         let now = fitting(streams, room);
         let (these, rest) = streams.split_at(now);
-        let lists: Vec<_> = before.iter().chain(these).chain(&last).collect();
+        let lists: Few<_> = before.iter().chain(these).chain(&last).collect();
         let call = Submission {
             lists: &lists,
             waits: if is_first { waits } else { &[] },

@@ -1,0 +1,408 @@
+//! Device memory by memory type.
+
+use std::{ffi::c_void, os::fd::IntoRawFd, ptr::NonNull, sync::Arc};
+
+use amdgpu_winsys::{
+    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryError, Replay},
+    vamgr::GpuVa,
+    winsys::UserMemory,
+};
+use parking_lot::Mutex;
+
+use super::manager::{agw_memory_manager, manager, only};
+use crate::{
+    border::{
+        AGW_ERROR_DEVICE_LOST, AGW_ERROR_MEMORY_MAP_FAILED, Answer, Failure, Handle, Versioned, create, entry, get,
+        out, put, read, reference, release, within,
+    },
+    objects::{DeviceState, agw_bo, agw_bo_head, bo_object, duplicate, lent},
+};
+
+/// It will be exported as a descriptor.
+pub const AGW_MEMORY_EXPORTABLE: u32 = 1 << 0;
+/// The fences of other users are waited for, as for memory of a window system.
+pub const AGW_MEMORY_IMPLICIT_SYNC: u32 = 1 << 1;
+/// The GPU's L2 is bypassed. Nothing before GFX9.
+pub const AGW_MEMORY_BYPASS_L2: u32 = 1 << 2;
+/// Zeroed where it is VRAM; GTT always is.
+pub const AGW_MEMORY_ZERO: u32 = 1 << 3;
+/// The contents may be thrown away instead of being moved to GTT.
+pub const AGW_MEMORY_DISCARDABLE: u32 = 1 << 4;
+/// The GPU may compress it.
+pub const AGW_MEMORY_ALLOW_DCC: u32 = 1 << 5;
+/// The driver's own memory: no guard page.
+pub const AGW_MEMORY_INTERNAL: u32 = 1 << 6;
+/// The GPU only reads it.
+pub const AGW_MEMORY_READ_ONLY: u32 = 1 << 7;
+/// No shader runs from it.
+pub const AGW_MEMORY_NO_EXECUTE: u32 = 1 << 8;
+/// The infinity cache is left to others.
+pub const AGW_MEMORY_BYPASS_INFINITY_CACHE: u32 = 1 << 9;
+/// VRAM without GTT beside it.
+pub const AGW_MEMORY_NO_SPILL: u32 = 1 << 10;
+/// Not always valid: submissions list it.
+pub const AGW_MEMORY_LISTED: u32 = 1 << 11;
+/// The address will be asked for again in a later run, by `address`.
+pub const AGW_MEMORY_REPLAYABLE: u32 = 1 << 31;
+
+const _: () = {
+    assert!(AGW_MEMORY_EXPORTABLE == AllocateFlags::EXPORTABLE.bits());
+    assert!(AGW_MEMORY_IMPLICIT_SYNC == AllocateFlags::IMPLICIT_SYNC.bits());
+    assert!(AGW_MEMORY_BYPASS_L2 == AllocateFlags::BYPASS_L2.bits());
+    assert!(AGW_MEMORY_ZERO == AllocateFlags::ZERO.bits());
+    assert!(AGW_MEMORY_DISCARDABLE == AllocateFlags::DISCARDABLE.bits());
+    assert!(AGW_MEMORY_ALLOW_DCC == AllocateFlags::ALLOW_DCC.bits());
+    assert!(AGW_MEMORY_INTERNAL == AllocateFlags::INTERNAL.bits());
+    assert!(AGW_MEMORY_READ_ONLY == AllocateFlags::READ_ONLY.bits());
+    assert!(AGW_MEMORY_NO_EXECUTE == AllocateFlags::NO_EXECUTE.bits());
+    assert!(AGW_MEMORY_BYPASS_INFINITY_CACHE == AllocateFlags::BYPASS_INFINITY_CACHE.bits());
+    assert!(AGW_MEMORY_NO_SPILL == AllocateFlags::NO_SPILL.bits());
+    assert!(AGW_MEMORY_LISTED == AllocateFlags::LISTED.bits());
+    assert!(AGW_MEMORY_REPLAYABLE & AllocateFlags::all().bits() == 0);
+};
+
+/// `VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT`.
+pub const AGW_HANDLE_OPAQUE_FD: u32 = 0x1;
+/// `VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT`.
+pub const AGW_HANDLE_DMA_BUF: u32 = 0x200;
+
+/// Memory of a memory type, with an address. It begins with a `struct agw_bo_head`.
+pub struct agw_memory {
+    _private: [u8; 0],
+}
+
+/// A request for memory of a type.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_memory_request {
+    /// `sizeof(struct agw_memory_request)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Bytes. Of an import, the least that it must have, and zero for any; of memory of the process, its length.
+    pub size: u64,
+    /// The address of an earlier run; zero for any. Imports have none.
+    pub address: u64,
+    /// Index of the memory type.
+    pub memory_type: u32,
+    /// `AGW_MEMORY_*`.
+    pub flags: u32,
+    /// 0.0 to 1.0: more of it stays in VRAM when that is full. Vulkan's default is 0.5.
+    pub priority: f32,
+    /// Zero.
+    pub pad: u32,
+}
+
+// SAFETY: all fields are numbers of which every pattern of bits is one, and the first two are the size and zero.
+unsafe impl Versioned for agw_memory_request {
+    const NAME: &'static str = "struct agw_memory_request";
+}
+
+impl Handle for agw_memory {
+    type Head = agw_bo_head;
+    type Body = MemoryBody;
+    const NAME: &'static str = "agw_memory";
+}
+
+pub(crate) struct MemoryBody {
+    /// Locked for the time of a call; unmapping needs it alone.
+    memory: Mutex<DeviceMemory>,
+    state: Arc<DeviceState>,
+}
+
+/// Returns the body behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for `shell`.
+unsafe fn memory<'a>(handle: *const agw_memory) -> Answer<&'a MemoryBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, "memory") }?;
+    body.state.touch()?;
+    Ok(body)
+}
+
+/// Makes the object of memory.
+fn object(state: &Arc<DeviceState>, memory: DeviceMemory) -> Answer<*mut agw_memory> {
+    let head =
+        agw_bo_head { va: memory.address().as_u64(), size: memory.size(), handle: memory.bo().handle(), flags: 0 };
+    create(head, MemoryBody { memory: Mutex::new(memory), state: Arc::clone(state) })
+}
+
+fn wishes(request: &agw_memory_request) -> Answer<AllocateFlags> {
+    only(request.flags, AllocateFlags::all().bits() | AGW_MEMORY_REPLAYABLE, "flags")?;
+    Ok(AllocateFlags::from_bits_truncate(request.flags))
+}
+
+/// Translates the request of an import.
+fn import_info(request: &agw_memory_request) -> Answer<ImportInfo> {
+    if request.address != 0 || request.flags & AGW_MEMORY_REPLAYABLE != 0 {
+        return Err(Failure::argument("address", "of an import cannot be chosen"));
+    }
+    let &agw_memory_request { memory_type, size, priority, .. } = request;
+    Ok(ImportInfo { memory_type, size, flags: wishes(request)?, priority })
+}
+
+/// Allocates memory of a type, and binds it at an address of its own.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+/// valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_allocate(
+    manager: *const agw_memory_manager,
+    request: *const agw_memory_request,
+    memory: *mut *mut agw_memory,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let request = unsafe { read(request) }?;
+        let flags = wishes(&request)?;
+        let replay = match request.address {
+            0 if request.flags & AGW_MEMORY_REPLAYABLE != 0 => Replay::Capture,
+            0 => Replay::No,
+            address => Replay::At(GpuVa::from_48_bits(address)),
+        };
+        let agw_memory_request { memory_type, size, priority, .. } = request;
+        let allocated = body.manager.allocate(&AllocateInfo { memory_type, size, flags, priority, replay })?;
+        let made = object(&body.state, allocated)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(memory, made) };
+        Ok(())
+    })
+}
+
+/// Imports a dma-buf as memory of a type that `agw_memory_manager_fd_types` allows. The descriptor stays the caller's.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+/// valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_import_fd(
+    manager: *const agw_memory_manager,
+    fd: i32,
+    request: *const agw_memory_request,
+    memory: *mut *mut agw_memory,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let info = import_info(&unsafe { read(request) }?)?;
+        // SAFETY: lent for the time of this call. A descriptor that is none is told from one that cannot be copied.
+        unsafe { lent(fd) }?;
+        let imported = body.manager.import_fd(duplicate(fd)?, &info).map_err(|(_copy, error)| error)?;
+        let made = object(&body.state, imported)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(memory, made) };
+        Ok(())
+    })
+}
+
+/// Makes memory of pages of this process, which are its mapping. `pointer` and `size` are multiples of 4096.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `request` is null or a structure of its `struct_size`; `memory` is null or
+/// valid for writing. The pages are the caller's, and stay mapped and writable until the memory is freed and the GPU is done with
+/// it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_import_host(
+    manager: *const agw_memory_manager,
+    pointer: *mut c_void,
+    request: *const agw_memory_request,
+    memory: *mut *mut agw_memory,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let info = import_info(&unsafe { read(request) }?)?;
+        let Some(start) = NonNull::new(pointer.cast::<u8>()) else {
+            return Err(Failure::argument("pointer", "is null"));
+        };
+        // SAFETY: the caller's promise.
+        let imported = unsafe { body.manager.import_host_pointer(UserMemory::new(start, info.size), &info) }?;
+        let made = object(&body.state, imported)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(memory, made) };
+        Ok(())
+    })
+}
+
+fn not_mapped(error: MemoryError) -> Failure {
+    let failure = Failure::from(error);
+    if failure.code() == AGW_ERROR_DEVICE_LOST { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
+}
+
+/// Maps all of the memory for the CPU. It has one mapping, which a second call answers again.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed; `pointer` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_map(memory: *const agw_memory, pointer: *mut *mut c_void) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::memory(memory) }?;
+        out(pointer, "pointer")?;
+        let start = body.memory.lock().map().map_err(not_mapped)?.as_ptr();
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(pointer, start.as_ptr().cast()) };
+        Ok(())
+    })
+}
+
+/// Maps all of the memory at an address, over whatever is mapped there. Fails if it is mapped at another one.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed. As many bytes from the address on as the memory has are the caller's, and
+/// nothing else uses them until it is unmapped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_map_at(memory: *const agw_memory, address: *mut c_void) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::memory(memory) }?;
+        let Some(at) = NonNull::new(address.cast::<u8>()) else {
+            return Err(Failure::argument("address", "is null"));
+        };
+        let memory = body.memory.lock();
+        // SAFETY: the caller's promise.
+        unsafe { memory.map_placed(at) }.map_err(not_mapped)?;
+        Ok(())
+    })
+}
+
+/// Ends the CPU mapping. With `keep_addresses` they stay reserved, and are the caller's. Does nothing if it is not mapped, or
+/// is memory of the process.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed; nothing uses its mapping any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_unmap(memory: *const agw_memory, keep_addresses: bool) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let mut memory = unsafe { self::memory(memory) }?.memory.lock();
+        if keep_addresses {
+            memory.unmap_reserving().map_err(not_mapped)?;
+        } else {
+            memory.unmap();
+        }
+        Ok(())
+    })
+}
+
+/// Makes what the CPU wrote to a range of mapped memory visible to the GPU (`vkFlushMappedMemoryRanges`). The offset is a multiple of
+/// 64, and the size one too, or `UINT64_MAX` or to the end.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_flush(memory: *const agw_memory, offset: u64, size: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self::memory(memory) }?.memory.lock().flush(offset, size)?)
+    })
+}
+
+/// Makes what the GPU wrote to a range of mapped memory visible to the CPU (`vkInvalidateMappedMemoryRanges`).
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_invalidate(memory: *const agw_memory, offset: u64, size: u64) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self::memory(memory) }?.memory.lock().invalidate(offset, size)?)
+    })
+}
+
+/// Exports memory that was allocated with `AGW_MEMORY_EXPORTABLE`, or imported, as a descriptor of type `AGW_HANDLE_*`. The descriptor is
+/// the caller's, and closed on exec.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed; `fd` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_export(memory: *const agw_memory, handle_type: u32, fd: *mut i32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::memory(memory) }?;
+        out(fd, "fd")?;
+        let exported = body.memory.lock().export(ExternalHandleTypes::from_bits_retain(handle_type))?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(fd, exported.into_raw_fd()) };
+        Ok(())
+    })
+}
+
+/// Changes the priority: 0.0 to 1.0.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_set_priority(memory: *const agw_memory, priority: f32) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        unsafe { self::memory(memory) }?.memory.lock().set_priority(priority);
+        Ok(())
+    })
+}
+
+/// Makes a BO object of the memory, at the same address: for streams, submissions, sparse ranges and metadata. The memory stays
+/// allocated until both are freed; the CPU's mapping of one is not the other's.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed; `bo` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_bo(memory: *const agw_memory, bo: *mut *mut agw_bo) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::memory(memory) }?;
+        out(bo, "bo")?;
+        let (binding, size) = {
+            let memory = body.memory.lock();
+            (memory.binding().clone(), memory.size())
+        };
+        let made = bo_object(&body.state, binding, size)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(bo, made) };
+        Ok(())
+    })
+}
+
+/// Adds a reference to memory, and returns it.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_ref(memory: *mut agw_memory) -> *mut agw_memory {
+    // SAFETY: the caller's promise.
+    unsafe { within(|| reference(memory, "memory")) }
+}
+
+/// Removes a reference to memory. With the last one it is unmapped, unbound and closed, unless BO objects of it, streams,
+/// queues or sparse ranges still use it.
+///
+/// # Safety
+///
+/// `memory` is null or memory that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_unref(memory: *mut agw_memory) {
+    // SAFETY: the caller's promise.
+    unsafe { within(|| release(memory, "memory")) };
+}

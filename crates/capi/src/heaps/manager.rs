@@ -1,0 +1,372 @@
+//! Memory managers: the tables of a device, and its budgets.
+
+use std::sync::Arc;
+
+use amdgpu_winsys::heaps::{
+    Addressing, AdmissionPolicy, BudgetRule, ExternalHandleTypes, HeapKind, MemoryManager, MemoryPolicy,
+    MemoryPropertyFlags, TableOptions, TypeMask,
+};
+
+use crate::{
+    border::{
+        AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Handle, Versioned, create, entry, fill, get, out, put, read,
+        reference, release, within,
+    },
+    objects::{DeviceState, agw_device, device, lent},
+};
+
+/// APUs show one device-local heap of all they have, and no GTT type.
+pub const AGW_HEAPS_UNIFIED_ON_APU: u32 = 1 << 0;
+/// Cards whose VRAM is all visible show a visible heap of 256 MiB beside the rest, as without resizable BAR.
+pub const AGW_HEAPS_HIDE_REBAR: u32 = 1 << 1;
+/// Every VRAM allocation is cleared by the kernel.
+pub const AGW_HEAPS_ZERO_VRAM: u32 = 1 << 2;
+/// There are no protected types.
+pub const AGW_HEAPS_NO_TMZ: u32 = 1 << 3;
+/// An allocation with which a heap would hold more than its size is refused.
+pub const AGW_HEAPS_NO_OVERALLOCATION: u32 = 1 << 4;
+/// An allocation with which a heap would hold more than its budget is refused.
+pub const AGW_HEAPS_WITHIN_BUDGET: u32 = 1 << 5;
+/// Addresses behind each allocation stay free, so that running over its end is a page fault.
+pub const AGW_HEAPS_GUARD_GAPS: u32 = 1 << 6;
+
+/// All of `AGW_HEAPS_*`.
+const ALL_FLAGS: u32 = (1 << 7) - 1;
+
+/// VRAM that the CPU cannot map.
+pub const AGW_HEAP_INVISIBLE_VRAM: u32 = 0;
+/// System memory that the GPU maps.
+pub const AGW_HEAP_GTT: u32 = 1;
+/// VRAM that the CPU can map; on an APU the device-local share of its memory.
+pub const AGW_HEAP_VISIBLE_VRAM: u32 = 2;
+
+/// The budgets are those of RADV, with its two mistakes behind a small BAR.
+pub const AGW_BUDGET_OF_RADV: u32 = 1 << 0;
+/// The kernel is asked, however young its last answer is.
+pub const AGW_BUDGET_FRESH: u32 = 1 << 1;
+
+/// The addresses are in the 32-bit window.
+pub const AGW_BUFFER_32BIT: u32 = 1 << 0;
+/// The buffer is protected.
+pub const AGW_BUFFER_PROTECTED: u32 = 1 << 1;
+
+/// The heaps and memory types of a device, and the means to allocate of them.
+pub struct agw_memory_manager {
+    _private: [u8; 0],
+}
+
+/// Options of a memory manager. All zero is the default, and so is a null pointer in their place.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_memory_manager_options {
+    /// `sizeof(struct agw_memory_manager_options)`.
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// `AGW_HEAPS_*`.
+    pub flags: u32,
+    /// VRAM is at most this many MiB; zero for no limit.
+    pub vram_limit_mib: u32,
+}
+
+// SAFETY: all fields are integers, and the first two are the size and zero.
+unsafe impl Versioned for agw_memory_manager_options {
+    const NAME: &'static str = "struct agw_memory_manager_options";
+}
+
+/// A heap.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_memory_heap {
+    /// Bytes.
+    pub size: u64,
+    /// `VkMemoryHeapFlags`.
+    pub flags: u32,
+    /// `AGW_HEAP_*`.
+    pub kind: u32,
+}
+
+/// A memory type.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_memory_type {
+    /// `AMDGPU_GEM_DOMAIN_*` in which the kernel may place its memory.
+    pub domains: u64,
+    /// `AMDGPU_GEM_CREATE_*` of each allocation; a request adds more.
+    pub create_flags: u64,
+    /// Index of its heap.
+    pub heap: u32,
+    /// `VkMemoryPropertyFlags`.
+    pub properties: u32,
+    /// Not zero if its addresses are in the 32-bit window.
+    pub is_32bit: u32,
+    /// Zero.
+    pub pad: u32,
+}
+
+/// Budget and usage of a heap, as VK_EXT_memory_budget defines them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agw_heap_budget {
+    /// Bytes that the process can expect to have in the heap, including those it has.
+    pub budget: u64,
+    /// Bytes that the process has.
+    pub usage: u64,
+}
+
+impl Handle for agw_memory_manager {
+    type Head = ();
+    type Body = ManagerBody;
+    const NAME: &'static str = "agw_memory_manager";
+}
+
+pub(crate) struct ManagerBody {
+    pub(super) manager: MemoryManager,
+    pub(super) state: Arc<DeviceState>,
+}
+
+/// Returns the body behind a handle, and notes that the current call works on its device.
+///
+/// # Safety
+///
+/// As for `shell`.
+pub(super) unsafe fn manager<'a>(handle: *const agw_memory_manager) -> Answer<&'a ManagerBody> {
+    // SAFETY: the caller's promise.
+    let body = unsafe { get(handle, "manager") }?;
+    body.state.touch()?;
+    Ok(body)
+}
+
+/// Refuses bits that no constant has.
+pub(super) fn only(flags: u32, known: u32, argument: &str) -> Answer {
+    if flags & !known != 0 { Err(Failure::argument(argument, "has unknown bits")) } else { Ok(()) }
+}
+
+fn build(state: &Arc<DeviceState>, flags: u32, vram_limit_mib: u32) -> Answer<*mut agw_memory_manager> {
+    only(flags, ALL_FLAGS, "flags")?;
+    let has = |flag: u32| flags & flag != 0;
+    let options = TableOptions {
+        unified_heap_on_apu: has(AGW_HEAPS_UNIFIED_ON_APU),
+        hide_rebar: has(AGW_HEAPS_HIDE_REBAR),
+        zero_vram: has(AGW_HEAPS_ZERO_VRAM),
+        no_tmz: has(AGW_HEAPS_NO_TMZ),
+        override_vram_mib: (vram_limit_mib != 0).then_some(vram_limit_mib),
+        ..TableOptions::default()
+    };
+    let policy = MemoryPolicy { guard_gaps: has(AGW_HEAPS_GUARD_GAPS), ..MemoryPolicy::default() };
+    let mut manager = MemoryManager::with_policy(&state.device, &options, policy)?;
+    if has(AGW_HEAPS_WITHIN_BUDGET) {
+        manager = manager.with_admission(AdmissionPolicy::within_budget());
+    } else if has(AGW_HEAPS_NO_OVERALLOCATION) {
+        manager = manager.with_admission(AdmissionPolicy::no_overallocation());
+    }
+    create((), ManagerBody { manager, state: Arc::clone(state) })
+}
+
+/// Builds the heaps and memory types of a device. `options` may be null. A device can have several managers; their allocations
+/// count together.
+///
+/// # Safety
+///
+/// `device` is null or a device that was not freed; `options` is null or a structure of its `struct_size`; `manager` is null or
+/// valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_create(
+    device: *const agw_device,
+    options: *const agw_memory_manager_options,
+    manager: *mut *mut agw_memory_manager,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let state = unsafe { self::device(device) }?;
+        out(manager, "manager")?;
+        let (flags, limit) = if options.is_null() {
+            (0, 0)
+        } else {
+            // SAFETY: not null, and the caller's promise.
+            let options = unsafe { read(options) }?;
+            (options.flags, options.vram_limit_mib)
+        };
+        let made = build(state, flags, limit)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(manager, made) };
+        Ok(())
+    })
+}
+
+/// Writes the heaps to `heaps`. `heap_count` says how long the array is, and afterwards how many there are; `AGW_INCOMPLETE` if that
+/// is more. With a null array only the number is written.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `heap_count` is null or valid for reading and writing; `heaps` is null, or valid
+/// for writing as many heaps as `heap_count` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_get_heaps(
+    manager: *const agw_memory_manager,
+    heaps: *mut agw_memory_heap,
+    heap_count: *mut u32,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        let all = body.manager.properties().heaps().iter().map(|heap| agw_memory_heap {
+            size: heap.size,
+            flags: heap.flags.bits(),
+            kind: match heap.kind {
+                HeapKind::InvisibleVram => AGW_HEAP_INVISIBLE_VRAM,
+                HeapKind::Gtt => AGW_HEAP_GTT,
+                HeapKind::VisibleVram => AGW_HEAP_VISIBLE_VRAM,
+            },
+        });
+        // SAFETY: the caller's promise.
+        unsafe { fill(heaps, heap_count, ["heaps", "heap_count"], all) }
+    })
+}
+
+/// Writes the memory types to `types`, with `type_count` as in `agw_memory_manager_get_heaps`.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `type_count` is null or valid for reading and writing; `types` is null, or valid
+/// for writing as many types as `type_count` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_get_types(
+    manager: *const agw_memory_manager,
+    types: *mut agw_memory_type,
+    type_count: *mut u32,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        let all = body.manager.properties().types().iter().map(|kind| agw_memory_type {
+            domains: kind.domains.bits(),
+            create_flags: kind.create_flags.bits(),
+            heap: kind.heap,
+            properties: kind.properties.bits(),
+            is_32bit: (kind.addressing == Addressing::Bits32).into(),
+            pad: 0,
+        });
+        // SAFETY: the caller's promise.
+        unsafe { fill(types, type_count, ["types", "type_count"], all) }
+    })
+}
+
+/// Writes budget and usage of every heap to `budgets`, with `budget_count` as in `agw_memory_manager_get_heaps`. Usage is that of
+/// now; the kernel is asked for the rest at most ten times a second, or with `AGW_BUDGET_FRESH` now. `flags` is of `AGW_BUDGET_*`.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `budget_count` is null or valid for reading and writing; `budgets` is null, or
+/// valid for writing as many budgets as `budget_count` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_get_budgets(
+    manager: *const agw_memory_manager,
+    flags: u32,
+    budgets: *mut agw_heap_budget,
+    budget_count: *mut u32,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        only(flags, AGW_BUDGET_OF_RADV | AGW_BUDGET_FRESH, "flags")?;
+        out(budget_count, "budget_count")?;
+        let rule = if flags & AGW_BUDGET_OF_RADV != 0 { BudgetRule::Radv } else { BudgetRule::Corrected };
+        let found = if flags & AGW_BUDGET_FRESH != 0 {
+            body.manager.budgets(rule)?
+        } else {
+            body.manager.cached_budgets(rule)?
+        };
+        let all = found.heaps().iter().map(|heap| agw_heap_budget { budget: heap.budget, usage: heap.usage });
+        // SAFETY: the caller's promise.
+        unsafe { fill(budgets, budget_count, ["budgets", "budget_count"], all) }
+    })
+}
+
+/// Returns the types that a buffer may be bound to, a bit for each; none for null. `flags` is of `AGW_BUFFER_*`.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_buffer_types(manager: *const agw_memory_manager, flags: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    let body = unsafe { within(|| self::manager(manager)) };
+    let addressing = if flags & AGW_BUFFER_32BIT != 0 { Addressing::Bits32 } else { Addressing::Bits64 };
+    let is_protected = flags & AGW_BUFFER_PROTECTED != 0;
+    body.map_or(0, |body| body.manager.properties().buffer_types(addressing, is_protected).bits())
+}
+
+/// Finds the first type of those in `allowed` that has the `required` of Vulkan's property flags, and one that has the `preferred`
+/// ones too if there is any. `AGW_ERROR_FEATURE_NOT_PRESENT` if there is none.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `memory_type` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_find_type(
+    manager: *const agw_memory_manager,
+    allowed: u32,
+    required: u32,
+    preferred: u32,
+    memory_type: *mut u32,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(memory_type, "memory_type")?;
+        let flags = MemoryPropertyFlags::from_bits_retain;
+        let found =
+            body.manager.properties().find_type(TypeMask::from_bits(allowed), flags(required), flags(preferred));
+        let none = || Failure::new(AGW_ERROR_FEATURE_NOT_PRESENT, "no memory type has the required properties");
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(memory_type, found.ok_or_else(none)?) };
+        Ok(())
+    })
+}
+
+/// Writes the types that the memory behind a dma-buf may be imported as to `types`, a bit for each. Nothing is kept.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed; `types` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_fd_types(
+    manager: *const agw_memory_manager,
+    fd: i32,
+    types: *mut u32,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { self::manager(manager) }?;
+        out(types, "types")?;
+        // SAFETY: lent for the time of this call.
+        let fd = unsafe { lent(fd) }?;
+        let found = body.manager.fd_types(ExternalHandleTypes::DMA_BUF, fd)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(types, found.bits()) };
+        Ok(())
+    })
+}
+
+/// Adds a reference to a manager, and returns it.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_ref(manager: *mut agw_memory_manager) -> *mut agw_memory_manager {
+    // SAFETY: the caller's promise.
+    unsafe { within(|| reference(manager, "manager")) }
+}
+
+/// Removes a reference to a manager. Its memory stays.
+///
+/// # Safety
+///
+/// `manager` is null or a manager that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_memory_manager_unref(manager: *mut agw_memory_manager) {
+    // SAFETY: the caller's promise.
+    unsafe { within(|| release(manager, "manager")) };
+}
