@@ -1,8 +1,9 @@
 //! Generates sources from the text tables in the tree: the registers of `crates/registers/spec`, and the packets of
-//! `crates/packets/spec`.
+//! `crates/packets/spec`; and the manual pages of the C ABI from its header.
 //!
 //! The generated files are checked in; `tests/generated.rs` fails when a generated file differs from what its tables say.
 
+mod manual;
 mod packets;
 mod registers;
 mod text;
@@ -77,6 +78,16 @@ pub fn packets() -> Result<Vec<Source>, Error> {
     let spec = packets::spec::read(&home.join("spec"), &registers)?;
     let flags = packets::flags::source(&home.join("spec"), &spec, &registers)?;
     packets::emit::sources(&spec, flags, &home.join("src/layout/generated"))
+}
+
+/// Generates the manual pages of `crates/capi` from its header.
+///
+/// # Errors
+///
+/// [`Error`] where the header cannot be read, or has a comment without an end.
+pub fn manual() -> Result<Vec<Source>, Error> {
+    let home = workspace().join("crates/capi");
+    manual::sources(&home.join("include/amdgpu_winsys.h"), &home.join("man"))
 }
 
 /// Writes generated files.

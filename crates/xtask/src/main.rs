@@ -1,4 +1,4 @@
-//! `cargo run -p xtask -- packets`, `registers` or `vulkan`: writes the generated sources anew.
+//! `cargo run -p xtask -- manual`, `packets`, `registers` or `vulkan`: writes the generated sources anew.
 
 use std::process::ExitCode;
 
@@ -8,8 +8,12 @@ use xtask::{Error, Source};
 type Generate = fn() -> Result<Vec<Source>, Error>;
 
 /// The commands.
-const COMMANDS: &[(&str, Generate)] =
-    &[("packets", xtask::packets), ("registers", xtask::registers), ("vulkan", xtask::vulkan)];
+const COMMANDS: &[(&str, Generate)] = &[
+    ("manual", xtask::manual),
+    ("packets", xtask::packets),
+    ("registers", xtask::registers),
+    ("vulkan", xtask::vulkan),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

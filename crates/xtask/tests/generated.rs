@@ -19,3 +19,18 @@ fn the_registers_are_what_their_tables_say() {
 fn the_packets_are_what_their_tables_say() {
     is_current(&xtask::packets().unwrap(), "packets");
 }
+
+#[test]
+fn the_manual_is_what_the_header_says() {
+    let pages = xtask::manual().unwrap();
+    is_current(&pages, "manual");
+    let header = include_str!("../../capi/include/amdgpu_winsys.h");
+    let declared = header.lines().filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    for function in declared.filter(|name| name.starts_with("agw_")) {
+        // Inline functions have no comment of the generator's.
+        let is_inline =
+            header.lines().any(|line| line.starts_with("static inline") && line.contains(&format!("{function}(")));
+        let is_there = pages.iter().any(|page| page.text.contains(&format!(".SS {function}\n")));
+        assert!(is_there || is_inline, "no page has {function}");
+    }
+}
