@@ -7,12 +7,13 @@ use std::{
 };
 
 use amdgpu_bench::measure::{compare, timed};
+use amdgpu_descriptors::view::BufferView;
 use amdgpu_isa::{
     WaveSize,
     builder::{BuildError, Builder, Program},
 };
 use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, run_on_threads};
-use amdgpu_winsys::winsys::GfxLevel;
+use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
 use crate::{
     child::Wanted,
@@ -165,7 +166,8 @@ fn plain(work: Work, memory: &Paged, lane: u32) -> u32 {
 /// Runs a program on some threads; returns what it did.
 fn execute(program: &Program, memory: &Paged, threads: usize) -> Option<Counters> {
     let mut user_data = [0; 16];
-    user_data[..4].copy_from_slice(&[DATA as u32, 0, DWORDS * 4, 0xfac | 20 << 12 | 1 << 24 | 3 << 28]);
+    let buffer = BufferView::raw(GpuVa::from_48_bits(DATA), DWORDS * 4).descriptor(LEVEL).ok()?;
+    user_data[..4].copy_from_slice(&buffer.words());
     let dispatch = Dispatch {
         level: LEVEL,
         wave: WaveSize::Wave64,

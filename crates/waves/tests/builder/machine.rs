@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use amdgpu_hw::GfxLevel;
+use amdgpu_descriptors::view::BufferView;
+use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, builder::Program};
 use amdgpu_waves::{Access, Counters, Dispatch, Limits, Memory, Outcome, PageFault, run_on_threads};
 
@@ -51,12 +52,7 @@ impl Memory for Ram {
 
 /// Returns the descriptor of a raw buffer.
 pub(crate) fn raw_buffer(level: GfxLevel, base: u64, bytes: u32) -> [u32; 4] {
-    let word3 = match level {
-        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => 0x2_7fac,
-        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => 0xfac | 20 << 12 | 1 << 24 | 3 << 28,
-        _ => 0xfac | 20 << 12 | 3 << 28,
-    };
-    [base as u32, (base >> 32) as u32, bytes, word3]
+    BufferView::raw(GpuVa::from_48_bits(base), bytes).descriptor(level).unwrap().words()
 }
 
 /// Runs one wave of a program whose user registers hold a buffer over `data`; returns the data it leaves.

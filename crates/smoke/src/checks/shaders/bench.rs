@@ -1,5 +1,6 @@
 //! The workbench of a shader check: memory, descriptors, the dispatch, and the comparison.
 
+use amdgpu_descriptors::{DescriptorError, view::BufferView};
 use amdgpu_isa::{
     WaveSize,
     builder::{BuildError, Builder, Program, Vector},
@@ -53,39 +54,22 @@ fn sizes(level: GfxLevel) -> &'static [WaveSize] {
 }
 
 /// Returns the descriptor of a buffer without a format: a byte range.
-///
-/// Source: Mesa 25.0.7 `src/amd/common/ac_descriptors.c`, `ac_build_raw_buffer_descriptor`.
-pub(crate) fn raw_buffer(level: GfxLevel, va: GpuVa, bytes: u64) -> [u32; 4] {
-    const SELECT_XYZW: u32 = 0xfac;
-    let word3 = match level {
-        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => SELECT_XYZW | 7 << 12 | 4 << 15,
-        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => SELECT_XYZW | 20 << 12 | 1 << 24 | 3 << 28,
-        _ => SELECT_XYZW | 20 << 12 | 3 << 28,
-    };
-    [low(va), high(va) & 0xffff, u32::try_from(bytes).unwrap_or(u32::MAX), word3]
+fn raw_buffer(level: GfxLevel, va: GpuVa, bytes: u64) -> Result<[u32; 4], DescriptorError> {
+    BufferView::raw(va, u32::try_from(bytes).unwrap_or(u32::MAX)).descriptor(level).map(|words| words.words())
 }
 
 /// Returns the descriptor of scratch memory up to GFX10.3: dwords interleaved by lane.
 ///
 /// Source: Mesa 25.0.7 `src/amd/compiler/aco_instruction_selection.cpp`, `get_scratch_resource`.
-fn scratch_buffer(level: GfxLevel, wave: WaveSize, va: GpuVa) -> [u32; 4] {
-    let stride = if wave == WaveSize::Wave64 { 3 } else { 2 };
-    let format = match level {
-        GfxLevel::Gfx6 | GfxLevel::Gfx7 => 7 << 12 | 4 << 15 | 1 << 19,
-        GfxLevel::Gfx8 => 1 << 19,
-        GfxLevel::Gfx9 => 0,
-        _ => 22 << 12 | 1 << 24 | 3 << 28,
+fn scratch_buffer(level: GfxLevel, wave: WaveSize, va: GpuVa) -> Result<[u32; 4], DescriptorError> {
+    let view = BufferView {
+        swizzle_enable: 1,
+        index_stride: if wave == WaveSize::Wave64 { 3 } else { 2 },
+        element_size: 1,
+        add_tid: true,
+        ..BufferView::raw(va, u32::MAX)
     };
-    [low(va), high(va) & 0xffff | 1 << 31, u32::MAX, format | stride << 21 | 1 << 23]
-}
-
-/// Returns the halves of an address.
-fn low(va: GpuVa) -> u32 {
-    u32::try_from(va.as_u64() & 0xffff_ffff).unwrap_or(0)
-}
-
-fn high(va: GpuVa) -> u32 {
-    u32::try_from(va.as_u64() >> 32).unwrap_or(0)
+    view.descriptor(level).map(|words| words.words())
 }
 
 /// Records the number of the thread in the whole grid times `bytes`, a power of two.
@@ -126,9 +110,9 @@ impl Kernel<'_> {
         memory.write(INPUT, &bytes(self.input))?;
         memory.write(OUTPUT, &blank)?;
         let mut user = Vec::new();
-        user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA));
-        user.extend(raw_buffer(level, memory.at(INPUT)?, DATA));
-        user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?));
+        user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA).doing("making a descriptor")?);
+        user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).doing("making a descriptor")?);
+        user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).doing("making a descriptor")?);
         let grid = Grid {
             code: memory.at(0)?,
             program: &program,
